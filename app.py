@@ -40,10 +40,19 @@ _CURVE_HELP: Final = (
     "Accuracy over confidence in ten bins; dashes: as often right as it says. A stem that hangs down is "
     "over-confident. Larger points have more rows; a bin without rows has none."
 )
+VERDICT_HELP: Final = (
+    "From this run and method alone, by a test of whether its confidences are right: the same word stands on "
+    "every page."
+)
+Q_HELP: Final = (
+    "The false discovery rate at which the verdict is still one, among all verdicts of this table. The "
+    "sentence above counts those up to 0.05."
+)
 OVERVIEW_COLUMNS: Final = {
     **COLUMN_CONFIG,
     "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
-    "verdict": st.column_config.TextColumn("It is"),
+    "verdict": st.column_config.TextColumn("Verdict", help=VERDICT_HELP),
+    "q": st.column_config.NumberColumn("q", format="%.3f", help=Q_HELP),
 }
 
 
@@ -145,6 +154,7 @@ def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
         "run",
         "verdict",
         "ece",  # the last column that a phone shows without scrolling
+        "q",
         pl.Series("curve", [sparkline(summary, theme) for summary in summaries], dtype=pl.String),
         "accuracy",
         "mean_confidence",

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme
-from calib_core.inference.calibration_verdict import SIGNIFICANCE_LEVEL, judge
 from calib_core.inference.cluster_draws import correlated_uniforms
 from calib_core.inference.null import BinnedNullDraws, BinomialDraws, null_distribution
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, judge
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 

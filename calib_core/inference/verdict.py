@@ -1,130 +1,246 @@
-"""Is a model over-confident, under-confident, both or neither, beyond what chance explains?"""
+"""Is a model over- or under-confident, too extreme or too timid, or is there no evidence of miscalibration?
+
+One function, `judge`, gives the verdict on a run as seen by one method, so that every page, the report and
+the command line say the same. The thresholds stand here and nowhere else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from calib_core.bins import Binned
-from calib_core.wording import join_names
+from calib_core.inference.calibration_test import (
+    CalibrationSums,
+    CalibrationTest,
+    cox_test,
+    cox_test_of_sums,
+)
+from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
+from calib_core.wording import format_number, join_names
 
 MIN_ROWS: Final = 30
 """Fewer rows, positions or questions than this are too few to judge; a bin with fewer is drawn faded."""
 
 SIGNIFICANCE_LEVEL: Final = 0.05
-"""A p-value up to this is significant."""
+"""A p-value, or a q-value, up to this is clear."""
 
-VerdictKind = Literal["few", "neither", "mixed", "over", "under"]
-""""few": too few rows; "mixed": calibrated on average, but not in every bin."""
+DEFAULT_TOLERANCE: Final = 0.02
+"""Mean of |c − fitted curve| up to which miscalibration is tolerable, unless the user sets another."""
 
-WITHIN_CHANCE: Final = "within chance"
+VERDICT_RECIPE: Final = (
+    f"score test of logistic recalibration (Cox), α = 0 and β = 1, p ≤ {SIGNIFICANCE_LEVEL}, tolerance "
+    f"{DEFAULT_TOLERANCE} of mean |c − fitted curve|"
+)
+"""How a verdict is made, for recipes."""
+
+VerdictKind = Literal["over", "under", "extreme", "timid", "tolerable", "none", "few"]
 
 VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
     {
         "over": "over-confident",
         "under": "under-confident",
-        "mixed": "close on average only",
-        "neither": WITHIN_CHANCE,
-        "few": "too few rows to say",
+        "extreme": "too extreme",
+        "timid": "too timid",
+        "tolerable": "miscalibrated but within tolerance",
+        "none": "no evidence of miscalibration",
+        "few": "too few rows",
     }
 )
 """How each verdict is worded, in the order in which verdicts are counted."""
 
+_VERBS: Final[Mapping[VerdictKind, tuple[str, str]]] = MappingProxyType(
+    {"none": ("shows", "show"), "few": ("has", "have")}
+)
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the gaps of some bins are larger than chance explains.
+    """The verdict on one run as seen by one method.
 
     Attributes
     ----------
-    kind : {"few", "neither", "mixed", "over", "under"}
-        "few" for fewer than 30 pairs, otherwise judged at 95 %.
-    over_gap, under_gap : NDArray[np.float64], shape (bins,)
-        max(Σ c − Σ y, 0) and max(Σ y − Σ c, 0) of each bin, in pairs.
-    chance_limit : NDArray[np.float64], shape (bins,)
-        Largest gap of each bin that chance explains, at 95 % for all bins together.
-    significant : NDArray[np.bool_], shape (bins,)
-        Whether the gap is larger than that.
+    kind : {"over", "under", "extreme", "timid", "tolerable", "none", "few"}
+        The verdict; `VERDICT_WORDS` has its wording.
+    p : float or None
+        p-value of calibration, in [0, 1]; None for too few rows.
+    level : float or None
+        Mean confidence minus accuracy, in [−1, 1]; None without rows.
+    slope : float or None
+        Fitted β of Cox's recalibration: below 1 if the confidences are too extreme; None for too few rows
+        or if all confidences are equal.
+    deviation : float or None
+        Mean of |c − fitted curve|, which is compared with the tolerance; None for too few rows.
+    reason : str
+        One sentence on why this is the verdict.
+    test : CalibrationTest or None
+        The test behind it; None for too few rows.
     """
 
     kind: VerdictKind
-    over_gap: NDArray[np.float64]
-    under_gap: NDArray[np.float64]
-    chance_limit: NDArray[np.float64]
-    significant: NDArray[np.bool_]
+    p: float | None
+    level: float | None
+    slope: float | None
+    deviation: float | None
+    reason: str
+    test: CalibrationTest | None
+
+    @property
+    def words(self) -> str:
+        """The verdict in words: "over-confident"."""
+        return VERDICT_WORDS[self.kind]
+
+    @property
+    def miscalibrated(self) -> bool:
+        """Whether calibration is rejected, within tolerance or not."""
+        return self.kind not in {"none", "few"}
 
 
-def judge_calibration(binned: Binned, n_verdicts: int = 1, design_effect: float = 1.0) -> Verdict:
-    """Judge whether the average gap, or that of a single bin, is larger than chance explains.
+def judge(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    cluster: NDArray[np.intp] | None = None,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> Verdict:
+    """The verdict on rows.
 
     Parameters
     ----------
-    binned : Binned
-        Bins of independent pairs, or of clustered ones.
-    n_verdicts : int
-        Number of verdicts that hold together at 95 % (Bonferroni), at least 1.
-    design_effect : float
-        Factor by which clustering inflates the variance, at least 1; see `clusters.design_effect`.
+    confidence : array_like, shape (n,)
+        Confidences in [0, 1].
+    correct : array_like, shape (n,)
+        Outcomes, 0 or 1.
+    cluster : NDArray[np.intp], shape (n,), optional
+        Cluster of each row, for example its question; None if the rows are independent.
+    tolerance : float
+        Mean of |c − fitted curve| up to which miscalibration is tolerable, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a value is outside its range.
     """
-    gap = binned.confidence - binned.correct
-    # For exactly right confidences, the gap of a bin has variance Σ c(1 − c). Clusters are treated as single
-    # units of `design_effect` pairs each.
-    variance = np.maximum(0.0, binned.confidence - binned.squared_confidence) / design_effect
-    limit = design_effect * _bin_gap_limits(variance, n_tests=max(binned.n_bins, 1) * n_verdicts)
-    significant = np.abs(gap) > limit
-    total_gap = float(gap.sum())
-    kind: VerdictKind = "few" if int(binned.count.sum()) < MIN_ROWS else "over" if total_gap > 0 else "under"
-    mean_gap_limit = design_effect * _mean_gap_limit(binned, variance, total_gap, n_verdicts)
-    if kind != "few" and abs(total_gap) <= mean_gap_limit:
-        kind = "mixed" if significant.any() else "neither"
-    return Verdict(kind, np.maximum(gap, 0.0), np.maximum(-gap, 0.0), limit, significant)
+    sums = CalibrationSums.from_pairs(confidence, correct)
+    if sums.n < MIN_ROWS:
+        return _too_few(sums, _rows_reason(sums.n))
+    if cluster is None or count_clusters(cluster) == sums.n:
+        return judge_sums(sums, tolerance=tolerance)
+    if reason := too_few_clusters(cluster):
+        return _too_few(sums, f"Not judged: {reason}.")
+    return verdict_of_test(cox_test(confidence, correct, cluster), tolerance=tolerance)
+
+
+def judge_sums(sums: CalibrationSums, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:
+    """The verdict on independent rows, from their sums; equal to that of `judge` on the rows."""
+    if sums.n < MIN_ROWS:
+        return _too_few(sums, _rows_reason(sums.n))
+    return verdict_of_test(cox_test_of_sums(sums), tolerance=tolerance)
+
+
+def verdict_of_test(test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:
+    """The verdict that a test supports; the level is named first where level and slope are both clear."""
+    kind = _kind(test, tolerance)
+    slope = None if test.slope is None else test.beta
+    return Verdict(kind, test.p, test.level, slope, test.deviation, _reason(test, kind, tolerance), test)
 
 
 def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
-    """At least one verdict in words: "9 are over-confident, 1 is under-confident"."""
-    phrases = [
-        f"{count} {verdict_phrase(kind, count)}" for kind in VERDICT_WORDS if (count := kinds.count(kind))
-    ]
-    return join_names(phrases)
+    """At least one verdict in words: "9 are over-confident and 1 shows no evidence of miscalibration"."""
+    return join_names(
+        [f"{count} {verdict_phrase(kind, count)}" for kind in VERDICT_WORDS if (count := kinds.count(kind))]
+    )
 
 
-def verdict_phrase(kind: VerdictKind, count: int) -> str:
-    """The verdict with its verb: "is over-confident", or for several "have too few rows to say"."""
-    singular, plural = ("has", "have") if kind == "few" else ("is", "are")
+def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
+    """The verdict with its verb: "is over-confident", or for several "have too few rows"."""
+    singular, plural = _VERBS.get(kind, ("is", "are"))
     return f"{singular if count == 1 else plural} {VERDICT_WORDS[kind]}"
 
 
-def _mean_gap_limit(binned: Binned, variance: NDArray[np.float64], signed_gap: float, n_tests: int) -> float:
-    """Largest |Σ c − Σ y| that chance explains in the direction of the gap, in clusters.
-
-    The limit is z·σ with Bonferroni's normal quantile z, plus the Cornish–Fisher term (z² − 1)/6 times the
-    skew if that lengthens this tail. The term matters: of 100 answers stated with 99.85 % confidence, one set
-    in seven contains a wrong one by chance, which is already 2.2 σ.
-    """
-    z, total = _bonferroni_quantile(n_tests), float(variance.sum())
-    if not total:
-        return 0.0
-    third_moment = float((variance * (2 * binned.confidence / binned.count - 1)).sum())  # of Σ c − Σ y
-    direction = 1 if signed_gap > 0 else -1
-    return z * total**0.5 + max(0.0, (z * z - 1) / 6 * third_moment / total * direction)
+def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:
+    if test.p > SIGNIFICANCE_LEVEL:
+        return "none"
+    if test.deviation <= tolerance:
+        return "tolerable"
+    return _direction(test)
 
 
-def _bonferroni_quantile(n_tests: int) -> float:
-    """Number of standard deviations that hold for all tests together at 95 %."""
-    return NormalDist().inv_cdf(1 - 0.025 / n_tests)
+def _direction(test: CalibrationTest) -> VerdictKind:
+    """The clear part, the level first; if neither is clear alone, the clearer one."""
+    slope_p = 1.0 if test.slope_p is None else test.slope_p
+    if test.level_p > SIGNIFICANCE_LEVEL and slope_p > SIGNIFICANCE_LEVEL and test.n_wrong_at_one:
+        return "extreme" if test.n_right_at_zero else "over"
+    if test.level_p > SIGNIFICANCE_LEVEL and slope_p > SIGNIFICANCE_LEVEL and test.n_right_at_zero:
+        return "under"
+    if test.level_p <= max(SIGNIFICANCE_LEVEL, slope_p):
+        return "over" if test.level > 0 else "under"
+    return "extreme" if (test.slope or 0.0) > 0 else "timid"
 
 
-def _bin_gap_limits(variance: NDArray[np.float64], n_tests: int) -> NDArray[np.float64]:
-    """Largest |Σ c − Σ y| of each bin that chance explains, in clusters, at 95 % for all tests together.
+def _rows_reason(n: int) -> str:
+    rows = "1 row" if n == 1 else f"{n} rows"
+    return f"Not judged: {rows}, fewer than {MIN_ROWS}."
 
-    The limit is z·σ with Bonferroni's normal quantile z, plus (z² + 2)/6 rows: the Cornish–Fisher term for
-    the largest possible skew, and half a row for discreteness.
-    """
-    z = _bonferroni_quantile(n_tests)
-    return z * np.sqrt(variance) + (z * z + 2) / 6
+
+def _too_few(sums: CalibrationSums, reason: str) -> Verdict:
+    level = -float(sums.residual.sum()) / sums.n if sums.n else None
+    return Verdict("few", None, level, None, None, reason, None)
+
+
+_DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
+    {
+        "over": "Confidence is higher than accuracy",
+        "under": "Confidence is lower than accuracy",
+        "extreme": "High confidences are too high and low ones too low",
+        "timid": "High confidences are too low and low ones too high",
+    }
+)
+
+
+def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
+    """One sentence: what is off, by how much, and how clear it is."""
+    if kind == "none":
+        return f"The gaps are no larger than chance explains ({_p_text(test.p)})."
+    deviation = format_number(test.deviation, ".3f")
+    if kind == "tolerable":
+        return (
+            f"Miscalibration is clear ({_p_text(test.p)}), but {deviation} on average, "
+            f"within the tolerance of {tolerance:g}."
+        )
+    impossible = _impossible_text(test)
+    if impossible:
+        return f"{impossible}, which no calibrated model can do; the mean deviation is {deviation}."
+    both = _both_text(test, kind)
+    if kind in {"over", "under"}:
+        gap = format_number(abs(test.level), ".3f")
+        return f"{_DIRECTION_TEXT[kind]} by {gap} on average ({_p_text(test.p)}){both}."
+    return f"{_DIRECTION_TEXT[kind]}, by {deviation} on average ({_p_text(test.p)})."
+
+
+def _both_text(test: CalibrationTest, kind: VerdictKind) -> str:
+    if kind not in {"over", "under"} or test.slope is None or (test.slope_p or 1.0) > SIGNIFICANCE_LEVEL:
+        return ""
+    return ", and the confidences are too " + ("extreme" if test.slope > 0 else "timid")
+
+
+def _impossible_text(test: CalibrationTest) -> str:
+    """The impossible outcomes in words: "2 answers with confidence 1 are wrong"; empty if there are none."""
+    parts = [
+        f"{count:,} {'answer' if count == 1 else 'answers'} with confidence {value} "
+        f"{'is' if count == 1 else 'are'} {outcome}"
+        for count, value, outcome in (
+            (test.n_wrong_at_one, 1, "wrong"),
+            (test.n_right_at_zero, 0, "right"),
+        )
+        if count
+    ]
+    return " and ".join(parts)
+
+
+def _p_text(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

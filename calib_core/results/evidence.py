@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from calib_core.bins import MAX_NATURAL_BINS, Binned, BinSums, Sums
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.calibration_test import FINEST, CalibrationSums
 from calib_core.inference.cluster_draws import (
     ClusterDraws,
     correlated_uniforms,
@@ -34,6 +35,7 @@ from calib_core.inference.null import (
     sum_draws,
     sum_sparse_draws,
 )
+from calib_core.inference.verdict import Verdict, judge, judge_sums
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.misreading import misreading_warnings
@@ -102,6 +104,11 @@ class Evidence(ABC):
     def design_effect(self) -> float:
         """Design effect (Kish 1965) of repeated questions; 1 where each question is asked once."""
         return 1.0
+
+    @cached_property
+    @abstractmethod
+    def verdict(self) -> Verdict:
+        """The verdict on the run as seen by this method, by its top label: the same wherever it is shown."""
 
     @cached_property
     def no_null_reason(self) -> str | None:
@@ -338,6 +345,12 @@ class AnswerEvidence(Evidence):
         return design_effect(self.cluster)
 
     @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict by the top label of each row, or its only confidence."""
+        pairs = self.confidences.pairs
+        return judge(pairs.confidence, pairs.correct, self.cluster)
+
+    @cached_property
     def no_null_reason(self) -> str | None:
         """Too few different questions, where some are repeated."""
         return None if self.cluster is None else too_few_clusters(self.cluster)
@@ -535,6 +548,11 @@ class TokenEvidence(Evidence):
     def unit(self) -> RowUnit:
         """Positions of a text."""
         return "positions"
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict by the top label of each position; positions count as independent."""
+        return judge_sums(CalibrationSums.from_bins(self.top_label_sums.binned(FINEST)))
 
     @property
     def n_used(self) -> int:

@@ -12,7 +12,14 @@ import polars as pl
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.inference.verdict import VerdictKind, count_verdicts, judge_calibration, verdict_phrase
+from calib_core.inference.multiplicity import benjamini_hochberg
+from calib_core.inference.verdict import (
+    SIGNIFICANCE_LEVEL,
+    Verdict,
+    VerdictKind,
+    count_verdicts,
+    verdict_phrase,
+)
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.metric import Direction, Metric
@@ -46,9 +53,8 @@ class ReliabilityLine:
         The method's id.
     result : Reliability
         Its diagram, with its own bins.
-    verdict : VerdictKind or None
-        Over-confident, under-confident …, judged together with all lines; None where the pairs of one row
-        depend on one another.
+    verdict : Verdict or None
+        The verdict on this run and method; None where the line pools every label, which it does not judge.
     pooling_text : str
         What a pair is.
     recipe : str
@@ -59,7 +65,7 @@ class ReliabilityLine:
     run: str
     method: str
     result: Reliability
-    verdict: VerdictKind | None
+    verdict: Verdict | None
     pooling_text: str
     recipe: str
 
@@ -156,11 +162,7 @@ def reliability_lines(
             unavailable[key] = TOO_MANY_LINES
             continue
         try:
-            lines.append(
-                _reliability_line(
-                    key, names[key], evidence, metric_id, scheme, min(len(evidences), MAX_LINES)
-                )
-            )
+            lines.append(_reliability_line(key, names[key], evidence, metric_id, scheme))
         except Unavailable as reason:
             unavailable[key] = str(reason)
     infos = {line.key: evidences[line.key].run.info for line in lines}
@@ -222,9 +224,9 @@ def _line_run_names(result_lines: list[ReliabilityLine], infos: Mapping[str, Run
 
 
 def _reliability_line(
-    key: str, title: str, evidence: Evidence, metric_id: str, scheme: Scheme, n_verdicts: int
+    key: str, title: str, evidence: Evidence, metric_id: str, scheme: Scheme
 ) -> ReliabilityLine:
-    """One of `n_verdicts` lines; raises Unavailable where the evidence lacks the metric or the bins."""
+    """One line; raises Unavailable where the evidence lacks the metric or the bins."""
     metric = get_metric(metric_id)
     result = reliability_diagram(evidence, metric_id, scheme)
     dependent = bins_all_classes(metric) or evidence.options.labels == "all"
@@ -233,9 +235,7 @@ def _reliability_line(
         run=title,
         method=evidence.method.id,
         result=result,
-        verdict=None
-        if dependent
-        else judge_calibration(evidence.binned(metric, scheme), n_verdicts, evidence.design_effect).kind,
+        verdict=None if dependent else evidence.verdict,
         pooling_text=_pooling_text(evidence, dependent=dependent, all_classes=bins_all_classes(metric)),
         recipe=result.score.recipe if metric.binned else result.recipe,
     )
@@ -371,8 +371,13 @@ def _labels_with_value(key: str, value_texts: Mapping[str, str], labels: Mapping
 
 
 def _verdicts_sentence(lines: Sequence[ReliabilityLine]) -> str:
-    """How many lines are over-confident, under-confident, or neither."""
-    verdicts: list[VerdictKind] = [line.verdict for line in lines if line.verdict is not None]
+    """How many lines are over-confident, under-confident …, counted by the q-values of their verdicts."""
+    judged = [line.verdict for line in lines if line.verdict is not None]
+    q_values = benjamini_hochberg([verdict.p for verdict in judged])
+    verdicts: list[VerdictKind] = [
+        "none" if q is not None and q > SIGNIFICANCE_LEVEL else verdict.kind
+        for verdict, q in zip(judged, q_values, strict=True)
+    ]
     if not verdicts:
         return ""
     if len(set(verdicts)) == 1 and len(verdicts) == len(lines):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
 from calib_core.edges import DEFAULT_SCHEME
+from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import (
-    VERDICT_WORDS,
+    SIGNIFICANCE_LEVEL,
+    VERDICT_RECIPE,
+    Verdict,
     VerdictKind,
     count_verdicts,
-    judge_calibration,
     verdict_phrase,
 )
 from calib_core.metrics import METRICS
@@ -37,8 +39,11 @@ class RunSummary:
     mean_confidence : float or None
         None, like accuracy, brier and ece, without rows.
     accuracy, brier, ece : float or None
-    verdict : VerdictKind
-        Judged together with all other runs and methods.
+    verdict : Verdict
+        The verdict on this run and method alone.
+    q : float or None
+        q-value of the verdict among those of the list it is shown in (Benjamini–Hochberg); None if it has no
+        p-value.
     curve : pl.DataFrame
         One row for each non-empty bin: bin (from 1), count, confidence, accuracy and thin, as in
         `Reliability`.
@@ -54,8 +59,15 @@ class RunSummary:
     accuracy: float | None
     brier: float | None
     ece: float | None
-    verdict: VerdictKind
+    verdict: Verdict
+    q: float | None
     curve: pl.DataFrame
+
+    @property
+    def counted_kind(self) -> VerdictKind:
+        """The verdict as headlines count it: none where q is not clear among all verdicts of the list."""
+        is_clear = self.q is None or self.q <= SIGNIFICANCE_LEVEL
+        return self.verdict.kind if is_clear else "none"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,18 +95,14 @@ class Overview:
     def to_frame(self) -> pl.DataFrame:
         """One row for each run and method.
 
-        Columns: run, method, title, rows, used, confidence, accuracy, brier, ece, verdict, recipe.
+        Columns: run, method, title, rows, used, confidence, accuracy, brier, ece, verdict, p, q, recipe.
         """
         return overview_frame(self.by_every_method).with_columns(recipe=pl.lit(self.recipe))
 
 
 def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
     """Summarise every run by every method it supports; a run's first method is its default."""
-    # All verdicts that may be shown are judged together, so that showing fewer does not change one.
-    n_verdicts = sum(map(len, runs.values()))
-    summaries = {
-        name: [run_summary(name, evidence, n_verdicts) for evidence in group] for name, group in runs.items()
-    }
+    summaries = {name: [run_summary(name, evidence) for evidence in group] for name, group in runs.items()}
     by_default_method = _worst_first([summary for group in summaries.values() for summary in group[:1]])
     headline, subheadline = overview_headline(by_default_method)
     return Overview(
@@ -102,12 +110,12 @@ def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
         by_every_method=_worst_first([summary for group in summaries.values() for summary in group]),
         headline=headline,
         subheadline=subheadline,
-        recipe=_overview_recipe(n_verdicts),
+        recipe=_OVERVIEW_RECIPE,
     )
 
 
-def run_summary(name: str, evidence: Evidence, n_verdicts: int) -> RunSummary:
-    """The summary of one evidence, whose verdict is one of `n_verdicts` judged together."""
+def run_summary(name: str, evidence: Evidence) -> RunSummary:
+    """The summary of one evidence by itself."""
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     return RunSummary(
         run=name,
@@ -120,7 +128,8 @@ def run_summary(name: str, evidence: Evidence, n_verdicts: int) -> RunSummary:
         accuracy=evidence.accuracy,
         brier=evidence.brier,
         ece=METRICS["ece"].compute(evidence.top_label_sums, DEFAULT_SCHEME),
-        verdict=judge_calibration(binned, n_verdicts, evidence.design_effect).kind,
+        verdict=evidence.verdict,
+        q=evidence.verdict.p,
         curve=bin_table(binned, with_intervals=False).select(
             "bin", "count", "confidence", "accuracy", "thin"
         ),
@@ -128,16 +137,17 @@ def run_summary(name: str, evidence: Evidence, n_verdicts: int) -> RunSummary:
 
 
 def _worst_first(summaries: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
-    return tuple(sorted(summaries, key=lambda summary: -(summary.ece or 0.0)))
+    """The summaries of one list, highest ECE first, each with its q-value in that list."""
+    q_values = benjamini_hochberg([summary.verdict.p for summary in summaries])
+    with_q = [replace(summary, q=q) for summary, q in zip(summaries, q_values, strict=True)]
+    return tuple(sorted(with_q, key=lambda summary: -(summary.ece or 0.0)))
 
 
-def _overview_recipe(n_verdicts: int) -> str:
-    """The recipe of all summaries: "accuracy; Brier; ECE-L1, …; over- or under-confident: …"."""
-    together = "" if n_verdicts < 2 else f", {both_or_all(n_verdicts)} verdicts together (Bonferroni)"
-    return (
-        f"accuracy; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}, top label; over- or "
-        f"under-confident: mean gap beyond chance at 95 %{together}"
-    )
+_OVERVIEW_RECIPE: Final = (
+    f"accuracy; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}, top label; verdict: "
+    f"{VERDICT_RECIPE}; q: Benjamini–Hochberg over the verdicts of the list, counted up to "
+    f"{SIGNIFICANCE_LEVEL}"
+)
 
 
 def overview_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
@@ -157,6 +167,8 @@ _OVERVIEW_SCHEMA: Final = pl.Schema(
         "brier": pl.Float64(),
         "ece": pl.Float64(),
         "verdict": pl.String(),
+        "p": pl.Float64(),
+        "q": pl.Float64(),
     }
 )
 
@@ -172,7 +184,9 @@ def _overview_row(summary: RunSummary) -> dict[str, object]:
         "accuracy": summary.accuracy,
         "brier": summary.brier,
         "ece": summary.ece,
-        "verdict": VERDICT_WORDS[summary.verdict],
+        "verdict": summary.verdict.words,
+        "p": summary.verdict.p,
+        "q": summary.q,
     }
 
 
@@ -193,13 +207,14 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
         The second is "" if the first is enough.
     """
     judged = sorted(
-        (summary for summary in summaries if summary.verdict != "few"), key=lambda summary: summary.ece or 0.0
+        (summary for summary in summaries if summary.verdict.kind != "few"),
+        key=lambda summary: summary.ece or 0.0,
     )
     if not judged:
         return _too_few_rows_text(summaries), ""
     if len(summaries) == 1:
         return _single_run_headline(judged[0]), ""
-    return _verdicts_sentence([summary.verdict for summary in summaries]), _extremes_sentence(
+    return _verdicts_sentence([summary.counted_kind for summary in summaries]), _extremes_sentence(
         judged, summaries
     )
 
@@ -222,8 +237,8 @@ def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:
 
 def _single_run_headline(summary: RunSummary) -> str:
     """The headline of one run: its mean confidence, its accuracy and its verdict."""
-    by = f" with {summary.n_used:,} {summary.unit}" if summary.verdict == "neither" else ""
-    return f"{summary.run} {_stated_and_observed(summary)}: {VERDICT_WORDS[summary.verdict]}{by}."
+    rows_text = f" in {summary.n_used:,} {summary.unit}" if summary.verdict.kind == "none" else ""
+    return f"{summary.run} {_stated_and_observed(summary)}: {summary.verdict.words}{rows_text}."
 
 
 def _extremes_sentence(judged: Sequence[RunSummary], summaries: Sequence[RunSummary]) -> str:
@@ -237,7 +252,7 @@ def _extremes_sentence(judged: Sequence[RunSummary], summaries: Sequence[RunSumm
     if len(compared) == 1:
         return f"{compared[0].run} {_stated_and_observed(compared[0])}."
     best, most_accurate = compared[0], max(compared, key=lambda summary: summary.accuracy or 0.0)
-    if any(_beats(summary, best, most_accurate) for summary in summaries if summary.verdict == "few"):
+    if any(_beats(summary, best, most_accurate) for summary in summaries if summary.verdict.kind == "few"):
         qualifiers.append("rows enough")
     opening_words = f"Of the {len(compared)} with {' and '.join(qualifiers)}, the" if qualifiers else "The"
     lowest = f"{best.ece or 0.0:.4f}"

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Binned
 from calib_core.edges import Scheme
+from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, judge_calibration
+from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict
 from calib_core.results.evidence import Evidence, RowUnit, bins_all_classes, get_metric
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import Score, effective_scheme, score
@@ -114,7 +115,10 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
         table=bin_table(binned, with_intervals=not dependent, design_effect=evidence.design_effect),
         pair_unit="labels" if dependent else evidence.unit,
         headline=reliability_headline(
-            binned, dependent=dependent, unit=evidence.unit, design_effect=evidence.design_effect
+            binned,
+            None if dependent else evidence.verdict,
+            unit=evidence.unit,
+            design_effect=evidence.design_effect,
         ),
         recipe=recipe_text(evidence, metric if metric.binned else None, scheme, binned.n_bins),
         judged=evidence.judged,
@@ -154,16 +158,20 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
 
 
 def reliability_headline(
-    binned: Binned, *, dependent: bool, unit: RowUnit = "rows", design_effect: float = 1.0
+    binned: Binned,
+    verdict: Verdict | None,
+    *,
+    unit: RowUnit = "rows",
+    design_effect: float = 1.0,
 ) -> str:
-    """One sentence on calibration over all bins, and on where the gap lies.
+    """One sentence: the verdict, and the bins whose gap is clear beyond chance.
 
     Parameters
     ----------
     binned : Binned
-    dependent : bool
-        Whether the pairs are all choices of each row. Their mean confidence and share of correct ones are
-        both 1/K by construction, so the sentence speaks only of the gaps.
+    verdict : Verdict or None
+        The verdict on the same pairs. None where they are all choices of each row: their mean confidence and
+        share of correct ones are both 1/K by construction, so the sentence speaks only of the gaps.
     unit : {"rows", "positions"}
         What is counted.
     design_effect : float, default 1
@@ -172,12 +180,12 @@ def reliability_headline(
     if not binned.n_bins:
         return f"No {unit[:-1]} has both a confidence and an outcome."
     n = int(binned.count.sum())
-    if dependent:
+    if verdict is None:
         return _all_labels_headline(binned, n, unit)
     if n < MIN_ROWS:
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
-    verdict = judge_calibration(binned, design_effect=design_effect)
-    return f"{stated_and_observed(binned).capitalize()}{_verdict_clause(binned, verdict, n, unit)}."
+    stated = stated_and_observed(binned).capitalize()
+    return f"{stated}: {_verdict_clause(binned, verdict, bin_gaps(binned, design_effect), n, unit)}."
 
 
 def stated_and_observed(binned: Binned) -> str:
@@ -201,27 +209,33 @@ def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
     return f"{subject} are {difference}{_comma_clause(_gap_location(binned, binned.absolute_gap))}."
 
 
-def _verdict_clause(binned: Binned, judgement: Verdict, n: int, unit: RowUnit) -> str:
-    """Over- or under-confident, both, or neither, as far as this many rows can show (95 %)."""
-    over, under, significant = judgement.over_gap, judgement.under_gap, judgement.significant
-    if judgement.kind == "neither":
-        return f": {VERDICT_WORDS[judgement.kind]} with {n:,} {unit}"
-    if judgement.kind == "mixed":
-        return _mixed_clause(binned, over * significant, under * significant)
-    main_gap, opposite_gap, opposite = (
-        (over, under, "under") if judgement.kind == "over" else (under, over, "over")
-    )
-    verdict = f": {VERDICT_WORDS[judgement.kind]}{_comma_clause(_gap_location(binned, main_gap))}"
-    if (opposite_gap * significant).any():
-        verdict += f", though {VERDICT_WORDS[opposite]} {_gap_location(binned, opposite_gap * significant)}"
-    return verdict
+def _verdict_clause(binned: Binned, verdict: Verdict, gaps: BinGaps, n: int, unit: RowUnit) -> str:
+    """The verdict's word, and the bins that are clearly off."""
+    match verdict.kind:
+        case "few":
+            return f"{verdict.words} ({verdict.reason.removeprefix('Not judged: ').removesuffix('.')})"
+        case "none":
+            return f"{verdict.words} in {n:,} {unit}"
+        case "tolerable":
+            return f"{verdict.words}, {format_percent(verdict.deviation or 0.0)} off on average"
+        case "over" | "under":
+            main, opposite = gaps.clear_over, gaps.clear_under
+            if verdict.kind == "under":
+                main, opposite = opposite, main
+            clause = f"{verdict.words}{_comma_clause(_clear_location(binned, main))}"
+            other = VERDICT_WORDS["under" if verdict.kind == "over" else "over"]
+            return f"{clause}, though {other} {_gap_location(binned, opposite)}" if opposite.any() else clause
+        case "extreme" | "timid":
+            sides = ((VERDICT_WORDS["over"], gaps.clear_over), (VERDICT_WORDS["under"], gaps.clear_under))
+            located = [f"{word} {_gap_location(binned, side)}" for word, side in sides if side.any()]
+            return f"{verdict.words}{_comma_clause(' and '.join(located))}"
 
 
-def _mixed_clause(binned: Binned, over: NDArray[np.float64], under: NDArray[np.float64]) -> str:
-    """Averages agree although bins do not; `over` and `under` are the significant gaps, in rows."""
-    sides = ((VERDICT_WORDS["over"], over), (VERDICT_WORDS["under"], under))
-    locations = ", ".join(f"{name} {_gap_location(binned, side)}" for name, side in sides if side.any())
-    return f", {VERDICT_WORDS['mixed']}: {locations}"
+def _clear_location(binned: Binned, clear_gap: NDArray[np.float64]) -> str:
+    """Where the clear part of the gap lies; says so if no bin is clearly off by itself."""
+    if clear_gap.any():
+        return _gap_location(binned, clear_gap)
+    return "" if binned.n_bins == 1 else "though no bin is clearly so by itself"
 
 
 def _comma_clause(clause: str) -> str:

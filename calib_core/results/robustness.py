@@ -25,7 +25,7 @@ from calib_core.inference.null import (
     monte_carlo_p_value,
     null_distribution,
 )
-from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, WITHIN_CHANCE
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.evidence import Evidence, get_metric
@@ -43,6 +43,7 @@ ONE_SIGN_SHARE: Final = 0.99
 """If a single bin yields at least this share of the largest value, hardly any gap cancels another."""
 
 BEYOND_CHANCE: Final = "more than chance gives"
+WITHIN_CHANCE: Final = "no more than chance gives"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -544,10 +545,7 @@ def _ends_sentence(bins: Sequence[int], null: NullDistribution, change: str) -> 
     """The test at both ends; `change` is that from the first to the last M, "" where it rounds to none."""
     significant = _significant_ends(null)
     if not any(significant):
-        opening = (
-            f"Both are {WITHIN_CHANCE}{_p_text(null, null.p[0], null.p[-1])}: neither speaks against these "
-            "confidences"
-        )
+        opening = f"Both are {WITHIN_CHANCE}{_p_text(null, null.p[0], null.p[-1])}"
         is_noise = change and null.change_p is not None and not _rise_significant(null)
         return f"{opening}, and the change over M is no more than noise." if is_noise else f"{opening}."
     if all(significant):

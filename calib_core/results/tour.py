@@ -12,9 +12,10 @@ import polars as pl
 
 from calib_core.edges import DEFAULT_SCHEME
 from calib_core.errors import Unavailable, single_line
+from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.null import NullDistribution
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, VerdictKind, judge_calibration
+from calib_core.inference.verdict import MIN_ROWS, Verdict, VerdictKind
 from calib_core.methods import METHODS
 from calib_core.methods.answers.normalise import choice_texts
 from calib_core.methods.answers.subsample import sample_matrix
@@ -66,9 +67,8 @@ STEP_TITLES: Final[Mapping[StepKind, str]] = MappingProxyType(
 GAP_NAMES: Final[dict[VerdictKind, str]] = {
     "over": "the over-confidence",
     "under": "the under-confidence",
-    "mixed": "what is more than chance",
 }
-"""Name of the gap in question, where the largest gap is on the other side or within chance."""
+"""Name of the gap that a verdict is about, where the largest gap is on the other side."""
 
 _MAX_QUESTION_LETTERS: Final = 200
 
@@ -474,7 +474,7 @@ def bin_step(subject: TourSubject) -> TourStep:
     evidence, noun = subject.evidence, subject.unit_plural
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     bin_index = int(np.argmax(binned.count))
-    verdict = judge_calibration(binned, design_effect=evidence.design_effect)
+    gaps = bin_gaps(binned, evidence.design_effect)
     n, n_correct = int(binned.count[bin_index]), int(binned.correct[bin_index])
     stated, accuracy, count_text = (
         float(binned.confidence[bin_index]) / n,
@@ -484,7 +484,7 @@ def bin_step(subject: TourSubject) -> TourStep:
     low, high = (
         float(end[bin_index]) for end in wilson_interval(binned.correct, binned.count, evidence.design_effect)
     )
-    chance_clause = f", give or take {100 * float(verdict.chance_limit[bin_index]) / n:.1f} points of chance"
+    chance_clause = f", give or take {100 * float(gaps.chance_limit[bin_index]) / n:.1f} points of chance"
     interval = bin_name(binned, bin_index)
     return TourStep(
         kind="bin",
@@ -498,7 +498,7 @@ def bin_step(subject: TourSubject) -> TourStep:
             ),
             (
                 f"{n_correct:,} of {n:,} {'is' if n_correct == 1 else 'are'} right, which is "
-                f"{format_percent(accuracy)}: {_bin_verdict_clause(verdict, bin_index, n, noun)}."
+                f"{format_percent(accuracy)}: {_bin_verdict_clause(gaps, bin_index, n, noun)}."
             ),
         ),
         picture=ConfidenceAccuracyPairs(
@@ -509,13 +509,13 @@ def bin_step(subject: TourSubject) -> TourStep:
     )
 
 
-def _bin_verdict_clause(judgement: Verdict, bin_index: int, n: int, unit_plural: str) -> str:
+def _bin_verdict_clause(gaps: BinGaps, bin_index: int, n: int, unit_plural: str) -> str:
     """The verdict on this bin, judged together with all other bins as in the next step."""
     if n < MIN_ROWS:
         return too_few_phrase(n, unit_plural[:-1])
-    if not judgement.significant[bin_index]:
+    if not gaps.clear[bin_index]:
         return f"as often as it says, as far as {n:,} {unit_plural} can tell"
-    return f"{'less' if judgement.over_gap[bin_index] else 'more'} often than it says, by more than chance"
+    return f"{'less' if gaps.over[bin_index] else 'more'} often than it says, by more than chance"
 
 
 # --- Steps three and four: the verdict, and the number of bins ------------------------------------
@@ -526,7 +526,7 @@ def overall_step(subject: TourSubject) -> TourStep:
     evidence = subject.evidence
     result = reliability_diagram(evidence, "ece", DEFAULT_SCHEME)
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
-    verdict = judge_calibration(binned, design_effect=evidence.design_effect)
+    verdict = evidence.verdict
     where_clause = ", and where" if verdict.kind in {"over", "under"} else ""
     # With few rows, the second sentence says so.
     too_few = verdict.kind == "few"
@@ -535,10 +535,12 @@ def overall_step(subject: TourSubject) -> TourStep:
     )
     return TourStep(
         kind="whole",
-        heading=VERDICT_WORDS[verdict.kind].capitalize() + where_clause,
+        heading=verdict.words.capitalize() + where_clause,
         sentences=(
             f"{subject.name} {predicate}",
-            _largest_gap_sentence(result, verdict, subject.unit_plural),
+            _largest_gap_sentence(
+                result, verdict, bin_gaps(binned, evidence.design_effect), subject.unit_plural
+            ),
         ),
         picture=result,
         selection_note=f"All its {subject.unit_plural} are shown, in ten bins.",
@@ -546,22 +548,25 @@ def overall_step(subject: TourSubject) -> TourStep:
     )
 
 
-def _largest_gap_sentence(result: Reliability, verdict: Verdict, unit_plural: str) -> str:
+def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, unit_plural: str) -> str:
     """The bin with the largest part of the gap the verdict is about; without one, the fullest bin."""
-    kind, table = verdict.kind, result.table.with_columns(clear=pl.Series(verdict.significant))
-    if kind == "few":
-        return (
-            f"{_bin_clause(_fullest_bin(table), unit_plural)}; below {MIN_ROWS} {unit_plural} no more is "
-            "said of them."
-        )
-    if kind == "neither":
+    table = result.table.with_columns(clear=pl.Series(gaps.clear))
+    if verdict.kind == "few":
+        reason = f"below {MIN_ROWS} {unit_plural} no more is said of them."
+        if result.score.n_used >= MIN_ROWS:
+            reason = verdict.reason[0].lower() + verdict.reason[1:]
+        return f"{_bin_clause(_fullest_bin(table), unit_plural)}; {reason}"
+    side = {"over": pl.col("gap") > 0, "under": pl.col("gap") < 0}.get(verdict.kind, pl.col("clear"))
+    on_that_side = table.filter(side).sort("share", descending=True)
+    if not on_that_side.height:
         return (
             f"No bin is farther off than chance allows: {_bin_clause(_fullest_bin(table), unit_plural)}, in "
             "the fullest."
         )
-    side = {"over": pl.col("gap") > 0, "under": pl.col("gap") < 0}.get(kind, pl.col("clear"))
-    worst = table.filter(side).sort("share", descending=True).row(0, named=True)
-    gap_name = "the gap" if worst["share"] == table["share"].max() else GAP_NAMES[kind]
+    worst = on_that_side.row(0, named=True)
+    gap_name = "the gap"
+    if worst["share"] < table["share"].max():
+        gap_name = GAP_NAMES.get(verdict.kind, "what is more than chance")
     return f"The largest part of {gap_name} is in {worst['interval']}: {_bin_clause(worst, unit_plural)}."
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.null import NullDistribution, null_distribution
-from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, WITHIN_CHANCE
+from calib_core.inference.verdict import Verdict
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
@@ -77,6 +77,8 @@ class Checkpoint:
         The metric; None where it is not defined.
     null_median, null_low, null_high, p, draws : float or None
         As in `NullDistribution`; None where there is no null distribution.
+    verdict : Verdict
+        The verdict on the checkpoint, by its top label whatever the metric is.
     n_used : int
     recipe : str
     """
@@ -90,6 +92,7 @@ class Checkpoint:
     null_high: float | None
     p: float | None
     draws: int | None
+    verdict: Verdict
     n_used: int
     recipe: str
 
@@ -121,7 +124,7 @@ class Training:
     headline : str
         One sentence on all lines, which claims no more than the null distribution allows.
     line_summaries : tuple[str, ...]
-        One sentence for each followed line: its ends, and how many of its checkpoints are beyond chance.
+        One sentence for each followed line: its ends, and how many of its checkpoints are miscalibrated.
     """
 
     metric: str
@@ -249,6 +252,7 @@ def _checkpoint(placed: PlacedRun, evidence: Evidence, metric_id: str, scheme: S
         null_high=null.high[0] if null else None,
         p=null.p[0] if null else None,
         draws=null.n_draws if null else None,
+        verdict=evidence.verdict,
         n_used=metric_score.n_used,
         recipe=metric_score.recipe,
     )
@@ -330,7 +334,7 @@ def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
 
 
 def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
-    """One sentence on all lines: at which of their ends the metric is beyond chance."""
+    """One sentence on all lines: the metric, and the verdicts on their ends."""
     if not lines:
         return "No run here is a checkpoint that gives this number."
     metric = METRICS[metric_id].title
@@ -339,22 +343,19 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
     if first is last and len(followed) > 1:
         return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
     if first is last:
-        return f"{metric} is {_value_text(first)} at its only checkpoint{_chance_clause(first.p)}."
+        return f"{metric} is {_value_text(first)} at its only checkpoint: {first.verdict.words}."
     if len(followed) == 1:
         name = f"{followed[0].title}: " if len(lines) > 1 else ""
-        return f"{name}{metric} {_value_text(first)} → {_value_text(last)}{_ends_chance_clause(first, last)}."
-    p_values = [(line.points[0].p, line.points[-1].p) for line in followed]
-    first_significant = [
-        first <= SIGNIFICANCE_LEVEL for first, last in p_values if first is not None and last is not None
-    ]
-    last_significant = [
-        last <= SIGNIFICANCE_LEVEL for first, last in p_values if first is not None and last is not None
-    ]
-    if len(last_significant) == len(followed):
-        counts = (
-            f"{_count_phrase(last_significant, 'lines')}, at the first of {_count_phrase(first_significant)}"
+        return f"{name}{metric} {_value_text(first)} → {_value_text(last)}: {_ends_clause(first, last)}."
+    verdicts = [(line.points[0].verdict, line.points[-1].verdict) for line in followed]
+    if all(verdict.kind != "few" for pair in verdicts for verdict in pair):
+        first_count, last_count = (
+            _count_phrase([pair[end].miscalibrated for pair in verdicts]) for end in (0, 1)
         )
-        return f"{metric} is beyond chance at the last checkpoint of {counts}."
+        return (
+            f"Of {len(followed)} lines, the last checkpoint is miscalibrated on {last_count}, the first on "
+            f"{first_count}."
+        )
     ends = [(line.points[0].value, line.points[-1].value) for line in followed]
     falls = [first is not None and last is not None and last < first for first, last in ends]
     return f"{metric} is lower at the last checkpoint than at the first of {_count_phrase(falls, 'lines')}."
@@ -371,16 +372,17 @@ def _count_phrase(flags: Sequence[bool], noun: str = "") -> str:
 
 
 def line_summary(line: TrainingLine, metric_id: str, axis: str) -> str:
-    """The first and the last value of a line, and how many of its checkpoints are beyond chance."""
+    """The first and the last value of a line, and how many of its checkpoints are miscalibrated."""
     first, last = line.points[0], line.points[-1]
     position = _position_text(first.position, axis)
     opening = f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {position}"
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.position, axis)}"
-    significant = [point.p <= SIGNIFICANCE_LEVEL for point in line.points if point.p is not None]
-    if not significant:
+    judged = [point.verdict for point in line.points if point.verdict.kind != "few"]
+    if not judged:
         return f"{opening}."
-    return f"{opening}; {sum(significant)} of {plural(len(significant), 'checkpoint')} beyond chance."
+    n_miscalibrated = sum(verdict.miscalibrated for verdict in judged)
+    return f"{opening}; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated."
 
 
 def _value_text(point: Checkpoint) -> str:
@@ -391,14 +393,6 @@ def _position_text(position: float, axis: str) -> str:
     return f"step {position:,.0f}" if axis == STEPS_AXIS else f"{position:,.0f} tokens"
 
 
-def _chance_clause(p: float | None) -> str:
-    if p is None:
-        return ""
-    return ": beyond chance" if p <= SIGNIFICANCE_LEVEL else ": within chance"
-
-
-def _ends_chance_clause(first: Checkpoint, last: Checkpoint) -> str:
-    if first.p is None or last.p is None:
-        return ""
-    was, is_ = ("beyond chance" if p <= SIGNIFICANCE_LEVEL else WITHIN_CHANCE for p in (first.p, last.p))
-    return f": {was} at first and at the end" if was == is_ else f": {was} at first, {is_} at the end"
+def _ends_clause(first: Checkpoint, last: Checkpoint) -> str:
+    was, is_ = first.verdict.words, last.verdict.words
+    return f"{was} at first and at the end" if was == is_ else f"{was} at first, {is_} at the end"

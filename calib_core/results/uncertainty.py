@@ -3,7 +3,7 @@
 Metrics that sum |gap| over bins have intervals by the directional delta method (`inference.directional`),
 since any bootstrap covers too little near 0. Means, and differences of paired runs, have the basic
 (reflected) bootstrap, never the percentile one. An interval decides no verdict; that is
-`inference.calibration_verdict`.
+`inference.verdict`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from calib_core.inference.bootstrap import (
     multinomial_draws,
     resampling_units,
 )
-from calib_core.inference.calibration_verdict import MIN_ROWS
 from calib_core.inference.clusters import effective_sample_size, repeated_question_keys
 from calib_core.inference.directional import (
     DIRECTIONAL_DRAWS,
@@ -42,6 +41,7 @@ from calib_core.inference.directional import (
 from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.null import null_distribution
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
+from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
 from calib_core.results.score import effective_scheme

@@ -87,7 +87,7 @@ def test_a_number_that_is_the_same_at_every_m_has_no_spread(data: Path, visit: V
     at = visit("robustness")
     cells = row(at, "ECE")
     assert (cells["RSD"], cells["Range"], cells["Larger by chance"]) == ("0.0 %", "0.0000", "–")
-    assert screens.plain(at.header[0].value) == "ECE is 0.3500 at every M, within chance."
+    assert screens.plain(at.header[0].value) == "ECE is 0.3500 at every M, no more than chance gives."
 
 
 def test_the_set_of_m_is_edited_and_goes_into_the_address(token_file: Path, visit: Visit) -> None:

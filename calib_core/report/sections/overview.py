@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from calib_core.errors import Unavailable
-from calib_core.inference.verdict import VERDICT_WORDS
 from calib_core.report.blocks import Block, ProgressCallback, ReportTable, Section
 from calib_core.report.inputs import ReportInput
 from calib_core.results.evidence import Evidence
@@ -51,7 +50,8 @@ def _overview_row(run_summary: RunSummary) -> dict[str, object]:
     return {
         "Run": run_summary.run,
         "Confidence method": run_summary.method_title,
-        "It is": VERDICT_WORDS[run_summary.verdict],
+        "Verdict": run_summary.verdict.words,
+        "q": format_number(run_summary.q, ".3f"),
         "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",
         "Accuracy": format_percent(run_summary.accuracy),
         "Mean confidence": format_percent(run_summary.mean_confidence),

@@ -8,6 +8,7 @@ from typing import Any
 
 from calib_core.figures.layout import Figure
 from calib_core.inference.null import NullDistribution
+from calib_core.inference.verdict import judge
 from calib_core.results.robustness import Sweep, SweepCurve
 from calib_core.results.training import Checkpoint, Training, TrainingLine
 
@@ -59,8 +60,8 @@ def make_sweep(*curves: SweepCurve, run: str = "model-a · text") -> Sweep:
     return Sweep(run, "tokens", BINS, 0, curves, {}, 2000, 2000, "It depends on M.")
 
 
-def make_line(title: str, *points: tuple[float, float], null: bool = True) -> TrainingLine:
-    """Checkpoints at (step, value); their run is "title@step"."""
+def make_line(title: str, *points: tuple[float, float], null: bool = True, rows: int = 2000) -> TrainingLine:
+    """Over-confident checkpoints at (step, value); their run is "title@step"."""
     return TrainingLine(
         title,
         tuple(
@@ -74,7 +75,8 @@ def make_line(title: str, *points: tuple[float, float], null: bool = True) -> Tr
                 null_high=0.03 if null else None,
                 p=0.005 if null else None,
                 draws=199 if null else None,
-                n_used=2000,
+                verdict=judge([0.9] * rows, [0, 1] * (rows // 2)),
+                n_used=rows,
                 recipe="ECE-L1",
             )
             for at, value in points

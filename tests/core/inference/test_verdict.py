@@ -1,120 +1,146 @@
-"""Over- and under-confidence are claimed only where the rows show it."""
+"""The verdict names what the test finds, and claims nothing beyond chance or within tolerance."""
 
 from __future__ import annotations
 
-from math import comb
-
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from calib_core.bins import Binned, BinSums
-from calib_core.edges import Scheme
-from calib_core.inference.verdict import MIN_ROWS, VerdictKind, count_verdicts, judge_calibration
-from core.tour_runs import CALIBRATED, OVER, UNDER, Block, calibrated_answers
+from calib_core.inference.calibration_test import CalibrationSums
+from calib_core.inference.cluster_draws import MIN_CLUSTERS
+from calib_core.inference.verdict import (
+    MIN_ROWS,
+    VERDICT_WORDS,
+    VerdictKind,
+    count_verdicts,
+    judge,
+    judge_sums,
+    verdict_phrase,
+)
+
+Block = tuple[float, int, int]
 
 
-def binned(*blocks: Block) -> Binned:
-    said = [value for value, rows, _ in blocks for _ in range(rows)]
-    right = [at < good for _, rows, good in blocks for at in range(rows)]
-    return BinSums.from_pairs(said, right).binned(Scheme())
+def pairs_of(*blocks: Block) -> tuple[np.ndarray, np.ndarray]:
+    said = np.repeat([value for value, _, _ in blocks], [rows for _, rows, _ in blocks])
+    right = np.concatenate([np.arange(rows) < good for _, rows, good in blocks])
+    return said, right
 
 
 @pytest.mark.parametrize(
     ("blocks", "kind"),
     [
-        (CALIBRATED, "neither"),
-        (OVER, "over"),
-        (UNDER, "under"),
-        (((0.95, 200, 150), (0.35, 200, 110)), "mixed"),
+        (((0.95, 100, 95), (0.75, 100, 75), (0.55, 100, 55), (0.35, 100, 35)), "none"),
+        (((0.95, 200, 120), (0.55, 100, 50)), "over"),
+        (((0.65, 200, 180), (0.35, 100, 60)), "under"),
+        (((0.25, 200, 80), (0.75, 200, 120)), "extreme"),
+        (((0.35, 200, 20), (0.65, 200, 180)), "timid"),
         (((0.9, MIN_ROWS - 1, 0),), "few"),
         (((0.9, MIN_ROWS, 0),), "over"),
-        (((1.0, 40, 40),), "neither"),
-        (((1.0, 1000, 999),), "over"),
+        (((1.0, 40, 40),), "none"),
+        (((1.0, 1000, 999),), "tolerable"),
+        (((1.0, 100, 90),), "over"),
+        (((0.0, 100, 10),), "under"),
+        (((1.0, 100, 90), (0.0, 100, 10)), "extreme"),
+        (((0.5, 20_000, 9800),), "tolerable"),
     ],
 )
-def test_verdict_from_the_gaps(blocks: tuple[Block, ...], kind: str) -> None:
-    assert judge_calibration(binned(*blocks)).kind == kind
-
-
-def test_nothing_is_too_few() -> None:
-    assert judge_calibration(binned()).kind == "few"
+def test_kind_of_blocks(blocks: tuple[Block, ...], kind: VerdictKind) -> None:
+    verdict = judge(*pairs_of(*blocks))
+    assert verdict.kind == kind
+    assert verdict.words == VERDICT_WORDS[kind]
+    assert verdict.miscalibrated == (kind not in {"none", "few"})
+    assert verdict == judge_sums(CalibrationSums.from_pairs(*pairs_of(*blocks)))
 
 
 def test_a_gap_at_the_edge_of_chance() -> None:
     # 400 rows at 0.5: σ = 10 rows, so 19 rows off are within 1.96 σ, and 20 are not.
-    assert judge_calibration(binned((0.5, 400, 181))).kind == "neither"
-    assert judge_calibration(binned((0.5, 400, 180))).kind == "over"
-    assert judge_calibration(binned((0.5, 400, 220))).kind == "under"
+    kinds = [judge(*pairs_of((0.5, 400, right))).kind for right in (181, 180, 220, 219)]
+    assert kinds == ["none", "over", "under", "none"]
 
 
-def test_many_runs_are_judged_together() -> None:
-    off = binned((0.5, 400, 175))  # 2.5 σ: beyond chance alone, not as the largest of forty
-    assert (judge_calibration(off).kind, judge_calibration(off, n_verdicts=40).kind) == ("over", "neither")
-    assert judge_calibration(binned((0.5, 400, 150)), n_verdicts=40).kind == "over"
+def test_the_tolerance_is_on_the_curve_and_not_on_the_mean_gap() -> None:
+    rows = pairs_of((0.25, 2000, 560), (0.75, 2000, 1440))  # .03 too extreme on both sides
+    assert judge(*rows).level == pytest.approx(0)
+    assert judge(*rows, tolerance=0.02).kind == "extreme"
+    assert judge(*rows, tolerance=0.04).kind == "tolerable"
+    assert judge(*rows).deviation == pytest.approx(0.03, abs=0.001)
 
 
-def test_the_direction_and_the_significant_bins() -> None:
-    found = judge_calibration(binned((0.95, 200, 120), (0.35, 20, 8)))
-    assert found.over_gap.tolist() == pytest.approx([0.0, 70.0])
-    assert found.under_gap.tolist() == pytest.approx([1.0, 0.0])
-    assert found.significant.tolist() == [False, True]
-    assert found.chance_limit.tolist() == pytest.approx([5.952, 8.079], abs=1e-3)
+def test_the_level_is_named_first_where_both_are_clear() -> None:
+    verdict = judge(*pairs_of((0.25, 300, 75), (0.95, 300, 200)))
+    assert verdict.kind == "over"
+    assert verdict.reason.endswith("and the confidences are too extreme.")
+    assert verdict.slope is not None
+    assert verdict.slope < 1
+    # Also where the slope is the clearer one: the level is 2.8 σ too high, the slope 14 σ too steep.
+    verdict = judge(*pairs_of((0.25, 300, 135), (0.75, 300, 135)))
+    assert verdict.test is not None
+    assert verdict.test.level_p > (verdict.test.slope_p or 0)
+    assert verdict.kind == "over"
 
 
-def test_calibrated_runs_are_rarely_called_miscalibrated() -> None:
-    kinds = [
-        judge_calibration(
-            BinSums.from_pairs(run.rows["confidence"].to_numpy(), run.rows["correct"].to_numpy()).binned(
-                Scheme()
-            )
-        ).kind
-        for run in (calibrated_answers(300, seed) for seed in range(400))
-    ]
-    assert kinds.count("over") + kinds.count("under") <= 0.08 * len(kinds)  # 5 % of 400, and 2.7 σ of it
-    assert kinds.count("mixed") <= 0.08 * len(kinds)
+def test_reasons_are_sentences_with_their_numbers() -> None:
+    assert judge(*pairs_of((0.5, 400, 160))).reason == (
+        "Confidence is higher than accuracy by 0.100 on average (p < 0.001)."
+    )
+    assert judge(*pairs_of((1.0, 100, 90))).reason == (
+        "10 answers with confidence 1 are wrong, which no calibrated model can do; "
+        "the mean deviation is 0.100."
+    )
+    assert judge(*pairs_of((0.5, 20_000, 9800))).reason == (
+        "Miscalibration is clear (p = 0.005), but 0.010 on average, within the tolerance of 0.02."
+    )
+    assert judge([0.5], [1]).reason == "Not judged: 1 row, fewer than 30."
 
 
-@pytest.mark.parametrize("times", [3, 5])
-def test_repeated_answers_are_not_additional_evidence(times: int) -> None:
+def test_no_rows_are_too_few() -> None:
+    verdict = judge([], [])
+    assert (verdict.kind, verdict.level, verdict.p, verdict.test) == ("few", None, None, None)
+
+
+def test_few_clusters_are_not_judged() -> None:
+    said, right = pairs_of((0.9, 5 * MIN_CLUSTERS, 60))
+    cluster = np.arange(said.size) % MIN_CLUSTERS
+    assert judge(said, right, cluster).kind == "over"
+    fewer = judge(said, right, np.minimum(cluster, MIN_CLUSTERS - 2))
+    assert fewer.kind == "few"
+    assert (
+        fewer.reason
+        == "Not judged: only 59 different questions: with repeated questions, a p-value needs 60."
+    )
+    assert judge(said[:40], right[:40], np.arange(40)).kind != "few"  # nothing is repeated
+
+
+@given(st.integers(0, 200), st.sampled_from([-0.1, 0.0, 0.1]), st.sampled_from([0.4, 1.0, 2.0]))
+@settings(max_examples=30, deadline=None)
+def test_flipping_swaps_over_and_under(seed: int, off: float, power: float) -> None:
+    random = np.random.default_rng(seed)
+    c = 0.15 + 0.7 * random.random(500)
+    y = random.random(500) < 1 / (1 + (1 / c - 1) ** power) - off
+    swapped: dict[VerdictKind, VerdictKind] = {"over": "under", "under": "over"}
+    kind = judge(c, y).kind
+    assert judge(1 - c, ~y).kind == swapped.get(kind, kind)
+
+
+def test_repeated_answers_are_not_additional_evidence() -> None:
     """Calibrated runs in which every trial of a question ends alike."""
-    kinds = {1.0: list[str](), float(times): list[str]()}
+    called = {"rows": 0, "questions": 0}
     for seed in range(200):
-        rows = calibrated_answers(100, seed).rows
-        said, right = (rows[name].to_numpy().repeat(times) for name in ("confidence", "correct"))
-        for alike, called in kinds.items():
-            called.append(
-                judge_calibration(BinSums.from_pairs(said, right).binned(Scheme()), design_effect=alike).kind
-            )
-    off = {alike: (called.count("over") + called.count("under")) / 200 for alike, called in kinds.items()}
-    assert off[1.0] > 0.2
-    assert off[times] <= 0.09  # 5 % of 200, and 2.6 σ of it
+        random = np.random.default_rng(seed)
+        c = random.beta(4, 2, 100)
+        y = random.random(100) < c
+        c, y, cluster = c.repeat(5), y.repeat(5), np.repeat(np.arange(100), 5)
+        called["rows"] += judge(c, y).miscalibrated
+        called["questions"] += judge(c, y, cluster).miscalibrated
+    assert called["rows"] > 100
+    assert called["questions"] <= 18  # 5 % of 200, and 2.6 σ of it
 
 
-def test_copies_change_no_verdict() -> None:
-    for off in (150, 175, 180, 181, 190, 220):
-        once, thrice = binned((0.5, 400, off)), binned((0.5, 1200, 3 * off))
-        assert judge_calibration(thrice, design_effect=3).kind == judge_calibration(once).kind
-        assert judge_calibration(thrice, design_effect=3).chance_limit.tolist() == pytest.approx(
-            (3 * judge_calibration(once).chance_limit).tolist()
-        )
-
-
-@pytest.mark.parametrize("among", [1, 14])
-@pytest.mark.parametrize(("said", "rows"), [(0.9985, 100), (0.99, 50), (0.995, 400), (0.01, 100), (0.9, 30)])
-def test_calibrated_near_certain_runs_are_not_called_miscalibrated_more_often(
-    said: float, rows: int, among: int
-) -> None:
-    """All numbers of right answers, each as probable as it is where every confidence is exactly right."""
-    called = sum(
-        comb(rows, right) * said**right * (1 - said) ** (rows - right)
-        for right in range(rows + 1)
-        if judge_calibration(binned((said, rows, right)), among).kind in ("over", "under")
-    )
-    assert called <= 0.05 / among
-
-
-def test_kinds_are_counted_in_one_order_and_number() -> None:
-    kinds: list[VerdictKind] = ["few", "over", "neither", "over", "few"]
+def test_verdicts_are_counted_in_one_order_and_number() -> None:
+    kinds: list[VerdictKind] = ["few", "over", "none", "over", "few"]
     assert count_verdicts(kinds) == (
-        "2 are over-confident, 1 is within chance and 2 have too few rows to say"
+        "2 are over-confident, 1 shows no evidence of miscalibration and 2 have too few rows"
     )
-    assert count_verdicts(["few"]) == "1 has too few rows to say"
+    assert verdict_phrase("tolerable") == "is miscalibrated but within tolerance"

@@ -202,7 +202,7 @@ def test_intervals_of_equal_groups_miss_about_as_often_as_expected() -> None:
     result = groups_of_rows({"r": given_evidence(confidence, right, subject=names)}, SUBJECT, "brier")
     assert result.chance_expectation is not None
     assert result.chance_expectation.n_intervals == 80
-    assert result.chance_expectation.expected_range == pytest.approx((1.6, 6.4))
+    assert result.chance_expectation.expected_range == pytest.approx((4.0, 16.0))
     assert result.chance_expectation.n_outside <= 12
 
 

@@ -147,8 +147,8 @@ def test_verdicts_are_counted_and_chance_is_not_one() -> None:
         "few": block_evidence((0.9, 5, 0)),
     }
     assert reliability_lines(evidences).headline.endswith(
-        "Of the 4 lines, 1 is over-confident, 1 is under-confident, 1 is within chance and 1 "
-        "has too few rows to say."
+        "Of the 4 lines, 1 is over-confident, 1 is under-confident, 1 shows no evidence of miscalibration "
+        "and 1 has too few rows."
     )
 
 
@@ -160,7 +160,7 @@ def test_calibrated_lines_are_not_said_to_be_over_confident() -> None:
         seen[key] = given_evidence(confidence, random.random(400) < confidence)
     lines = reliability_lines(seen)
     assert len(set(lines.labels.values())) == 6
-    assert lines.headline.endswith("All 6 are within chance.")
+    assert lines.headline.endswith("All 6 show no evidence of miscalibration.")
 
 
 def test_one_line_speaks_for_itself() -> None:
@@ -245,7 +245,7 @@ def test_token_and_answer_lines_differ_in_what_is_pooled() -> None:
 def test_mixed_label_pooling_has_a_remark_and_no_verdict() -> None:
     every = choice_evidence([[0.7, 0.3], [0.2, 0.8]] * 20, [0, 1] * 20, MethodOptions(labels="all"))
     lines = reliability_lines({"all": every, "top": given_evidence([0.6] * 40, [1, 0] * 20)})
-    assert [line.verdict for line in lines.lines] == [None, "neither"]
+    assert [line.verdict and line.verdict.kind for line in lines.lines] == [None, "none"]
     over = {"all": every, "a": block_evidence((0.9, 200, 100)), "b": block_evidence((0.8, 200, 90))}
     assert reliability_lines(over).headline.endswith(
         "Of the 2 lines that pool one pair a row or position, 2 are over-confident."

@@ -22,7 +22,7 @@ def test_one_row_per_run_and_method() -> None:
     assert frame["confidence"].to_list() == pytest.approx([0.9, 1.0, 0.5])
     assert frame["ece"].to_list() == pytest.approx([0.4, 0.0, 0.0])
     assert frame["brier"].to_list() == pytest.approx([0.41, 0.0, 0.25])
-    assert frame["verdict"].to_list() == ["too few rows to say"] * 3
+    assert frame["verdict"].to_list() == ["too few rows"] * 3
 
 
 def test_the_first_method_stands_for_a_run_and_the_worst_run_is_first() -> None:
@@ -33,10 +33,10 @@ def test_the_first_method_stands_for_a_run_and_the_worst_run_is_first() -> None:
             "shy": [block_evidence(*UNDER)],
         }
     )
-    assert [(look.run, look.verdict) for look in result.by_default_method] == [
+    assert [(look.run, look.verdict.kind) for look in result.by_default_method] == [
         ("bad", "over"),
         ("shy", "under"),
-        ("good", "neither"),
+        ("good", "none"),
     ]
     assert len(result.by_every_method) == 4
     gaps = [look.ece or 0.0 for look in result.by_every_method]
@@ -49,25 +49,34 @@ def test_the_curve_has_bins_with_rows_alone() -> None:
     assert look.curve["accuracy"].to_list() == [0.25, 0.5]
 
 
-def test_runs_are_judged_together_and_the_recipe_says_so() -> None:
-    off = (0.5, 400, 175)
-    alone, many = (
-        summarise_runs({"a": [block_evidence(off)]}),
-        summarise_runs({str(at): [block_evidence(off)] for at in range(40)}),
-    )
-    assert alone.by_default_method[0].verdict == "over"
-    assert {look.verdict for look in many.by_default_method} == {"neither"}
-    assert "together" not in alone.recipe
-    assert "all 40 verdicts together (Bonferroni)" in many.recipe
+def test_a_verdict_is_the_run_s_own_and_the_headline_counts_by_q() -> None:
+    """Of 40 runs, one with p = .012 is what chance gives; by itself it is over-confident, also among them."""
+    off, right = block_evidence((0.5, 400, 175)), block_evidence((0.5, 400, 200))
+    alone = summarise_runs({"a": [off]})
+    many = summarise_runs({"a": [off], **{str(at): [right] for at in range(39)}})
+    for result in (alone, many):
+        (look,) = [look for look in result.by_default_method if look.run == "a"]
+        assert (look.verdict.kind, look.verdict.p) == ("over", pytest.approx(0.01242, abs=1e-5))
+        assert look.q == pytest.approx(len(result.by_default_method) * 0.01242, abs=1e-3)
+    assert "over-confident" in alone.headline
+    assert many.headline == "All 40 runs show no evidence of miscalibration."
     assert "ECE-L1, equal width, M=10, right-closed, top label" in alone.recipe
     assert set(many.to_frame()["recipe"]) == {many.recipe}
 
 
-def test_runs_by_many_methods_are_as_many_verdicts() -> None:
+def test_runs_of_one_cause_stay_discoveries() -> None:
     off = (0.5, 400, 175)
-    result = summarise_runs({"a": [block_evidence(off)] * 40})
-    assert {look.verdict for look in (*result.by_default_method, *result.by_every_method)} == {"neither"}
-    assert "all 40 verdicts together (Bonferroni)" in result.recipe
+    result = summarise_runs({str(at): [block_evidence(off)] for at in range(40)})
+    assert result.headline == "All 40 runs are over-confident."
+
+
+def test_q_values_are_those_of_the_list() -> None:
+    off, right = block_evidence((0.5, 400, 175)), block_evidence((0.5, 400, 200))
+    result = summarise_runs({"a": [off, *[right] * 9]})
+    (first,) = result.by_default_method
+    assert first.q == first.verdict.p
+    (same,) = [look for look in result.by_every_method if look.verdict.kind == "over"]
+    assert same.q == pytest.approx(10 * (first.q or 0))
 
 
 def test_many_distinct_confidences_are_no_obstacle() -> None:

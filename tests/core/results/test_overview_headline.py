@@ -22,8 +22,8 @@ def test_several_runs_of_every_kind() -> None:
         }
     )
     assert result.headline == (
-        "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is close on average only, 1 is "
-        "within chance and 1 has too few rows to say."
+        "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is too extreme, 1 shows no "
+        "evidence of miscalibration and 1 has too few rows."
     )
     assert result.subheadline == (
         "The lowest ECE, 0.0000, is that of good, which says 65.0 % on average and is right 65.0 % of the "
@@ -33,7 +33,7 @@ def test_several_runs_of_every_kind() -> None:
 
 def test_calibrated_runs_alone() -> None:
     result = summarise_runs({"a": [block_evidence(*CALIBRATED)], "b": [block_evidence((0.8, 100, 80))]})
-    assert result.headline == "Both runs are within chance."
+    assert result.headline == "Both runs show no evidence of miscalibration."
 
 
 def test_the_best_calibrated_may_be_the_most_accurate() -> None:
@@ -48,7 +48,10 @@ def test_one_run() -> None:
     assert told == [
         "red says 81.7 % on average and is right 56.7 % of the time: over-confident.",
         "red says 55.0 % on average and is right 80.0 % of the time: under-confident.",
-        ("red says 65.0 % on average and is right 65.0 % of the time: within chance with 400 rows."),
+        (
+            "red says 65.0 % on average and is right 65.0 % of the time: no evidence of miscalibration in "
+            "400 rows."
+        ),
     ]
     assert summarise_runs({"red": [block_evidence((0.9, 3, 1))]}).headline == (
         "The one run here, red, has too few rows to be judged."
@@ -58,10 +61,8 @@ def test_one_run() -> None:
 def test_forty_runs_and_few_rows() -> None:
     many = summarise_runs({f"run {at}": [block_evidence(*OVER)] for at in range(40)})
     assert many.headline == "All 40 runs are over-confident."
-    assert many.recipe.endswith("chance at 95 %, all 40 verdicts together (Bonferroni)")
     few = summarise_runs({"a": [block_evidence((0.9, 3, 1))], "b": [block_evidence((0.9, 4, 1))]})
     assert (few.headline, few.subheadline) == ("Neither of the 2 runs here has rows enough to be judged.", "")
-    assert few.recipe.endswith("chance at 95 %, both verdicts together (Bonferroni)")
 
 
 def test_answers_and_texts_are_not_compared() -> None:
@@ -92,8 +93,7 @@ def test_a_run_of_few_rows_that_does_better_is_not_passed_over_silently() -> Non
 
 def test_no_run_has_no_verdict_to_judge_with_others() -> None:
     nothing = summarise_runs({})
-    assert nothing.headline == "There is no run here."
-    assert "together" not in nothing.recipe
+    assert (nothing.headline, nothing.by_every_method) == ("There is no run here.", ())
 
 
 def test_runs_that_share_an_end_are_counted() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme
+from calib_core.inference.verdict import judge
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import get_metric
 from calib_core.results.reliability import reliability_headline
@@ -23,9 +24,8 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
     """Of blocks (confidence, rows, right ones)."""
     confidence = [value for value, rows, _ in parts for _ in range(rows)]
     correct = [at < right for _, rows, right in parts for at in range(rows)]
-    return reliability_headline(
-        BinSums.from_pairs(confidence, correct).binned(scheme or Scheme()), dependent=False
-    )
+    binned = BinSums.from_pairs(confidence, correct).binned(scheme or Scheme())
+    return reliability_headline(binned, judge(confidence, correct))
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,17 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (((0.5, 1000, 900),), "Says 50.0 % on average, is right 90.0 % of the time: under-confident."),
         (
             ((0.7, 1000, 710),),
-            ("Says 70.0 % on average, is right 71.0 % of the time: within chance with 1,000 rows."),
+            (
+                "Says 70.0 % on average, is right 71.0 % of the time: no evidence of miscalibration in 1,000 "
+                "rows."
+            ),
         ),
         (
             ((1.0, 50, 50),),
-            "Says 100.0 % on average, is right 100.0 % of the time: within chance with 50 rows.",
+            (
+                "Says 100.0 % on average, is right 100.0 % of the time: no evidence of miscalibration in 50 "
+                "rows."
+            ),
         ),
         (
             ((0.3, 200, 60), (0.85, 400, 240), (0.95, 400, 260)),
@@ -90,16 +96,24 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
             (
-                "Says 50.0 % on average, is right 50.0 % of the time, close on average only: "
-                "over-confident mostly in the top bin, under-confident mostly in (0.2, 0.3]."
+                "Says 50.0 % on average, is right 50.0 % of the time: too extreme, "
+                "over-confident mostly in the top bin and under-confident mostly in (0.2, 0.3]."
             ),
         ),
         (
             ((0.25, 100, 60), (0.5, 5000, 2465), (0.75, 100, 75)),
             (
-                "Says 50.0 % on average, is right 50.0 % of the time, close on average only: "
-                "under-confident mostly in (0.2, 0.3]."
+                "Says 50.0 % on average, is right 50.0 % of the time: miscalibrated but within tolerance, "
+                "0.7 % off on average."
             ),
+        ),
+        (
+            ((0.25, 300, 60), (0.75, 300, 240)),
+            ("Says 50.0 % on average, is right 50.0 % of the time: too timid."),
+        ),
+        (
+            ((0.2, 300, 36), (0.5, 300, 132), (0.8, 300, 226)),  # each bin a little too high
+            ("Says 50.0 % on average, is right 43.8 % of the time: over-confident, mostly in (0.1, 0.2]."),
         ),
         (
             ((0.35, 10, 4), (0.95, 600, 300)),  # half a row under in one bin: no more than chance
@@ -154,18 +168,17 @@ def test_ends_that_agree_to_three_digits_get_more() -> None:
 def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
     """At every M, however many bins there are to be wrong in.
 
-    5 % of draws may be called off-average, and 5 % off in a bin: of 40, 12 are far beyond that.
+    5 % of draws may be called miscalibrated: of 40, 9 are far beyond that.
     """
     rng = np.random.default_rng(seed)
     apart = 0
     for _ in range(40):
         confidence = rng.uniform(0, 1, 3000)
         correct = rng.uniform(0, 1, 3000) < confidence
-        headline = reliability_headline(
-            BinSums.from_pairs(confidence, correct).binned(Scheme("width", bins)), dependent=False
-        )
-        apart += "within chance" not in headline
-    assert apart <= 12
+        binned = BinSums.from_pairs(confidence, correct).binned(Scheme("width", bins))
+        headline = reliability_headline(binned, judge(confidence, correct))
+        apart += "no evidence of miscalibration" not in headline
+    assert apart <= 9
 
 
 @pytest.mark.parametrize(
@@ -175,10 +188,7 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
 def test_all_choices_speak_of_the_gap_alone(probs: list[float], message: str) -> None:
     evidence = choice_evidence([probs] * 40, [0, 1] * 20, MethodOptions(labels="all"))
     opening = "Over all choices of every question, probability and share of right ones"
-    assert (
-        reliability_headline(evidence.binned(get_metric("ece"), Scheme()), dependent=True)
-        == f"{opening} {message}"
-    )
+    assert reliability_headline(evidence.binned(get_metric("ece"), Scheme()), None) == f"{opening} {message}"
 
 
 def test_a_gap_due_to_rounding_is_not_a_gap() -> None:
@@ -191,4 +201,4 @@ def test_one_bin_of_all_choices_shows_no_rounding() -> None:
     probs = np.random.default_rng(1).dirichlet([1, 1, 1], 50).tolist()
     binned = choice_evidence(probs, [0] * 50).binned(get_metric("full_ece"), Scheme("width", 1))
     assert 0 < binned.absolute_gap.sum() < 1e-12
-    assert reliability_headline(binned, dependent=True).endswith("agree in every bin.")
+    assert reliability_headline(binned, None).endswith("agree in every bin.")

@@ -26,20 +26,20 @@ EXPECTED = "Confidences that are exactly right would give about 0.0100 and 0.060
 
 def test_a_result_within_chance_is_not_a_finding() -> None:
     assert headline_and_note((0.03, 0.4)) == (
-        "ECE is 0.0300 at M = 5 and 0.0800 at M = 500, both within chance.",
+        "ECE is 0.0300 at M = 5 and 0.0800 at M = 500, both no more than chance gives.",
         (
-            f"{EXPECTED}Both are within chance (p = 0.030, p = 0.400): neither speaks against these "
-            "confidences, and the change over M is no more than noise."
+            f"{EXPECTED}Both are no more than chance gives (p = 0.030, p = 0.400), "
+            "and the change over M is no more than noise."
         ),
     )
-    assert headline_and_note((0.5, 0.4), change=0.01)[1].endswith("neither speaks against these confidences.")
+    assert headline_and_note((0.5, 0.4), change=0.01)[1].endswith("(p = 0.500, p = 0.400).")
 
 
 def test_with_few_draws_a_value_above_all_of_them_is_not_called_noise() -> None:
     few = NullDistribution(19, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), (0.05, 0.05), change_p=0.05)
     note = sweep_chance_note((5, 500), (0.03, 0.08), few, "9 rows")
     assert "Both numbers are more than chance gives (p ≤ 0.050)" in note
-    assert "within chance" not in note + sweep_headline("cw-ECE", (5, 500), (0.03, 0.08), few)
+    assert "no more than chance" not in note + sweep_headline("cw-ECE", (5, 500), (0.03, 0.08), few)
 
 
 def test_a_gap_that_is_more_than_chance() -> None:
@@ -52,11 +52,11 @@ def test_a_gap_that_is_more_than_chance() -> None:
     )
     first, last = headline_and_note((0.005, 0.4)), headline_and_note((0.2, 0.005))
     assert first[0] == (
-        "ECE is 0.0300 at M = 5, more than chance gives, and 0.0800 at M = 500, within chance."
+        "ECE is 0.0300 at M = 5, more than chance gives, and 0.0800 at M = 500, no more than chance gives."
     )
     assert "Only the number at M = 5 is more than chance gives (p ≤ 0.005);" in first[1]
     assert last[0] == (
-        "ECE is 0.0300 at M = 5, within chance, and 0.0800 at M = 500, more than chance gives."
+        "ECE is 0.0300 at M = 5, no more than chance gives, and 0.0800 at M = 500, more than chance gives."
     )
     assert "Only the number at M = 500 is more" in last[1]
     assert headline_and_note((0.2, 0.005), change=0.01)[0].endswith(
@@ -118,9 +118,9 @@ SAME = (0.342, 0.342 + 2**-54, 0.342)
 @pytest.mark.parametrize(
     ("p", "judged"),
     [
-        ((0.36, 0.36), ", within chance"),
+        ((0.36, 0.36), ", no more than chance gives"),
         ((0.005, 0.005), ", more than chance gives"),
-        ((0.005, 0.36), ": more than chance gives at M = 5, within chance at M = 500"),
+        ((0.005, 0.36), ": more than chance gives at M = 5, no more than chance gives at M = 500"),
         (None, ""),
     ],
 )
@@ -146,7 +146,7 @@ def test_ends_that_are_the_same_are_reported_once_too() -> None:
 def test_calibrated_choices_are_not_criticised() -> None:
     probs, label = random_rows(400, 4, seed=21)
     for evidence in (choice_evidence(probs.tolist(), label.tolist()), dense_evidence(probs, label)):
-        assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both within chance.")
+        assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both no more than chance gives.")
 
 
 def test_over_confidence_is_named() -> None:

@@ -41,12 +41,12 @@ WAVERING: tuple[Block, ...] = ((0.95, 200, 150), (0.35, 200, 110))
         ),
         (
             WAVERING,
-            "Close on average only",
+            "Too extreme",
             f"{LARGEST} (0.3, 0.4]: 200 answers say 35.0 % on average, and 55.0 % of them are right.",
         ),
         (
             CALIBRATED,
-            "Within chance",
+            "No evidence of miscalibration",
             (
                 "No bin is farther off than chance allows: 100 answers say 35.0 % on average, and "
                 "35.0 % of them are right, in the fullest."
@@ -54,7 +54,7 @@ WAVERING: tuple[Block, ...] = ((0.95, 200, 150), (0.35, 200, 110))
         ),
         (
             ((0.9, 1, 0),),
-            "Too few rows to say",
+            "Too few rows",
             "1 answer says 90.0 % and is wrong; below 30 answers no more is said of them.",
         ),
     ],
@@ -73,9 +73,9 @@ def test_a_calibrated_run_is_not_called_over_confident(seed: int) -> None:
         make_step("whole", calibrated_answers(2000, seed)),
     )
     for said in map(step_text, steps):
-        claimed = said.replace("Within chance", "")
+        claimed = said.replace("No evidence of miscalibration", "")
         assert not re.search(r"over-|under-|more than chance", claimed, re.IGNORECASE), said
-    assert make_step("whole", calibrated_answers(2000, seed)).heading == "Within chance"
+    assert make_step("whole", calibrated_answers(2000, seed)).heading == "No evidence of miscalibration"
 
 
 def test_the_sentences_change_with_the_data() -> None:
@@ -129,7 +129,7 @@ def test_the_largest_gap_may_be_on_the_other_side() -> None:
 
 def test_the_largest_gap_may_be_within_chance() -> None:
     step = make_step("whole", block_answers((0.5, 1000, 475), (0.05, 100, 20)))
-    assert step.heading == "Close on average only"
+    assert step.heading == "Too extreme"
     assert step.sentences[1].startswith("The largest part of what is more than chance is in [0, 0.1]: ")
 
 

@@ -61,11 +61,11 @@ def test_a_point_is_the_score_of_its_run() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "message"),
     [
-        (OFF, LESS_OFF, "beyond chance at first and at the end."),
-        (LESS_OFF, OFF, "beyond chance at first and at the end."),
-        (OFF, RIGHT, "beyond chance at first, within chance at the end."),
-        (RIGHT, OFF, "within chance at first, beyond chance at the end."),
-        (RIGHT, RIGHT, "within chance at first and at the end."),
+        (OFF, LESS_OFF, "over-confident at first and at the end."),
+        (LESS_OFF, OFF, "over-confident at first and at the end."),
+        (OFF, RIGHT, "over-confident at first, no evidence of miscalibration at the end."),
+        (RIGHT, OFF, "no evidence of miscalibration at first, over-confident at the end."),
+        (RIGHT, RIGHT, "no evidence of miscalibration at first and at the end."),
     ],
 )
 def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, message: str) -> None:
@@ -74,7 +74,7 @@ def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, message
     assert result.headline == f"ECE {low} → {high}: {message}"
     clear = sum(part != RIGHT for part in (first, last))
     assert result.line_summaries == (
-        f"gpt: ECE {low} at step 10, {high} at step 2,000; {clear} of 2 checkpoints beyond chance.",
+        f"gpt: ECE {low} at step 10, {high} at step 2,000; {clear} of 2 checkpoints miscalibrated.",
     )
 
 
@@ -93,25 +93,35 @@ def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
-        ([(OFF, RIGHT), (OFF, OFF)], "1 of 2 lines, at the first of both."),
-        ([(RIGHT, OFF), (OFF, OFF)], "both lines, at the first of 1."),
-        ([(OFF, RIGHT), (OFF, RIGHT), (RIGHT, RIGHT)], "none of the 3 lines, at the first of 2."),
-        ([(RIGHT, OFF)] * 3, "all 3 lines, at the first of none."),
+        (
+            [(OFF, RIGHT), (OFF, OFF)],
+            "Of 2 lines, the last checkpoint is miscalibrated on 1, the first on both.",
+        ),
+        (
+            [(RIGHT, OFF), (OFF, OFF)],
+            "Of 2 lines, the last checkpoint is miscalibrated on both, the first on 1.",
+        ),
+        (
+            [(OFF, RIGHT), (OFF, RIGHT), (RIGHT, RIGHT)],
+            "Of 3 lines, the last checkpoint is miscalibrated on none, the first on 2.",
+        ),
+        ([(RIGHT, OFF)] * 3, "all, the first on none."),
     ],
 )
 def test_several_lines_are_counted_in_one_sentence(ends: list[tuple[Any, Any]], message: str) -> None:
     result = trainings(*ends)
-    assert result.headline == f"ECE is beyond chance at the last checkpoint of {message}"
+    opening = f"Of {len(ends)} lines, the last checkpoint is miscalibrated on "
+    assert result.headline == opening + message
     assert [told.partition(":")[0] for told in result.line_summaries] == [line.title for line in result.lines]
 
 
-def test_several_lines_of_a_metric_without_a_null() -> None:
-    result = trainings((OFF, RIGHT), (RIGHT, RIGHT), metric="brier")
-    assert result.headline == "Brier score is lower at the last checkpoint than at the first of 1 of 2 lines."
+def test_the_verdict_is_on_the_checkpoint_whatever_the_metric() -> None:
+    headlines = {trainings((OFF, RIGHT), (RIGHT, RIGHT), metric=id_).headline for id_ in ("ece", "brier")}
+    assert headlines == {"Of 2 lines, the last checkpoint is miscalibrated on none, the first on 1."}
 
 
-def test_chance_is_not_mentioned_where_one_line_has_no_null() -> None:
-    known, unknown = make_line("a", (1, 0.3), (2, 0.2)), make_line("b", (1, 0.3), (2, 0.4), null=False)
+def test_lines_with_too_few_rows_are_not_called_calibrated() -> None:
+    known, unknown = make_line("a", (1, 0.3), (2, 0.2)), make_line("b", (1, 0.3), (2, 0.4), rows=20)
     assert training_headline("ece", [known, unknown]) == (
         "ECE is lower at the last checkpoint than at the first of 1 of 2 lines."
     )
@@ -122,13 +132,13 @@ def test_only_single_checkpoints_still_have_a_headline() -> None:
     result = training_curves(evidences, "ece")
     assert result.headline == "Each of the 2 lines has one checkpoint, so there is no way to follow."
     assert result.line_summaries == (
-        "gpt: ECE 0.4000 at step 10; 1 of 1 checkpoint beyond chance.",
-        "bigram: ECE 0.0000 at step 20; 0 of 1 checkpoint beyond chance.",
+        "gpt: ECE 0.4000 at step 10; 1 of 1 checkpoint miscalibrated.",
+        "bigram: ECE 0.0000 at step 20; 0 of 1 checkpoint miscalibrated.",
     )
     (_, alone) = evidences.popitem()
     assert (
         training_curves({"b": alone}, "ece").headline
-        == "ECE is 0.0000 at its only checkpoint: within chance."
+        == "ECE is 0.0000 at its only checkpoint: no evidence of miscalibration."
     )
 
 
@@ -142,7 +152,10 @@ def test_a_model_s_only_checkpoint_is_shown_beside_lines_on_request() -> None:
     assert [line.title for line in plain.lines] == ["gpt"]
     assert list(plain.unplaced) == ["c"]
     assert "only checkpoint of its model" in plain.unplaced["c"]
-    assert plain.headline == "ECE 0.4000 → 0.0000: beyond chance at first, within chance at the end."
+    assert (
+        plain.headline
+        == "ECE 0.4000 → 0.0000: over-confident at first, no evidence of miscalibration at the end."
+    )
     assert [line.title for line in asked.lines] == ["gpt", "bigram"]
     assert asked.unplaced == {}
     assert asked.headline == f"gpt: {plain.headline}"
@@ -153,17 +166,25 @@ def test_a_metric_without_bins_has_no_null() -> None:
     result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "accuracy")
     assert [point.value for point in result.lines[0].points] == [0.5, 0.9]
     assert {point.p for point in result.lines[0].points} == {None}
-    assert result.headline == "Accuracy 0.5000 → 0.9000."
-    assert result.line_summaries == ("gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2.",)
+    assert result.headline == (
+        "Accuracy 0.5000 → 0.9000: over-confident at first, no evidence of miscalibration at the end."
+    )
+    assert result.line_summaries == (
+        "gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2; 1 of 2 checkpoints miscalibrated.",
+    )
 
 
 def test_an_undefined_number_is_described_as_undefined() -> None:
     all_right = checkpoint(1, (0.9, 40, 40))
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
-    assert result.headline == "AUROC not defined → 0.5000."
-    assert result.line_summaries == ("gpt: AUROC not defined at step 1, 0.5000 at step 2.",)
-    assert (
-        training_curves({"a": all_right}, "auroc").headline == "AUROC is not defined at its only checkpoint."
+    assert result.headline == (
+        "AUROC not defined → 0.5000: no evidence of miscalibration at first, over-confident at the end."
+    )
+    assert result.line_summaries == (
+        "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated.",
+    )
+    assert training_curves({"a": all_right}, "auroc").headline == (
+        "AUROC is not defined at its only checkpoint: no evidence of miscalibration."
     )
 
 

@@ -1,0 +1,64 @@
+"""Which bins are farther off than chance explains?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.bins import Binned
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinGaps:
+    """The gap of each bin, and whether it is larger than chance explains.
+
+    Attributes
+    ----------
+    over, under : NDArray[np.float64], shape (bins,)
+        max(Σ c − Σ y, 0) and max(Σ y − Σ c, 0) of each bin, in pairs.
+    chance_limit : NDArray[np.float64], shape (bins,)
+        Largest gap of each bin that chance explains, at 95 % for all bins together.
+    clear : NDArray[np.bool_], shape (bins,)
+        Whether the gap is larger than that.
+    """
+
+    over: NDArray[np.float64]
+    under: NDArray[np.float64]
+    chance_limit: NDArray[np.float64]
+    clear: NDArray[np.bool_]
+
+    @property
+    def clear_over(self) -> NDArray[np.float64]:
+        """`over` of the bins that are clearly off, 0 elsewhere."""
+        return self.over * self.clear
+
+    @property
+    def clear_under(self) -> NDArray[np.float64]:
+        """`under` of the bins that are clearly off, 0 elsewhere."""
+        return self.under * self.clear
+
+
+def bin_gaps(binned: Binned, design_effect: float = 1.0) -> BinGaps:
+    """Compare the gap of each bin with what chance explains, at 95 % for all bins together (Bonferroni).
+
+    Parameters
+    ----------
+    binned : Binned
+        Bins of independent pairs, or of clustered ones.
+    design_effect : float
+        Factor by which clustering inflates the variance, at least 1; see `clusters.design_effect`.
+
+    Notes
+    -----
+    For exactly right confidences, the gap of a bin has variance Σ c(1 − c). The limit is z·σ with
+    Bonferroni's normal quantile z, plus (z² + 2)/6 rows: the Cornish–Fisher term for the largest possible
+    skew, and half a row for discreteness. Clusters are treated as single units of `design_effect` pairs.
+    """
+    gap = binned.confidence - binned.correct
+    variance = np.maximum(0.0, binned.confidence - binned.squared_confidence) / design_effect
+    z = NormalDist().inv_cdf(1 - 0.025 / max(binned.n_bins, 1))
+    limit = design_effect * (z * np.sqrt(variance) + (z * z + 2) / 6)
+    return BinGaps(np.maximum(gap, 0.0), np.maximum(-gap, 0.0), limit, np.abs(gap) > limit)
