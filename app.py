@@ -154,8 +154,8 @@ def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
         "run",
         "verdict",
         "ece",  # the last column that a phone shows without scrolling
-        "q",
         pl.Series("curve", [sparkline(summary, theme) for summary in summaries], dtype=pl.String),
+        "q",
         "accuracy",
         "mean_confidence",
         "brier",

@@ -21,21 +21,13 @@ def interval_contains(low: float, high: float, value: float) -> bool:
 
 
 def coverage_note(metric_ids: Collection[str]) -> str:
-    """A sentence on the simulated coverage of these metrics' intervals.
-
-    If none of the metrics was simulated, the sentence is about all those that were.
-    """
-    simulated = {
-        id_: (metric.name, *metric.interval_coverage)
-        for id_, metric in METRICS.items()
-        if metric.interval_coverage
-    }
-    ids = [id_ for id_ in simulated if id_ in metric_ids] or list(simulated)
+    """A sentence on the simulated coverage of these metrics' intervals; "" if none of them was simulated."""
     phrases = [
-        f"{least} to {most} % of data sets for {name}"
-        for name, least, most in (simulated[id_] for id_ in ids)
+        f"{metric.interval_coverage[0]} to {metric.interval_coverage[1]} % of data sets for {metric.name}"
+        for id_, metric in METRICS.items()
+        if id_ in metric_ids and metric.interval_coverage
     ]
-    return f"In simulations such intervals held the truth in {', in '.join(phrases)}."
+    return f"In simulations such intervals held the truth in {', in '.join(phrases)}." if phrases else ""
 
 
 def wilson_interval(

@@ -87,7 +87,7 @@ def test_the_headline_and_the_two_links(data: Path, visit: Visit) -> None:
     at = visit("start", run="red", method="given")
     text = screens.page_text(at)
     assert "Both runs are over-confident." in text
-    assert "all 4 verdicts together (Bonferroni)" in text
+    assert "q: Benjamini–Hochberg over the verdicts of the list" in text
     assert page_links(at) == {"**Look at the data**", "**Take the tour**"}
     links = [link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)]
     assert {link.query_string for link in links} == {"run=red&method=given"}

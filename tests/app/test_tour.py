@@ -111,7 +111,7 @@ def test_a_calibrated_run_is_not_called_over_confident(data: Path, visit: Visit)
         row["correct"] = int(chance.random() < row["confidence"])
     write_csv(data / "quiz.csv", rows)
     at = visit("tour", method="given", step="3")
-    assert heading(at) == "Within chance"
+    assert heading(at) == "No evidence of miscalibration"
     assert "over-confident" not in page_text(at)
     write_csv(data / "quiz.csv", quiz(1500))
     at = visit("tour", method="given", step="3")

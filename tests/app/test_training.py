@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core.api import load, score
 from calib_core.metrics import METRICS
+from calib_core.results.evidence import gather_evidence
 from calib_core.wording import format_p_value
 from predictions import quiz, write_csv
 from screens import Visit, choose, figure, page_text
@@ -43,9 +44,12 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}: ")
     tile_values = screens.tiles(at)
     assert (tile_values["Full-ECE at first"], tile_values["Full-ECE at the end"]) == (first, last)
-    clear = sum(number.p is not None and number.p <= 0.05 for number in wanted)
-    assert tile_values["Beyond chance"] == f"{clear} of {len(STEPS)}"
-    assert f"{clear} of 4 checkpoints beyond chance." in page_text(at)
+    verdicts = [gather_evidence(load(path)[0], "tokens").verdict for path in checkpoints]
+    n_miscalibrated = sum(verdict.miscalibrated for verdict in verdicts)
+    assert tile_values["Miscalibrated"] == f"{n_miscalibrated} of {len(STEPS)}"
+    assert f"{n_miscalibrated} of 4 checkpoints miscalibrated." in page_text(at)
+    headline = screens.plain(at.header[0].value)
+    assert headline.endswith(f"{verdicts[0].words} at first, {verdicts[-1].words} at the end.")
 
 
 def test_every_model_has_its_line_and_other_runs_a_reason(

@@ -181,7 +181,9 @@ def comparison_caption(result: Comparison) -> str:
         CURVES_CAPTION if result.has_reference_curves else "",
         coverage_note((result.x, result.y)),
     )
-    return f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{interval_note}"
+    return (
+        f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{interval_note}".rstrip()
+    )
 
 
 def trend_sentences(result: Comparison) -> list[str]:

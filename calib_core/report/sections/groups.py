@@ -273,8 +273,8 @@ def groups_caption(result: GroupResults) -> str:
     caption = (
         f"Whiskers: {interval_method}. " if interval_method else "No interval is known for this number. "
     )
-    if interval_method and "Wilson" not in interval_method:
-        caption += f"{coverage_note((result.metric,))} "
+    if interval_method and (note := coverage_note((result.metric,))):
+        caption += f"{note} "
     n_small = sum(group.has_few_rows for group in result.groups)
     caption += f"Hollow: fewer than {MIN_ROWS} rows ({n_small} of {len(result.groups)}). "
     if any(value is not None for value in result.overall.values()):

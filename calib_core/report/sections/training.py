@@ -7,7 +7,7 @@ from typing import Final
 
 from calib_core.errors import Unavailable
 from calib_core.figures.training import describe_training, progress_text, training_figure
-from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
+from calib_core.inference.verdict import VERDICT_WORDS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
@@ -90,7 +90,7 @@ def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
 
 
 def training_tiles(result: Training) -> list[Tile]:
-    """The tiles: the metric at the first and last checkpoints, and how often it exceeds chance."""
+    """The tiles: the metric at the first and last checkpoints, and how many of all are miscalibrated."""
     metric = METRICS[result.metric]
     points = [point for line in result.followed_lines for point in line.points]
     if not points:
@@ -100,11 +100,9 @@ def training_tiles(result: Training) -> list[Tile]:
     if firsts != lasts:
         tiles.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
     tiles.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
-    if significant := [point.p <= SIGNIFICANCE_LEVEL for point in points if point.p is not None]:
-        help_ = (
-            f"Checkpoints whose {metric.title} is larger than chance gives, p up to {SIGNIFICANCE_LEVEL:g}."
-        )
-        tiles.append(Tile("Beyond chance", f"{sum(significant):,} of {len(significant):,}", help_))
+    if judged := [point.verdict.miscalibrated for point in points if point.verdict.kind != "few"]:
+        help_ = f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label."
+        tiles.append(Tile("Miscalibrated", f"{sum(judged):,} of {len(judged):,}", help_))
     return tiles
 
 

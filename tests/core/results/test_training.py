@@ -95,15 +95,15 @@ def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
     [
         (
             [(OFF, RIGHT), (OFF, OFF)],
-            "Of 2 lines, the last checkpoint is miscalibrated on 1, the first on both.",
+            "1, the first on both.",
         ),
         (
             [(RIGHT, OFF), (OFF, OFF)],
-            "Of 2 lines, the last checkpoint is miscalibrated on both, the first on 1.",
+            "both, the first on 1.",
         ),
         (
             [(OFF, RIGHT), (OFF, RIGHT), (RIGHT, RIGHT)],
-            "Of 3 lines, the last checkpoint is miscalibrated on none, the first on 2.",
+            "none, the first on 2.",
         ),
         ([(RIGHT, OFF)] * 3, "all, the first on none."),
     ],

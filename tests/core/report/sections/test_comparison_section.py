@@ -38,8 +38,9 @@ def test_the_interval_note_names_only_drawn_metrics() -> None:
     assert "held the truth in 80 to 95 % of data sets for Brier." in said["accuracy", "brier"]
     assert "ECE" not in said["accuracy", "brier"]
     assert "held the truth in 96 to 100 % of data sets for ECE." in said["ece", "accuracy"]
-    both = comparison_caption(compare_runs(seen, "auroc", "bias"))
+    both = comparison_caption(compare_runs(seen, "ece", "brier"))
     assert "96 to 100 % of data sets for ECE, in 80 to 95 % of data sets for Brier." in both
+    assert "simulations" not in comparison_caption(compare_runs(seen, "auroc", "bias"))
 
 
 def test_runs_of_fewer_models_have_neither_p_nor_interval() -> None:

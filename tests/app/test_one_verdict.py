@@ -1,0 +1,52 @@
+"""One run by one method is called the same on every page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import screens
+from calib_core.inference.verdict import VERDICT_WORDS, VerdictKind
+from predictions import write_csv
+from screens import Visit, page_text, table
+
+Block = tuple[float, int, int]
+
+RUNS: dict[VerdictKind, tuple[Block, ...]] = {
+    "over": ((0.9, 200, 140), (0.6, 200, 110)),
+    "under": ((0.5, 200, 150), (0.7, 200, 170)),
+    "extreme": ((0.95, 200, 150), (0.05, 200, 50)),
+    "timid": ((0.7, 200, 190), (0.3, 200, 10)),
+    "none": ((0.8, 200, 160), (0.4, 200, 81)),
+    "tolerable": ((0.7, 40_000, 28_400),),
+    "few": ((0.9, 20, 3),),
+}
+"""Verdict → (confidence, rows, right ones) of a run that has it."""
+
+
+@pytest.fixture
+def runs(data: Path) -> None:
+    for kind, blocks in RUNS.items():
+        rows = [
+            {"id": f"{said}-{at}", "confidence": said, "correct": int(at < right)}
+            for said, n, right in blocks
+            for at in range(n)
+        ]
+        write_csv(data / f"{kind}.csv", rows)
+
+
+@pytest.mark.usefixtures("runs")
+def test_every_page_says_the_same_of_a_run(visit: Visit) -> None:
+    overview = table(visit("start"), "run", "verdict").set_index("run")
+    assert dict(overview["verdict"]) == {kind: VERDICT_WORDS[kind] for kind in RUNS}
+    for kind, words in VERDICT_WORDS.items():
+        reliability = screens.plain(visit("reliability", run=kind).header[0].value)
+        if kind == "few":  # said with the number of rows
+            assert "20 rows are too few to judge by" in reliability
+        else:
+            assert f": {words}" in reliability
+        others = [word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")]
+        assert not [word for word in others if word in reliability]
+    for kind in ("over", "extreme", "none"):
+        assert VERDICT_WORDS[kind] in page_text(visit("tour", run=kind, step="3")).lower()
