@@ -307,4 +307,4 @@ def test_coverage_is_stated_as_simulated() -> None:
     assert simulated
     for id_, metric in simulated.items():
         (shares,) = re.findall(rf"^{id_}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
-        assert f"{shares} of data sets for {metric.name}" in coverage_note(())
+        assert f"{shares} of data sets for {metric.name}" in coverage_note((id_,))
