@@ -52,7 +52,7 @@ OVERVIEW_COLUMNS: Final = {
     **COLUMN_CONFIG,
     "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
     "verdict": st.column_config.TextColumn("Verdict", help=VERDICT_HELP),
-    "q": st.column_config.NumberColumn("q", format="%.3f", help=Q_HELP),
+    "q": st.column_config.NumberColumn("q", format="%.2g", help=Q_HELP),
 }
 
 
@@ -195,7 +195,9 @@ def page() -> None:
     result = cached_overview(context.runs)
     show_overview_headline(result)
     show_warnings_of_runs(
-        (run.title, evidence) for run in context.runs for evidence in run.report.survey.usable.values()
+        (run.title, evidence)
+        for run in context.runs
+        for evidence in tuple(run.report.survey.usable.values())[:1]  # the method it is shown by
     )
     show_not_loaded(context.files, context.runs)
     show_next_steps(result)
