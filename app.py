@@ -52,7 +52,7 @@ OVERVIEW_COLUMNS: Final = {
     **COLUMN_CONFIG,
     "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
     "verdict": st.column_config.TextColumn("Verdict", help=VERDICT_HELP),
-    "q": st.column_config.NumberColumn("q", format="%.2g", help=Q_HELP),
+    "q": st.column_config.TextColumn("q", help=Q_HELP),
 }
 
 
@@ -147,6 +147,10 @@ def _readable_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
     return overview_frame(summaries).with_columns(**shares).drop("confidence")
 
 
+def _q_text(q: float | None) -> str | None:
+    return None if q is None else "< 0.001" if q < 0.001 else f"{q:.3f}"
+
+
 def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
     """Draw the table and return the summary whose row is selected, None where no row is."""
     theme, several = page_theme(), len(summaries) > len({summary.run for summary in summaries})
@@ -155,7 +159,7 @@ def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
         "verdict",
         "ece",  # the last column that a phone shows without scrolling
         pl.Series("curve", [sparkline(summary, theme) for summary in summaries], dtype=pl.String),
-        "q",
+        pl.Series("q", [_q_text(summary.q) for summary in summaries], dtype=pl.String),
         "accuracy",
         "mean_confidence",
         "brier",
