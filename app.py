@@ -147,10 +147,6 @@ def _readable_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
     return overview_frame(summaries).with_columns(**shares).drop("confidence")
 
 
-def _q_text(q: float | None) -> str | None:
-    return None if q is None else "< 0.001" if q < 0.001 else f"{q:.3f}"
-
-
 def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
     """Draw the table and return the summary whose row is selected, None where no row is."""
     theme, several = page_theme(), len(summaries) > len({summary.run for summary in summaries})
@@ -159,7 +155,7 @@ def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
         "verdict",
         "ece",  # the last column that a phone shows without scrolling
         pl.Series("curve", [sparkline(summary, theme) for summary in summaries], dtype=pl.String),
-        pl.Series("q", [_q_text(summary.q) for summary in summaries], dtype=pl.String),
+        pl.Series("q", [summary.q_text for summary in summaries], dtype=pl.String),
         "accuracy",
         "mean_confidence",
         "brier",

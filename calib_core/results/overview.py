@@ -64,6 +64,11 @@ class RunSummary:
     curve: pl.DataFrame
 
     @property
+    def q_text(self) -> str | None:
+        """Q with three digits, or "< 0.001"; None if there is no q."""
+        return None if self.q is None else "< 0.001" if self.q < 0.001 else f"{self.q:.3f}"
+
+    @property
     def counted_kind(self) -> VerdictKind:
         """The verdict as headlines count it: none where q is not clear among all verdicts of the list."""
         is_clear = self.q is None or self.q <= SIGNIFICANCE_LEVEL

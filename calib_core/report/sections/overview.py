@@ -7,7 +7,7 @@ from calib_core.report.blocks import Block, ProgressCallback, ReportTable, Secti
 from calib_core.report.inputs import ReportInput
 from calib_core.results.evidence import Evidence
 from calib_core.results.overview import RunSummary, summarise_runs
-from calib_core.wording import format_number, format_percent
+from calib_core.wording import NO_VALUE, format_number, format_percent
 
 ID, TITLE, QUESTION = "overview", "Start", "Which runs are these, and how good is each?"
 
@@ -51,7 +51,7 @@ def _overview_row(run_summary: RunSummary) -> dict[str, object]:
         "Run": run_summary.run,
         "Confidence method": run_summary.method_title,
         "Verdict": run_summary.verdict.words,
-        "q": format_number(run_summary.q, ".3f"),
+        "q": run_summary.q_text or NO_VALUE,
         "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",
         "Accuracy": format_percent(run_summary.accuracy),
         "Mean confidence": format_percent(run_summary.mean_confidence),
