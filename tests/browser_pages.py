@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import FloatRect, Locator, Page
+from playwright.sync_api import TimeoutError as NotInTime
 
 from window import settled
 
@@ -18,6 +19,11 @@ OVERVIEW: Final = "rows, one a run"
 SLIDER: Final = "[class*=st-key-m_step] input[type=range]"
 TYPED: Final = "[class*=st-key-m_typed] input"
 LAST_BARS: Final = ".js-plotly-plot .barlayer .trace.bars"
+PLACE: Final = """part => {
+    part.scrollIntoView({block: 'nearest', inline: 'nearest'});
+    const {x, y, width, height} = part.getBoundingClientRect();
+    return part.isConnected ? {x, y, width, height} : null;
+}"""
 
 
 def address(page: Page) -> dict[str, str]:
@@ -70,12 +76,31 @@ def wait_until(page: Page, look: Callable[[], T], wanted: T) -> None:
     assert found == wanted
 
 
+def box_at_rest(page: Page, locator: Locator) -> FloatRect:
+    """Where the element lies, scrolled into view, once two looks in a row agree.
+
+    A chart replaces its bars whenever it is drawn, on a busy machine seconds after the script rests: an
+    element found before is then no longer part of the page, and is looked for again.
+    """
+    before: FloatRect | None = None
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            box: FloatRect | None = locator.evaluate(PLACE, timeout=5_000)
+        except NotInTime:
+            box = None
+        if box is not None and box == before:
+            return box
+        before = box
+        page.wait_for_timeout(150)
+    raise AssertionError(f"{locator} does not come to rest")
+
+
 def click_bar(page: Page, at: int, width: float = 0.5) -> None:
     """Clicks the bar at this position (from 0) in the lower panel; width: where across it, 0 to 1."""
-    bar = page.locator(f".st-key-reliability {LAST_BARS}").last.locator(".point path").nth(at)
-    bar.scroll_into_view_if_needed()
-    box = bar.bounding_box()
-    assert box is not None
+    box = box_at_rest(
+        page, page.locator(f".st-key-reliability {LAST_BARS}").last.locator(".point path").nth(at)
+    )
     page.mouse.move(box["x"] + width * box["width"], box["y"] + box["height"] - 2)
     page.mouse.click(box["x"] + width * box["width"], box["y"] + box["height"] - 2)
     settled(page)
@@ -95,10 +120,7 @@ def rows(page: Page, name: str) -> int:
 
 def click_row(page: Page, name: str, at: int, x: float = 18) -> None:
     """Clicks a visible row (from 0) of a table, `x` pixels from its left edge."""
-    canvas = table(page, name).locator("[data-testid=data-grid-canvas]").first
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    assert box is not None
+    box = box_at_rest(page, table(page, name).locator("[data-testid=data-grid-canvas]").first)
     page.mouse.click(box["x"] + x, box["y"] + 35 * (at + 1) + 17)
     settled(page)
 
