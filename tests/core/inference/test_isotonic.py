@@ -15,7 +15,7 @@ PAIRS = st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_si
 
 
 def min_max(pairs: list[tuple[int, bool]], at: int) -> Fraction:
-    """max over starts ≤ at of the min over ends ≥ at of the mean outcome between (Robertson et al. 1988)."""
+    """Max over starts ≤ at of the min over ends ≥ at of the mean outcome between (Robertson et al. 1988)."""
     values = sorted({c for c, _ in pairs})
 
     def mean(low: int, high: int) -> Fraction:
