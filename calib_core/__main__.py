@@ -49,7 +49,7 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "score": Verb(
             ("calib_core.cli.commands.score", "score"),
-            "How good is each method, as one number a metric?",
+            "How good is each method, as one number a metric, and can it be believed?",
         ),
         "bins": Verb(
             ("calib_core.cli.commands.score", "bins"),

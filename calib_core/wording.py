@@ -71,11 +71,13 @@ def format_p_value(p: float | None, draws: int | None) -> str:
 
     Examples
     --------
-    >>> format_p_value(0.02, 199), format_p_value(0.005, 199)
-    ('0.020', '≤ 0.005')
+    >>> format_p_value(0.02, 199), format_p_value(0.005, 199), format_p_value(1e-9, None)
+    ('0.020', '≤ 0.005', '< 0.001')
     """
     if p is None:
         return NO_VALUE
+    if draws is None and p < 0.001:
+        return "< 0.001"
     least = draws is not None and p * (1 + draws) <= 1 + ROUNDING_TOLERANCE
     return f"{'≤ ' if least else ''}{format_short(p) if p < 0.001 else f'{p:.3f}'}"
 
@@ -83,7 +85,7 @@ def format_p_value(p: float | None, draws: int | None) -> str:
 def p_value_phrase(p: float | None, draws: int | None) -> str:
     """A p-value in a sentence or tile: "p = 0.020", "p ≤ 0.005"; "" for None."""
     formatted = format_p_value(p, draws)
-    return "" if p is None else f"p {formatted}" if formatted.startswith("≤") else f"p = {formatted}"
+    return "" if p is None else f"p {formatted}" if formatted.startswith(("≤", "<")) else f"p = {formatted}"
 
 
 def plural(n: int, noun: str) -> str:

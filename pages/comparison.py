@@ -14,6 +14,7 @@ from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.report.sections.comparison import (
+    BEST_BY_HELP,
     TRENDS_TITLE,
     comparison_caption,
     comparison_tiles,
@@ -137,6 +138,9 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
             bar.progress(min(1.0, n_done / (4 * len(choice.selection.run_evidences))), "Drawing intervals …")
             return estimate(evidence, metric, scheme)
 
+        def show_pairs(share: float) -> None:
+            bar.progress(share, "Comparing every pair …")
+
         result = compare_runs(
             {key: scored.evidence for key, scored in choice.evidence_by_point.items()},
             choice.x,
@@ -145,6 +149,7 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
             titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
             available_methods=available_methods,
             estimator=estimate_with_progress,
+            on_progress=show_pairs,
         )
         bar.empty()
         return result
@@ -210,7 +215,7 @@ def show_trends(result: Comparison) -> None:
 
 
 def show_points_table(result: Comparison, chosen: str | None) -> None:
-    """Draw one row per point, lowest Brier score first; a click selects a point, a second click clears it.
+    """Draw one row per point, highest skill first; a click selects a point, a second click clears it.
 
     Parameters
     ----------
@@ -218,11 +223,11 @@ def show_points_table(result: Comparison, chosen: str | None) -> None:
     chosen : str or None
         Key of the selected point.
     """
-    keys = [point.key for point in result.points_by_brier]
+    keys = [point.key for point in result.points_by_skill]
     widget = f"points_{chosen}"
     rows = [
         {"number": number, **_point_row(point, result)}
-        for number, point in enumerate(result.points_by_brier, 1)
+        for number, point in enumerate(result.points_by_skill, 1)
     ]
     shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "judged", "used")
     st.dataframe(
@@ -237,7 +242,7 @@ def show_points_table(result: Comparison, chosen: str | None) -> None:
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen in keys
         else None,
-        alt=f"{plural(len(keys), 'point')}, the lowest Brier score first",
+        alt=f"{plural(len(keys), 'point')}, the highest skill first",
     )
     table_export_menu(
         replace(comparison_export(result), content="Table of points"),
@@ -260,11 +265,12 @@ def _point_row(point: ComparisonPoint, result: Comparison) -> dict[str, Any]:
         "title": METHODS[point.method].title,
         "judged": point.judged,
         **other_columns,
+        "skill": point.brier_skill,
+        "best_by": result.best_by_text(point.key),
         "accuracy": 100 * point.accuracy.value,
         "accuracy_": format_interval(point.accuracy.low, point.accuracy.high, ".1f", 100),
         "brier": point.brier.value,
         "brier_": format_interval(point.brier.low, point.brier.high),
-        "skill": point.brier_skill,
         "ece_10": point.ece_10,
         "used": f"{point.n_used:,} / {point.n_total:,}",
     }
@@ -284,11 +290,12 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
         "title": text("Confidence method"),
         **{metric.id: number(metric.title, format="%.4f", help=metric.help) for metric in others},
         **{f"{metric.id}_": text(f"{metric.title} 95 %") for metric in others},
+        "skill": number("Skill", format="%+.3f", width=60, help="1 − Brier/(a(1−a)), a the accuracy."),
+        "best_by": text("Best by", width=110, help=BEST_BY_HELP),
         "accuracy": COLUMN_CONFIG["accuracy"],
         "accuracy_": text("Accuracy 95 %", width=96, help="Wilson."),
         "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),
         "brier_": text("Brier 95 %", width=122, help="Basic bootstrap, approximate."),
-        "skill": number("Skill", format="%+.3f", width=60, help="1 − Brier/(a(1−a)), a the accuracy."),
         "ece_10": number(
             "ECE, M = 10" if METRICS["ece"] in others else "ECE",
             format="%.4f",
@@ -301,7 +308,7 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
 
 def _full_name_help(result: Comparison) -> str | None:
     """Return the help that gives the first run's full name; None where names are not shortened."""
-    first = next(iter(result.points_by_brier), None)
+    first = next(iter(result.points_by_skill), None)
     if first is None or first.name == first.run:
         return None
     return f"What tells runs apart; in full, the first is {escape_markdown(first.run)}."

@@ -35,12 +35,14 @@ from calib_core.report.sections.methods import (
 )
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.methods_table import (
+    JudgedChoice,
     MethodOrder,
     MethodsTable,
     RowChoice,
     UnparsedChoice,
     compare_methods,
     evidence_of_unparsed_run,
+    judged_choices,
 )
 from calib_core.results.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS, published_methods
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
@@ -68,6 +70,7 @@ from pages.widgets.table import drop_constant_columns, show_table
 TABLE_STYLE_SHEET: Final = Path(__file__).parent / "widgets" / "ece_brier_table.css"
 ROWS_TITLES: Final = {"common": "Common to all", "own": "Each its own"}
 UNPARSED_TITLES: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
+JUDGED_TITLES: Final = {"own": "Each its own", "majority": "Majority", "greedy": "Greedy"}
 ORDER_TITLES: Final = {"brier": "Brier score", "method": "Kind"}
 
 
@@ -84,6 +87,8 @@ class MethodsChoice:
         Whether the methods of a run are compared on their common rows or each on its own.
     unparsed : {"missing", "wrong"}
         How a question without a readable sample counts.
+    judged : {"own", "greedy", "majority"}
+        Which answer the methods are judged by.
     order : {"brier", "method"}
     """
 
@@ -91,11 +96,18 @@ class MethodsChoice:
     scheme: Scheme
     row_choice: RowChoice
     unparsed_choice: UnparsedChoice
+    judged_choice: JudgedChoice
     order: MethodOrder
 
     def cache_key(self) -> tuple[object, ...]:
         """Return what determines the numbers; their order does not."""
-        return (*self.selection.cache_key(), self.scheme, self.row_choice, self.unparsed_choice)
+        return (
+            *self.selection.cache_key(),
+            self.scheme,
+            self.row_choice,
+            self.unparsed_choice,
+            self.judged_choice,
+        )
 
 
 def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsChoice:
@@ -149,6 +161,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             help_="Common: in each run, the rows for which every method shown has a confidence and an "
             "outcome.",
         )
+        judged = pick_judged_answer(url_state, selection)
         order = pick_segment(
             url_state,
             "sort",
@@ -162,8 +175,26 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
         scheme,
         cast("RowChoice", rows),
         cast("UnparsedChoice", unparsed_choice),
+        judged,
         cast("MethodOrder", order),
     )
+
+
+def pick_judged_answer(url_state: UrlState, selection: RunSelection) -> JudgedChoice:
+    """Draw the choice of the judged answer, where a run has both a greedy and a majority answer."""
+    options = selection.run_evidences[0].evidence.options
+    runs = {scored.run.id: scored.evidence.run for scored in selection.run_evidences}
+    if not any(isinstance(run, AnswerRun) and len(judged_choices(run, options)) > 1 for run in runs.values()):
+        return "own"
+    picked = pick_segment(
+        url_state,
+        "judged",
+        JUDGED_TITLES,
+        label="Judge every method by",
+        help_="The answer its confidence is about; or for all methods the majority of the samples, or the "
+        "greedy answer, so that they differ in the confidence alone.",
+    )
+    return cast("JudgedChoice", picked)
 
 
 def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:
@@ -214,7 +245,11 @@ def cached_methods_table(choice: MethodsChoice) -> MethodsTable:
     return cached_result(
         ("methods", *choice.cache_key()),
         lambda: compare_methods(
-            evidences, choice.scheme, row_choice=choice.row_choice, unparsed_choice=choice.unparsed_choice
+            evidences,
+            choice.scheme,
+            row_choice=choice.row_choice,
+            unparsed_choice=choice.unparsed_choice,
+            judged_choice=choice.judged_choice,
         ),
     ).ordered(choice.order)
 

@@ -161,6 +161,21 @@ RepeatsOption: TypeAlias = Annotated[
 SeedOption: TypeAlias = Annotated[
     int, typer.Option("--seed", min=0, help="Of the draws: the same seed gives the same numbers.")
 ]
+PairsOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--pairs", help="Print the difference of every pair on their common questions instead."),
+]
+ToleranceOption: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--tolerance",
+        metavar="T",
+        min=0,
+        max=1,
+        help="A verdict is “within tolerance” if the fitted accuracy is at most this far from the confidence "
+        "on average.",
+    ),
+]
 WithinOption: TypeAlias = Annotated[
     float,
     typer.Option(

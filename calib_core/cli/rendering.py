@@ -16,6 +16,7 @@ from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NOT_DEFINED,
     format_interval,
+    format_number,
     format_p_value,
     format_short,
     format_signed,
@@ -23,6 +24,8 @@ from calib_core.wording import (
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
+    from calib_core.inference.bootstrap import Interval
+    from calib_core.results.best import PairedComparison
     from calib_core.results.comparison import Comparison, MetricEstimate
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.reliability import Reliability
@@ -39,23 +42,53 @@ class ResultPrinter:
         if not self._console.is_terminal:
             self._console.width = 160  # wide enough for the tables in a pipe or a file
 
-    def print_scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
-        """Prints the scores of one run, each with its recipe."""
-        columns = ("method", "metric", "value", "p", "recipe")
+    def print_scores(
+        self, file: str, run: str, scores_with_intervals: Sequence[tuple[Score, Interval | None]]
+    ) -> None:
+        """Prints the scores of one run, each with its interval and recipe."""
+        scores = [score for score, _ in scores_with_intervals]
+        columns = ("method", "metric", "value", "95 %", "p", "recipe")
         rows = [
             (
                 score.method,
                 score.metric,
                 _value_or_bounds(score),
+                "" if interval is None else format_interval(interval.low, interval.high),
                 _p_value_cell(score.p, score.draws),
-                score.recipe,
+                score.recipe if interval is None else f"{score.recipe}; 95 %: {interval.interval_method}",
             )
-            for score in scores
+            for score, interval in scores_with_intervals
         ]
         self._print_table(_heading(file, run), columns, rows, right={"value", "p"})
         self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
         for remark in dict.fromkeys(score.remark for score in scores if score.remark):
             self.print_line(remark)
+        self.print_line()
+
+    def print_verdicts(self, verdicts: Sequence[tuple[Mapping[str, Any], str]], tolerance: float) -> None:
+        """Prints all verdicts with their q, each from its JSON element and in words."""
+        columns = ("run", "method", "verdict", "p", "q", "confidence − accuracy", "slope", "rows")
+        rows = [
+            (
+                element["run"],
+                element["method"],
+                words,
+                format_p_value(element["p"], None),
+                format_p_value(element["q"], None),
+                format_signed(element["level"]),
+                format_number(element["slope"], ".2f"),
+                f"{element['n_used']:,}/{element['n_total']:,}",
+            )
+            for element, words in verdicts
+        ]
+        self._print_table("Verdicts", columns, rows, right=set(columns[3:]))
+        for reason in dict.fromkeys(element["reason"] for element, _ in verdicts if element["p"] is None):
+            self.print_line(reason)
+        n_tested = sum(element["p"] is not None for element, _ in verdicts)
+        self.print_line(
+            f"Score test of logistic recalibration (Cox); tolerance {tolerance:g} of mean |confidence − "
+            f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}."
+        )
         self.print_line()
 
     def print_sweep(self, file: str, sweeps: Sequence[Sweep]) -> None:
@@ -86,19 +119,20 @@ class ResultPrinter:
         self.print_line()
 
     def print_comparison(self, result: Comparison) -> None:
-        """Prints all points, the lowest Brier score first, then the headline and the trend of each method."""
-        columns = ("run", "method", "accuracy", "Brier", "skill", "rows used", "judged")
+        """Prints all points, the highest skill first, then the headline and the trend of each method."""
+        columns = ("run", "method", "skill", "accuracy", "Brier", "best by", "rows used", "judged")
         rows = [
             (
                 point.run,
                 point.method,
+                value_text(point.brier_skill),
                 _value_with_interval(point.accuracy),
                 _value_with_interval(point.brier),
-                value_text(point.brier_skill),
+                result.best_by_text(point.key),
                 f"{point.n_used:,}/{point.n_total:,}",
                 point.judged,
             )
-            for point in result.points_by_brier
+            for point in result.points_by_skill
         ]
         self._print_table("Accuracy against Brier score", columns, rows, right={"skill", "rows used"})
         for text in (result.headline, *result.caveats):
@@ -107,6 +141,41 @@ class ResultPrinter:
             of = f" on {trend.dataset}" if trend.dataset else ""
             self.print_line(f"{trend.method}{of}: {trend.headline}")
         self.print_line(result.recipe)
+        self.print_line()
+
+    def print_pairs(
+        self, comparison: PairedComparison, names: Mapping[str, str], recipes: Mapping[str, str]
+    ) -> None:
+        """Prints every pair by every metric, and why pairs are missing.
+
+        Parameters
+        ----------
+        comparison : PairedComparison
+        names : Mapping[str, str]
+            Key of each point → its name.
+        recipes : Mapping[str, str]
+            Metric id → how its differences were tested.
+        """
+        columns = ("metric", "first", "second", "first − second", "95 %", "p", "p, Holm", "common questions")
+        rows = [
+            (
+                metric,
+                names[pair.first],
+                names[pair.second],
+                format_signed(pair.test.difference),
+                format_interval(pair.test.low, pair.test.high, "+.4f"),
+                format_p_value(pair.test.p, None),
+                format_p_value(pair.p_holm, None),
+                f"{pair.test.n_clusters:,}",
+            )
+            for metric, pairs in comparison.pairs.items()
+            for pair in pairs
+        ]
+        self._print_table("Paired differences", columns, rows, right=set(columns[3:]))
+        for (first, second), reason in comparison.unpaired.items():
+            self.print_line(f"{names[first]} and {names[second]} cannot be compared: {reason}.")
+        for metric, recipe in recipes.items():
+            self.print_line(f"{metric}: {recipe or 'no pair'}")
         self.print_line()
 
     def print_bins(self, file: str, diagram: Reliability) -> None:

@@ -60,8 +60,10 @@ class CommandRequest:
         metrics: Sequence[str] | None,
         scheme: Scheme,
         options: MethodOptions,
+        *,
+        besides: Sequence[str] = (),
     ) -> CommandRequest:
-        """Builds the request from the options as typed.
+        """Builds the request from the options as typed; `besides` may be named with --metric, too.
 
         Raises
         ------
@@ -74,7 +76,8 @@ class CommandRequest:
         for method_id in request.methods:
             get_method(method_id)
         for metric_id in request.metrics:
-            get_metric(metric_id)
+            if metric_id not in besides:
+                get_metric(metric_id)
         return request
 
 
@@ -229,7 +232,7 @@ class Runner:
                     results.append(compute(evidence, metric, request.scheme))
                     computed |= {evidence.method.id, metric}
                 except Unavailable as reason:
-                    if metric in request.metrics or available[metric] is None:
+                    if metric in request.metrics or available.get(metric) is None:
                         missing.append((evidence.method.id, metric, str(reason)))
         for method, metric, reason in missing:
             message = f"{run.file}, {run.label}: {metric} by {method} cannot be given: {reason}"

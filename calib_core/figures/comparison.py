@@ -436,8 +436,8 @@ def point_names(result: Comparison) -> list[str]:
 
 
 def point_numbers(result: Comparison) -> list[str]:
-    """The row of each point in the table, which is sorted by Brier score, the lowest first; from 1."""
-    row_of_key = {point.key: row for row, point in enumerate(result.points_by_brier, 1)}
+    """The row of each point in the table, which is sorted by skill, the highest first; from 1."""
+    row_of_key = {point.key: row for row, point in enumerate(result.points_by_skill, 1)}
     return [str(row_of_key[point.key]) for point in result.points]
 
 

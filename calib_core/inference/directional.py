@@ -29,6 +29,9 @@ DIRECTIONAL_DRAWS: Final = 1999
 DIRECTIONAL_SEED: Final = 0
 """Default seed."""
 
+DIFFERENCE_DRAWS: Final = 4000
+"""Number of draws for p-values of differences, which are corrected for many pairs."""
+
 NULL_LEVEL: Final = 0.025
 """The lower end is 0 unless the p-value of calibration is at most this."""
 
@@ -146,6 +149,57 @@ def directional_interval(
     total = errors[:, clear] @ sign[clear] + np.abs(errors[:, ~clear]).sum(axis=1)
     low = value - float(np.quantile(total, 0.975))
     return min(max(low, 0.0), value), high
+
+
+def directional_differences(
+    bins: BinMeans,
+    owner: NDArray[np.intp],
+    *,
+    n_draws: int = DIFFERENCE_DRAWS,
+    seed: int = DIRECTIONAL_SEED,
+) -> dict[tuple[int, int], tuple[float, float, float]]:
+    """Differences of Σ |m_b| between several metrics on the same clusters, with their intervals.
+
+    Parameters
+    ----------
+    bins : BinMeans
+        The gaps of the bins of all of them together, at most `MAX_DIRECTIONAL_BINS`.
+    owner : NDArray[np.intp], shape (bins,)
+        Which of them each bin belongs to, numbered from 0.
+    n_draws, seed : int
+        Number and seed of the draws.
+
+    Returns
+    -------
+    dict[tuple[int, int], tuple[float, float, float]]
+        (i, j) with i < j → lower and upper end of the 95 % interval of i minus j, and the two-sided p-value
+        of there being no difference.
+
+    Notes
+    -----
+    As in `directional_interval` the error of a metric lies between Σ_b sgn(m_b)·e_b and the same with |e_b|
+    in place of the terms of all bins that are not clear. For i to be larger than j, i is given the largest
+    and j the smallest error.
+    """
+    standard_error = np.sqrt(np.maximum(np.diag(bins.covariance), 0.0))
+    clear = np.abs(bins.mean) > math.sqrt(math.log(bins.n_clusters)) * standard_error
+    errors = _normal_draws(bins.covariance, n_draws, seed)
+    signed = errors * np.sign(bins.mean)
+    n_owners = int(owner.max()) + 1
+    of_owner = (owner[:, None] == np.arange(n_owners)).astype(np.float64)
+    value = np.abs(bins.mean) @ of_owner
+    smallest = signed @ of_owner
+    largest = np.where(clear, signed, np.abs(errors)) @ of_owner
+    result: dict[tuple[int, int], tuple[float, float, float]] = {}
+    for i in range(n_owners):
+        for j in range(i + 1, n_owners):
+            difference = float(value[i] - value[j])
+            above, below = largest[:, i] - smallest[:, j], largest[:, j] - smallest[:, i]
+            low = min(difference, difference - float(np.quantile(above, 0.975)))
+            high = max(difference, difference + float(np.quantile(below, 0.975)))
+            beyond = min(int((above >= difference).sum()), int((below >= -difference).sum()))
+            result[i, j] = low, high, min(1.0, 2 * (beyond + 1) / (n_draws + 1))
+    return result
 
 
 def _normal_draws(covariance: NDArray[np.float64], n_draws: int, seed: int) -> NDArray[np.float64]:

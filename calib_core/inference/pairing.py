@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.errors import Unavailable
+from calib_core.methods.answers.gold_match import gold_forms
+from calib_core.methods.answers.normalise import AnswerNormaliser, text_form
 from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
 
@@ -14,14 +19,92 @@ KEY_SEPARATOR = "\x1f"
 """Separates the parts of a key: a control character that does not occur in a file's ids."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionNumbers:
+    """The questions of several runs, numbered alike.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns that identify a question in all these runs.
+    keys : pl.Series of String, shape (questions,)
+        A unique key of each question.
+    by_run : tuple of NDArray[np.intp], each of shape (rows,)
+        For each run the question of each row; no question occurs twice in a run.
+    gold_kind, gold : tuple of NDArray[np.intp], each of shape (rows,)
+        For each run the kind of each row's right answer and the answer, both numbered; −1 where a row has
+        none, or several.
+    """
+
+    columns: tuple[str, ...]
+    keys: pl.Series
+    by_run: tuple[NDArray[np.intp], ...]
+    gold_kind: tuple[NDArray[np.intp], ...]
+    gold: tuple[NDArray[np.intp], ...]
+
+    def common(self, first: int, second: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows of two runs that ask the same question, in the order of the first.
+
+        Raises
+        ------
+        Unavailable
+            If they have no question in common, or equal ids have different right answers.
+        """
+        if first == second:
+            rows = np.arange(self.by_run[first].size)
+            return rows, rows
+        row_of_second = np.full(self.keys.len(), -1, np.intp)
+        row_of_second[self.by_run[second]] = np.arange(self.by_run[second].size)
+        at_second = row_of_second[self.by_run[first]]
+        at_first = np.flatnonzero(at_second >= 0)
+        at_second = at_second[at_first]
+        kinds, golds = (
+            (of_run[first][at_first], of_run[second][at_second]) for of_run in (self.gold_kind, self.gold)
+        )
+        other_gold = (kinds[0] >= 0) & (kinds[0] == kinds[1]) & (golds[0] != golds[1])
+        if other_gold.any() and "question" not in self.columns:
+            raise Unavailable(
+                f"{int(other_gold.sum()):,} of {at_first.size:,} equal ids have different right answers: "
+                "they number different questions."
+            )
+        # The same text with another right answer, as after a correction, is another question.
+        at_first, at_second = at_first[~other_gold], at_second[~other_gold]
+        if not at_first.size:
+            raise Unavailable("There is no question in common.")
+        return at_first, at_second
+
+
+def number_questions(runs: Sequence[AnswerRun]) -> QuestionNumbers:
+    """Numbers the questions of several runs, the same question alike.
+
+    A question is identified by its text if all runs have one in every row, otherwise by its id, each
+    together with its subject if all runs have one. If both text and id are present, the id only
+    distinguishes equal texts. Row numbers do not identify a question.
+
+    Parameters
+    ----------
+    runs : sequence of AnswerRun
+        At least one.
+
+    Raises
+    ------
+    Unavailable
+        If the rows of a run cannot be distinguished.
+    """
+    columns = _key_columns(runs)
+    keys = [_row_keys(run, *columns) for run in runs]
+    for run, key in zip(runs, keys, strict=True):
+        if key.n_unique() < key.len():
+            raise Unavailable(f"{run.label}: some questions occur twice and no id tells them apart.")
+    numbers, distinct = _numbered(keys)
+    gold_kind, gold = zip(*(_right_answers(run) for run in runs), strict=True)
+    return QuestionNumbers(columns, distinct, numbers, _numbered(gold_kind)[0], _numbered(gold)[0])
+
+
 def common_questions(
     first: AnswerRun, second: AnswerRun
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], pl.Series]:
-    """The questions that two runs have in common.
-
-    A question is identified by its text if both runs have one in every row, otherwise by its id, each
-    together with its subject if both runs have one. If both text and id are present, the id only
-    distinguishes equal texts. Row numbers do not identify a question.
+    """The questions that two runs have in common, as `number_questions` tells them apart.
 
     Parameters
     ----------
@@ -40,37 +123,39 @@ def common_questions(
     Unavailable
         If the rows of a run cannot be distinguished, or the runs have no question in common.
     """
-    keys = [_row_keys(run, *_key_columns(first, second)) for run in (first, second)]
-    for run, key in zip((first, second), keys, strict=True):
-        if key.n_unique() < key.len():
-            raise Unavailable(f"{run.label}: some questions occur twice and no id tells them apart.")
-    left, right = (
-        pl.DataFrame({"key": key, f"at_{side}": np.arange(key.len())}) for side, key in enumerate(keys)
-    )
-    both = left.join(right, on="key", how="inner", maintain_order="left")
-    if both.is_empty():
-        raise Unavailable(f"{first.label} and {second.label} have no question in common.")
-    return (
-        both["at_0"].to_numpy().astype(np.intp),
-        both["at_1"].to_numpy().astype(np.intp),
-        both["key"],
-    )
+    numbers = number_questions((first, second))
+    try:
+        at_first, at_second = numbers.common(0, 1)
+    except Unavailable as reason:
+        raise Unavailable(f"{first.label} and {second.label} cannot be paired. {reason}") from None
+    return at_first, at_second, numbers.keys.gather(numbers.by_run[0][at_first])
 
 
-def _key_columns(first: AnswerRun, second: AnswerRun) -> tuple[str, ...]:
-    """The columns that identify a question in both runs; raises Unavailable if there are none."""
+def identifies_questions(run: AnswerRun) -> bool:
+    """Whether every row has an id or a text that no other row of its subject has."""
+    try:
+        number_questions((run,))
+    except Unavailable:
+        return False
+    return True
+
+
+def _key_columns(runs: Sequence[AnswerRun]) -> tuple[str, ...]:
+    """The columns that identify a question in all runs; raises Unavailable if there are none."""
 
     def complete(name: str) -> bool:
-        return all(run.has_columns(name) and not run.rows[name].has_nulls() for run in (first, second))
+        return all(run.has_columns(name) and not run.rows[name].has_nulls() for run in runs)
 
     names = tuple(name for name in ("subject", "question", "id") if complete(name))
     texts = tuple(name for name in names if name != "id")
-    if "question" in names and _identifies_rows(first, texts) and _identifies_rows(second, texts):
+    if "question" in names and all(_identifies_rows(run, texts) for run in runs):
         names = texts  # each run may number its questions differently
     if "question" not in names and "id" not in names:
+        subject, all_of = (
+            (f"{runs[0].label} and {runs[-1].label}", "both") if len(runs) == 2 else ("Runs", "all")
+        )
         raise Unavailable(
-            f"{first.label} and {second.label} cannot be paired: "
-            "both need an id or the question's text in every row."
+            f"{subject} cannot be paired: {all_of} need an id or the question's text in every row."
         )
     return names
 
@@ -82,3 +167,38 @@ def _identifies_rows(run: AnswerRun, columns: tuple[str, ...]) -> bool:
 def _row_keys(run: AnswerRun, *names: str) -> pl.Series:
     parts = pl.DataFrame([column(run, name).cast(pl.String) for name in names])
     return parts.select(key=pl.concat_str(pl.all(), separator=KEY_SEPARATOR))["key"]
+
+
+def _numbered(parts: Sequence[pl.Series]) -> tuple[tuple[NDArray[np.intp], ...], pl.Series]:
+    """The number of each text among the distinct ones of all parts, −1 for null, and the distinct ones."""
+    distinct = pl.concat([part.rename("text") for part in parts]).drop_nulls().unique(maintain_order=True)
+    numbers = pl.DataFrame({"text": distinct, "number": np.arange(distinct.len())})
+    return tuple(
+        part.to_frame("text")
+        .join(numbers, on="text", how="left", maintain_order="left")["number"]
+        .fill_null(-1)
+        .to_numpy()
+        .astype(np.intp)
+        for part in parts
+    ), distinct
+
+
+def _right_answers(run: AnswerRun) -> tuple[pl.Series, pl.Series]:
+    """Kind and normal form of each row's right answer, both null where it has none, or several.
+
+    Of choices the text, where the file has it, since their order may differ. Only answers of one kind can
+    be told apart: "B" and "Paris" may be the same.
+    """
+    normaliser = AnswerNormaliser.for_run(run)
+    golds = gold_forms(run, normaliser)
+    one = golds.filter(pl.len().over("row") == 1)
+    rows = pl.DataFrame({"row": np.arange(run.rows.height, dtype=np.uint32)})
+    form = rows.join(one, on="row", how="left", maintain_order="left")["form"]
+    kind = normaliser.kind
+    index, choices = column(run, "gold_index"), column(run, "choices")
+    text = text_form(choices.list.get(index, null_on_oob=True))
+    named = (kind == "choice") & text.is_not_null()
+    return (
+        kind.set(named, "text of a choice").set(form.is_null(), None).rename("kind"),
+        text.zip_with(named, form).rename("form"),
+    )

@@ -21,7 +21,7 @@ from calib_core.inference.calibration_test import (
     cox_test_of_sums,
 )
 from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
-from calib_core.wording import format_number, join_names
+from calib_core.wording import format_number, join_names, p_value_phrase
 
 MIN_ROWS: Final = 30
 """Fewer rows, positions or questions than this are too few to judge; a bin with fewer is drawn faded."""
@@ -98,6 +98,10 @@ class Verdict:
     def miscalibrated(self) -> bool:
         """Whether calibration is rejected, within tolerance or not."""
         return self.kind not in {"none", "few"}
+
+    def with_tolerance(self, tolerance: float) -> Verdict:
+        """The verdict of the same test with another tolerance, at least 0."""
+        return self if self.test is None else verdict_of_test(self.test, tolerance=tolerance)
 
 
 def judge(
@@ -205,11 +209,11 @@ _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
     """One sentence: what is off, by how much, and how clear it is."""
     if kind == "none":
-        return f"The gaps are no larger than chance explains ({_p_text(test.p)})."
+        return f"The gaps are no larger than chance explains ({p_value_phrase(test.p, None)})."
     deviation = format_number(test.deviation, ".3f")
     if kind == "tolerable":
         return (
-            f"Miscalibration is clear ({_p_text(test.p)}), but {deviation} on average, "
+            f"Miscalibration is clear ({p_value_phrase(test.p, None)}), but {deviation} on average, "
             f"within the tolerance of {tolerance:g}."
         )
     impossible = _impossible_text(test)
@@ -218,8 +222,8 @@ def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
     both = _both_text(test, kind)
     if kind in {"over", "under"}:
         gap = format_number(abs(test.level), ".3f")
-        return f"{_DIRECTION_TEXT[kind]} by {gap} on average ({_p_text(test.p)}){both}."
-    return f"{_DIRECTION_TEXT[kind]}, by {deviation} on average ({_p_text(test.p)})."
+        return f"{_DIRECTION_TEXT[kind]} by {gap} on average ({p_value_phrase(test.p, None)}){both}."
+    return f"{_DIRECTION_TEXT[kind]}, by {deviation} on average ({p_value_phrase(test.p, None)})."
 
 
 def _both_text(test: CalibrationTest, kind: VerdictKind) -> str:
@@ -240,7 +244,3 @@ def _impossible_text(test: CalibrationTest) -> str:
         if count
     ]
     return " and ".join(parts)
-
-
-def _p_text(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

@@ -21,6 +21,13 @@ def _weighted_accuracy(units: BootstrapUnits, weights: NDArray[np.float64]) -> N
     return weights @ units.accuracy / weights.sum(1)
 
 
+def _linearised_accuracy(
+    _confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+) -> tuple[float, NDArray[np.float64]]:
+    value = float(correct.mean())
+    return value, correct.astype(np.float64) - value
+
+
 ACCURACY: Final = Metric(
     id="accuracy",
     title="Accuracy",
@@ -38,4 +45,5 @@ ACCURACY: Final = Metric(
     sampling_default="shown",
     interval_method="wilson",
     weighted_form=_weighted_accuracy,
+    linearise=_linearised_accuracy,
 )

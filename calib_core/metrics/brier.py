@@ -29,6 +29,14 @@ def _weighted_brier(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDAr
     return weights @ units.squared_error / weights.sum(1)
 
 
+def _linearised_brier(
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+) -> tuple[float, NDArray[np.float64]]:
+    squared_error = (confidence - correct) ** 2
+    value = float(squared_error.mean())
+    return value, squared_error - value
+
+
 def brier_skill(brier_score: float, accuracy: float) -> float | None:
     """Brier skill score against a forecast that always states the accuracy.
 
@@ -53,6 +61,36 @@ def brier_skill(brier_score: float, accuracy: float) -> float | None:
     return 1 - brier_score / reference_score if reference_score > 0 else None
 
 
+def linearised_brier_skill(
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+) -> tuple[float, NDArray[np.float64]]:
+    """The Brier skill score, and the influence of each pair on it.
+
+    Parameters
+    ----------
+    confidence : NDArray[np.float64], shape (n,)
+        In [0, 1]; at least one.
+    correct : NDArray[np.bool_], shape (n,)
+
+    Returns
+    -------
+    value : float
+        NaN if all pairs have the same outcome.
+    influence : NDArray[np.float64], shape (n,)
+        With v = a(1 − a) and the Brier score B: −((c − y)² − B)/v + B(1 − 2a)(y − a)/v².
+    """
+    accuracy = float(correct.mean())
+    squared_error = (confidence - correct) ** 2
+    score = float(squared_error.mean())
+    value = brier_skill(score, accuracy)
+    if value is None:
+        return np.nan, np.zeros(correct.size)
+    reference_score = accuracy * (1 - accuracy)
+    influence = (squared_error - score) / -reference_score
+    influence += score * (1 - 2 * accuracy) / reference_score**2 * (correct - accuracy)
+    return value, influence
+
+
 BRIER: Final = Metric(
     id="brier",
     title="Brier score",
@@ -75,6 +113,7 @@ BRIER: Final = Metric(
     sampling_default="shown",
     interval_coverage=(80, 95),
     weighted_form=_weighted_brier,
+    linearise=_linearised_brier,
 )
 
 

@@ -21,6 +21,9 @@ RequiredSums = Literal["bins", "squares", "classes", "values"]
 IntervalMethod = Literal["bootstrap", "wilson", "directional", "none"]
 """Basic bootstrap, Wilson's for a share, the directional delta method for Σ |gap| over bins, or none."""
 
+Linearisation = Callable[[NDArray[np.float64], NDArray[np.bool_]], tuple[float, NDArray[np.float64]]]
+"""Confidences and outcomes, shape (pairs,) → the value, and how far each pair moves it from there."""
+
 SamplingDefault = Literal["shown", "offered", "named"]
 """In curves over the number of samples, a metric is shown by default, offered beside, or only if named."""
 
@@ -111,6 +114,10 @@ class Metric:
     weighted_form : callable or None
         Computes the metric in all bootstrap draws at once, for fixed bins; if None, each draw is summed
         separately, which is slower and allows fewer draws.
+    linearise : callable or None
+        At least one confidence and outcome → the value (NaN if not defined) and the influence of each pair,
+        whose mean is 0: the value of n pairs errs by about their mean influence. None for a metric that is
+        not a smooth function of means over pairs.
     """
 
     id: str
@@ -138,6 +145,7 @@ class Metric:
     interval_method: IntervalMethod = "bootstrap"
     interval_coverage: tuple[int, int] | None = None
     weighted_form: WeightedForm | None = None
+    linearise: Linearisation | None = None
 
     @property
     def name(self) -> str:

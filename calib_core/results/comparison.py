@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import polars as pl
@@ -17,12 +18,22 @@ import polars as pl
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.intervals import interval_contains
+from calib_core.inference.paired_test import PairedTest
 from calib_core.inference.rank_correlation import MIN_POINTS, RankCorrelation, rank_correlation
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.brier import BRIER, brier_skill
+from calib_core.results.best import (
+    BRIER_SKILL,
+    RANKED_METRICS,
+    RANKED_NAMES,
+    PairedComparison,
+    best_clause,
+    compare_pairs,
+    paired_recipe,
+)
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text, scheme_text
 from calib_core.results.run_names import count_models, name_with_model, short_run_names, size_families
@@ -30,11 +41,10 @@ from calib_core.results.score import effective_scheme
 from calib_core.results.uncertainty import metric_interval
 from calib_core.runs import RunInfo
 from calib_core.wording import (
-    ROUNDING_TOLERANCE,
+    NO_VALUE,
     format_interval,
     format_percent,
     format_signed,
-    join_names,
     p_value_phrase,
     plural,
     too_few_phrase,
@@ -64,12 +74,6 @@ class MetricEstimate:
     low: float | None = None
     high: float | None = None
     interval_method: str | None = None
-
-    def overlaps(self, other: MetricEstimate) -> bool:
-        """Whether the two intervals share a number; a missing end counts as the value itself."""
-        low = max(estimate.value if estimate.low is None else estimate.low for estimate in (self, other))
-        high = min(estimate.value if estimate.high is None else estimate.high for estimate in (self, other))
-        return low <= high + ROUNDING_TOLERANCE
 
 
 MetricEstimator: TypeAlias = Callable[[Evidence, str, Scheme], MetricEstimate]
@@ -212,9 +216,10 @@ class BrierChange:
     least_accurate, most_accurate : str
         Keys of the two points.
     brier_change : float
-        Brier score of the most accurate point minus that of the least accurate one.
-    low, high : float or None
-        95 % interval of `brier_change`; None where one of the points has no interval.
+        Brier score of the most accurate point minus that of the least accurate one: on their common
+        questions, or of all rows where there are too few.
+    on_common_questions : PairedTest or None
+        The test of this difference; None where there are too few common questions.
     constant_brier_change : float
         The same change of a(1 − a).
     """
@@ -222,8 +227,7 @@ class BrierChange:
     least_accurate: str
     most_accurate: str
     brier_change: float
-    low: float | None
-    high: float | None
+    on_common_questions: PairedTest | None
     constant_brier_change: float
 
 
@@ -267,7 +271,7 @@ class Trend:
         return self.n_points == self.n_models
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """Runs and methods as points on two metrics.
 
@@ -285,6 +289,8 @@ class Comparison:
         One for each method and data set.
     unavailable : Mapping[str, str]
         Key → why it has no point.
+    paired : PairedComparison
+        Every pair of points on their common questions, by Brier skill, accuracy and Brier score.
     headline : str
         The best points in one sentence.
     caveats : tuple[str, ...]
@@ -300,6 +306,7 @@ class Comparison:
     size_families: tuple[tuple[str, ...], ...]
     trends: tuple[Trend, ...]
     unavailable: Mapping[str, str]
+    paired: PairedComparison
     headline: str
     caveats: tuple[str, ...]
     recipe: str
@@ -314,10 +321,33 @@ class Comparison:
         """The points, lowest Brier score first."""
         return tuple(sorted(self.points, key=lambda point: point.brier.value))
 
+    @property
+    def points_by_skill(self) -> tuple[ComparisonPoint, ...]:
+        """The points, highest skill first; those without one, which have one outcome, last."""
+        return tuple(
+            sorted(
+                self.points,
+                key=lambda point: (point.brier_skill is None, -(point.brier_skill or 0), point.brier.value),
+            )
+        )
+
+    @cached_property
+    def best_by(self) -> dict[str, tuple[str, ...]]:
+        """Key of each point → ids of the metrics by which it is best in its data set."""
+        best = {metric: self.paired.best(metric) for metric in RANKED_METRICS}
+        return {
+            point.key: tuple(metric for metric in RANKED_METRICS if point.key in best[metric])
+            for point in self.points
+        }
+
+    def best_by_text(self, key: str) -> str:
+        """The metrics by which a point is among the best: "skill, accuracy"; "" where by none."""
+        return ", ".join(RANKED_NAMES[metric] for metric in self.best_by[key])
+
     def to_frame(self) -> pl.DataFrame:
-        """One row for each point, lowest Brier score first: all numbers with intervals, and the recipe."""
+        """One row for each point, highest skill first: all numbers with intervals, and the recipe."""
         others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in BASE_METRICS]
-        rows = [_point_row(point, others) for point in self.points_by_brier]
+        rows = [_point_row(point, others, self.best_by[point.key]) for point in self.points_by_skill]
         return pl.DataFrame(rows, schema=_frame_schema(others))
 
 
@@ -330,6 +360,7 @@ def compare_runs(
     titles: Mapping[str, str] | None = None,
     available_methods: Collection[str] = (),
     estimator: MetricEstimator = estimate_metric,
+    on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Comparison:
     """One point for each evidence, on two metrics.
 
@@ -347,6 +378,8 @@ def compare_runs(
         Ids of all methods the runs support, among `evidences` or not.
     estimator : callable
         Computes each metric with its interval, or takes it from a cache.
+    on_progress : callable
+        Called with the share of the pairs of points that is done, in (0, 1].
 
     Returns
     -------
@@ -373,6 +406,7 @@ def compare_runs(
         except Unavailable as reason:
             unavailable[key] = str(reason)
     infos = {point.key: evidences[point.key].run.info for point in points}
+    paired = compare_pairs({point.key: evidences[point.key] for point in points}, on_progress=on_progress)
     named_points = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
     groups = _points_by_method_and_dataset(named_points, infos)
     return Comparison(
@@ -385,11 +419,12 @@ def compare_runs(
             for group in groups
             for family in size_families({point.key: infos[point.key] for point in group})
         ),
-        trends=tuple(comparison_trend(x, y, group, infos) for group in groups),
+        trends=tuple(comparison_trend(x, y, group, infos, paired) for group in groups),
         unavailable=unavailable,
-        headline=comparison_headline(named_points, available_methods),
-        caveats=_point_caveats(points, infos),
-        recipe=_comparison_recipe(points, (x, y), scheme),
+        paired=paired,
+        headline=comparison_headline(named_points, paired, available_methods),
+        caveats=(*_point_caveats(points, infos), *_unpaired_caveat(paired)),
+        recipe=_comparison_recipe(points, (x, y), scheme, paired),
     )
 
 
@@ -437,7 +472,18 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
     return tuple(caveats)
 
 
-def _comparison_recipe(points: Sequence[ComparisonPoint], axes: tuple[str, str], scheme: Scheme) -> str:
+def _unpaired_caveat(paired: PairedComparison) -> tuple[str, ...]:
+    """How many pairs of points could not be compared, and why the first could not."""
+    if not paired.unpaired:
+        return ()
+    n_pairs = len(paired.unpaired) + len(paired.pairs[ACCURACY.id])
+    reason = min(paired.unpaired.values())
+    return (f"{len(paired.unpaired)} of {plural(n_pairs, 'pair')} of points cannot be compared: {reason}.",)
+
+
+def _comparison_recipe(
+    points: Sequence[ComparisonPoint], axes: tuple[str, str], scheme: Scheme, paired: PairedComparison
+) -> str:
     """ "accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
     parts = [_axis_recipe(points, axis_index, id_, scheme) for axis_index, id_ in enumerate(axes)]
     row_counts = sorted({(point.n_used, point.n_total) for point in points})
@@ -449,7 +495,8 @@ def _comparison_recipe(points: Sequence[ComparisonPoint], axes: tuple[str, str],
         if len(row_counts) == 1
         else f"n={low_used}/{low_total} to {high_used}/{high_total}"
     )
-    return f"{' against '.join(parts)}, top label, {n}"
+    best = paired_recipe(paired, BRIER_SKILL)
+    return f"{' against '.join(parts)}, top label, {n}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:
@@ -463,7 +510,9 @@ def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: 
     )
 
 
-def _point_row(point: ComparisonPoint, other_metrics: Sequence[str]) -> dict[str, Any]:
+def _point_row(
+    point: ComparisonPoint, other_metrics: Sequence[str], best_by: Sequence[str]
+) -> dict[str, Any]:
     axes = {point.x.metric: point.x, point.y.metric: point.y}
     numbers = {"accuracy": point.accuracy, "brier": point.brier} | {id_: axes[id_] for id_ in other_metrics}
     columns = {
@@ -480,6 +529,7 @@ def _point_row(point: ComparisonPoint, other_metrics: Sequence[str]) -> dict[str
         "method": point.method,
         **columns,
         "skill": point.brier_skill,
+        "best_by": ", ".join(best_by),
         "ece_10": point.ece_10,
         "n_used": point.n_used,
         "n_total": point.n_total,
@@ -495,6 +545,7 @@ def _frame_schema(other_metrics: Sequence[str]) -> dict[str, type[pl.DataType]]:
         "method": pl.String,
         **dict.fromkeys(numbers, pl.Float64),
         "skill": pl.Float64,
+        "best_by": pl.String,
         "ece_10": pl.Float64,
         "n_used": pl.Int64,
         "n_total": pl.Int64,
@@ -506,30 +557,16 @@ def _frame_schema(other_metrics: Sequence[str]) -> dict[str, type[pl.DataType]]:
 # --- The best points in words ---------------------------------------------------------------------
 
 
-def most_accurate(points: Sequence[ComparisonPoint]) -> list[ComparisonPoint]:
-    """The points of the highest accuracy, in order; points with few rows count only if all have few."""
-    candidates = _with_enough_rows(points)
-    best = max((point.accuracy.value for point in candidates), default=0.0)
-    return [point for point in candidates if point.accuracy.value >= best - ROUNDING_TOLERANCE]
-
-
-def lowest_brier(points: Sequence[ComparisonPoint]) -> list[ComparisonPoint]:
-    """The points of the lowest Brier score, in order; points with few rows count only if all have few."""
-    candidates = _with_enough_rows(points)
-    best = min((point.brier.value for point in candidates), default=0.0)
-    return [point for point in candidates if point.brier.value <= best + ROUNDING_TOLERANCE]
-
-
-def _with_enough_rows(points: Sequence[ComparisonPoint]) -> list[ComparisonPoint]:
-    return [point for point in points if point.n_used >= MIN_ROWS] or list(points)
-
-
-def comparison_headline(points: Sequence[ComparisonPoint], available_methods: Collection[str] = ()) -> str:
-    """The point of the highest accuracy and that of the lowest Brier score, and how certain the latter is.
+def comparison_headline(
+    points: Sequence[ComparisonPoint], paired: PairedComparison, available_methods: Collection[str] = ()
+) -> str:
+    """Which points have the highest skill, and which runs the highest accuracy, as far as can be told.
 
     Parameters
     ----------
     points : sequence of ComparisonPoint
+    paired : PairedComparison
+        Of the same points.
     available_methods : collection of str
         Ids of all methods the runs support, shown or not.
     """
@@ -541,7 +578,10 @@ def comparison_headline(points: Sequence[ComparisonPoint], available_methods: Co
     coverage = (
         f"; {len(shown)} of {len(available)} confidence methods {verb} compared" if shown < available else ""
     )
-    return f"{_few_rows_prefix(points)}{_best_sentence(points)}{coverage}."
+    if len(points) == 1:
+        return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}{coverage}."
+    clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in (BRIER_SKILL, ACCURACY.id))
+    return f"{_few_rows_prefix(points)}{'. '.join(clauses)}{coverage}."
 
 
 def _few_rows_prefix(points: Sequence[ComparisonPoint]) -> str:
@@ -549,72 +589,56 @@ def _few_rows_prefix(points: Sequence[ComparisonPoint]) -> str:
     return "" if most_rows >= MIN_ROWS else f"{too_few_phrase(most_rows, 'row')}: "
 
 
-def _best_sentence(points: Sequence[ComparisonPoint]) -> str:
-    accurate, best = most_accurate(points), lowest_brier(points)
-    accuracy, brier = format_percent(accurate[0].accuracy.value), f"{best[0].brier.value:.4f}"
-    if len(accurate) == len(best) == len(points):
-        subject = points[0].name if len(points) == 1 else runs_with_methods_text(points)
-        return f"{subject} {_has_or_have(points)} accuracy {accuracy} and Brier score {brier}"
-    lowest = f"the lowest Brier score, {brier}"
-    if {point.name for point in best} == {point.name for point in accurate} and all(
-        point in accurate for point in best
-    ):
-        opening = (
-            f"{runs_with_methods_text(best)} {_has_or_have(best)} both the highest accuracy, {accuracy}, and "
-            f"{lowest}"
+def _one_point_clause(point: ComparisonPoint) -> str:
+    return (
+        f"{point.name} has accuracy {format_percent(point.accuracy.value)} and Brier score "
+        f"{point.brier.value:.4f}"
+    )
+
+
+def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparison, metric: str) -> str:
+    """Who is best by the skill, named with the method, or by the accuracy, named as a run; by data set."""
+    by_key = {point.key: point for point in points}
+    best_sets = paired.best_sets(metric)
+    if len(best_sets) > 2:
+        return f"The points are of {len(best_sets)} data sets, and nothing is ranked across them"
+    clauses: list[str] = []
+    for best_set in best_sets:
+        value = "" if best_set.leader is None else point_value_text(by_key[best_set.leader], metric)
+        by_skill = metric == BRIER_SKILL
+        clause = best_clause(
+            best_set,
+            {key: point_name(point, metric) for key, point in by_key.items()},
+            value,
+            "highest skill" if by_skill else "highest accuracy",
+            "point" if by_skill else "run",
         )
-    else:
-        opening = (
-            f"{runs_text(accurate)} {_has_or_have(accurate)} the highest accuracy, {accuracy}; "
-            f"{runs_with_methods_text(best)} {_has_or_have(best)} {lowest}"
-        )
-    overlapping = [point for point in points if point not in best and point.brier.overlaps(best[0].brier)]
-    return f"{opening}{_overlap_clause(len(overlapping))}"
+        dataset = f"On {best_set.dataset or 'no named data set'}: " if len(best_sets) > 1 else ""
+        clauses.append(f"{dataset}{clause}")
+    return ". ".join(clauses)
 
 
-def _has_or_have(points: Sequence[ComparisonPoint]) -> str:
-    return "has" if len({point.name for point in points}) == 1 else "have"
+def point_name(point: ComparisonPoint, metric: str) -> str:
+    """The run, for the accuracy; the run with its method, for metrics of the confidence."""
+    return point.name if metric == ACCURACY.id else f"{point.name} by “{METHODS[point.method].title}”"
 
 
-def runs_with_methods_text(points: Sequence[ComparisonPoint]) -> str:
-    """Runs with methods: "A by “p(True)”", "A and B by “p(True)” alike"."""
-    names = list(dict.fromkeys(point.name for point in points))
-    methods = [f"“{METHODS[id_].title}”" for id_ in dict.fromkeys(point.method for point in points)]
-    if len(points) == 1:
-        return f"{names[0]} by {methods[0]}"
-    if len(names) == 1:
-        return f"{names[0]} by {_listed_alike(methods)}"
-    if len(methods) == 1:
-        return f"{_abbreviated_list(names)} by {methods[0]} alike"
-    return _listed_alike([f"{point.name} by “{METHODS[point.method].title}”" for point in points])
-
-
-def runs_text(points: Sequence[ComparisonPoint]) -> str:
-    """The runs of these points, whatever their methods: "A", "A and B alike"."""
-    return _listed_alike(list(dict.fromkeys(point.name for point in points)))
-
-
-def _listed_alike(names: Sequence[str]) -> str:
-    return f"{_abbreviated_list(names)} alike" if len(names) > 1 else names[0]
-
-
-def _abbreviated_list(names: Sequence[str]) -> str:
-    """ "A, B and C"; of more than three names the first two, and the number of the others."""
-    return join_names(names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"])
-
-
-def _overlap_clause(others: int) -> str:
-    if not others:
-        return ""
-    intervals = "that of 1 other" if others == 1 else f"those of {others} others"
-    return f", with an interval that meets {intervals}"
+def point_value_text(point: ComparisonPoint, metric: str) -> str:
+    """A point's skill or accuracy as shown."""
+    if metric == BRIER_SKILL:
+        return NO_VALUE if point.brier_skill is None else format_signed(point.brier_skill, "+.3f")
+    return format_percent(point.accuracy.value)
 
 
 # --- Trends over the models -----------------------------------------------------------------------
 
 
 def comparison_trend(
-    x: str, y: str, points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]
+    x: str,
+    y: str,
+    points: Sequence[ComparisonPoint],
+    infos: Mapping[str, RunInfo],
+    paired: PairedComparison,
 ) -> Trend:
     """The trend over points of one method and data set.
 
@@ -626,13 +650,15 @@ def comparison_trend(
         At least one.
     infos : Mapping[str, RunInfo]
         By key; may hold other runs as well.
+    paired : PairedComparison
+        Of these points, and others.
     """
     own_infos = {point.key: infos[point.key] for point in points}
     dataset = infos[points[0].key].dataset
     n_models = count_models(own_infos)
     correlation, no_correlation = _trend_correlation(x, y, points, n_models)
     no_change = _no_change_reason(x, y, points, n_models)
-    change = None if no_change else _brier_change(points)
+    change = None if no_change else _brier_change(points, paired)
     sentences = [_correlation_sentence(x, y, correlation, no_correlation, len(points), n_models)]
     if change is not None:
         sentences.append(_change_sentence(change, {point.key: point for point in points}))
@@ -681,33 +707,20 @@ def _no_change_reason(x: str, y: str, points: Sequence[ComparisonPoint], n_model
     return None
 
 
-def _brier_change(points: Sequence[ComparisonPoint]) -> BrierChange:
+def _brier_change(points: Sequence[ComparisonPoint], paired: PairedComparison) -> BrierChange:
     """From the point of the lowest to that of the highest accuracy; both are unique."""
     ordered = sorted(points, key=lambda point: point.accuracy.value)
     least_accurate, most_accurate_point = ordered[0], ordered[-1]
-    low, high = _newcombe_interval(least_accurate.brier, most_accurate_point.brier)
+    change = paired.pair(BRIER.id, most_accurate_point.key, least_accurate.key)
     return BrierChange(
         least_accurate.key,
         most_accurate_point.key,
-        most_accurate_point.brier.value - least_accurate.brier.value,
-        low,
-        high,
+        most_accurate_point.brier.value - least_accurate.brier.value
+        if change is None
+        else change.test.difference,
+        None if change is None else change.test,
         most_accurate_point.constant_brier - least_accurate.constant_brier,
     )
-
-
-def _newcombe_interval(first: MetricEstimate, second: MetricEstimate) -> tuple[float | None, float | None]:
-    """Interval of second − first, from the two intervals.
-
-    Squares of the half-widths are added (Newcombe 1998),
-    which assumes independent runs: the interval is too wide where both runs answered the same questions.
-    """
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return None, None
-    value = second.value - first.value
-    below = math.hypot(second.value - second.low, first.high - first.value)
-    above = math.hypot(second.high - second.value, first.value - first.low)
-    return value - below, value + above
 
 
 def _correlation_sentence(
@@ -740,16 +753,16 @@ def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint])
         f"accurate ({most_accurate_point.name}, {format_percent(most_accurate_point.accuracy.value)}) the "
         "Brier score"
     )
-    if change.low is None or change.high is None:
-        interval, significant = " (its interval is not known)", True
-    else:
-        interval = (
-            f" (95 % interval {format_interval(change.low, change.high, '+.3f')}, as if the runs were "
-            "independent)"
-        )
-        significant = not interval_contains(change.low, change.high, 0)
     constant = f"a(1−a) alone would {_change_verb_phrase(change.constant_brier_change)}"
-    if not significant:
+    test = change.on_common_questions
+    if test is None:
+        return (
+            f"{between} differs by {format_signed(change.brier_change, '+.3f')}; they share too few "
+            f"questions to say whether by chance; {constant}."
+        )
+    questions = plural(test.n_clusters, "common question")
+    interval = f" (95 % interval {format_interval(test.low, test.high, '+.3f')} on {questions})"
+    if interval_contains(test.low, test.high, 0):
         return (
             f"{between} does not change clearly, {format_signed(change.brier_change, '+.3f')}{interval}; "
             f"{constant}."

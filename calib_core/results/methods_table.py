@@ -22,22 +22,27 @@ from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.cluster import cluster_samples, has_samples
 from calib_core.methods.answers.gold_match import gold_forms, row_positions
 from calib_core.methods.answers.normalise import AnswerNormaliser
-from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
+from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES, answer_outcomes
 from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES
 from calib_core.methods.columns import column, first_reason, unanswered_reason
 from calib_core.methods.method import Confidences, Method, MethodOptions
+from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Pairs
+from calib_core.results.best import PairedComparison, best_clause, compare_on_same_rows
 from calib_core.results.concentration import measure_concentration
 from calib_core.results.evidence import AnswerEvidence, restrict_rows
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
-from calib_core.wording import ROUNDING_TOLERANCE, join_names, plural
+from calib_core.wording import plural
 
 RowChoice = Literal["common", "own"]
 """The rows of a cell: those that every method shown for the run can use, or all that its own method can."""
 
 UnparsedChoice = Literal["missing", "wrong"]
 """How a question counts if no sample parses: without a confidence, or as wrong with confidence 0."""
+
+JudgedChoice = Literal["own", "greedy", "majority"]
+"""Which answer's outcome a method is judged by: that of its own answer, or for all methods of one answer."""
 
 MethodOrder = Literal["brier", "method"]
 
@@ -71,7 +76,7 @@ class MethodsCell:
         Why the ECE is unreliable.
     recipe : str
     best_ece, best_brier : bool
-        Whether no other cell of the run is lower on the same rows; ties are all best.
+        Whether no other cell of the run is clearly lower on the same rows, nor always stating the accuracy.
     """
 
     run: str
@@ -106,8 +111,11 @@ class MethodsTable:
         By (run, method).
     unavailable : Mapping[tuple[str, str], str]
         (run, method) → why there is no cell.
+    judged_choice : JudgedChoice
+    paired : Mapping[str, PairedComparison]
+        Run key → its methods compared in pairs, where all stand on the same rows; keys are method ids.
     headline : str
-        Which method has the lowest Brier score on which run.
+        Which method has the lowest Brier score on which run, as far as can be told.
     """
 
     scheme: Scheme
@@ -117,6 +125,8 @@ class MethodsTable:
     methods: tuple[str, ...]
     cells: Mapping[tuple[str, str], MethodsCell]
     unavailable: Mapping[tuple[str, str], str]
+    judged_choice: JudgedChoice
+    paired: Mapping[str, PairedComparison]
     headline: str
 
     @property
@@ -176,6 +186,7 @@ def compare_methods(
     *,
     row_choice: RowChoice = "common",
     unparsed_choice: UnparsedChoice = "missing",
+    judged_choice: JudgedChoice = "own",
     order: MethodOrder = "brier",
 ) -> MethodsTable:
     """Compare the methods of these runs.
@@ -186,17 +197,25 @@ def compare_methods(
         Run key → evidence of its methods, each method once.
     scheme : Scheme, optional
         Bins of the ECE; ten of equal width where omitted.
-    rows : {"common", "own"}
+    row_choice : {"common", "own"}
         Whether a run's methods are compared on their common rows or each on its own.
-    unparsed : {"missing", "wrong"}
+    unparsed_choice : {"missing", "wrong"}
         How a question counts if no sample parses.
+    judged_choice : {"own", "greedy", "majority"}
+        Which answer's outcome the methods are judged by.
     order : {"brier", "method"}
         As in `MethodsTable.ordered`.
     """
     scheme = scheme or Scheme()
     cells: dict[tuple[str, str], MethodsCell] = {}
     unavailable: dict[tuple[str, str], str] = {}
-    for run, evidences in evidences_by_run.items():
+    paired: dict[str, PairedComparison] = {}
+    for run, own_evidences in evidences_by_run.items():
+        try:
+            evidences = [judged_by(evidence, judged_choice) for evidence in own_evidences]
+        except Unavailable as reason:
+            unavailable |= {(run, evidence.method.id): str(reason) for evidence in own_evidences}
+            continue
         compared = (
             [with_unparsed_as_wrong(evidence) for evidence in evidences]
             if unparsed_choice == "wrong"
@@ -204,12 +223,16 @@ def compare_methods(
         )
         if row_choice == "common":
             compared = _on_common_rows(compared, evidences)
-        column = [_methods_cell(run, evidence, scheme) for evidence in compared if evidence.n_used]
+        used = {evidence.method.id: evidence for evidence in compared if evidence.n_used}
+        if len(used) > 1 and _on_same_rows(list(used.values())):
+            paired[run] = compare_on_same_rows(used, scheme)
         unavailable |= {
             (run, evidence.method.id): NO_COMMON_ROWS for evidence in compared if not evidence.n_used
         }
-        for cell in _mark_best(column, compared):
-            cells[run, cell.method] = cell
+        best = {id_: paired[run].best(id_) if run in paired else frozenset[str]() for id_ in ("ece", "brier")}
+        for id_, evidence in used.items():
+            cell = _methods_cell(run, evidence, scheme)
+            cells[run, id_] = replace(cell, best_ece=id_ in best["ece"], best_brier=id_ in best["brier"])
     return MethodsTable(
         scheme,
         row_choice,
@@ -218,8 +241,59 @@ def compare_methods(
         tuple({method for _, method in cells}),
         cells,
         unavailable,
-        _methods_headline(cells, tuple(evidences_by_run)),
+        judged_choice,
+        paired,
+        _methods_headline(cells, paired, tuple(evidences_by_run)),
     ).ordered(order)
+
+
+def judged_by(evidence: AnswerEvidence, judged_choice: JudgedChoice) -> AnswerEvidence:
+    """The same confidences, judged by the outcome of the greedy or of the majority answer.
+
+    Parameters
+    ----------
+    evidence : AnswerEvidence
+    judged_choice : {"own", "greedy", "majority"}
+        "own" changes nothing.
+
+    Raises
+    ------
+    Unavailable
+        If no row has an outcome of that answer.
+    """
+    if judged_choice == "own":
+        return evidence
+    outcomes = answer_outcomes(evidence.run, judged_choice, evidence.options)
+    confidences = evidence.confidences
+    known = outcomes.correct.is_not_null().to_numpy()[confidences.pairs.rows]
+    if not known.any():
+        raise Unavailable(f"No row has a confidence and a {outcomes.judged} to judge.")
+    pairs = confidences.pairs.take(np.flatnonzero(known))
+    rows = pl.Series(pairs.rows, dtype=pl.UInt32)
+    n_lost = int((~known).sum())
+    missing = dict(confidences.missing) | ({f"no {outcomes.judged} to judge": n_lost} if n_lost else {})
+    recipe = (*confidences.recipe, *outcomes.recipe, f"judged by the {outcomes.judged}")
+    judged = replace(
+        confidences,
+        pairs=replace(pairs, correct=outcomes.correct.gather(rows).to_numpy().astype(np.bool_)),
+        judged=outcomes.judged,
+        recipe=recipe,
+        missing=MappingProxyType(missing),
+        distribution=None,
+        answers=outcomes.answers.gather(rows),
+        no_distribution_reason="only one answer of each row is judged",
+    )
+    return AnswerEvidence(evidence.run, evidence.method, evidence.options, judged)
+
+
+def judged_choices(run: AnswerRun, options: MethodOptions) -> tuple[JudgedChoice, ...]:
+    """ "own", then "majority" and "greedy" where the run has both answers and their outcomes."""
+    try:
+        for answer in ("greedy", "majority"):
+            answer_outcomes(run, answer, options)
+    except Unavailable:
+        return ("own",)
+    return "own", "majority", "greedy"
 
 
 def _on_common_rows(
@@ -277,24 +351,9 @@ def _concentration_warning(evidence: AnswerEvidence, scheme: Scheme) -> str | No
         return None
 
 
-def _mark_best(cells: Sequence[MethodsCell], evidences: Sequence[AnswerEvidence]) -> list[MethodsCell]:
-    """The cells of one run, the lowest marked, if there are several and all use the same rows."""
-    rows = [evidence.confidences.pairs.rows for evidence in evidences if evidence.n_used]
-    if len(cells) < 2 or not all(np.array_equal(rows[0], other) for other in rows[1:]):
-        return list(cells)
-    ece, brier = _lowest([cell.ece for cell in cells]), _lowest([cell.brier for cell in cells])
-    return [
-        replace(cell, best_ece=_equals_lowest(cell.ece, ece), best_brier=_equals_lowest(cell.brier, brier))
-        for cell in cells
-    ]
-
-
-def _lowest(values: Sequence[float | None]) -> float | None:
-    return min((value for value in values if value is not None), default=None)
-
-
-def _equals_lowest(value: float | None, lowest: float | None) -> bool:
-    return value is not None and lowest is not None and value - lowest <= ROUNDING_TOLERANCE
+def _on_same_rows(evidences: Sequence[AnswerEvidence]) -> bool:
+    rows = [evidence.confidences.pairs.rows for evidence in evidences]
+    return all(np.array_equal(rows[0], other) for other in rows[1:])
 
 
 def _one_method_per_run(cells: Collection[tuple[str, str]]) -> bool:
@@ -302,31 +361,33 @@ def _one_method_per_run(cells: Collection[tuple[str, str]]) -> bool:
     return len(cells) == len({run for run, _ in cells})
 
 
-def _methods_headline(cells: Mapping[tuple[str, str], MethodsCell], runs: Sequence[str]) -> str:
-    """Which method has the lowest Brier score, and on how many of the comparable runs."""
-    best = {
-        run: [cell for (cell_run, _), cell in cells.items() if cell_run == run and cell.best_brier]
-        for run in runs
-    }
-    compared = {run: best_cells for run, best_cells in best.items() if best_cells}
+def _methods_headline(
+    cells: Mapping[tuple[str, str], MethodsCell],
+    paired: Mapping[str, PairedComparison],
+    runs: Sequence[str],
+) -> str:
+    """Which method has the lowest Brier score as far as can be told, and on how many of the runs."""
     if not cells:
         return "No run here has a confidence and an outcome for every method shown."
-    if not compared:
+    if not paired:
         summary = (
             "each run has one method" if _one_method_per_run(cells) else "the methods stand on different rows"
         )
         return f"Nothing is compared: {summary}."
-    if len(compared) == 1:
-        (best_cells,) = compared.values()
-        names = join_names([f"“{METHODS[cell.method].title}”" for cell in best_cells])
-        return (
-            f"Lowest Brier score: {names}, {best_cells[0].brier:.4f} on "
-            f"{plural(best_cells[0].n_used, 'row')}."
-        )
-    wins = Counter(id_ for best_cells in compared.values() for id_ in {cell.method for cell in best_cells})
+    best_sets = {run: paired[run].best_sets(BRIER.id)[0] for run in runs if run in paired}
+    if len(best_sets) == 1:
+        ((run, best_set),) = best_sets.items()
+        cell = next(cell for (cell_run, _), cell in cells.items() if cell_run == run)
+        value = "" if best_set.leader is None else f"{cells[run, best_set.leader].brier:.4f}"
+        names = {id_: f"“{METHODS[id_].title}”" for (cell_run, id_) in cells if cell_run == run}
+        clause = best_clause(best_set, names, value, "lowest Brier score", "method")
+        return f"{clause} ({plural(cell.n_used, 'row')})."
+    wins = Counter(id_ for best_set in best_sets.values() for id_ in best_set.best)
     ranked = sorted(in_order(wins), key=lambda id_: -wins[id_])
     summary = "; ".join(f"“{METHODS[id_].title}” in {wins[id_]}" for id_ in ranked)
-    return f"Lowest Brier score among {len(compared)} runs: {summary}."
+    n_without = sum(not best_set.best for best_set in best_sets.values())
+    without = f"; in {n_without} no method is best" if n_without else ""
+    return f"Not clearly beaten by Brier score among {len(best_sets)} runs: {summary or 'none'}{without}."
 
 
 # --- Questions whose samples all fail to parse ----------------------------------------------------

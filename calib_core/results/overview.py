@@ -22,7 +22,7 @@ from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import bin_table
-from calib_core.wording import ROUNDING_TOLERANCE, both_or_all, format_percent, plural
+from calib_core.wording import ROUNDING_TOLERANCE, both_or_all, format_p_value, format_percent, plural
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class RunSummary:
     @property
     def q_text(self) -> str | None:
         """Q with three digits, or "< 0.001"; None if there is no q."""
-        return None if self.q is None else "< 0.001" if self.q < 0.001 else f"{self.q:.3f}"
+        return None if self.q is None else format_p_value(self.q, None)
 
     @property
     def counted_kind(self) -> VerdictKind:

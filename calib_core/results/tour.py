@@ -21,10 +21,10 @@ from calib_core.methods.answers.normalise import choice_texts
 from calib_core.methods.answers.subsample import sample_matrix
 from calib_core.methods.columns import column
 from calib_core.methods.method import MethodOptions
+from calib_core.results.best import PairedComparison
 from calib_core.results.comparison import (
     Comparison,
     ComparisonPoint,
-    MetricEstimate,
     MetricEstimator,
     compare_runs,
     estimate_metric,
@@ -843,7 +843,7 @@ def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
     return TourStep(
         kind="models",
         heading=STEP_TITLES["models"],
-        sentences=(_lowest_brier_sentence(points, method), _trust_sentence(points)),
+        sentences=(_lowest_brier_sentence(points, method), _trust_sentence(points, result.paired)),
         picture=result,
         selection_note=_selection_note(subject, len(result.points), method),
         recipe=result.recipe,
@@ -899,7 +899,7 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str) -> st
     )
 
 
-def _trust_sentence(points: Sequence[ComparisonPoint]) -> str:
+def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison) -> str:
     best, most_accurate = _best_and_most_accurate(points)
     constant_clause = (
         f"always saying {format_percent(best.accuracy.value)} would score {best.constant_brier:.4f}, and "
@@ -913,26 +913,32 @@ def _trust_sentence(points: Sequence[ComparisonPoint]) -> str:
             f"{constant_clause}."
         )
     if most_accurate is not best:
-        return f"{_trade_off_clause(best, most_accurate)}: {constant_clause}."
-    overlapping = [point for point in points if point is not best and point.brier.overlaps(best.brier)]
-    if overlapping:
-        others = "that of 1 other run" if len(overlapping) == 1 else f"those of {len(overlapping)} other runs"
+        return f"{_trade_off_clause(best, most_accurate, paired)}: {constant_clause}."
+    pairs = {point.key: paired.pair("brier", best.key, point.key) for point in points if point is not best}
+    if None in pairs.values():
+        return f"Not all of them answered the same questions, so none is the best; {constant_clause}."
+    n_alike = sum(pair is not None and not pair.clear for pair in pairs.values())
+    if n_alike:
+        others = "1 other run" if n_alike == 1 else f"{n_alike} other runs"
         return (
-            f"The interval of its score{_interval_clause(best.brier)} meets {others}, so this data does not "
-            f"settle which of them to trust most; {constant_clause}."
+            f"On their common questions its score cannot be told from that of {others}, so this data does "
+            f"not settle which of them to trust most; {constant_clause}."
         )
     conclusion = "it is the one to trust" if _beats_constant(best) else "it stands first"
-    interval = f"The interval of its score{_interval_clause(best.brier)}"
-    return f"{interval} meets no other run's, so of these {conclusion}; {constant_clause}."
+    return (
+        "On their common questions its score is clearly lower than every other run's, so of these "
+        f"{conclusion}; {constant_clause}."
+    )
 
 
-def _trade_off_clause(best: ComparisonPoint, most_accurate: ComparisonPoint) -> str:
+def _trade_off_clause(best: ComparisonPoint, most_accurate: ComparisonPoint, paired: PairedComparison) -> str:
     """Which run to trust for what, where lowest Brier score and highest accuracy belong to different runs."""
     if not _beats_constant(best):
         return f"A low score alone is no reason to trust {best.name}"
-    if best.brier.overlaps(most_accurate.brier):
+    pair = paired.pair("brier", best.key, most_accurate.key)
+    if pair is None or not pair.clear:
         settled = "does not settle which of them to trust most"
-        return f"The intervals of these two scores meet, so this data {settled}"
+        return f"On their common questions these two scores cannot be told apart, so this data {settled}"
     return f"Trust {most_accurate.name} to be right most often, and {best.name} to tell right from wrong"
 
 
@@ -948,14 +954,6 @@ def _against_constant_clause(point: ComparisonPoint) -> str:
 def _beats_constant(point: ComparisonPoint) -> bool:
     """Whether the confidence is significantly better than always stating the run's own accuracy."""
     return point.brier.high is not None and point.brier.high < point.constant_brier
-
-
-def _interval_clause(estimate: MetricEstimate) -> str:
-    return (
-        ""
-        if estimate.low is None or estimate.high is None
-        else f", {estimate.low:.4f} to {estimate.high:.4f},"
-    )
 
 
 _STEP_BUILDERS: Final[Mapping[StepKind, Callable[[TourSubject], TourStep]]] = MappingProxyType(

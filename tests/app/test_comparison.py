@@ -44,16 +44,19 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
     assert at.code[0].value == wanted.recipe
     assert tiles(at) == {
         "Points": "6",
-        "Lowest Brier score": f"{wanted.points_by_brier[0].brier.value:.4f}",
+        "Highest skill": f"{wanted.points_by_skill[0].brier_skill:+.3f}",
         "Most accurate": f"{100 * max(point.accuracy.value for point in wanted.points):.1f} %",
         "Below a(1−a)": f"{sum((point.brier_skill or 0) > 0 for point in wanted.points)} of 6",
     }
     shown = table(at)
-    assert shown["brier"].to_list() == pytest.approx([point.brier.value for point in wanted.points_by_brier])
-    assert shown["skill"].to_list() == pytest.approx([point.brier_skill for point in wanted.points_by_brier])
+    assert shown["brier"].to_list() == pytest.approx([point.brier.value for point in wanted.points_by_skill])
+    assert [part or "" for part in shown["best_by"].to_list()] == [
+        wanted.best_by_text(point.key) for point in wanted.points_by_skill
+    ]
+    assert shown["skill"].to_list() == pytest.approx([point.brier_skill for point in wanted.points_by_skill])
     assert (
         shown["used"].to_list()[0]
-        == f"{wanted.points_by_brier[0].n_used} / {wanted.points_by_brier[0].n_total}"
+        == f"{wanted.points_by_skill[0].n_used} / {wanted.points_by_skill[0].n_total}"
     )
 
 

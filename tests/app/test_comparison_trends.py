@@ -19,6 +19,8 @@ def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Pat
     for trend, row in zip(wanted.trends, shown.to_dict("records"), strict=True):
         assert trend.correlation is not None
         assert trend.change is not None
+        test = trend.change.on_common_questions
+        assert test is not None
         names = {point.key: point.name for point in wanted.points}
         rho, low, high = (
             f"{part:+.2f}"
@@ -35,7 +37,7 @@ def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Pat
             "p": f"{trend.correlation.p:.3f}",
             CHANGE_HEADING: f"{names[trend.change.least_accurate]} to {names[trend.change.most_accurate]}",
             "Brier score": (
-                f"{trend.change.brier_change:+.3f} ({trend.change.low:+.3f} to {trend.change.high:+.3f})"
+                f"{trend.change.brier_change:+.3f} ({test.low:+.3f} to {test.high:+.3f})"
             ).replace("-", "−"),
             "a(1−a) alone": f"{trend.change.constant_brier_change:+.3f}".replace("-", "−"),
         }

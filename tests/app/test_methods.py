@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core.api import load, score
 from calib_core.results import methods_table
+from calib_core.results.evidence import AnswerEvidence, survey_methods
+from calib_core.results.methods_table import compare_methods
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, page_text
 
@@ -57,8 +59,17 @@ def test_every_method_on_the_common_rows(two_runs: Path, visit: Visit) -> None:
     assert stated.n_used == 140
     assert shown["stated confidence"][0].rstrip("†") == f"{stated.value:.4f}"
     found = screens.tiles(at)
-    lowest = min(float(row[place]) for row in shown.values() for place in (1, 3))
-    assert found["Lowest Brier score"] == f"{lowest:.4f}"
+    table = compare_methods(
+        {
+            run.label: [
+                each for each in survey_methods(run).usable.values() if isinstance(each, AnswerEvidence)
+            ]
+            for run in (red, green)
+        }
+    )
+    n_won = sum(paired.best_sets("brier")[0].has_winner for paired in table.paired.values())
+    assert found["Runs with one best method"] == f"{n_won} of 2"
+    assert screens.plain(at.header[0].value) == table.headline
     assert (found["Methods"], found["Rows used / total"]) == ("2", "140 / 150")
     assert "rows: common to the methods of a run" in at.code[0].value
     assert "n 140<" in table_html(at)[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from calib_core.inference.paired_test import PairedTest
+from calib_core.results.best import RANKED_METRICS, PairDifference, PairedComparison
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.runs import RunInfo
 from core.run_builders import make_answer_run
@@ -29,3 +31,17 @@ def model_run(
 def brier_of(right: int, of: int, sure: float, unsure: float) -> float:
     """Σ (c − y)² / n of such a run."""
     return (right * (1 - sure) ** 2 + (of - right) * unsure**2) / of
+
+
+def paired_by_hand(
+    keys: list[str], brier: dict[tuple[str, str], PairedTest] | None = None
+) -> PairedComparison:
+    """Points of one data set without values, and tests of their Brier scores, each first minus second."""
+    tests = tuple(PairDifference("brier", *pair, test, test.p) for pair, test in (brier or {}).items())
+    return PairedComparison(
+        values={metric: {} for metric in RANKED_METRICS},
+        datasets=dict.fromkeys(keys, "quiz"),
+        pairs=dict.fromkeys(RANKED_METRICS, ()) | {"brier": tests},
+        family_sizes=dict.fromkeys(RANKED_METRICS, 0) | {"brier": len(tests)},
+        unpaired={},
+    )

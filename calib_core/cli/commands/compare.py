@@ -14,6 +14,7 @@ from calib_core.cli.options import (
     LabelsOption,
     MethodOption,
     MetricOption,
+    PairsOption,
     RenormaliseOption,
     TogetherOption,
     UnparseableOption,
@@ -22,7 +23,9 @@ from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.pairs import Labels
+from calib_core.results.best import BRIER_SKILL, RANKED_METRICS, compare_pairs, paired_recipe
 from calib_core.results.comparison import (
     BASE_METRICS,
     ComparisonPoint,
@@ -47,12 +50,31 @@ def compare(  # noqa: PLR0913  one parameter an option
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
     together: TogetherOption = False,
+    pairs: PairsOption = False,
 ) -> int:
     """Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.
 
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric stand beside them. All are of the top label.
+
+    Best are those that cannot be told from the best on the questions they share (paired t, Holm over all
+    pairs). --pairs prints these differences, by skill, accuracy and Brier score, or --metric.
     """
+    if pairs:
+        return _print_pairs(
+            input_files,
+            CommandRequest.from_options(
+                methods,
+                metrics,
+                Scheme(binning, n_bins),
+                MethodOptions(renormalise, "top", unparseable),
+                besides=(BRIER_SKILL,),
+            ),
+            tuple(dict.fromkeys(metrics or RANKED_METRICS)),
+            _top_label_runner(labels),
+            together=together,
+            as_json=as_json,
+        )
     request = CommandRequest.from_options(
         methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable)
     )
@@ -78,7 +100,8 @@ def compare(  # noqa: PLR0913  one parameter an option
         requested = [
             estimates[point.key, metric] for metric in metric_ids[2:] if (point.key, metric) in estimates
         ]
-        elements.append(compare_element(evidences[point.key][0], point, requested))
+        best_by = result.best_by[point.key]
+        elements.append(compare_element(evidences[point.key][0], point, requested, best_by))
     return runner.finish(elements, as_json=as_json)
 
 
@@ -103,7 +126,55 @@ def _measure_runs(
     return evidences, estimates
 
 
-def compare_element(run: Run, point: ComparisonPoint, requested: Sequence[MetricEstimate]) -> JsonElement:
+def _print_pairs(
+    input_files: InputFiles,
+    request: CommandRequest,
+    metrics: Sequence[str],
+    runner: Runner,
+    *,
+    together: bool,
+    as_json: bool,
+) -> int:
+    """Prints every pair of runs and methods; refuses a metric whose differences cannot be tested."""
+    runs: dict[str, Run] = {}
+    evidences: dict[str, Evidence] = {}
+    for index, run in enumerate(runner.runs(input_files, together=together)):
+        for evidence, _ in runner.results(run, request, (ACCURACY.id,), _evidence_and_estimate):
+            key = f"{index}:{evidence.method.id}"
+            runs[key], evidences[key] = run, evidence
+    comparison = compare_pairs(evidences, metrics)
+    titles = _run_titles(runs)
+    names = {key: f"{titles[key]}, {evidence.method.id}" for key, evidence in evidences.items()}
+    for (first, second), reason in comparison.unpaired.items():
+        runner.message(f"{names[first]} and {names[second]} cannot be compared: {reason}.")
+    sides = {
+        key: {"file": run.file, "run": run.label, "method": evidences[key].method.id}
+        for key, run in runs.items()
+    }
+    elements: list[JsonElement] = [
+        {
+            "metric": metric,
+            "a": sides[pair.first],
+            "b": sides[pair.second],
+            "difference": pair.test.difference,
+            "interval": [pair.test.low, pair.test.high],
+            "p": pair.test.p,
+            "p_holm": pair.p_holm,
+            "n_common": pair.test.n_rows,
+            "clusters": pair.test.n_clusters,
+        }
+        for metric, pairs in comparison.pairs.items()
+        for pair in pairs
+    ]
+    if not as_json:
+        recipes = {metric: paired_recipe(comparison, metric) for metric in metrics}
+        ResultPrinter().print_pairs(comparison, names, recipes)
+    return runner.finish(elements, as_json=as_json)
+
+
+def compare_element(
+    run: Run, point: ComparisonPoint, requested: Sequence[MetricEstimate], best_by: Sequence[str]
+) -> JsonElement:
     """One point of the comparison as JSON.
 
     Parameters
@@ -114,6 +185,8 @@ def compare_element(run: Run, point: ComparisonPoint, requested: Sequence[Metric
         Accuracy, Brier score and skill of the run by one method.
     requested : Sequence[MetricEstimate]
         Metrics named with --metric; the ends of an interval are null where there is none.
+    best_by : sequence of str
+        Ids of the metrics by which no other point of the data set is clearly better; `best` is by skill.
     """
     return {
         "file": run.file,
@@ -126,6 +199,8 @@ def compare_element(run: Run, point: ComparisonPoint, requested: Sequence[Metric
         "brier_low": point.brier.low,
         "brier_high": point.brier.high,
         "skill": point.brier_skill,
+        "best": BRIER_SKILL in best_by,
+        "best_by": list(best_by),
         "n_used": point.n_used,
         "n_total": point.n_total,
         "judged": point.judged,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Final
+
 from calib_core.cli.input_files import InputFiles, takes_files
-from calib_core.cli.json_output import JsonElement, bins_element, score_element
+from calib_core.cli.json_output import JsonElement, bins_element, score_element, verdict_element
 from calib_core.cli.options import (
     BinningOption,
     BinsOption,
@@ -13,15 +16,25 @@ from calib_core.cli.options import (
     MetricOption,
     RenormaliseOption,
     TogetherOption,
+    ToleranceOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
+from calib_core.inference.bootstrap import Interval
+from calib_core.inference.multiplicity import benjamini_hochberg
+from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
+from calib_core.results.evidence import Evidence
 from calib_core.results.reliability import reliability_diagram
+from calib_core.results.score import Score
 from calib_core.results.score import score as compute_score
+from calib_core.results.uncertainty import metric_interval
+
+VERDICT: Final = "verdict"
+"""What --metric calls the verdict, which is no metric."""
 
 
 @takes_files
@@ -37,19 +50,54 @@ def score(  # noqa: PLR0913  one parameter an option
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
     together: TogetherOption = False,
+    tolerance: ToleranceOption = DEFAULT_TOLERANCE,
 ) -> int:
-    """How good is each method, as one number a metric?"""
+    """How good is each method, as one number a metric, and can it be believed?
+
+    --metric verdict gives the verdict alone: over, under, extreme, timid, tolerable, none or few. Of several
+    verdicts, q is p corrected for all of them (Benjamini–Hochberg).
+    """
     request = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
+        methods,
+        metrics,
+        Scheme(binning, n_bins),
+        MethodOptions(renormalise, labels, unparseable),
+        besides=(VERDICT,),
     )
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
+    verdicts: list[tuple[JsonElement, str]] = []
     for run in runner.runs(input_files, together=together):
-        scores = runner.results(run, request, request.metrics or tuple(METRICS), compute_score)
-        elements += [score_element(run.file, score) for score in scores]
+        results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), _score_or_verdict)
+        for result in results:
+            if isinstance(result, _Score):
+                elements.append(score_element(run.file, result.score, result.interval))
+                continue
+            verdict = result.verdict.with_tolerance(tolerance)
+            elements.append(verdict_element(run.file, result, verdict, tolerance))
+            verdicts.append((elements[-1], verdict.words))
+        scores = [result for result in results if isinstance(result, _Score)]
         if scores and not as_json:
-            printer.print_scores(run.file, run.label, scores)
+            printer.print_scores(run.file, run.label, [(result.score, result.interval) for result in scores])
+    q_values = benjamini_hochberg([element["p"] for element, _ in verdicts])
+    for (element, _), q in zip(verdicts, q_values, strict=True):
+        element["q"] = q
+    if verdicts and not as_json:
+        printer.print_verdicts(verdicts, tolerance)
     return runner.finish(elements, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Score:
+    score: Score
+    interval: Interval | None
+
+
+def _score_or_verdict(evidence: Evidence, metric: str, scheme: Scheme) -> _Score | Evidence:
+    """The score with its interval; for the verdict the evidence, which has it."""
+    if metric == VERDICT:
+        return evidence.top_label
+    return _Score(compute_score(evidence, metric, scheme), metric_interval(evidence, metric, scheme))
 
 
 @takes_files

@@ -13,6 +13,7 @@ from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.results.best import BRIER_SKILL, abbreviated_list
 from calib_core.results.comparison import (
     BASE_METRICS,
     Comparison,
@@ -21,14 +22,20 @@ from calib_core.results.comparison import (
     Trend,
     compare_runs,
     estimate_metric,
-    lowest_brier,
-    most_accurate,
-    runs_text,
-    runs_with_methods_text,
+    point_name,
+    point_value_text,
 )
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
-from calib_core.wording import NO_VALUE, format_interval, format_number, format_percent, format_signed, plural
+from calib_core.wording import (
+    NO_VALUE,
+    format_interval,
+    format_number,
+    format_p_value,
+    format_percent,
+    format_signed,
+    plural,
+)
 
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and honest?"
 
@@ -38,6 +45,14 @@ MEASURES_PER_POINT: Final = 2
 CURVES_CAPTION: Final = "On grey ground, below a(1−a), a confidence tells right from wrong. "
 TRENDS_TITLE: Final = "Do the two go together over the models?"
 CHANGE_HEADING: Final = "From the least to the most accurate"
+SKILL_MEANING: Final = (
+    "1 − Brier/(a(1−a)), a the accuracy: how much better the confidence is than always stating the accuracy. "
+    "Below the number: all that cannot be told from the best on their common questions."
+)
+BEST_BY_HELP: Final = (
+    "Clearly worse than no other point of its data set, on their common questions (paired t, corrected for "
+    "all pairs). By skill and Brier score no point is best that is worse than always stating its accuracy."
+)
 SKILL_HELP: Final = (
     "Points with a lower Brier score than a constant confidence equal to the run's own accuracy (skill above "
     "0); below the number: how many with their whole interval."
@@ -102,7 +117,7 @@ def _block(
                 describe_comparison(result),
             ),
         ),
-        tables=(ReportTable.from_rows("Every point, the lowest Brier score first", comparison_rows(result)),),
+        tables=(ReportTable.from_rows("Every point, the highest skill first", comparison_rows(result)),),
         captions=(comparison_caption(result), *trend_sentences(result)),
         remarks=(*result.caveats, *_refusal_sentences(refused)),
     )
@@ -139,7 +154,6 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
     points = result.points
     if not points:
         return []
-    best, accurate = lowest_brier(points), most_accurate(points)
     with_skill = [point for point in points if point.brier_skill is not None]
     n_certain = sum(
         point.brier.high is not None and point.brier.high < point.constant_brier for point in with_skill
@@ -152,17 +166,9 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
             "One a run and confidence method.",
             f"{plural(n_runs, 'run')}, {plural(n_methods, 'method')}",
         ),
-        Tile(
-            "Lowest Brier score",
-            format_number(best[0].brier.value),
-            METRICS["brier"].help,
-            shorten(runs_with_methods_text(best), 60),
-        ),
-        Tile(
-            "Most accurate",
-            format_percent(accurate[0].accuracy.value),
-            f"Judged: {accurate[0].judged}. {METRICS['accuracy'].help}",
-            shorten(runs_text(accurate), 60),
+        _best_tile(result, BRIER_SKILL, "Highest skill", SKILL_MEANING),
+        _best_tile(
+            result, "accuracy", "Most accurate", f"Judged: {points[0].judged}. {METRICS['accuracy'].help}"
         ),
         Tile(
             "Below a(1−a)",
@@ -173,6 +179,23 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
             f"{n_certain} with the whole interval" if with_skill else "all rows have one outcome",
         ),
     ]
+
+
+def _best_tile(result: Comparison, metric: str, label: str, meaning: str) -> Tile:
+    """The best value by a metric; below it all points that cannot be told from the best."""
+    by_key = {point.key: point for point in result.points}
+    if len(by_key) == 1:
+        (only,) = by_key.values()
+        return Tile(label, point_value_text(only, metric), meaning, "the only point")
+    best, *others = result.paired.best_sets(metric)
+    if others:
+        return Tile(label, NO_VALUE, meaning, "not ranked across data sets")
+    if best.leader is None:
+        return Tile(label, NO_VALUE, meaning, best.no_best_reason or "")
+    order = [best.leader, *(key for key in best.best if key != best.leader)]
+    names = list(dict.fromkeys(point_name(by_key[key], metric) for key in order))
+    below = names[0] if len(names) == 1 else f"{abbreviated_list(names)}: not told apart"
+    return Tile(label, point_value_text(by_key[best.leader], metric), meaning, shorten(below, 90))
 
 
 def comparison_caption(result: Comparison) -> str:
@@ -235,8 +258,10 @@ def _rank_columns(trend: Trend) -> dict[str, object]:
     if not trend.independent:
         return {"Rank correlation ρ": format_signed(correlation.rho, "+.2f"), "p": NO_VALUE}
     interval = f"{format_signed(correlation.low, '+.2f')} to {format_signed(correlation.high, '+.2f')}"
-    p = "< 0.001" if correlation.p < 0.001 else f"{correlation.p:.3f}"
-    return {"Rank correlation ρ": f"{format_signed(correlation.rho, '+.2f')} ({interval})", "p": p}
+    return {
+        "Rank correlation ρ": f"{format_signed(correlation.rho, '+.2f')} ({interval})",
+        "p": format_p_value(correlation.p, None),
+    }
 
 
 def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
@@ -248,10 +273,9 @@ def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
             "a(1−a) alone": NO_VALUE,
         }
     names = {point.key: point.name for point in result.points}
+    test = change.on_common_questions
     interval = (
-        ""
-        if change.low is None or change.high is None
-        else (f" ({format_signed(change.low, '+.3f')} to {format_signed(change.high, '+.3f')})")
+        "" if test is None else f" ({format_signed(test.low, '+.3f')} to {format_signed(test.high, '+.3f')})"
     )
     return {
         CHANGE_HEADING: f"{names[change.least_accurate]} to {names[change.most_accurate]}",
@@ -261,8 +285,8 @@ def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
 
 
 def comparison_rows(result: Comparison) -> list[dict[str, object]]:
-    """One row for each point, the lowest Brier score first."""
-    return [_comparison_row(point, result) for point in result.points_by_brier]
+    """One row for each point, the highest skill first."""
+    return [_comparison_row(point, result) for point in result.points_by_skill]
 
 
 def _comparison_row(point: ComparisonPoint, result: Comparison) -> dict[str, object]:
@@ -281,11 +305,12 @@ def _comparison_row(point: ComparisonPoint, result: Comparison) -> dict[str, obj
         "Run": point.run,
         "Confidence method": METHODS[point.method].title,
         **axis_columns,
+        "Skill": format_signed(point.brier_skill, "+.3f"),
+        "Best by": result.best_by_text(point.key),
         "Accuracy": format_percent(accuracy.value),
         "Accuracy 95 %": format_interval(accuracy.low, accuracy.high, ".1f", 100),
         "Brier": format_number(brier.value),
         "Brier 95 %": format_interval(brier.low, brier.high),
-        "Skill": format_signed(point.brier_skill, "+.3f"),
         "ECE": format_number(point.ece_10),
         "Rows used / total": f"{point.n_used:,} / {point.n_total:,}",
         "Judged": point.judged,

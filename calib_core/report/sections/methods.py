@@ -9,6 +9,7 @@ from typing import Final
 
 from calib_core.errors import Unavailable, shorten
 from calib_core.methods import METHODS, in_order
+from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, Section, Tile
@@ -20,13 +21,14 @@ from calib_core.report.ece_brier_table import (
     runs_as_rows,
 )
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.results.best import abbreviated_list, paired_recipe
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.methods_table import MethodsCell, MethodsTable, compare_methods
 from calib_core.results.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS
 from calib_core.results.recipe import scheme_text
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
-from calib_core.wording import format_number, format_percent, plural
+from calib_core.wording import NO_VALUE, format_number, format_percent, plural
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
 
@@ -39,9 +41,9 @@ FEW_BINS_HELP: Final = (
     f"Marked {FEW_BINS_MARK}: the ECE rests on one or two bins that hold most of the confidences."
 )
 BOLD_LEGEND: Final = (
-    "Bold and underlined: lowest of its run, where all methods stand on the same rows. A low ECE alone may "
-    "only mean that a method says the average each time, so the Brier score leads; the page Comparison has "
-    "the intervals."
+    "Bold and underlined: not clearly beaten by another method of its run on the same rows (differences by "
+    "question, corrected for all pairs), nor worse than always stating the accuracy. A low ECE alone may "
+    "only mean that a method says the average each time, so the Brier score leads."
 )
 
 
@@ -120,10 +122,8 @@ def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict
 def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
     """The tiles: methods, lowest Brier score, warnings, rows used; `names` maps run keys to names."""
     cells = list(result.cells.values())
-    with_brier = [(cell.brier, cell) for cell in cells if cell.brier is not None]
-    if not with_brier:
+    if not any(cell.brier is not None for cell in cells):
         return []
-    least, best = min(with_brier, key=lambda item: item[0])
     fewest, most = _extreme_cells(cells)
     range_note = "" if fewest.n_used == most.n_used else f"fewest; most {most.n_used:,} / {most.n_total:,}"
     n_flagged = sum(cell.warning is not None for cell in cells)
@@ -136,17 +136,29 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
             else "Rows of the table; its columns are runs.",
             plural(len({cell.run for cell in cells}), "run"),
         ),
-        Tile(
-            "Lowest Brier score",
-            format_number(least),
-            METRICS["brier"].help,
-            shorten(f"{names[best.run]}, {METHODS[best.method].title}", 60),
-        ),
+        _best_tile(result, names),
         Tile("ECE on few bins", f"{n_flagged} of {len(cells)}", FEW_BINS_HELP),
         Tile(
             "Rows used / total", f"{fewest.n_used:,} / {fewest.n_total:,}", "Of a run and method.", range_note
         ),
     ]
+
+
+def _best_tile(result: MethodsTable, names: Mapping[str, str]) -> Tile:
+    """The lowest Brier score of a single run, and what cannot be told from it; of several how many decide."""
+    label, meaning = "Lowest Brier score", METRICS["brier"].help
+    best_sets = {run: paired.best_sets("brier")[0] for run, paired in result.paired.items()}
+    if len(best_sets) != 1:
+        n_won = sum(best_set.has_winner for best_set in best_sets.values())
+        value = f"{n_won} of {len(best_sets)}" if best_sets else NO_VALUE
+        return Tile("Runs with one best method", value, f"By Brier score. {meaning}")
+    ((run, best_set),) = best_sets.items()
+    if best_set.leader is None:
+        return Tile(label, NO_VALUE, meaning, shorten(best_set.no_best_reason or "", 60))
+    order = [best_set.leader, *(id_ for id_ in best_set.best if id_ != best_set.leader)]
+    titles = abbreviated_list([METHODS[id_].short_title for id_ in order])
+    below = f"{names[run]}, {titles}{': not told apart' if len(order) > 1 else ''}"
+    return Tile(label, format_number(result.cells[run, best_set.leader].brier), meaning, shorten(below, 90))
 
 
 def _extreme_cells(cells: Sequence[MethodsCell]) -> tuple[MethodsCell, MethodsCell]:
@@ -159,7 +171,16 @@ def _extreme_cells(cells: Sequence[MethodsCell]) -> tuple[MethodsCell, MethodsCe
 def methods_recipe(result: MethodsTable) -> str:
     """How all numbers were computed."""
     row_rule = "common to the methods of a run" if result.row_choice == "common" else "each method's own"
-    return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {row_rule}"
+    judged = (
+        ""
+        if result.judged_choice == "own"
+        else f"; all judged by the {JUDGED_ANSWER_NAMES[result.judged_choice]}"
+    )
+    tested = [recipe for paired in result.paired.values() if (recipe := paired_recipe(paired, "brier"))]
+    best = (
+        f"; best: {tested[0]}" if len(set(tested)) == 1 else "; best: paired t, Holm by run" if tested else ""
+    )
+    return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {row_rule}{judged}{best}"
 
 
 def methods_legend(result: MethodsTable) -> list[str]:

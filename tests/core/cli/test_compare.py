@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import calib_core
 from core.cli_calls import BAD, CHOICES, GOOD, NOTHING, Call, write
@@ -24,6 +25,8 @@ KEYS = {
     "brier_low",
     "brier_high",
     "skill",
+    "best",
+    "best_by",
     "n_used",
     "n_total",
     "judged",
@@ -112,12 +115,12 @@ def test_token_level_files_are_compared_without_intervals(call: Call, tmp_path: 
     assert (element["brier_low"], element["accuracy_high"]) == (None, None)
 
 
-def test_a_person_reads_the_lowest_brier_first(call: Call, tmp_path: Path) -> None:
+def test_a_person_reads_the_highest_skill_first(call: Call, tmp_path: Path) -> None:
     answer = call("compare", two_models(tmp_path))
     rows = [line for line in answer.out.splitlines() if "│" in line]
     assert len(rows) == 4
-    briers = [float(row.split("│")[4].split()[0]) for row in rows]
-    assert briers == sorted(briers)
+    skills = [float(row.split("│")[3].replace("−", "-")) for row in rows]
+    assert skills == sorted(skills, reverse=True)
     why = "given on quiz: No rank correlation: 2 models"
     for said in ("the highest accuracy", why, "n=150/150 to 160/160"):
         assert said in answer.out
@@ -156,3 +159,45 @@ def test_missing_values_are_counted(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "quiz.csv", "\n".join(map(",".join, rows)) + "\n")
     element = call("compare", path, "--json").element
     assert (element["n_used"], element["n_total"]) == (3, 4)
+
+
+def test_pairs_are_compared_on_their_common_questions(call: Call, tmp_path: Path) -> None:
+    """Green is asked all of red's questions but the last ten; its confidence is .1 higher throughout."""
+    random = np.random.default_rng(7)
+    said = random.uniform(0.1, 0.8, 60)
+    right = (random.random(60) < said).astype(int)
+    rows = [
+        {"id": f"q{at}", "model": model, "dataset": "quiz", "confidence": c + higher, "correct": y}
+        for model, higher, asked in (("red", 0.0, 60), ("green", 0.1, 50))
+        for at, (c, y) in enumerate(zip(said[:asked], right[:asked], strict=True))
+    ]
+    path = write_csv(tmp_path / "quiz.csv", rows)
+    elements = call("compare", path, "--pairs", "--json").elements
+    assert [element["metric"] for element in elements] == ["brier_skill", "accuracy", "brier"]
+    brier = elements[2]
+    assert set(brier) == {
+        *("metric", "a", "b", "difference", "interval", "p", "p_holm", "n_common", "clusters"),
+    }
+    assert (brier["a"]["run"], brier["b"]["run"]) == ("red · quiz", "green · quiz")
+    assert (brier["n_common"], brier["clusters"]) == (50, 50)
+    difference = ((said - right) ** 2 - (said + 0.1 - right) ** 2)[:50]
+    value, error = difference.mean(), np.sqrt(50 / 49 * (50 * difference.var() + 1)) / 50
+    assert brier["difference"] == pytest.approx(value)
+    assert brier["interval"] == pytest.approx(list(stats.t.interval(0.95, 49, value, error)))
+    assert brier["p"] == brier["p_holm"] == pytest.approx(2 * stats.t.sf(abs(value / error), 49))
+    assert elements[1]["difference"] == 0
+    assert elements[1]["p"] == 1
+    out = call("compare", path, "--pairs", "--metric", "brier").out
+    assert "brier: paired t over 50 common questions, Holm over 1 pair" in out
+    refused = call("compare", path, "--pairs", "--metric", "mce", "--json")
+    assert (refused.code, refused.elements) == (2, [])
+    assert "A paired difference of MCE cannot be tested" in refused.err
+
+
+def test_what_cannot_be_paired_is_said(call: Call, tmp_path: Path) -> None:
+    for name, letters in (("one.csv", "ABCD"), ("two.csv", "BADC")):
+        rows = [{"id": at, "gold": letters[at % 4], "prediction": "A", "confidence": 0.5} for at in range(40)]
+        write_csv(tmp_path / name, rows)
+    answer = call("compare", tmp_path / "one.csv", tmp_path / "two.csv", "--pairs", "--json")
+    assert answer.elements == []
+    assert "40 of 40 equal ids have different right answers: they number different questions." in answer.err

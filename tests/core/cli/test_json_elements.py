@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
+import calib_core
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.uncertainty import metric_interval
 from core.cli_calls import BAD, CHOICES, GOOD, VERBS, Call, write
+from predictions import quiz, write_csv
 
 
 def test_score_element(call: Call, tmp_path: Path) -> None:
@@ -30,8 +35,51 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "p": pytest.approx(0.5, abs=0.45),
         "null_median": pytest.approx(0.3, abs=0.2),
         "draws": 199,
+        "interval": None,
+        "interval_method": None,
     }
     assert answer.err == ""
+
+
+def test_intervals_are_those_of_the_pages(call: Call, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "quiz.csv", quiz(200, model="red", dataset="quiz"))
+    words = ("--method", "given", "--metric", "ece", "--metric", "accuracy", "--metric", "mce")
+    ece, accuracy, mce = call("score", path, *words, "--json").elements
+    evidence = gather_evidence(calib_core.load(path)[0], "given")
+    for element in (ece, accuracy):
+        interval = metric_interval(evidence, element["metric"])
+        assert interval is not None
+        assert element["interval"] == [interval.low, interval.high]
+        assert element["interval_method"] == interval.interval_method
+    assert (mce["interval"], mce["interval_method"]) == (None, None)
+
+
+def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> None:
+    rows = [
+        {"id": f"{model}{at}", "model": model, "confidence": said, "correct": int(at % 10 < 5)}
+        for model, said in (("red", 0.9), ("green", 0.5), ("blue", 0.55))
+        for at in range(100)
+    ]
+    path = write_csv(tmp_path / "quiz.csv", rows)
+    words = ("--metric", "verdict", "--json")
+    red, green, blue = call("score", path, *words).elements
+    assert set(red) == {
+        *("file", "run", "method", "metric", "value", "p", "q", "level", "slope", "deviation"),
+        *("tolerance", "reason", "n_used", "n_total"),
+    }
+    assert [element["value"] for element in (red, green, blue)] == ["over", "none", "none"]
+    assert (red["metric"], red["tolerance"], red["n_used"]) == ("verdict", 0.02, 100)
+    assert red["level"] == pytest.approx(0.4)
+    p_values = [element["p"] for element in (red, green, blue)]
+    assert [element["q"] for element in (red, green, blue)] == pytest.approx(
+        list(stats.false_discovery_control(p_values))
+    )
+    assert call("score", path, *words, "--tolerance", "0.5").elements[0]["value"] == "tolerable"
+    few = call("score", write(tmp_path, "few.csv", GOOD), *words).element
+    assert (few["value"], few["p"], few["q"], few["slope"]) == ("few", None, None, None)
+    out = call("score", path, "--metric", "verdict").out
+    assert "over-confident" in out
+    assert "q: Benjamini–Hochberg over 3 verdicts" in out
 
 
 def test_score_gives_every_usable_method_and_metric(call: Call, tmp_path: Path) -> None:
@@ -39,8 +87,8 @@ def test_score_gives_every_usable_method_and_metric(call: Call, tmp_path: Path) 
     assert answer.code == 0
     had = {(element["method"], element["metric"]) for element in answer.elements}
     of_one = {id_ for id_, metric in METRICS.items() if metric.needs == "pairs"}
-    assert had == {("choice_softmax", metric) for metric in METRICS} | {
-        ("given", metric) for metric in of_one
+    assert had == {("choice_softmax", metric) for metric in (*METRICS, "verdict")} | {
+        ("given", metric) for metric in (*of_one, "verdict")
     }
     assert answer.err == ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calib_core.edges import Scheme
 from calib_core.figures.layout import Figure
 from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
+from core.comparison_runs import paired_by_hand
 
 
 def make_point(
@@ -53,6 +54,7 @@ def make_comparison(
         size_families=families,
         trends=(),
         unavailable={},
+        paired=paired_by_hand([point.key for point in points]),
         headline="No run here gives both numbers.",
         caveats=(),
         recipe="Brier",

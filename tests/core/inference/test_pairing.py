@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from calib_core.errors import Unavailable
-from calib_core.inference.pairing import common_questions
+from calib_core.inference.pairing import common_questions, identifies_questions, number_questions
 from calib_core.runs import AnswerRun
 from core.run_builders import make_answer_run
 
@@ -71,3 +71,43 @@ def test_parts_of_a_key_do_not_run_together() -> None:
     first, second = run(subject=["a"], id=["bc"]), run(subject=["ab"], id=["c"])
     with pytest.raises(Unavailable, match="no question in common"):
         common_questions(first, second)
+
+
+def test_equal_ids_with_other_right_answers_are_refused() -> None:
+    first = run(id=["1", "2", "3"], gold=["4", "5", "6"])
+    second = run(id=["1", "2", "3"], gold=["4.0", "5", "7"])
+    with pytest.raises(Unavailable, match="1 of 3 equal ids have different right answers"):
+        common_questions(first, second)
+    assert paired_positions(first, run(id=["1", "2", "3"], gold=["4.0", None, "6"])) == [
+        (0, 0),
+        (1, 1),
+        (2, 2),
+    ]
+
+
+def test_the_same_text_with_another_right_answer_is_another_question() -> None:
+    first = run(question=["why?", "how?"], gold=["4", "5"])
+    second = run(question=["how?", "why?"], gold=["6", "4"])
+    assert paired_positions(first, second) == [(0, 1)]
+
+
+def test_choices_in_another_order_have_the_same_right_answer() -> None:
+    choices = [["yes", "no", "maybe"]] * 2
+    first = run(id=["1", "2"], choices=choices, gold_index=[0, 1], answer_kind=["choice"] * 2)
+    turned = run(
+        id=["1", "2"], choices=[c[::-1] for c in choices], gold_index=[2, 1], answer_kind=["choice"] * 2
+    )
+    assert paired_positions(first, turned) == [(0, 0), (1, 1)]
+    other = run(id=["1", "2"], choices=choices, gold_index=[1, 1], answer_kind=["choice"] * 2)
+    with pytest.raises(Unavailable, match="1 of 2 equal ids"):
+        common_questions(first, other)
+
+
+def test_questions_of_many_runs_are_numbered_alike() -> None:
+    runs = [run(id=["a", "b", "c"]), run(id=["c", "x"]), run(id=["x", "a"])]
+    numbers = number_questions(runs)
+    ids = [["a", "b", "c"], ["c", "x"], ["x", "a"]]
+    assert [[numbers.keys[int(n)] for n in of_run] for of_run in numbers.by_run] == ids
+    assert [part.tolist() for part in numbers.common(0, 2)] == [[0], [1]]
+    assert [part.tolist() for part in numbers.common(1, 2)] == [[1], [0]]
+    assert not identifies_questions(run(subject=["a"]))

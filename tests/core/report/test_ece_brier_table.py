@@ -31,7 +31,7 @@ def evidences_of(*confidence: float) -> list[AnswerEvidence]:
 
 
 def test_cells_become_entries() -> None:
-    result = compare_methods({"a": evidences_of(1.0, 0.0), "b": evidences_of(0.5, 0.5)})
+    result = compare_methods({"a": evidences_of(*[1.0, 0.0] * 20), "b": evidences_of(*[0.5, 0.5] * 20)})
     table = ece_brier_table(result, {"a": ("quiz", "red"), "b": ("quiz", "green")})
     assert table.cells["a", "given"] == EceBrierCell(
         "0.0000",
@@ -41,7 +41,7 @@ def test_cells_become_entries() -> None:
         warning=result.cells["a", "given"].warning,
         small_print="accuracy 50.0 %",
     )
-    assert table.column_notes == {"a": "n 2", "b": "n 2"}
+    assert table.column_notes == {"a": "n 40", "b": "n 40"}
     assert table.row_notes["given"] == "greedy judged"
     assert list(table.rows.values()) == ["confidence in the file", "stated confidence"]
     assert table.notes[0].startswith("quiz · red, ")

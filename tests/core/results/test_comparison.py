@@ -1,4 +1,4 @@
-"""Comparison of runs: like with like, and overlapping intervals are named."""
+"""Comparison of runs: like with like, and the best as far as common questions tell."""
 
 from __future__ import annotations
 
@@ -18,35 +18,20 @@ def evidences_of_accuracies(*rights: int, **more: object) -> dict[str, Evidence]
     return {f"m{right}": model_run(f"m{right}", right, **more) for right in rights}  # type: ignore[arg-type]
 
 
-def test_every_evidence_is_a_point_and_the_table_begins_with_the_lowest_brier() -> None:
+def test_every_evidence_is_a_point_and_the_table_begins_with_the_highest_skill() -> None:
     result = compare_runs(evidences_of_accuracies(60, 140, 100))
     assert [point.key for point in result.points] == ["m60", "m140", "m100"]
     frame = result.to_frame()
-    assert frame["run"].to_list() == ["m140 · quiz", "m100 · quiz", "m60 · quiz"]
-    assert frame["brier"][0] == pytest.approx(brier_of(140, 200, 0.8, 0.3))
-    assert frame["accuracy"].to_list() == [0.7, 0.5, 0.3]
+    assert frame["run"].to_list() == ["m100 · quiz", "m140 · quiz", "m60 · quiz"]
+    assert frame["brier"][1] == pytest.approx(brier_of(140, 200, 0.8, 0.3))
+    assert frame["accuracy"].to_list() == [0.5, 0.7, 0.3]
+    assert frame["best_by"].to_list() == ["brier_skill, brier", "brier_skill, accuracy, brier", ""]
     assert (frame["accuracy_low"] < frame["accuracy"]).all()
-    assert frame["skill"][1] == pytest.approx(1 - brier_of(100, 200, 0.8, 0.3) / 0.25)
+    assert frame["skill"].is_sorted(descending=True)
+    assert frame["skill"][0] == pytest.approx(1 - brier_of(100, 200, 0.8, 0.3) / 0.25)
     assert frame.columns[-1] == "recipe"
     assert result.has_reference_curves
     assert compare_runs({}).to_frame().columns == frame.columns
-
-
-def test_a_run_best_by_both_is_named_once() -> None:
-    result = compare_runs(evidences_of_accuracies(60, 140, 100))
-    assert result.headline == (
-        "m140 by “confidence in the file” has both the highest accuracy, 70.0 %, and the lowest Brier score, "
-        "0.0550."
-    )
-
-
-def test_two_best_runs_are_named_separately_with_overlapping_intervals() -> None:
-    unsure = model_run("a", 150, sure=0.6, unsure=0.5)
-    evidences = {"a": unsure, "b": model_run("b", 120), "c": model_run("c", 118)}
-    assert compare_runs(evidences).headline == (
-        "a has the highest accuracy, 75.0 %; b by “confidence in the file” has the lowest Brier score, "
-        f"{brier_of(120, 200, 0.8, 0.3):.4f}, with an interval that meets that of 1 other."
-    )
 
 
 def test_one_point_and_no_point_have_a_headline() -> None:
@@ -71,7 +56,11 @@ def test_points_that_differ_in_more_than_model_and_method_are_distinguished() ->
     assert told[0] == "The points stand on different numbers of rows: 20 to 200."
     assert "The points are of 2 data sets: compare within one." in told
     assert "The points are of 2 numbers of shots: compare within one." in told
+    assert told[-1] == "2 of 3 pairs of points cannot be compared: only 20 questions in common; it takes 30."
     assert compare_runs(seen).recipe.endswith("top label, n=20/20 to 200/200")
+    assert compare_runs(evidences_of_accuracies(60, 100, 101)).recipe.endswith(
+        "top label, n=200/200; best: paired t over 200 common questions, Holm over 3 pairs"
+    )
 
 
 def sampled_evidences(name: str) -> dict[str, AnswerEvidence]:
@@ -89,7 +78,8 @@ def sampled_evidences(name: str) -> dict[str, AnswerEvidence]:
 
 
 def test_answers_judged_differently_are_reported() -> None:
-    (told,) = compare_runs(sampled_evidences("red")).caveats
+    told, unpaired = compare_runs(sampled_evidences("red")).caveats
+    assert unpaired == "1 of 1 pair of points cannot be compared: only 4 questions in common; it takes 30."
     assert told.startswith("Not all points judge the same answer, so accuracies differ with it: ")
     assert told.endswith("greedy answer (1), majority answer (1).")
 

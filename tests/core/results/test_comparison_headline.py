@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from calib_core.methods import METHODS
-from calib_core.results.comparison import MetricEstimate, compare_runs, lowest_brier, most_accurate
-from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.comparison import compare_runs
+from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from core.comparison_runs import model_run
-from core.figures.comparison_builders import make_point
+from core.run_builders import make_answer_run
 
 
 def with_method(method: str, evidence: AnswerEvidence) -> Evidence:
@@ -20,35 +22,57 @@ def test_two_methods_that_say_the_same_are_no_better_than_one_another() -> None:
         id_: with_method(id_, model_run("a", 83)) for id_ in ("choice_softmax", "choice_length_normalised")
     }
     assert compare_runs(evidences).headline == (
-        "a by “logit, softmax over the choices” and “logit, length-normalised” alike has accuracy 41.5 % and "
-        "Brier score 0.0692."
+        "Neither point clearly has the highest skill; a by “logit, softmax over the choices” comes first "
+        "with +0.715. a has the highest accuracy, 41.5 %."
     )
     evidences |= {"b": with_method("choice_softmax", model_run("b", 30))}
     assert compare_runs(evidences).headline == (
-        "a by “logit, softmax over the choices” and “logit, length-normalised” alike has both the highest "
-        "accuracy, 41.5 %, and the lowest Brier score, 0.0692."
+        "a by “logit, softmax over the choices” has the highest skill, +0.715, but a by “logit, "
+        "length-normalised” cannot be told from it. a has the highest accuracy, 41.5 %."
     )
 
 
-def test_runs_that_share_the_best_are_named_together() -> None:
-    seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 120), "c": model_run("c", 60)}
+def test_runs_that_cannot_be_told_from_the_best_are_named_with_it() -> None:
+    seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 118), "c": model_run("c", 60)}
+    accuracy = compare_runs(seen).headline.partition(". ")[2]
+    assert accuracy == "a has the highest accuracy, 60.0 %, but b cannot be told from it."
+    seen |= {name: model_run(name, 119) for name in "defg"}
+    accuracy = compare_runs(seen).headline.partition(". ")[2]
+    assert accuracy == "a has the highest accuracy, 60.0 %, but b, d and 3 more cannot be told from it."
+
+
+def test_a_difference_that_questions_share_is_clear_though_the_intervals_overlap() -> None:
+    random = np.random.default_rng(5)
+    said = random.uniform(0, 0.9, 3000)
+    right = random.random(3000) < said
+    seen: dict[str, Evidence] = {
+        name: gather_evidence(
+            make_answer_run(
+                {"id": [f"q{at}" for at in range(3000)], "confidence": said + off, "correct": right},
+                label=name,
+            ),
+            "given",
+        )
+        for name, off in (("a", 0.0), ("b", 0.07))
+    }
+    comparison = compare_runs(seen)
+    a, b = (point.brier for point in comparison.points)
+    assert a.high is not None
+    assert b.low is not None
+    assert a.high > b.low
+    assert comparison.headline.startswith("a by “confidence in the file” has the highest skill, +0.2")
+    assert comparison.best_by == {"a": ("brier_skill", "accuracy", "brier"), "b": ("accuracy",)}
+
+
+def test_worse_than_always_saying_the_accuracy_is_never_best() -> None:
+    seen: dict[str, Evidence] = {
+        "a": model_run("a", 100, sure=0.2, unsure=0.9),
+        "b": model_run("b", 101, sure=0.1, unsure=0.9),
+    }
     assert compare_runs(seen).headline.startswith(
-        "a and b by “confidence in the file” alike have both the highest accuracy, 60.0 %, and the lowest "
+        "Nobody can be said to have the highest skill: those with the best value are worse than always "
+        "stating their accuracy. "
     )
-    seen["a"] = model_run("a", 120, unsure=0.4)
-    assert compare_runs(seen).headline.startswith(
-        "a and b alike have the highest accuracy, 60.0 %; b by “confidence in the file” has the lowest Brier "
-    )
-    seen |= {name: model_run(name, 120) for name in "defg"}
-    told = compare_runs(seen).headline
-    assert "b, d and 3 more by “confidence in the file” alike have the lowest Brier" in told
-
-
-def test_rounding_errors_do_not_break_a_tie() -> None:
-    a, b, c = make_point("a", 0.6, 0.2), make_point("b", 0.6 - 1e-14, 0.2 + 1e-14), make_point("c", 0.5, 0.3)
-    assert [point.name for point in most_accurate([c, b, a])] == ["b", "a"]
-    assert [point.name for point in lowest_brier([c, b, a])] == ["b", "a"]
-    assert MetricEstimate("brier", 0.3, 0.3, 0.3).overlaps(MetricEstimate("brier", 0.1 + 0.2))
 
 
 def test_few_rows_are_described_as_few_and_never_beat_many() -> None:
@@ -59,9 +83,7 @@ def test_few_rows_are_described_as_few_and_never_beat_many() -> None:
     assert "too few" not in compare_runs({"a": model_run("a", 15, of=30)}).headline
     seen: dict[str, Evidence] = {"a": two, "b": model_run("b", 80), "c": model_run("c", 60)}
     comparison = compare_runs(seen)
-    assert comparison.headline.startswith(
-        "b by “confidence in the file” has both the highest accuracy, 40.0 %"
-    )
+    assert comparison.headline.endswith(". b has the highest accuracy, 40.0 %.")
     assert "1 of 3 points stands on fewer than 30 rows, too few to be called the best." in comparison.caveats
     assert compare_runs({"a": model_run("a", 1, of=1)}).headline.startswith("1 row is too few to judge by: ")
 
@@ -73,9 +95,7 @@ def test_one_model_asked_with_more_shots_is_named_though_its_points_are_not() ->
     }
     comparison = compare_runs(seen, titles={key: f"{qwen} · quiz · {key}-shot" for key in seen})
     assert [point.name for point in comparison.points] == ["0-shot", "5-shot"]
-    assert comparison.headline.startswith(
-        "Qwen2.5-1.5B-Instruct · 5-shot by “confidence in the file” has both the "
-    )
+    assert comparison.headline.endswith("Qwen2.5-1.5B-Instruct · 5-shot has the highest accuracy, 60.0 %.")
 
 
 def test_the_number_of_methods_is_stated_where_some_are_left_out() -> None:

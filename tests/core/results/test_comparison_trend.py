@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
 import pytest
 
+from calib_core.inference.paired_test import PairedTest
 from calib_core.results.comparison import ComparisonPoint, MetricEstimate, Trend, comparison_trend
 from calib_core.runs import RunInfo
+from core.comparison_runs import paired_by_hand
 
 XY = ("accuracy", "brier")
 
@@ -38,23 +40,35 @@ def make_point(
     )
 
 
-def trend(*points: ComparisonPoint, models: dict[str, str] | None = None, xy: tuple[str, str] = XY) -> Trend:
+def change_of(value: float, half: float) -> PairedTest:
+    return PairedTest(value, value - half, value + half, 0.5, 100, 100)
+
+
+def trend(
+    *points: ComparisonPoint,
+    models: dict[str, str] | None = None,
+    xy: tuple[str, str] = XY,
+    change: PairedTest | None = None,
+) -> Trend:
+    """The trend; `change`: the test of the last point's Brier score minus the first one's."""
     infos = {point.key: RunInfo(model=(models or {}).get(point.key, point.key)) for point in points}
-    return comparison_trend(*xy, points, infos)
+    keys = [point.key for point in points]
+    paired = paired_by_hand(keys, {} if change is None else {(keys[-1], keys[0]): change})
+    return comparison_trend(*xy, points, infos, paired)
 
 
 SIX = [make_point(f"m{at}", 0.3 + 0.1 * at, 0.25 - 0.03 * at) for at in range(6)]
 
 
 def test_six_in_perfect_order_are_more_than_chance() -> None:
-    found = trend(*SIX)
+    found = trend(*SIX, change=change_of(-0.15, 0.014))
     assert found.correlation is not None
     assert (found.correlation.rho, found.n_models, found.n_points) == (-1, 6, 6)
     assert found.headline == (
         "Brier score falls as accuracy rises: ρ = −1.00 over 6 models (95 % interval −1.00 to "
         f"−{abs(found.correlation.high):.2f}, p = 0.003). Between the least accurate run (m0, 30.0 %) and "
-        "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (95 % interval −0.164 to −0.136, as "
-        "if the runs were independent); a(1−a) alone would let it fall by 0.050."
+        "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (95 % interval −0.164 to −0.136 on "
+        "100 common questions); a(1−a) alone would let it fall by 0.050."
     )
 
 
@@ -89,27 +103,24 @@ def test_runs_of_one_model_are_counted_as_such() -> None:
     assert (found.independent, trend(*SIX).independent) == (False, True)
 
 
-def test_the_change_is_between_the_ends_and_has_both_intervals_in_it() -> None:
-    change = trend(*SIX).change
+def test_the_change_is_between_the_ends_on_their_common_questions() -> None:
+    test = change_of(-0.14, 0.02)
+    change = trend(*SIX, change=test).change
     assert change is not None
     assert (change.least_accurate, change.most_accurate) == ("m0", "m5")
-    assert change.brier_change == pytest.approx(-0.15)
+    assert (change.brier_change, change.on_common_questions) == (-0.14, test)
     assert change.constant_brier_change == pytest.approx(0.8 * 0.2 - 0.3 * 0.7)
-    assert change.low == pytest.approx(-0.15 - math.hypot(0.01, 0.01))
-    assert change.high == pytest.approx(-0.15 + math.hypot(0.01, 0.01))
+    turned = trend(*reversed(SIX), change=change_of(0.14, 0.02)).change
+    assert turned is not None
+    assert turned.on_common_questions == replace(test, p=0.5)
 
 
 def test_a_change_within_its_interval_counts_as_none() -> None:
-    wide = [make_point("a", 0.3, 0.2, half=0.1), make_point("b", 0.5, 0.15, half=0.1)]
-    assert trend(*wide).headline.endswith(
-        "the Brier score does not change clearly, −0.050 (95 % interval −0.191 to +0.091, as if the runs "
-        "were independent); a(1−a) alone would let it rise by 0.040."
+    wide = [make_point("a", 0.3, 0.2), make_point("b", 0.5, 0.15)]
+    assert trend(*wide, change=change_of(-0.05, 0.141)).headline.endswith(
+        "the Brier score does not change clearly, −0.050 (95 % interval −0.191 to +0.091 on 100 common "
+        "questions); a(1−a) alone would let it rise by 0.040."
     )
-
-
-def test_a_change_due_to_rounding_counts_as_none() -> None:
-    same = [make_point("a", 0.3, 0.1 + 0.2, half=0.0), make_point("b", 0.5, 0.3, half=0.0)]
-    assert "the Brier score does not change clearly, " in trend(*same).headline
 
 
 def test_the_sentence_says_where_a_constant_would_change_nothing() -> None:
@@ -132,9 +143,12 @@ def test_there_is_no_change_for_a_shared_end_or_a_single_model() -> None:
     )
 
 
-def test_without_intervals_the_numbers_stand_alone() -> None:
-    bare = [make_point("a", 0.3, 0.2, half=None), make_point("b", 0.5, 0.3, half=None)]
-    assert "the Brier score rises by 0.100 (its interval is not known); a(1−a)" in trend(*bare).headline
+def test_without_common_questions_nothing_is_said_of_chance() -> None:
+    apart = [make_point("a", 0.3, 0.2), make_point("b", 0.5, 0.3)]
+    assert trend(*apart).headline.endswith(
+        "the Brier score differs by +0.100; they share too few questions to say whether by chance; a(1−a) "
+        "alone would let it rise by 0.040."
+    )
 
 
 def test_for_other_metrics_only_the_ranks_are_described() -> None:

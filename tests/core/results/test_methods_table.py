@@ -1,4 +1,4 @@
-"""Each cell has its method's numbers on the stated rows, and the best is the lowest of its run."""
+"""Each cell has its method's numbers on the stated rows, and the best are those not clearly beaten."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ import pytest
 
 from calib_core.edges import Scheme
 from calib_core.methods import METHODS
+from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, survey_methods
-from calib_core.results.methods_table import NO_COMMON_ROWS, MethodsTable, compare_methods
+from calib_core.results.methods_table import (
+    NO_COMMON_ROWS,
+    MethodsTable,
+    compare_methods,
+    judged_choices,
+)
 from calib_core.runs import AnswerRun
 from core.confidence_runs import run_of
 
@@ -77,28 +83,92 @@ def test_a_single_method_is_not_marked_as_best() -> None:
     assert table(RUN, "given", row_choice="own").headline == result.headline
 
 
+REPEATED = run_of([row(0.5, 1.0, 1), row(0.5, 0.5, 0), row(1.0, 0.5, 1)] * 20)
+
+
 def test_ties_are_all_best() -> None:
-    result = table()
+    result = table(REPEATED)
     assert [result.cells["a", id_].best_brier for id_ in ("given", "verbal")] == [True, True]
     assert [result.cells["a", id_].best_ece for id_ in ("given", "verbal")] == [True, True]
     assert result.headline == (
-        "Lowest Brier score: “stated confidence” and “confidence in the file”, 0.1667 on 3 rows."
+        "Neither method clearly has the lowest Brier score; “stated confidence” comes first with "
+        "0.1667 (60 rows)."
     )
 
 
-def test_three_of_one_score_are_listed() -> None:
-    shared = evidences_of(RUN)
+def test_three_of_one_score_are_told_apart_no_more_than_two() -> None:
+    shared = evidences_of(REPEATED)
     third = replace(shared[0], method=METHODS["p_true"])
     assert compare_methods({"a": [*shared, third]}).headline.startswith(
-        "Lowest Brier score: “stated confidence”, “confidence in the file” and “p(True)”, "
+        "None of the 3 methods clearly has the lowest Brier score; “"
     )
 
 
-def test_rounding_does_not_break_a_tie() -> None:
-    result = table(run_of([row(0.3, 0.4, 0), row(0.6, 0.7, 1)]))
-    own = [result.cells["a", id_] for id_ in ("given", "verbal")]
-    assert own[0].brier != own[1].brier
-    assert [cell.best_brier for cell in own] == [True, True]
+def test_below_thirty_rows_nobody_is_best() -> None:
+    few = table(run_of([row(0.9, 0.1, 1), row(0.1, 0.9, 0)] * 14))
+    assert not any(cell.best_brier or cell.best_ece for cell in few.cells.values())
+    assert few.headline == (
+        "Nobody can be said to have the lowest Brier score: only 28 questions in common; it takes 30 "
+        "(28 rows)."
+    )
+    assert table(run_of([row(0.9, 0.1, 1), row(0.1, 0.9, 0)] * 15)).cells["a", "given"].best_brier
+
+
+def test_a_difference_is_judged_by_question_not_by_row() -> None:
+    """Two of 40 questions are worse, each asked 50 times: clear by row, and not by question."""
+    said = [0.8 if question % 3 else 0.3 for question in range(40)]
+    rows = [
+        row(
+            c + (0.35 if question in {0, 3} else 0),
+            c,
+            question % 3 > 0,
+            trial_of=f"q{question}",
+            id=f"{question}-{trial}",
+        )
+        for question, c in enumerate(said)
+        for trial in range(50)
+    ]
+    assert [cell.best_brier for cell in table(run_of(rows)).cells.values()] == [True, True]
+    alone = run_of([{**one, "trial_of": None} for one in rows])
+    assert sorted(cell.best_brier for cell in table(alone).cells.values()) == [False, True]
+
+
+def test_all_methods_can_be_judged_by_one_answer() -> None:
+    run = run_of(
+        [
+            {
+                "answer_kind": "number",
+                "gold": "1",
+                "samples": ["1", "1", "2"],
+                "p_true": 0.5,
+                "correct": False,
+            },
+            {
+                "answer_kind": "number",
+                "gold": "1",
+                "samples": ["2", "2", "1"],
+                "p_true": 0.25,
+                "correct": True,
+            },
+            {
+                "answer_kind": "number",
+                "gold": "1",
+                "samples": ["1", "1", "1"],
+                "p_true": 0.75,
+                "correct": None,
+            },
+        ]
+    )
+    assert judged_choices(run, MethodOptions()) == ("own", "majority", "greedy")
+    majority, greedy = (table(run, judged_choice=choice) for choice in ("majority", "greedy"))
+    p_true = majority.cells["a", "p_true"]
+    assert p_true.brier == pytest.approx(float((HALF**2 + Fraction(1, 16)) / 2))
+    assert {cell.judged for cell in majority.cells.values()} == {"majority answer"}
+    size = greedy.cells["a", "cluster_size"]
+    assert (size.judged, size.n_used, size.accuracy) == ("greedy answer", 2, 0.5)
+    assert size.brier == pytest.approx(float((Fraction(4, 9) + Fraction(1, 9)) / 2))
+    assert "judged by the greedy answer" in size.recipe
+    assert judged_choices(RUN, MethodOptions()) == ("own",)
 
 
 def test_where_no_run_has_every_method_they_stand_as_registered() -> None:
@@ -106,8 +176,8 @@ def test_where_no_run_has_every_method_they_stand_as_registered() -> None:
     assert compare_methods(apart).methods == ("verbal", "given")
 
 
-WORSE = run_of([row(0.9, 0.1, 1), row(0.8, 0.2, 1), row(0.1, 0.9, 0)])
-BETTER = run_of([row(0.1, 0.9, 1), row(0.2, 0.8, 1), row(0.3, 0.6, 1)])
+WORSE = run_of([row(0.9, 0.1, 1), row(0.8, 0.2, 1), row(0.1, 0.9, 0)] * 12)
+BETTER = run_of([row(0.1, 0.9, 1), row(0.2, 0.8, 1), row(0.3, 0.6, 1)] * 12)
 
 
 def test_the_best_is_the_lowest() -> None:
@@ -135,7 +205,8 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
 def test_several_runs_are_counted_not_averaged() -> None:
     result = compare_methods({"a": evidences_of(WORSE), "b": evidences_of(BETTER)})
     assert result.headline == (
-        "Lowest Brier score among 2 runs: “stated confidence” in 1; “confidence in the file” in 1."
+        "Not clearly beaten by Brier score among 2 runs: “stated confidence” in 1; “confidence in "
+        "the file” in 1."
     )
 
 

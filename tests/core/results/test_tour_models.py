@@ -1,4 +1,4 @@
-"""The tour's last step says no more about which model to trust than the intervals allow."""
+"""The tour's last step says no more about which model to trust than the common questions allow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def test_one_run_is_best_by_both_numbers() -> None:
     assert step.sentences[0].startswith("Of 2 runs, a has the lowest Brier score, 0.0")
     assert "and is right 75.5 % of the time, the most of all: " in step.sentences[0]
     assert (
-        "meets no other run's, so of these it is the one to trust; always saying 75.5 %"
+        "On their common questions its score is clearly lower than every other run's, so of these it is the "
+        "one to trust; always saying 75.5 %"
     ) in step.sentences[1]
     assert step.sentences[1].endswith("and its own score is better than that.")
     assert isinstance(step.picture, Comparison)
@@ -31,7 +32,7 @@ def test_one_run_is_best_by_both_numbers() -> None:
 def test_two_indistinguishable_runs() -> None:
     step = make_step("models", block_answers(*CALIBRATED, model="a"), block_answers(*CALIBRATED, model="b"))
     assert (
-        "meets that of 1 other run, so this data does not settle which of them to trust most"
+        "cannot be told from that of 1 other run, so this data does not settle which of them to trust most"
     ) in step.sentences[1]
 
 
@@ -103,7 +104,8 @@ def test_overlapping_scores_do_not_say_which_model_to_trust() -> None:
     )
     assert "while b is right most often" in step.sentences[0]
     assert step.sentences[1].startswith(
-        "The intervals of these two scores meet, so this data does not settle which of them to trust most: "
+        "On their common questions these two scores cannot be told apart, so this data does not settle which "
+        "of them to trust most: "
     )
 
 

@@ -1,0 +1,569 @@
+"""Which of several runs and methods are best, as far as the questions they share can tell?
+
+Each pair is compared on the questions that both answered, and the p-values are corrected for all pairs
+(Holm 1979). Best are all those that none of the others is clearly better than.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.edges import Scheme, assign_bins
+from calib_core.errors import Unavailable
+from calib_core.inference.clusters import repeated_question_keys
+from calib_core.inference.directional import MAX_DIRECTIONAL_BINS, BinMeans, directional_differences
+from calib_core.inference.multiplicity import holm
+from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, paired_test
+from calib_core.inference.pairing import QuestionNumbers, identifies_questions, number_questions
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
+from calib_core.metrics import METRICS
+from calib_core.metrics.brier import linearised_brier_skill
+from calib_core.metrics.metric import Linearisation
+from calib_core.pairs import Pairs
+from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.runs import AnswerRun
+from calib_core.wording import ROUNDING_TOLERANCE, join_names, plural
+
+BRIER_SKILL: Final = "brier_skill"
+
+RANKED_METRICS: Final = (BRIER_SKILL, "accuracy", "brier")
+"""The metrics by which runs and methods are ranked, the leading one first."""
+
+RANKED_NAMES: Final[Mapping[str, str]] = {BRIER_SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
+"""Their short names."""
+
+_LINEARISATIONS: Final[Mapping[str, Linearisation]] = {
+    BRIER_SKILL: linearised_brier_skill,
+    **{id_: metric.linearise for id_, metric in METRICS.items() if metric.linearise is not None},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PairDifference:
+    """How much higher a metric is for one run and method than for another, on their common questions.
+
+    Attributes
+    ----------
+    metric : str
+        Its id.
+    first, second : str
+        Keys of the two.
+    test : PairedTest
+        Of first minus second.
+    p_holm : float
+        p corrected for all pairs of this metric.
+    """
+
+    metric: str
+    first: str
+    second: str
+    test: PairedTest
+    p_holm: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the difference is clear, given how many pairs there are."""
+        return self.p_holm <= SIGNIFICANCE_LEVEL
+
+    def reversed(self) -> PairDifference:
+        """Second minus first."""
+        test = self.test
+        turned = replace(test, difference=-test.difference, low=-test.high, high=-test.low)
+        return replace(self, first=self.second, second=self.first, test=turned)
+
+    def worse(self) -> str:
+        """Key of the clearly worse one; call it only where the difference is clear."""
+        higher_is_better = self.metric == BRIER_SKILL or METRICS[self.metric].direction == "higher"
+        return self.second if (self.test.difference > 0) == higher_is_better else self.first
+
+
+@dataclass(frozen=True, slots=True)
+class BestSet:
+    """Which are best by one metric.
+
+    Attributes
+    ----------
+    metric : str
+        Its id.
+    dataset : str or None
+        The data set of all of them.
+    leader : str or None
+        Key of the one with the best value; None where nobody is best.
+    best : tuple of str
+        The leader and all that cannot be told from it, in the given order; () where nobody is best.
+    compared : tuple of str
+        Keys of all that were compared with each other.
+    n_pairs : int
+        Number of pairs the p-values are corrected for, of all data sets.
+    no_best_reason : str or None
+        Why nobody is best.
+    """
+
+    metric: str
+    dataset: str | None
+    leader: str | None
+    best: tuple[str, ...]
+    compared: tuple[str, ...]
+    n_pairs: int
+    no_best_reason: str | None = None
+
+    @property
+    def has_winner(self) -> bool:
+        """Whether one alone is best."""
+        return len(self.best) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class PairedComparison:
+    """Runs and methods, each pair of one data set compared on its common questions.
+
+    Attributes
+    ----------
+    values : Mapping[str, Mapping[str, float]]
+        Metric id → key → its value on all rows; missing where not defined. "brier_skill" is always there.
+    datasets : Mapping[str, str or None]
+        Key → data set.
+    pairs : Mapping[str, tuple of PairDifference]
+        Metric id → every pair that could be compared.
+    family_sizes : Mapping[str, int]
+        Metric id → number of different pairs that p is corrected for; pairs of equal values are not among
+        them, and those that compare the same values count once.
+    unpaired : Mapping[tuple[str, str], str]
+        Two keys of one data set → why they cannot be compared.
+    """
+
+    values: Mapping[str, Mapping[str, float]]
+    datasets: Mapping[str, str | None]
+    pairs: Mapping[str, tuple[PairDifference, ...]]
+    family_sizes: Mapping[str, int]
+    unpaired: Mapping[tuple[str, str], str]
+
+    def pair(self, metric: str, first: str, second: str) -> PairDifference | None:
+        """The difference of first minus second by a metric; None where it could not be tested."""
+        if found := self._by_keys.get((metric, first, second)):
+            return found
+        found = self._by_keys.get((metric, second, first))
+        return None if found is None else found.reversed()
+
+    @cached_property
+    def _by_keys(self) -> dict[tuple[str, str, str], PairDifference]:
+        return {
+            (metric, pair.first, pair.second): pair for metric, pairs in self.pairs.items() for pair in pairs
+        }
+
+    def best_sets(self, metric: str) -> tuple[BestSet, ...]:
+        """The best by a metric, one set for each data set."""
+        by_dataset: defaultdict[str | None, list[str]] = defaultdict(list)
+        for key, dataset in self.datasets.items():
+            by_dataset[dataset].append(key)
+        return tuple(self._best_set(metric, dataset, keys) for dataset, keys in by_dataset.items())
+
+    def best(self, metric: str) -> frozenset[str]:
+        """Keys of all that are best by a metric in their data set."""
+        return frozenset(key for best_set in self.best_sets(metric) for key in best_set.best)
+
+    def _may_be_best(self, key: str, metric: str) -> bool:
+        """Whether it is no worse than always stating its accuracy; of the accuracy itself not asked."""
+        skill = self.values[BRIER_SKILL].get(key)
+        return metric == "accuracy" or skill is None or skill >= -ROUNDING_TOLERANCE
+
+    def _best_set(self, metric: str, dataset: str | None, keys: Sequence[str]) -> BestSet:
+        n_pairs = self.family_sizes[metric]
+        values = {key: self.values[metric][key] for key in keys if key in self.values[metric]}
+        tested = {frozenset((pair.first, pair.second)) for pair in self.pairs[metric]}
+        compared = _all_comparable(list(values), tested)
+
+        def nobody(reason: str) -> BestSet:
+            return BestSet(metric, dataset, None, (), tuple(compared), n_pairs, reason)
+
+        if len(compared) < 2:
+            reasons = {
+                reason
+                for (first, second), reason in self.unpaired.items()
+                if first in values and second in values
+            }
+            return nobody(min(reasons, default="there is only one"))
+        worse = {pair.worse() for pair in self.pairs[metric] if pair.clear}
+        best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
+        if not best:
+            return nobody("those with the best value are worse than always stating their accuracy")
+        higher = metric == BRIER_SKILL or METRICS[metric].direction == "higher"
+        leader = max(best, key=lambda key: values[key] if higher else -values[key])
+        return BestSet(metric, dataset, leader, tuple(best), tuple(compared), n_pairs)
+
+
+def compare_pairs(
+    evidences: Mapping[str, Evidence],
+    metrics: Sequence[str] = RANKED_METRICS,
+    *,
+    on_progress: Callable[[float], None] = lambda _share: None,
+) -> PairedComparison:
+    """Compares every pair of one data set on the questions that both answered.
+
+    Parameters
+    ----------
+    evidences : Mapping[str, Evidence]
+        Key → one run as seen by one method; of all labels the top one counts.
+    metrics : sequence of str
+        Ids of metrics with a linearisation, or "brier_skill".
+    on_progress : callable
+        Called with the share that is done, in (0, 1].
+
+    Raises
+    ------
+    Unavailable
+        For a metric whose difference cannot be tested.
+    """
+    for metric in metrics:
+        if metric not in _LINEARISATIONS:
+            title = METRICS[metric].title if metric in METRICS else metric
+            known = join_names(sorted(_LINEARISATIONS))
+            raise Unavailable(f"A paired difference of {title} cannot be tested: only of {known}.")
+    tops = {key: evidence.top_label for key, evidence in evidences.items()}
+    unpaired: dict[tuple[str, str], str] = {}
+    tests: dict[str, list[tuple[str, str, PairedTest]]] = {metric: [] for metric in metrics}
+    questions = _Questions(tops)
+    candidates = [
+        (first, second)
+        for first, second in combinations(tops, 2)
+        if tops[first].run.info.dataset == tops[second].run.info.dataset
+    ]
+    for done, (first, second) in enumerate(candidates, 1):
+        try:
+            rows = questions.common_pairs(first, second)
+            for metric in metrics:
+                test = _test(metric, rows)
+                if test is not None:
+                    tests[metric].append((first, second, test))
+        except Unavailable as reason:
+            unpaired[first, second] = str(reason).rstrip(".")
+        on_progress(done / len(candidates))
+    values = {
+        id_: {key: value for key, evidence in tops.items() if (value := _value(evidence, id_)) is not None}
+        for id_ in dict.fromkeys((*metrics, BRIER_SKILL))
+    }
+    return _with_corrected(tests, values, {key: top.run.info.dataset for key, top in tops.items()}, unpaired)
+
+
+def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme) -> PairedComparison:
+    """Compares methods of one run by Brier score, skill and ECE; all have the same rows, in the same order.
+
+    Parameters
+    ----------
+    evidences : Mapping[str, AnswerEvidence]
+        Key → one run as seen by one method.
+    scheme : Scheme
+        Bins of the ECE, which are held fixed.
+    """
+    first = next(iter(evidences.values()))
+    cluster = first.cluster
+    n_questions = first.n_used if cluster is None else np.unique(cluster).size
+    tests: dict[str, list[tuple[str, str, PairedTest]]] = {BRIER_SKILL: [], "brier": [], "ece": []}
+    unpaired: dict[tuple[str, str], str] = {}
+    pairs = {key: evidence.confidences.pairs for key, evidence in evidences.items()}
+    if n_questions < MIN_COMMON_QUESTIONS:
+        unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions))
+    else:
+        for one, other in combinations(evidences, 2):
+            rows = _CommonPairs(
+                (pairs[one].confidence.astype(np.float64), pairs[other].confidence.astype(np.float64)),
+                (pairs[one].correct, pairs[other].correct),
+                cluster,
+                np.array_equal(pairs[one].correct, pairs[other].correct),
+            )
+            for metric in (BRIER_SKILL, "brier"):
+                test = _test(metric, rows)
+                if test is not None:
+                    tests[metric].append((one, other, test))
+        tests["ece"] = ece_tests(pairs, cluster, scheme)
+    values = {
+        id_: {
+            key: value for key, evidence in evidences.items() if (value := _value(evidence, id_)) is not None
+        }
+        for id_ in (BRIER_SKILL, "brier")
+    }
+    ece = METRICS["ece"]
+    by_ece = {key: ece.compute(evidence.sums_for(ece, scheme), scheme) for key, evidence in evidences.items()}
+    values["ece"] = {key: value for key, value in by_ece.items() if value is not None}
+    return _with_corrected(tests, values, dict.fromkeys(evidences, first.run.info.dataset), unpaired)
+
+
+def ece_tests(
+    pairs: Mapping[str, Pairs], cluster: NDArray[np.intp] | None, scheme: Scheme
+) -> list[tuple[str, str, PairedTest]]:
+    """Every difference of ECE; none where there are too many bins for their covariance."""
+    gaps: list[NDArray[np.float64]] = []
+    bins: list[NDArray[np.intp]] = []
+    owner: list[int] = []
+    for index, of_key in enumerate(pairs.values()):
+        gaps.append(of_key.confidence.astype(np.float64) - of_key.correct)
+        occupied, bin_ = np.unique(
+            assign_bins(of_key.confidence, scheme, computed=of_key.computed), return_inverse=True
+        )
+        bins.append(bin_ + len(owner))
+        owner += [index] * occupied.size
+    if len(owner) > MAX_DIRECTIONAL_BINS:
+        return []
+    n_rows = gaps[0].size
+    unit = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    n_units = int(unit.max()) + 1
+    joint = BinMeans.from_pairs(
+        np.concatenate(gaps), np.concatenate(bins), np.tile(unit, len(pairs)).astype(np.intp), n_rows
+    )
+    values = np.abs(joint.mean) @ (np.array(owner)[:, None] == np.arange(len(pairs)))
+    keys = list(pairs)
+    return [
+        (
+            keys[i],
+            keys[j],
+            PairedTest(
+                float(values[i] - values[j]), low, high, 1.0 if values[i] == values[j] else p, n_rows, n_units
+            ),
+        )
+        for (i, j), (low, high, p) in directional_differences(joint, np.array(owner)).items()
+    ]
+
+
+def _too_few_questions(n_questions: int) -> str:
+    return f"only {plural(n_questions, 'question')} in common; it takes {MIN_COMMON_QUESTIONS}"
+
+
+def _with_corrected(
+    tests: Mapping[str, Sequence[tuple[str, str, PairedTest]]],
+    values: Mapping[str, Mapping[str, float]],
+    datasets: Mapping[str, str | None],
+    unpaired: Mapping[tuple[str, str], str],
+) -> PairedComparison:
+    """The comparison, its p-values corrected for all pairs of a metric."""
+    pairs: dict[str, tuple[PairDifference, ...]] = {}
+    family_sizes: dict[str, int] = {}
+    for metric, of_metric in tests.items():
+        corrected = corrected_p_values([test for _, _, test in of_metric])
+        family_sizes[metric] = len(_different([test for _, _, test in of_metric]))
+        pairs[metric] = tuple(
+            PairDifference(metric, first, second, test, p_holm)
+            for (first, second, test), p_holm in zip(of_metric, corrected, strict=True)
+        )
+    return PairedComparison(values, datasets, pairs, family_sizes, unpaired)
+
+
+def _identity(test: PairedTest) -> tuple[float, float, int]:
+    """What two tests of the same values share, such as those of two methods that judge one answer."""
+    return abs(test.difference), test.high - test.low, test.n_rows
+
+
+def _different(tests: Sequence[PairedTest]) -> dict[tuple[float, float, int], float]:
+    """The p of each different test. Equal values cannot differ, so that they are no test at all."""
+    return {_identity(test): test.p for test in tests if test.p < 1}
+
+
+def corrected_p_values(tests: Sequence[PairedTest]) -> tuple[float, ...]:
+    """Each p corrected for all that are different (Holm); tests of the same values share theirs."""
+    different = _different(tests)
+    corrected = dict(zip(different, holm(list(different.values())), strict=True))
+    return tuple(corrected.get(_identity(test), 1.0) for test in tests)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CommonPairs:
+    """Confidences and outcomes of two on their common questions, and the cluster of each question.
+
+    `one_answer`: both judge the same answers of one run, so that they cannot differ in an outcome.
+    """
+
+    confidence: tuple[NDArray[np.float64], NDArray[np.float64]]
+    correct: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    cluster: NDArray[np.intp] | None
+    one_answer: bool
+
+
+def _test(metric: str, rows: _CommonPairs) -> PairedTest | None:
+    """The test of a metric's difference; None where it is not defined on the common questions."""
+    linearise = _LINEARISATIONS[metric]
+    (first, of_first), (second, of_second) = (
+        linearise(confidence, correct)
+        for confidence, correct in zip(rows.confidence, rows.correct, strict=True)
+    )
+    if np.isnan(first) or np.isnan(second):
+        return None
+    one_more = 0.0 if rows.one_answer else influence_of_one_more(metric, *rows.correct)
+    return paired_test(first - second, of_first - of_second, rows.cluster, one_more=one_more)
+
+
+def influence_of_one_more(metric: str, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
+    """What one more question that two answer differently would add to the difference of a metric.
+
+    Parameters
+    ----------
+    metric : str
+        Its id.
+    first, second : NDArray[np.bool_], shape (n,)
+        Outcomes of both.
+    """
+    accuracy = float(first.mean() + second.mean()) / 2
+    return 1 / (accuracy * (1 - accuracy)) if metric == BRIER_SKILL else 1.0
+
+
+class _Questions:
+    """The questions of all runs, numbered once; runs whose rows cannot be told apart pair with themselves."""
+
+    def __init__(self, evidences: Mapping[str, Evidence]) -> None:
+        self._evidences = evidences
+        runs = {
+            id(evidence.run): evidence.run
+            for evidence in evidences.values()
+            if isinstance(evidence, AnswerEvidence)
+        }
+        identified = [run for run in runs.values() if len(runs) > 1 and identifies_questions(run)]
+        self._numbers: QuestionNumbers | None = None
+        self._no_numbers_reason = ""
+        try:
+            self._numbers = number_questions(identified) if identified else None
+        except Unavailable as reason:
+            self._no_numbers_reason = str(reason)
+        self._index = {id(run): index for index, run in enumerate(identified)}
+        self._rows: dict[tuple[int, int], tuple[NDArray[np.intp], NDArray[np.intp]]] = {}
+        self._clusters: dict[int, NDArray[np.intp] | None] = {}
+
+    def common_pairs(self, first: str, second: str) -> _CommonPairs:
+        """The pairs of two on the questions that both answered.
+
+        Raises
+        ------
+        Unavailable
+            If their questions cannot be paired, or they have fewer than `MIN_COMMON_QUESTIONS` in common.
+        """
+        one, other = (self._answer_evidence(key) for key in (first, second))
+        rows = self._common_rows(one.run, other.run)
+        used = tuple(
+            _position_of_row(evidence)[of_run] for evidence, of_run in zip((one, other), rows, strict=True)
+        )
+        both = (used[0] >= 0) & (used[1] >= 0)
+        cluster = self._cluster(one.run)
+        cluster = None if cluster is None else cluster[rows[0][both]]
+        n_questions = int(both.sum()) if cluster is None else np.unique(cluster).size
+        if n_questions < MIN_COMMON_QUESTIONS:
+            raise Unavailable(_too_few_questions(n_questions))
+        pairs = [
+            evidence.confidences.pairs.take(at[both]) for evidence, at in zip((one, other), used, strict=True)
+        ]
+        return _CommonPairs(
+            (pairs[0].confidence.astype(np.float64), pairs[1].confidence.astype(np.float64)),
+            (pairs[0].correct, pairs[1].correct),
+            cluster,
+            one.run is other.run and np.array_equal(pairs[0].correct, pairs[1].correct),
+        )
+
+    def _answer_evidence(self, key: str) -> AnswerEvidence:
+        evidence = self._evidences[key]
+        if not isinstance(evidence, AnswerEvidence):
+            raise Unavailable("a token-level run has no questions to pair")
+        return evidence
+
+    def _common_rows(self, first: AnswerRun, second: AnswerRun) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        if first is second:
+            rows = np.arange(first.rows.height)
+            return rows, rows
+        if self._numbers is None and self._no_numbers_reason:
+            raise Unavailable(self._no_numbers_reason)
+        at = tuple(self._index.get(id(run), -1) for run in (first, second))
+        if self._numbers is None or min(at) < 0:
+            raise Unavailable(
+                "not every row has an id or a text of its own, so that questions cannot be paired"
+            )
+        if at not in self._rows:
+            self._rows[at[0], at[1]] = self._numbers.common(at[0], at[1])
+        return self._rows[at[0], at[1]]
+
+    def _cluster(self, run: AnswerRun) -> NDArray[np.intp] | None:
+        """The question that each row repeats, numbered; None where none is repeated."""
+        if id(run) not in self._clusters:
+            keys = repeated_question_keys(run)
+            self._clusters[id(run)] = (
+                None if keys is None else np.unique(keys.to_numpy(), return_inverse=True)[1].astype(np.intp)
+            )
+        return self._clusters[id(run)]
+
+
+def _position_of_row(evidence: AnswerEvidence) -> NDArray[np.intp]:
+    """Position of each row of the run among its pairs; −1 for a row without."""
+    rows = evidence.confidences.pairs.rows
+    position = np.full(evidence.run.rows.height, -1, np.intp)
+    position[rows] = np.arange(rows.size)
+    return position
+
+
+def _value(evidence: Evidence, metric: str) -> float | None:
+    """The metric on all rows of the evidence; None where it is not defined."""
+    if metric == BRIER_SKILL:
+        accuracy, score = evidence.accuracy, evidence.brier
+        if accuracy is None or score is None or not 0 < accuracy < 1:
+            return None
+        return 1 - score / (accuracy * (1 - accuracy))
+    return evidence.accuracy if metric == "accuracy" else evidence.brier
+
+
+def _all_comparable(keys: Sequence[str], tested: set[frozenset[str]]) -> list[str]:
+    """The keys of which every pair was tested: those with most untested pairs are left out, one by one."""
+    untested = np.array(
+        [[one != other and frozenset((one, other)) not in tested for other in keys] for one in keys], np.bool_
+    ).reshape(len(keys), len(keys))
+    left = np.ones(len(keys), np.bool_)
+    while (count := (untested & left).sum(axis=1) * left).any():
+        left[np.argmax(count)] = False
+    return [key for key, kept in zip(keys, left, strict=True) if kept]
+
+
+# --- In words -------------------------------------------------------------------------------------
+
+
+def best_clause(best_set: BestSet, names: Mapping[str, str], value_text: str, noun: str, unit: str) -> str:
+    """Who is best by one metric, as a clause; it begins with a capital unless with a name.
+
+    Parameters
+    ----------
+    best_set : BestSet
+    names : Mapping[str, str]
+        Key → name; keys of one name are the same thing, such as one run by several methods.
+    value_text : str
+        The leader's value as shown.
+    noun : str
+        What the leader has: "highest accuracy".
+    unit : str
+        What is compared, in the singular: "point", "run".
+    """
+    if best_set.leader is None:
+        return f"Nobody can be said to have the {noun}: {best_set.no_best_reason}"
+    leader = names[best_set.leader]
+    others = list(dict.fromkeys(names[key] for key in best_set.best if names[key] != leader))
+    n_compared = len({names[key] for key in best_set.compared})
+    if not others:
+        return f"{leader} has the {noun}, {value_text}"
+    if len(others) + 1 == n_compared:
+        none = f"Neither {unit}" if n_compared == 2 else f"None of the {n_compared} {unit}s"
+        return f"{none} clearly has the {noun}; {leader} comes first with {value_text}"
+    return f"{leader} has the {noun}, {value_text}, but {abbreviated_list(others)} cannot be told from it"
+
+
+def abbreviated_list(names: Sequence[str]) -> str:
+    """ "A, B and C"; of more than three names the first two, and the number of the others."""
+    return join_names(names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"])
+
+
+def paired_recipe(comparison: PairedComparison, metric: str) -> str:
+    """How the differences of a metric were tested, for recipes; "" if none had to be."""
+    pairs = comparison.pairs[metric]
+    if not comparison.family_sizes[metric]:
+        return ""
+    counts = sorted({pair.test.n_clusters for pair in pairs})
+    questions = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    n_pairs = plural(comparison.family_sizes[metric], "pair")
+    return f"paired t over {questions} common questions, Holm over {n_pairs}"
