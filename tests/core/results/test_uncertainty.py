@@ -290,8 +290,12 @@ def test_brier_intervals_cover_about_as_often_as_they_say() -> None:
 
 def test_every_metric_has_an_interval_or_none_and_never_an_error() -> None:
     for metric in METRICS:
-        found = metric_interval(calibrated_evidence(50, 1), metric)
-        assert (found is None) == (METRICS[metric].needs == "distribution" or metric == "mce")
+        evidence = calibrated_evidence(50, 1)
+        found = metric_interval(evidence, metric)
+        without = METRICS[metric].interval_method == "none"
+        assert (found is None) == (METRICS[metric].needs == "distribution" or without)
+        assert (METRICS[metric].no_interval_reason is not None) == without
+        assert (no_interval_reason(evidence, metric) is not None) == without
 
 
 def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
