@@ -480,8 +480,9 @@ def show_corp(choice: RunChoice) -> None:
     with table:
         st.subheader("Bins found by the fit", anchor=False)
         st.markdown(escape_markdown(result.headline))
+        ends = result.blocks.select("low", "high").iter_rows()
         blocks = result.blocks.select(
-            pl.format("{} to {}", pl.col("low").round(3), pl.col("high").round(3)).alias("interval"),
+            pl.Series("interval", [f"{low:.3f} to {high:.3f}" for low, high in ends], dtype=pl.String),
             "count",
             mean_confidence=pl.col("confidence") * 100,
             accuracy=pl.col("accuracy") * 100,

@@ -111,7 +111,8 @@ class SmoothReliability:
         One row for each of the `SMOOTH_POINTS` + 1 confidences: confidence, density (of the smoothed
         confidences; its integral is 1), accuracy (the confidence plus the mean of y − c around it, weighted
         by the kernel), and calibrated_low and calibrated_high, the 5 % and 95 % quantiles of the same curve
-        of a calibrated model. Null where less than one pair is near, or where nothing is drawn.
+        of a calibrated model. Null outside the confidences of the data, where less than one pair is near,
+        or where nothing is drawn.
     no_null_reason : str or None
         Why there is no band; None where there is.
     headline : str
@@ -211,8 +212,9 @@ def smooth_reliability(evidence: Evidence) -> SmoothReliability:
 
     at = np.arange(SMOOTH_POINTS + 1) / SMOOTH_POINTS
     density = np.maximum(smoothed(cells.count.astype(np.float64)), 0.0)
-    # A pair right at a point adds 1 to this number.
+    # A pair right at a point adds 1 to this number, one that is far away next to nothing.
     is_near_a_pair = density * n * bandwidth * np.sqrt(2 * np.pi) >= 1
+    is_near_a_pair &= (at >= confidence[0] - 1 / SMOOTH_POINTS) & (at <= confidence[-1] + 1 / SMOOTH_POINTS)
 
     def curve(correct: NDArray[np.int64]) -> NDArray[np.float64]:
         residual = smoothed(correct - cells.confidence)
