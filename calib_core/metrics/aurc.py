@@ -56,7 +56,7 @@ AURC: Final = Metric(
         "The share of wrong answers if only the most confident are given, averaged over how many are: "
         "lower is better, and it rewards both accuracy and ranking."
     ),
-    source="Geifman, El-Yaniv 2017: mean over rows i of the share wrong among the rows with c ≥ c_i",
+    source="Geifman 2017: mean over rows i of the share wrong among the rows with a confidence ≥ c_i",
     needs="pairs",
     low=0.0,
     high=1.0,

@@ -149,5 +149,5 @@ SMOOTH_ECE: Final = Metric(
     compute=smooth_ece,
     required_sums="values",
     interval_method="none",
-    no_interval_reason="its absolute values have a kink where a smoothed gap is 0, as in ECE",
+    no_interval_reason="none has been tested in simulations",
 )
