@@ -374,7 +374,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Measured]]]] = {
     "One confidence a row": measure_rows,
     f"Questions asked {TRIALS} times, from {MIN_CLUSTERS} questions on": measure_clusters,
     f"All of {CLASSES} choices": measure_classes,
-    "Basic bootstraps that are not shown, since they hold too little": measure_not_shown,
+    "Basic bootstraps that are not shown, since some hold too little": measure_not_shown,
 }
 
 

@@ -65,5 +65,5 @@ AURC: Final = Metric(
     compute=aurc,
     required_sums="values",
     interval_method="none",
-    no_interval_reason="a bootstrap of it held the truth too rarely in simulations",
+    no_interval_reason="a bootstrap held the truth in only 58 to 97 % of simulated data sets",
 )

@@ -312,3 +312,12 @@ def test_coverage_is_stated_as_simulated() -> None:
     for id_, metric in simulated.items():
         (shares,) = re.findall(rf"^{id_}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
         assert f"{shares} of data sets for {metric.name}" in coverage_note((id_,))
+
+
+@pytest.mark.parametrize("metric", ["brier_skill", "aurc"])
+def test_intervals_that_hold_too_little_are_not_shown_and_say_how_little(metric: str) -> None:
+    measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
+    (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
+    assert f"{shares} of simulated data sets" in (
+        no_interval_reason(calibrated_evidence(50, 1), metric) or ""
+    )
