@@ -18,7 +18,7 @@ QUESTION = ("question", "confidence", "right")
 
 
 def format_value(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{value:.4f}".replace("-", "−")
 
 
 @pytest.mark.parametrize("metric", METRICS)
