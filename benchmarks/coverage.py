@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.edges import Scheme, bin_of
+from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, basic_interval, equal_weight_draws
 from calib_core.inference.cluster_draws import MIN_CLUSTERS, correlated_uniforms
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -248,6 +249,78 @@ def measure_classes() -> Iterator[Measured]:
                 )
 
 
+WeightedValue = Callable[[AnswerEvidence, NDArray[np.float64]], NDArray[np.float64]]
+"""The rows, and weights of shape (draws, n) → a metric in each draw."""
+
+
+def weighted_skill(evidence: AnswerEvidence, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Brier skill score; −∞ where all weighted rows have one outcome."""
+    pairs = evidence.pairs
+    accuracy = weights @ pairs.correct / weights.sum(1)
+    error = weights @ (pairs.confidence - pairs.correct) ** 2 / weights.sum(1)
+    spread = accuracy * (1 - accuracy)
+    return 1 - np.divide(error, spread, out=np.full(spread.size, np.inf), where=spread > 0)
+
+
+def weighted_aurc(evidence: AnswerEvidence, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """AURC of rows without ties."""
+    order = np.argsort(-evidence.pairs.confidence)
+    weights = weights[:, order]
+    answered = np.cumsum(weights, axis=1)
+    wrong = np.cumsum(weights * ~evidence.pairs.correct[order], axis=1)
+    risk = np.divide(wrong, answered, out=np.zeros_like(wrong), where=answered > 0)
+    return (weights * risk).sum(1) / weights.sum(1)
+
+
+def true_skill(truth: Truth) -> float:
+    """Brier skill score of endless rows."""
+    c, _gap = truth.endless
+    chance = truth.chance(c)
+    return float(
+        1 - np.mean((c - chance) ** 2 + chance * (1 - chance)) / (chance.mean() * (1 - chance.mean()))
+    )
+
+
+def true_aurc(truth: Truth) -> float:
+    """AURC of endless rows."""
+    c, _gap = truth.endless
+    wrong = np.cumsum(1 - truth.chance(c)[::-1])
+    return float(np.mean(wrong / np.arange(1, c.size + 1)))
+
+
+NOT_SHOWN: Final[dict[str, tuple[WeightedValue, Callable[[Truth], float]]]] = {
+    "brier_skill": (weighted_skill, true_skill),
+    "aurc": (weighted_aurc, true_aurc),
+}
+"""Metrics whose basic bootstrap is measured here and shown nowhere."""
+
+
+def measure_not_shown() -> Iterator[Measured]:
+    """The basic bootstrap over rows of metrics that have no interval in the program."""
+    for truth in TRUTHS:
+        for n in ROWS:
+            if n > MAX_ROWS_OF_BOOTSTRAP:
+                continue
+            for id_, (weighted, value) in NOT_SHOWN.items():
+                random = np.random.default_rng([SEED, n, len(truth.title)])
+                true = value(truth)
+                hits: list[bool] = []
+                widths: list[float] = []
+                holds = True
+                for _ in range(REPEATS):
+                    evidence = truth.drawn(n, random)
+                    estimate = float(weighted(evidence, np.ones((1, n)))[0])
+                    drawn = [weighted(evidence, w) for w in equal_weight_draws(n, BOOTSTRAP_DRAWS, 0)]
+                    ends = basic_interval(estimate, np.concatenate(drawn)) if np.isfinite(estimate) else None
+                    if ends is None:
+                        continue
+                    hits.append(ends[0] <= true <= ends[1])
+                    widths.append(ends[1] - ends[0])
+                    holds &= ends[0] <= estimate <= ends[1]
+                share, width = (float(np.mean(each)) if hits else np.nan for each in (hits, widths))
+                yield Measured(truth.title, id_, n, share, width, holds)
+
+
 def table(measured: Sequence[Measured], unit: str) -> list[str]:
     """A row per truth and metric, a column per n: coverage, and the mean width in brackets."""
     ns = sorted({one.n for one in measured})
@@ -301,6 +374,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Measured]]]] = {
     "One confidence a row": measure_rows,
     f"Questions asked {TRIALS} times, from {MIN_CLUSTERS} questions on": measure_clusters,
     f"All of {CLASSES} choices": measure_classes,
+    "Basic bootstraps that are not shown, since some hold too little": measure_not_shown,
 }
 
 

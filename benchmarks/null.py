@@ -21,6 +21,7 @@ from calib_core.inference.cluster_draws import ClusterDraws, correlated_uniforms
 from calib_core.inference.null import BinnedNullDraws, BinomialDraws, null_distribution
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
+from calib_core.results.reliability_without_bins import CELLS, miscalibration_null
 
 SEED: Final = 20261124
 REPEATS: Final = 200
@@ -28,7 +29,11 @@ ROWS: Final = (30, 100, 300, 1_000, 10_000)
 CLUSTERS: Final = (30, 60, 200)
 TRIALS: Final = 5
 LEVEL: Final = 0.05
-SHOWN: Final = (("ece", Scheme("width", 10)), ("ece", Scheme("width", 100)))
+SHOWN: Final = (
+    ("ece", Scheme("width", 10)),
+    ("ece", Scheme("width", 100)),
+    ("ece_debiased_sq", Scheme("width", 10)),
+)
 
 Confidences = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
@@ -55,6 +60,11 @@ class Drawn:
         del metric
         return self.draws.null_draws(scheme)
 
+    def miscalibration_clear(self) -> bool:
+        """Whether p ≤ .05 for the miscalibration of an isotonic fit (CORP)."""
+        drawn = np.array([draw.bins.correct for draw in self.draws.null_draws(CELLS)])
+        return miscalibration_null(self.sums.binned(CELLS), drawn)[1] <= LEVEL
+
     def clear(self, metric_id: str, scheme: Scheme) -> bool:
         """Whether p ≤ .05."""
         metric = METRICS[metric_id]
@@ -68,12 +78,13 @@ def sizes_of_rows() -> Iterator[tuple[str, int, list[float]]]:
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
         for n in ROWS:
             random = np.random.default_rng([SEED, place, n])
-            clear = np.zeros(len(SHOWN), np.float64)
+            clear = np.zeros(len(SHOWN) + 1, np.float64)
             for _ in range(REPEATS):
                 c = confidences(random, n)
                 sums = BinSums.from_pairs(c, random.random(n) < c)
                 drawn = Drawn(sums, BinomialDraws(sums))
-                clear += [drawn.clear(metric, scheme) for metric, scheme in SHOWN]
+                of_shown = (drawn.clear(metric, scheme) for metric, scheme in SHOWN)
+                clear += [*of_shown, drawn.miscalibration_clear()]
             yield title, n, (clear / REPEATS).tolist()
 
 
@@ -84,7 +95,7 @@ def sizes_of_clusters() -> Iterator[tuple[str, int, list[float]]]:
             for n_clusters in CLUSTERS:
                 random = np.random.default_rng([SEED, 100 + place, n_clusters])
                 cluster = np.repeat(np.arange(n_clusters), TRIALS)
-                clear = np.zeros(len(SHOWN) + 1, np.float64)
+                clear = np.zeros(len(SHOWN) + 2, np.float64)
                 for _ in range(REPEATS):
                     c = np.repeat(confidences(random, n_clusters), TRIALS)
                     if jitter:
@@ -97,6 +108,7 @@ def sizes_of_clusters() -> Iterator[tuple[str, int, list[float]]]:
                     alone = Drawn(sums, BinomialDraws(sums))
                     clear += [
                         *(drawn.clear(metric, scheme) for metric, scheme in SHOWN),
+                        drawn.miscalibration_clear(),
                         alone.clear(*SHOWN[0]),
                     ]
                 yield f"{title}, {how}", n_clusters, (clear / REPEATS).tolist()
@@ -112,7 +124,8 @@ def table(titles: list[str], rows: Iterator[tuple[str, int, list[float]]]) -> It
 
 def lines() -> Iterator[str]:
     """The page, line by line."""
-    metrics = [f"{METRICS[metric].name}, M = {scheme.bins}" for metric, scheme in SHOWN]
+    metrics = [f"{METRICS[metric].title}, M = {scheme.bins}" for metric, scheme in SHOWN]
+    metrics.append("miscalibration (CORP)")
     known = 100 * 1.96 * (LEVEL * (1 - LEVEL) / REPEATS) ** 0.5
     yield "# How often p ≤ .05 for calibrated rows"
     yield ""

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from calib_core.edges import Scheme
 from calib_core.inference.paired_test import PairedTest, paired_test
 from calib_core.metrics import METRICS
-from calib_core.metrics.brier import linearised_brier_skill
 from calib_core.metrics.metric import Linearisation
 from calib_core.pairs import Pairs
 from calib_core.results.best import corrected_p_values, ece_tests, influence_of_one_more
@@ -38,7 +37,7 @@ Floats = NDArray[np.float64]
 Answers = tuple[Floats, NDArray[np.bool_]]
 LINEAR: Final[dict[str, Linearisation]] = {
     id_: metric.linearise for id_, metric in METRICS.items() if metric.linearise is not None
-} | {"brier_skill": linearised_brier_skill}
+}
 MEASURED: Final = (*LINEAR, "ece")
 
 

@@ -30,6 +30,8 @@ TALLEST: Final = 6000
 CHOICES: Final = {
     "reliability-bin": "reliability?bin=10",
     "reliability-m50": "reliability?m=50&log=1",
+    "reliability-isotonic": "reliability?view=isotonic",
+    "reliability-smooth": "reliability?view=smooth",
     "reliability-tokens": "reliability?run=5-gram-witten-bell-stdlib-code",
     "concentration-beside": "concentration?with=p_true,logit_path,cluster_size",
     "robustness-tokens": "robustness?run=5-gram-witten-bell-stdlib-code",

@@ -13,6 +13,12 @@ from calib_core.errors import Unavailable
 from calib_core.figures.lines import describe_lines, lines_figure, styles_by_line
 from calib_core.figures.palette import LIGHT, SYMBOL_CHARACTERS
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.figures.reliability_without_bins import (
+    corp_figure,
+    describe_corp,
+    describe_smooth,
+    smooth_figure,
+)
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
@@ -23,9 +29,16 @@ from calib_core.results.evidence import Evidence
 from calib_core.results.lines import MAX_LINES, TOO_MANY_LINES, ReliabilityLines, reliability_lines
 from calib_core.results.questions import MAX_SHOWN_QUESTIONS, questions_in_bin
 from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.reliability_without_bins import (
+    CorpReliability,
+    SmoothReliability,
+    corp_reliability,
+    smooth_reliability,
+    unavailable_without_bins,
+)
 from calib_core.results.score import score
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
-from calib_core.wording import plural
+from calib_core.wording import format_number, format_short, p_value_phrase, plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
@@ -48,11 +61,29 @@ from pages.widgets.summary import (
     show_warnings,
 )
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_table
-from pages.widgets.url_inputs import url_text_input, url_toggle, warn_not_available
+from pages.widgets.url_inputs import url_segment, url_text_input, url_toggle, warn_not_available
 
 LINES_HELP: Final = (
     f"Up to {MAX_LINES} runs, each by one of its methods, on one diagram: metric, bins and switches as "
     "above. Type to search."
+)
+
+
+BINS_VIEW: Final = "bins"
+VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
+VIEWS_HELP: Final = (
+    "Bins: as chosen in the sidebar. Isotonic: the accuracy at each confidence, if it may only rise with it. "
+    "Smooth: the accuracy around each confidence. The last two have no bins to choose and show the top label."
+)
+
+CORP_CAPTION: Final = (
+    "Line: the accuracy at each confidence, fitted under the one condition that it never falls as the "
+    "confidence rises; below the diagonal is over-confident. Lower panel: rows in 50 equal bins. "
+    "Brier score = miscalibration − discrimination + uncertainty."
+)
+SMOOTH_CAPTION: Final = (
+    "Line: the accuracy around each confidence, averaged with a Gaussian kernel as wide as the smooth ECE; "
+    "below the diagonal is over-confident. Where it is missing, no row is near. Lower panel: where rows lie."
 )
 
 
@@ -419,6 +450,111 @@ def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
     st.info(escape_markdown(str(reason)), icon=":material/straighten:")
 
 
+# --- One run without bins -------------------------------------------------------------------------
+
+
+def choose_view(choice: RunChoice) -> str:
+    """Draw the choice of the diagram and return its id; only bins where single confidences are not kept."""
+    if reason := unavailable_without_bins(choice.evidence):
+        if st.query_params.get("view"):
+            warn_not_available("view", "which needs every single confidence.")
+        st.caption(f"Isotonic and smooth views are not available: {escape_markdown(reason)}")
+        return BINS_VIEW
+    return url_segment("view", "View", VIEWS, VIEWS_HELP)
+
+
+def show_corp(choice: RunChoice) -> None:
+    """Draw the isotonic diagram, the parts of the Brier score, and the bins that the fit finds."""
+    result = cached_result(("corp", *choice.cache_key()), lambda: corp_reliability(choice.evidence))
+    show_tiles(corp_tiles(result))
+    with st.grid(2, min_column_width=430, gap="medium"):
+        diagram, table = st.container(), st.container()
+    with diagram:
+        st.subheader("Isotonic reliability diagram (CORP)", anchor=False)
+        show_figure(
+            lambda theme: corp_figure(result, theme),
+            key="corp",
+            alt=describe_corp(result),
+            export=_export_without_bins(choice, "corp", result, "Isotonic reliability diagram"),
+        )
+    with table:
+        st.subheader("Bins found by the fit", anchor=False)
+        st.markdown(escape_markdown(result.headline))
+        ends = result.blocks.select("low", "high").iter_rows()
+        blocks = result.blocks.select(
+            pl.Series("interval", [f"{low:.3f} to {high:.3f}" for low, high in ends], dtype=pl.String),
+            "count",
+            mean_confidence=pl.col("confidence") * 100,
+            accuracy=pl.col("accuracy") * 100,
+            gap="gap",
+        )
+        export = _export_without_bins(choice, "corp-bins", result, "Bins found by the fit")
+        show_table(
+            blocks,
+            key="blocks",
+            alt=f"Isotonic fit: {plural(blocks.height, 'bin')} of equal fitted accuracy",
+            export=replace(export, frame=lambda: result.blocks.with_columns(recipe=pl.lit(result.recipe))),
+        )
+        st.caption(f"{CORP_CAPTION} {_band_caption(result.no_null_reason)}")
+        show_recipe(result.recipe)
+
+
+def corp_tiles(result: CorpReliability) -> list[tuple[str, str, str, str]]:
+    """Return the tiles of the three parts of the Brier score, the first with what chance would give."""
+    chance = ""
+    if result.miscalibration.null_median is not None:
+        p = p_value_phrase(result.miscalibration.p, result.miscalibration.draws)
+        chance = f"if calibrated {format_short(result.miscalibration.null_median)}, {p}"
+    parts = {
+        "Miscalibration": (result.miscalibration, chance),
+        "Discrimination": (result.discrimination, ""),
+        "Uncertainty": (result.uncertainty, ""),
+    }
+    return [
+        (title, format_number(part.value), METRICS[part.metric].help, below)
+        for title, (part, below) in parts.items()
+    ]
+
+
+def show_smooth(choice: RunChoice) -> None:
+    """Draw the smooth diagram, its error and its bandwidth."""
+    result = cached_result(("smooth", *choice.cache_key()), lambda: smooth_reliability(choice.evidence))
+    with st.grid(2, min_column_width=430, gap="medium"):
+        diagram, text = st.container(), st.container()
+    with diagram:
+        st.subheader("Smooth reliability diagram", anchor=False)
+        show_figure(
+            lambda theme: smooth_figure(result, theme),
+            key="smooth",
+            alt=describe_smooth(result),
+            export=_export_without_bins(choice, "smooth", result, "Smooth reliability diagram"),
+        )
+    with text:
+        st.subheader("Smooth ECE", anchor=False)
+        help_ = METRICS[result.smooth_ece.metric].help
+        show_tiles([("Smooth ECE", format_number(result.smooth_ece.value), help_)])
+        st.markdown(escape_markdown(result.headline))
+        st.caption(f"{SMOOTH_CAPTION} {_band_caption(result.no_null_reason)}")
+        show_recipe(result.recipe)
+
+
+def _band_caption(no_null_reason: str | None) -> str:
+    """Return what the band is, or why there is none."""
+    if no_null_reason:
+        return f"No band: {escape_markdown(no_null_reason)}."
+    return "Grey band: where 90 % of the curves of a perfectly calibrated model lie at each confidence."
+
+
+def _export_without_bins(
+    choice: RunChoice, view: str, result: CorpReliability | SmoothReliability, content: str
+) -> Export:
+    run_and_method = make_file_stem(choice.run.id, choice.evidence.method.id, view)
+    return Export(run_and_method, result.to_frame, result.recipe, content, choice.description)
+
+
+# --- Bins -----------------------------------------------------------------------------------------
+
+
 def show_diagram(choice: RunChoice, result: Reliability, selected: int | None) -> None:
     """Draw the reliability diagram; a click on a bar selects its bin."""
     title, switch = st.columns([2, 1], vertical_alignment="center")
@@ -586,6 +722,10 @@ def page() -> None:
         show_bounds(choice, reason)
         st.stop()
     show_reliability_summary(choice, result)
+    view = choose_view(choice)
+    if view != BINS_VIEW:
+        {"isotonic": show_corp, "smooth": show_smooth}[view](choice)
+        return
     selected = selected_bin(result.table)
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, table = st.container(), st.container()

@@ -25,10 +25,12 @@ BAND_OPACITY: Final = 0.16
 def metric_line_style(metric: str, theme: Theme) -> dict[str, Any]:
     """Plotly's `line` of a registered metric, the same on every page."""
     index = sorted(METRICS, key=lambda id_: id_ not in SWEPT_METRICS).index(metric)  # swept metrics first
+    colours = theme.series_colours
     return {
-        "color": theme.series_colours[index % len(theme.series_colours)],
+        "color": colours[index % len(colours)],
         "width": 2.4,
-        "dash": _METRIC_DASHES[(index + index // len(_METRIC_DASHES)) % len(_METRIC_DASHES)],
+        # Moves on by one more with each round of the colours, so that no pair of the two comes back.
+        "dash": _METRIC_DASHES[(index + index // len(colours)) % len(_METRIC_DASHES)],
     }
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import BinSums
 from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
-from calib_core.inference.null import NULL_SEED, BinnedNullDraws, sum_draws
+from calib_core.inference.null import NULL_SEED, BinnedNullDraws, ConfidenceMoments, sum_draws
 from calib_core.tokens.sums import N_DRAWS
 
 MIN_CLUSTERS: Final = 60
@@ -149,18 +149,35 @@ class ClusterDraws:
         """The draws in the bins of any scheme; the outcomes drawn are the same for every scheme."""
         binned = self._sums.binned(scheme)
         if scheme.binning == "width" and FINEST_BINS % scheme.bins == 0:
-            cell, counts = self._fine_draws
+            cell, counts, moments = self._fine_draws
             place = np.searchsorted(binned.index, cell // (FINEST_BINS // scheme.bins))
-            return sum_draws(binned, self._sums, NULL_SEED, counts, place)
+            return sum_draws(binned, self._sums, NULL_SEED, counts, place, moments)
         index = assign_bins(self._confidence, scheme, computed=self._sums.computed)
-        counts = self._count_draws(np.searchsorted(binned.index, index), binned.n_bins)
-        return sum_draws(binned, self._sums, NULL_SEED, counts, np.arange(binned.n_bins))
+        piece, counts, moments = self._draws_of_cells(index * np.int64(FINEST_BINS) + self._fine_cell)
+        place = np.searchsorted(binned.index, piece // FINEST_BINS)
+        return sum_draws(binned, self._sums, NULL_SEED, counts, place, moments)
 
     @cached_property
-    def _fine_draws(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The occupied cells of the finest grid, and the number of right outcomes in each draw and cell."""
-        cell, place = np.unique(bin_of(self._confidence, FINEST_BINS), return_inverse=True)
-        return cell, self._count_draws(place, cell.size)
+    def _fine_cell(self) -> NDArray[np.intp]:
+        """The finest bin of each pair."""
+        return bin_of(self._confidence, FINEST_BINS)
+
+    @cached_property
+    def _fine_draws(self) -> tuple[NDArray[np.intp], NDArray[np.int32], ConfidenceMoments]:
+        return self._draws_of_cells(self._fine_cell)
+
+    def _draws_of_cells(
+        self, cell_of_pair: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.int32], ConfidenceMoments]:
+        """The occupied cells, the number of right outcomes in each draw and cell, and the cells' moments."""
+        cell, place, count = np.unique(cell_of_pair, return_inverse=True, return_counts=True)
+        confidence = self._confidence.astype(np.float64)
+        moments = ConfidenceMoments.from_sums(
+            count.astype(np.int64),
+            np.bincount(place, confidence, minlength=cell.size).astype(np.float64),
+            np.bincount(place, confidence**2, minlength=cell.size).astype(np.float64),
+        )
+        return cell, self._count_draws(place, cell.size), moments
 
     def _count_draws(self, place: NDArray[np.intp], n_places: int) -> NDArray[np.int32]:
         """Number of right outcomes in each draw and place, shape (N_DRAWS, n_places)."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.metrics.brier_decomposition import recalibrated_accuracy
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IsotonicCurve:
@@ -62,11 +64,9 @@ def isotonic_curve(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) 
     >>> np.round(curve.probability, 3).tolist()
     [0.333, 0.333, 1.0]
     """
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, and rarely needed
-
     if not confidence.size:
         raise ValueError("an isotonic curve needs at least one pair")
     distinct, position, count = np.unique(confidence, return_inverse=True, return_counts=True)
     right = np.bincount(position, weights=correct, minlength=distinct.size)
-    fitted = isotonic_regression(right / count, weights=count).x
-    return IsotonicCurve(distinct.astype(np.float64), count.astype(np.float64), np.asarray(fitted))
+    fitted = recalibrated_accuracy(count, right)
+    return IsotonicCurve(distinct.astype(np.float64), count.astype(np.float64), fitted)

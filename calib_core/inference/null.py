@@ -130,9 +130,9 @@ class ConfidenceMoments:
         by at most 1/FINEST_BINS; hence the variance is at most the unweighted one times the largest
         confidence over the mean, and at most 1/(2·FINEST_BINS)².
         """
-        nonzero = confidence_sum > 0
-        mean = np.divide(squared_confidence_sum, confidence_sum, out=np.zeros(nonzero.size), where=nonzero)
         unweighted_mean = confidence_sum / n
+        nonzero = unweighted_mean >= np.finfo(np.float64).tiny
+        mean = np.divide(squared_confidence_sum, confidence_sum, out=np.zeros(nonzero.size), where=nonzero)
         variance = squared_confidence_sum / n - unweighted_mean**2
         variance[variance < 1e-13 * unweighted_mean**2] = 0.0  # rounding error of equal confidences
         largest_over_mean = np.divide(
@@ -281,12 +281,17 @@ class BinomialDraws:
         if scheme.binning == "width" and FINEST_BINS % scheme.bins == 0:
             bin_ = self._fine.index // (FINEST_BINS // scheme.bins)
             place = np.searchsorted(binned.index, bin_)
-            return sum_draws(binned, self._sums, NULL_SEED, self._fine_draws, place)
+            return sum_draws(binned, self._sums, NULL_SEED, self._fine_draws, place, self._fine_moments)
         return self._draws_with_cut_cells(scheme)
 
     @cached_property
     def _fine_draws(self) -> NDArray[np.int32]:
         return _draw_binomial(np.random.default_rng(NULL_SEED), self._fine.count, self._fine.confidence)
+
+    @cached_property
+    def _fine_moments(self) -> ConfidenceMoments:
+        fine = self._fine
+        return ConfidenceMoments.from_sums(fine.count, fine.confidence, fine.squared_confidence)
 
     @cached_property
     def _fine_cell(self) -> NDArray[np.intp]:
@@ -301,12 +306,14 @@ class BinomialDraws:
         whole = np.bincount(part, minlength=self._fine.n_bins)[part] == 1
         count = np.add.reduceat(cells.count, start)
         confidence = np.add.reduceat(cells.value * cells.count, start)
+        squared = np.add.reduceat(cells.value**2 * cells.count, start)
         drawn = np.empty((N_DRAWS, part.size), np.int32)
         drawn[:, whole] = self._fine_draws[:, part[whole]]
         anew = np.random.default_rng([NULL_SEED, BINNINGS.index(scheme.binning), scheme.bins])
         drawn[:, ~whole] = _draw_binomial(anew, count[~whole], confidence[~whole])
         place = np.searchsorted(binned.index, bin_)
-        return sum_draws(binned, self._sums, NULL_SEED, drawn, place)
+        moments = ConfidenceMoments.from_sums(count, confidence, squared)
+        return sum_draws(binned, self._sums, NULL_SEED, drawn, place, moments)
 
 
 def _draw_binomial(
@@ -614,7 +621,7 @@ def _draws_of_scheme(
         if draws is None:
             return None
         values = np.array([metric.compute(sums, scheme) for sums in draws], np.float64)
-        if metric.required_sums == "squares":
+        if metric.needs == "distribution" and metric.required_sums == "squares":
             max_missing_spread = MAX_MISSING_SPREAD * np.median(values)
             if draws.missing_spread > max_missing_spread:
                 return None

@@ -61,7 +61,7 @@ def brier_skill(brier_score: float, accuracy: float) -> float | None:
     return 1 - brier_score / reference_score if reference_score > 0 else None
 
 
-def linearised_brier_skill(
+def _linearised_brier_skill(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_]
 ) -> tuple[float, NDArray[np.float64]]:
     """The Brier skill score, and the influence of each pair on it.
@@ -91,6 +91,12 @@ def linearised_brier_skill(
     return value, influence
 
 
+def brier_skill_of_sums(sums: Sums, _scheme: Scheme) -> float | None:
+    """Brier skill score of the pairs, at most 1; None without pairs, or where all have one outcome."""
+    score = brier(sums, _scheme)
+    return None if score is None else brier_skill(score, sums.n_correct / sums.n_pairs)
+
+
 BRIER: Final = Metric(
     id="brier",
     title="Brier score",
@@ -114,6 +120,29 @@ BRIER: Final = Metric(
     interval_coverage=(80, 95),
     weighted_form=_weighted_brier,
     linearise=_linearised_brier,
+)
+
+
+BRIER_SKILL: Final = Metric(
+    id="brier_skill",
+    title="Brier skill score",
+    title_in_sentence="Brier skill score",
+    recipe_name="Brier skill",
+    meaning=(
+        "The Brier score against that of always stating the accuracy: higher is better, 1 is perfect, and "
+        "below 0 the confidences are worse than that constant."
+    ),
+    source="Murphy 1973: 1 − Brier / (a(1 − a)) for the accuracy a",
+    needs="pairs",
+    low=None,
+    high=1.0,
+    direction="higher",
+    binned=False,
+    compute=brier_skill_of_sums,
+    required_sums="squares",
+    interval_method="none",
+    no_interval_reason="a bootstrap held the truth in 87 to 100 % of simulated data sets",
+    linearise=_linearised_brier_skill,
 )
 
 

@@ -91,3 +91,48 @@ ACE: Final = Metric(
     interval_method="directional",
     interval_coverage=(93, 100),
 )
+
+
+def ece_debiased_sq(sums: Sums, scheme: Scheme) -> float | None:
+    """Squared calibration error without the part that chance adds, in [−1, 1]; None without pairs.
+
+    Σ_b (S_b² − Σ_{i∈b} d_i²) / (n (n_b − 1)) with d = c − y and S_b its sum over bin b. For independent rows
+    and given bins and counts, its expectation is Σ_b (n_b/n)·(mean gap of b)² over the bins of two pairs or
+    more; a bin with one pair contributes nothing.
+
+    References
+    ----------
+    Bröcker (2012), doi:10.1007/s00382-011-1191-1; Kumar, Liang, Ma (2019), arXiv:1909.10155, section 4.
+    """
+    if not sums.n_pairs:
+        return None
+    binned = sums.binned(scheme)
+    squares = binned.squared_confidence - 2 * binned.correct_confidence + binned.correct
+    cross_products = binned.absolute_gap**2 - squares
+    shared = binned.count > 1
+    return float((cross_products[shared] / (binned.count[shared] - 1)).sum()) / sums.n_pairs
+
+
+ECE_DEBIASED_SQ: Final = Metric(
+    id="ece_debiased_sq",
+    title="Debiased squared ECE",
+    title_in_sentence="debiased squared ECE",
+    recipe_name="squared ECE-L2, debiased",
+    meaning=(
+        "The squared gap over the bins without what chance adds to it, so that runs of different length "
+        "compare fairly: lower is better, about 0 if calibrated, and chance can push it below 0."
+    ),
+    source=(
+        "Bröcker 2012, Kumar et al. 2019: Σ_b (S_b² − Σ d²) / (n (n_b − 1)), d = c − y; bins with one pair "
+        "add nothing, and rows count as independent"
+    ),
+    needs="pairs",
+    low=-1.0,
+    high=1.0,
+    direction="lower",
+    binned=True,
+    compute=ece_debiased_sq,
+    required_sums="squares",
+    interval_method="none",
+    no_interval_reason="none has been tested in simulations",
+)

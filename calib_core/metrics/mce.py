@@ -42,4 +42,5 @@ MCE: Final = Metric(
     compute=mce,
     all_labels=True,
     interval_method="none",
+    no_interval_reason="no method covers a maximum over bins",
 )

@@ -108,6 +108,8 @@ class Metric:
         Sums → number that Σ |gap| over the bins is divided by; only for a metric that is such a sum.
     interval_method : {"bootstrap", "wilson", "directional", "none"}
         Kind of 95 % interval.
+    no_interval_reason : str or None
+        Why the metric has no interval, as the end of a sentence; only with `interval_method` "none".
     interval_coverage : (int, int) or None
         Lowest and highest simulated coverage of the interval, in percent of data sets
         (benchmarks/coverage.md); None if it was not simulated.
@@ -143,6 +145,7 @@ class Metric:
     sampling_default: SamplingDefault = "named"
     divisor: Callable[[Sums], int] | None = None
     interval_method: IntervalMethod = "bootstrap"
+    no_interval_reason: str | None = None
     interval_coverage: tuple[int, int] | None = None
     weighted_form: WeightedForm | None = None
     linearise: Linearisation | None = None

@@ -17,11 +17,12 @@ from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.metrics.aurc import AURC, risk_coverage_area
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recipe import recipe_text
 from calib_core.wording import ROUNDING_TOLERANCE, format_percent, join_names
 
-AURC_FORMULA: Final = "mean over rows i of the share wrong among the rows with a confidence ≥ c_i"
+AURC_FORMULA: Final = AURC.source.partition(": ")[2]
 """Area under risk against coverage; rows of equal confidence are answered together."""
 
 IN_SAMPLE_NOTE: Final = (
@@ -125,8 +126,7 @@ class AbstentionCurve:
     @cached_property
     def aurc(self) -> float:
         """Area under risk against coverage (`AURC_FORMULA`), in [0, 1]; lower is better."""
-        rows = np.diff(self.n_answered, prepend=0)
-        return float((rows * (1 - self.accuracy)).sum()) / self.n_used
+        return risk_coverage_area(self.n_answered, self.n_correct)
 
     @property
     def answering_all(self) -> OperatingPoint:

@@ -25,14 +25,14 @@ from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, p
 from calib_core.inference.pairing import QuestionNumbers, identifies_questions, number_questions
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
-from calib_core.metrics.brier import linearised_brier_skill
+from calib_core.metrics.brier import BRIER_SKILL as BRIER_SKILL_METRIC
 from calib_core.metrics.metric import Linearisation
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.runs import AnswerRun
 from calib_core.wording import ROUNDING_TOLERANCE, join_names, plural
 
-BRIER_SKILL: Final = "brier_skill"
+BRIER_SKILL: Final = BRIER_SKILL_METRIC.id
 
 RANKED_METRICS: Final = (BRIER_SKILL, "accuracy", "brier")
 """The metrics by which runs and methods are ranked, the leading one first."""
@@ -41,8 +41,7 @@ RANKED_NAMES: Final[Mapping[str, str]] = {BRIER_SKILL: "skill", "accuracy": "acc
 """Their short names."""
 
 _LINEARISATIONS: Final[Mapping[str, Linearisation]] = {
-    BRIER_SKILL: linearised_brier_skill,
-    **{id_: metric.linearise for id_, metric in METRICS.items() if metric.linearise is not None},
+    id_: metric.linearise for id_, metric in METRICS.items() if metric.linearise is not None
 }
 
 
@@ -81,7 +80,7 @@ class PairDifference:
 
     def worse(self) -> str:
         """Key of the clearly worse one; call it only where the difference is clear."""
-        higher_is_better = self.metric == BRIER_SKILL or METRICS[self.metric].direction == "higher"
+        higher_is_better = METRICS[self.metric].direction == "higher"
         return self.second if (self.test.difference > 0) == higher_is_better else self.first
 
 
@@ -195,7 +194,7 @@ class PairedComparison:
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:
             return nobody("those with the best value are worse than always stating their accuracy")
-        higher = metric == BRIER_SKILL or METRICS[metric].direction == "higher"
+        higher = METRICS[metric].direction == "higher"
         leader = max(best, key=lambda key: values[key] if higher else -values[key])
         return BestSet(metric, dataset, leader, tuple(best), tuple(compared), n_pairs)
 
@@ -503,12 +502,7 @@ def _position_of_row(evidence: AnswerEvidence) -> NDArray[np.intp]:
 
 def _value(evidence: Evidence, metric: str) -> float | None:
     """The metric on all rows of the evidence; None where it is not defined."""
-    if metric == BRIER_SKILL:
-        accuracy, score = evidence.accuracy, evidence.brier
-        if accuracy is None or score is None or not 0 < accuracy < 1:
-            return None
-        return 1 - score / (accuracy * (1 - accuracy))
-    return evidence.accuracy if metric == "accuracy" else evidence.brier
+    return METRICS[metric].compute(evidence.top_label_sums, Scheme())
 
 
 def _all_comparable(keys: Sequence[str], tested: set[frozenset[str]]) -> list[str]:

@@ -146,7 +146,7 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
     if not isinstance(evidence, AnswerEvidence):
         return "The positions of a text depend on one another, so that no interval is known."
     if metric.interval_method == "none":
-        return f"{metric.title} has no interval: no method covers a maximum over bins."
+        return f"{metric.title} has no interval: {metric.no_interval_reason}."
     if metric.interval_method != "directional":
         return None
     if evidence.no_null_reason:

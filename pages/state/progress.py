@@ -15,6 +15,8 @@ MESSAGES: Final = MappingProxyType(
     {
         "overview": "Looking at every run …",
         "reliability": "Counting what is in each bin, and what chance would put there …",
+        "corp": "Fitting accuracies that rise with the confidence, and what chance would fit …",
+        "smooth": "Smoothing, and what chance would leave …",
         "concentration": "Counting what is in each bin …",
         "sweep": "Drawing what chance alone would give at every M …",
         "methods": "Reading every method of every run …",

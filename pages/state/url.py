@@ -44,6 +44,7 @@ URL_KEYS = (
     "with",
     "bin",
     "log",
+    "view",
     "runs",
     "metrics",
     "ms",

@@ -43,7 +43,7 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "start": ("every",),
         "tour": ("step", "large"),
-        "reliability": ("bin", "log", "search"),
+        "reliability": ("view", "bin", "log", "search"),
         "robustness": ("place",),
         "comparison": ("at",),
         "sampling": ("place",),

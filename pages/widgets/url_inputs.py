@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import streamlit as st
@@ -49,6 +49,35 @@ def _on_toggle(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (S
         st.query_params.pop(key, None)
     else:
         st.query_params[key] = "1" if value else "0"
+
+
+def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str) -> str:
+    """Draw a choice of few options side by side, the first by default; the address keeps any other."""
+    widget, options = f"_{key}", list(titles)
+    requested = st.query_params.get(key, "")
+    if requested and requested not in titles:
+        warn_not_available(key, f"which is not here. Shown: {titles[options[0]]}.")
+    chosen = requested if requested in titles else options[0]
+    st.session_state[widget] = chosen
+    st.segmented_control(
+        label,
+        options,
+        key=widget,
+        required=True,
+        format_func=lambda option: titles[option],
+        help=help_,
+        on_change=_on_segment,
+        args=(key, widget, options[0]),
+    )
+    return chosen
+
+
+def _on_segment(key: str, widget: str, default: str) -> None:
+    value = str(st.session_state[widget])
+    if value == default:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = value
 
 
 def url_selectbox(key: str, label: str, options: Sequence[str], help_: str, default: int = 0) -> int:

@@ -77,7 +77,29 @@ def test_every_method_on_the_common_rows(two_runs: Path, visit: Visit) -> None:
     assert "n 150" not in table_html(at)[0]
     assert "rows common to the methods shown, n=140/150" in page_text(at)
     assert [cell for cell in rows(table_html(at)[0])[1] if cell] == ["red", "green"]
-    assert table_html(at)[0].count("<strong") >= 4
+    n_best = sum(cell.best_ece + cell.best_brier for cell in table.cells.values())
+    assert table_html(at)[0].count("<strong") == n_best
+
+
+def test_what_is_not_clearly_beaten_is_bold_and_the_rest_is_not(data: Path, visit: Visit) -> None:
+    """The stated confidence tells right from wrong, the other is always 0.9."""
+    asked = [
+        {
+            "id": f"q{at}",
+            "verbal_confidence": 0.95 if at % 4 else 0.1,
+            "confidence": 0.9,
+            "correct": int(at % 4 > 0),
+        }
+        for at in range(80)
+    ]
+    write_csv(data / "quiz.csv", asked)
+    at = visit("methods")
+    assert screens.plain(at.header[0].value) == (
+        "“stated confidence” has the lowest Brier score, 0.0044 (80 rows)."
+    )
+    assert table_html(at)[0].count("<strong") == 2
+    assert screens.tiles(at)["Lowest Brier score"] == "0.0044"
+    assert "Holm over 1 pair" in at.code[0].value
 
 
 def test_each_on_its_own_rows(two_runs: Path, visit: Visit) -> None:

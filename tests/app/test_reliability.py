@@ -12,12 +12,13 @@ from calib_core.bins import BinSums
 from calib_core.metrics import METRICS
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit, figure, page_text, run, table, targets, tiles
+from token_files import positions, write_npz
 
 QUESTION = ("question", "confidence", "right")
 
 
 def format_value(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{value:.4f}".replace("-", "−")
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -164,3 +165,52 @@ def test_one_row_is_enough_to_be_shown(data: Path, visit: Visit) -> None:
     at = visit("reliability")
     assert tiles(at)["ECE"] == "0.2500"
     assert targets(at) == [(3, 1)]
+
+
+def test_the_isotonic_view_shows_the_parts_of_the_brier_score(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(300))
+    (loaded,) = calib_core.load(data / "quiz.csv")
+    at = visit("reliability", method="given")
+    before = tiles(at)
+    screens.choose(at, "_view", value="isotonic")
+    assert screens.address(at) == {"method": "given", "view": "isotonic"}
+    after = tiles(at)
+    for part in ("miscalibration", "discrimination", "uncertainty"):
+        value = calib_core.score(loaded, method="given", metric=f"brier_{part}").value
+        assert after.pop(part.capitalize()) == format_value(value)
+    assert after == before
+    assert {trace.get("name") for trace in figure(at, "corp")["data"]} >= {"isotonic fit"}
+    rows = table(at, "interval", "gap")
+    assert rows["count"].sum() == 300
+    assert rows["accuracy"].is_monotonic_increasing
+    assert "Over-confident: recalibration would lower" in page_text(at)
+    again = visit("reliability", **screens.address(at))
+    assert figure(again, "corp") == figure(at, "corp")
+    screens.choose(again, "_view", value="bins")
+    assert screens.address(again) == {"method": "given"}
+    assert figure(again, "reliability")
+
+
+def test_the_smooth_view_shows_the_smooth_ece(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(300))
+    (loaded,) = calib_core.load(data / "quiz.csv")
+    at = visit("reliability", method="given", view="smooth")
+    value = calib_core.score(loaded, method="given", metric="smooth_ece").value
+    assert tiles(at)["Smooth ECE"] == format_value(value)
+    line = next(one for one in figure(at, "smooth")["data"] if one.get("name") == "smoothed accuracy")
+    assert len(line["x"]) == 513
+
+
+def test_a_view_that_is_not_there_is_said_and_bins_are_shown(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(60))
+    at = visit("reliability", view="*splines*")
+    assert "\\*splines\\*" in at.warning[0].value
+    assert figure(at, "reliability")
+
+
+def test_a_text_has_no_view_without_bins_and_says_why(data: Path, visit: Visit) -> None:
+    write_npz(data / "text.npz", positions(), model="text")
+    at = visit("reliability", view="isotonic")
+    assert "needs every single confidence" in at.warning[0].value
+    assert "Isotonic and smooth views are not available" in page_text(at)
+    assert figure(at, "reliability")

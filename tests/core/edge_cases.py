@@ -155,11 +155,16 @@ def class_sums_of(rows: Sequence[Row]) -> BinSums:
     return _merged([distribution_of(part, width).sums() for width, part in of_width.items() if part])
 
 
-def close(value: float | None, exact: oracle.Exact) -> bool:
+def close(value: float | None, exact: oracle.Exact, tolerance: float = TOLERANCE) -> bool:
     """Whether a number is the exact one to 1e-12; None and infinity are themselves."""
     if value is None or exact is None or exact == math.inf:
         return value == exact
-    return math.isfinite(value) and abs(Fraction(value) - exact) <= Fraction(TOLERANCE)
+    return math.isfinite(value) and abs(Fraction(value) - Fraction(exact)) <= Fraction(tolerance)
+
+
+def tolerance_of(metric_id: str) -> float:
+    """How far a metric may be from the oracle's value."""
+    return oracle.SMOOTH_TOLERANCE if metric_id == "smooth_ece" else TOLERANCE
 
 
 def agrees(metric_id: str, data: Sequence[Pair] | Sequence[Row], how: Bins) -> bool:
@@ -169,7 +174,8 @@ def agrees(metric_id: str, data: Sequence[Pair] | Sequence[Row], how: Bins) -> b
     if metric.needs == "pairs":
         pairs = [item for item in data if isinstance(item, Pair)]
         expected = oracle.OF_PAIRS[metric_id](pairs, how)
-        return close(metric.compute(sums_of(pairs, computed=how.computed), scheme), expected)
+        value = metric.compute(sums_of(pairs, computed=how.computed), scheme)
+        return close(value, expected, tolerance_of(metric_id))
     rows = [item for item in data if isinstance(item, Row)]
     return close(metric.compute(class_sums_of(rows), scheme), oracle.OF_ROWS[metric_id](rows, how))
 

@@ -135,6 +135,119 @@ def auroc(pairs: Sequence[Pair], how: Bins) -> Exact:
     return won / (len(right) * len(wrong))
 
 
+def ece_debiased_sq(pairs: Sequence[Pair], how: Bins) -> Exact:
+    """Over ordered pairs of different rows of a bin: the mean product of their gaps, weighted by n_b/n."""
+    if not pairs:
+        return None
+    total = Fraction(0)
+    for inside in members(pairs, how):
+        gaps = [Fraction(pair.confidence) - pair.correct for pair in inside]
+        products = [a * b for i, a in enumerate(gaps) for j, b in enumerate(gaps) if i != j]
+        if products:
+            total += Fraction(len(inside), len(pairs)) * sum(products, Fraction(0)) / len(products)
+    return total
+
+
+def brier_skill(pairs: Sequence[Pair], how: Bins) -> Exact:
+    right = accuracy(pairs, how)
+    if right is None or right in (0, 1):
+        return None
+    constant = [Pair(float(pair.correct), pair.width, pair.correct) for pair in pairs]
+    reference = sum((Fraction(right) - pair.correct) ** 2 for pair in constant) / Fraction(len(pairs))
+    return 1 - Fraction(brier(pairs, how) or 0) / reference
+
+
+@cache
+def recalibrated(pairs: tuple[Pair, ...], *, computed: bool) -> list[Fraction]:
+    """The isotonic fit at each pair, by the min-max formula over the sorted levels."""
+    levels = [level(pair.confidence, computed=computed) for pair in pairs]
+    distinct = sorted(set(levels))
+    right_below, below = [0], [0]
+    for at in distinct:
+        inside = [pair.correct for pair, own in zip(pairs, levels, strict=True) if own == at]
+        right_below.append(right_below[-1] + sum(inside))
+        below.append(below[-1] + len(inside))
+
+    def average(first: int, last: int) -> Fraction:
+        return Fraction(right_below[last + 1] - right_below[first], below[last + 1] - below[first])
+
+    least = [  # over the ends from `at` on, for each beginning
+        [min(average(first, last) for last in range(at, len(distinct))) for first in range(at + 1)]
+        for at in range(len(distinct))
+    ]
+    fit = {own: max(of_beginnings) for own, of_beginnings in zip(distinct, least, strict=True)}
+    return [fit[own] for own in levels]
+
+
+def _recalibrated_brier(pairs: Sequence[Pair], how: Bins) -> Fraction:
+    fit = recalibrated(tuple(pairs), computed=how.computed)
+    errors = sum(((p - pair.correct) ** 2 for p, pair in zip(fit, pairs, strict=True)), Fraction(0))
+    return errors / len(pairs)
+
+
+def brier_miscalibration(pairs: Sequence[Pair], how: Bins) -> Exact:
+    return Fraction(brier(pairs, how) or 0) - _recalibrated_brier(pairs, how) if pairs else None
+
+
+def brier_discrimination(pairs: Sequence[Pair], how: Bins) -> Exact:
+    return Fraction(brier_uncertainty(pairs, how) or 0) - _recalibrated_brier(pairs, how) if pairs else None
+
+
+def brier_uncertainty(pairs: Sequence[Pair], _how: Bins) -> Exact:
+    """Half the share of ordered pairs of rows, with repetition, whose outcomes differ."""
+    if not pairs:
+        return None
+    differ = sum(1 for one in pairs for other in pairs if one.correct != other.correct)
+    return Fraction(differ, 2 * len(pairs) ** 2)
+
+
+def aurc(pairs: Sequence[Pair], how: Bins) -> Exact:
+    levels = [level(pair.confidence, computed=how.computed) for pair in pairs]
+    risks: list[Fraction] = []
+    for threshold in levels:
+        answered = [pair for pair, own in zip(pairs, levels, strict=True) if own >= threshold]
+        risks.append(Fraction(sum(1 - pair.correct for pair in answered), len(answered)))
+    return sum(risks, Fraction(0)) / len(risks) if risks else None
+
+
+SMOOTH_POINTS = 200
+SMOOTH_TOLERANCE = 1e-3
+"""Points at which the kernel is summed, and what the smooth ECE here is then good for."""
+
+
+def smoothed_error(pairs: Sequence[Pair], bandwidth: float) -> float:
+    """∫ |Σ K(t, c)·(y − c)| dt / n by the midpoint rule, with the kernel as a sum of reflected images."""
+    weights: dict[float, float] = {}
+    for pair in pairs:
+        weights[pair.confidence] = weights.get(pair.confidence, 0.0) + pair.correct - pair.confidence
+    images = [
+        (sign * c + 2 * turn, weight)
+        for c, weight in weights.items()
+        for turn in (-2, -1, 0, 1, 2)
+        for sign in (1, -1)
+        if -9 * bandwidth < sign * c + 2 * turn < 1 + 9 * bandwidth
+    ]
+    total = 0.0
+    for number in range(SMOOTH_POINTS):
+        t = (number + 0.5) / SMOOTH_POINTS
+        total += abs(sum(w * math.exp(-(((t - at) / bandwidth) ** 2) / 2) for at, w in images))
+    return total / (SMOOTH_POINTS * len(pairs) * bandwidth * math.sqrt(2 * math.pi))
+
+
+@cache
+def _smooth_ece(pairs: tuple[Pair, ...]) -> float:
+    low, high = 0.0, 1.0
+    while high - low > SMOOTH_TOLERANCE / 4:
+        middle = (low + high) / 2
+        low, high = (middle, high) if smoothed_error(pairs, middle) > middle else (low, middle)
+    return high
+
+
+def smooth_ece(pairs: Sequence[Pair], _how: Bins) -> Exact:
+    """The bandwidth that is its own error; not exact, but to `SMOOTH_TOLERANCE` from about 0.01 on."""
+    return _smooth_ece(tuple(pairs)) if pairs else None
+
+
 def class_pairs(rows: Sequence[Row], of_class: int) -> list[Pair]:
     """The pairs of one class: the rows that have it."""
     return [
@@ -227,6 +340,13 @@ OF_PAIRS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {
     "accuracy": accuracy,
     "bias": bias,
     "auroc": auroc,
+    "ece_debiased_sq": ece_debiased_sq,
+    "smooth_ece": smooth_ece,
+    "brier_skill": brier_skill,
+    "brier_miscalibration": brier_miscalibration,
+    "brier_discrimination": brier_discrimination,
+    "brier_uncertainty": brier_uncertainty,
+    "aurc": aurc,
 }
 OF_ROWS: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
     "brier_multi": brier_multi,

@@ -68,7 +68,6 @@ def compare(  # noqa: PLR0913  one parameter an option
                 metrics,
                 Scheme(binning, n_bins),
                 MethodOptions(renormalise, "top", unparseable),
-                besides=(BRIER_SKILL,),
             ),
             tuple(dict.fromkeys(metrics or RANKED_METRICS)),
             _top_label_runner(labels),

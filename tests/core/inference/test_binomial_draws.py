@@ -8,6 +8,7 @@ import pytest
 from calib_core.bins import BinSums
 from calib_core.edges import Binning, Scheme
 from calib_core.inference.null import BinomialDraws
+from calib_core.metrics import METRICS
 from calib_core.tokens.sums import N_DRAWS
 
 
@@ -98,3 +99,29 @@ def test_the_same_seed_gives_the_same_draws() -> None:
     for scheme in (Scheme("width", 10), Scheme("width", 7)):
         one, other = (correct_counts(BinomialDraws(sums_of(MANY)), scheme) for _ in range(2))
         assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("scheme", [Scheme("width", 10), Scheme("width", 7), Scheme("mass", 4)])
+def test_draws_have_the_squared_errors_of_their_outcomes(scheme: Scheme) -> None:
+    """Values alone in their cells say which confidences were drawn as right."""
+    values = np.array([0.0, 0.1, 0.2001, 0.35, 0.4, 0.6, 0.75, 1.0])
+    sums = sums_of(np.repeat(values, 20))
+    draws = BinomialDraws(sums)
+    by_value = correct_counts(draws, Scheme("natural"))
+    for right, outcome in zip(by_value, draws.null_draws(scheme), strict=True):
+        if scheme.binning == "width":  # whose cells no edge cuts, so that they are the same draws
+            exact = (right * (1 - values) ** 2 + (20 - right) * values**2).sum()
+            assert outcome.squared_error_sum == pytest.approx(exact, abs=1e-9)
+        binned = outcome.binned(scheme)
+        low, high = binned.correct * binned.low, binned.correct * np.minimum(binned.high, 1)
+        assert bool(
+            ((low - 1e-9 <= binned.correct_confidence) & (binned.correct_confidence <= high + 1e-9)).all()
+        )
+
+
+def test_the_debiased_error_of_calibrated_rows_is_on_both_sides_of_zero() -> None:
+    metric, scheme = METRICS["ece_debiased_sq"], Scheme()
+    drawn = [metric.compute(outcome, scheme) for outcome in BinomialDraws(sums_of(MANY)).null_draws(scheme)]
+    values = np.array(drawn, np.float64)
+    assert abs(values.mean()) < 4 * values.std() / np.sqrt(values.size)
+    assert (values < 0).mean() > 0.3

@@ -112,6 +112,18 @@ def test_one_draw_serves_every_m() -> None:
         assert np.array_equal(correct_counts(draws, scheme).sum(axis=1), total)
 
 
+@pytest.mark.parametrize("scheme", [Scheme("width", 10), Scheme("width", 7), Scheme("mass", 4)])
+def test_draws_have_the_squared_errors_of_their_outcomes(scheme: Scheme) -> None:
+    values = np.array([0.0, 0.1, 0.2001, 0.35, 0.4, 0.6, 0.75, 1.0])
+    c = np.repeat(values, 20)
+    y = np.random.default_rng(4).random(c.size) < c
+    draws = ClusterDraws(BinSums.from_pairs(c, y), c, y, np.arange(c.size) // 4)
+    by_value = correct_counts(draws, Scheme("natural"))
+    for right, outcome in zip(by_value, draws.null_draws(scheme), strict=True):
+        exact = (right * (1 - values) ** 2 + (20 - right) * values**2).sum()
+        assert outcome.squared_error_sum == pytest.approx(exact, abs=1e-9)
+
+
 def evidence_of(c: np.ndarray, y: np.ndarray, cluster: np.ndarray) -> AnswerEvidence:
     columns = {"confidence": c.tolist(), "correct": y.tolist(), "trial_of": [f"q{one}" for one in cluster]}
     return gather_evidence(make_answer_run(columns), "given")

@@ -11,10 +11,9 @@ from scipy import stats
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.paired_test import paired_test
 from calib_core.metrics import METRICS
-from calib_core.metrics.brier import linearised_brier_skill
 from calib_core.metrics.metric import Linearisation
 
-LINEAR = [metric.linearise for metric in METRICS.values() if metric.linearise] + [linearised_brier_skill]
+LINEAR = [metric.linearise for metric in METRICS.values() if metric.linearise]
 VALUES = st.lists(st.integers(-8, 8), min_size=3, max_size=20)
 
 

@@ -14,7 +14,7 @@ from calib_core.metrics import METRICS
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.score import effective_scheme, metric_availability, score
 from core import oracle
-from core.edge_cases import CHECKED_BINS, close, fixed_pairs
+from core.edge_cases import CHECKED_BINS, close, fixed_pairs, tolerance_of
 from core.oracle import Bins, Pair, Row
 from core.run_builders import block_evidence, choice_evidence, given_evidence, make_answer_run
 
@@ -30,6 +30,7 @@ def test_numbers_are_the_oracles(metric: str, bins: int) -> None:
     assert close(
         score(evidence, metric, Scheme("width", bins)).value,
         oracle.OF_PAIRS[metric](pairs, Bins("width", bins)),
+        tolerance_of(metric),
     )
 
 

@@ -290,8 +290,12 @@ def test_brier_intervals_cover_about_as_often_as_they_say() -> None:
 
 def test_every_metric_has_an_interval_or_none_and_never_an_error() -> None:
     for metric in METRICS:
-        found = metric_interval(calibrated_evidence(50, 1), metric)
-        assert (found is None) == (METRICS[metric].needs == "distribution" or metric == "mce")
+        evidence = calibrated_evidence(50, 1)
+        found = metric_interval(evidence, metric)
+        without = METRICS[metric].interval_method == "none"
+        assert (found is None) == (METRICS[metric].needs == "distribution" or without)
+        assert (METRICS[metric].no_interval_reason is not None) == without
+        assert (no_interval_reason(evidence, metric) is not None) == without
 
 
 def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
@@ -308,3 +312,12 @@ def test_coverage_is_stated_as_simulated() -> None:
     for id_, metric in simulated.items():
         (shares,) = re.findall(rf"^{id_}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
         assert f"{shares} of data sets for {metric.name}" in coverage_note((id_,))
+
+
+@pytest.mark.parametrize("metric", ["brier_skill", "aurc"])
+def test_intervals_that_hold_too_little_are_not_shown_and_say_how_little(metric: str) -> None:
+    measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
+    (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
+    assert f"{shares} of simulated data sets" in (
+        no_interval_reason(calibrated_evidence(50, 1), metric) or ""
+    )
