@@ -80,6 +80,23 @@ def format_p_value(p: float | None, draws: int | None) -> str:
     return f"{'≤ ' if least else ''}{format_short(p) if p < 0.001 else f'{p:.3f}'}"
 
 
+def format_q_value(q: float | None) -> str:
+    """A q-value with three digits, or "< 0.001"; a dash for None.
+
+    Examples
+    --------
+    >>> format_q_value(0.0421), format_q_value(2e-7), format_q_value(None)
+    ('0.042', '< 0.001', '–')
+    """
+    return NO_VALUE if q is None else "< 0.001" if q < 0.001 else f"{q:.3f}"
+
+
+def q_value_phrase(q: float | None) -> str:
+    """A q-value in a sentence: "q = 0.042", "q < 0.001"; "" for None."""
+    text = format_q_value(q)
+    return "" if q is None else f"q {text}" if text.startswith("<") else f"q = {text}"
+
+
 def p_value_phrase(p: float | None, draws: int | None) -> str:
     """A p-value in a sentence or tile: "p = 0.020", "p ≤ 0.005"; "" for None."""
     formatted = format_p_value(p, draws)

@@ -62,6 +62,7 @@ URL_KEYS = (
     "wanted",
     "by",
     "groups",
+    "hidden",
     "lines",
     "search",
     "against",
