@@ -101,6 +101,9 @@ MAX_NAME_LENGTH: Final = 26
 HIDDEN_KEY: Final = "hidden"
 """Key of the address that holds the hidden group whose diagram is open."""
 
+_MAX_CONDITIONS_WIDTH: Final = 400
+"""Largest width in pixels of the column that names a hidden group."""
+
 _DRAWING_MESSAGE: Final = "Drawing the intervals …"
 _SCANNING_MESSAGE: Final = "Comparing every group with the other rows …"
 
@@ -455,8 +458,9 @@ def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups, chosen: str |
     columns = fit_column_widths(
         {"Against the rest": st.column_config.TextColumn("Against the rest", help=HIDDEN_HELP)},
         shown,
-        *({"Group", "Run", "Verdict"} & {*shown.columns}),
+        *({"Run", "Verdict"} & {*shown.columns}),
     )
+    columns = fit_column_widths(columns, shown, "Group", max_width=_MAX_CONDITIONS_WIDTH)
     if chosen is None and st.query_params.get(HIDDEN_KEY):
         st.caption(":material/block: The group that the link asks for is not among those listed here.")
     widget = f"hidden_{chosen}"

@@ -156,14 +156,15 @@ class HiddenGroups:
         """How many groups differ from the other rows, and which is clearest."""
         if not self.n_tried:
             return next(iter(self.unavailable.values()), NO_COLUMN)
-        where = "its run" if len(self.series) > 1 else "the run"
+        several = len(self.series) > 1
+        where = ("their run" if self.n_clear > 1 else "its run") if several else "the run"
         if not self.n_clear:
             return (
                 f"None of the {plural(self.n_tried, 'group')} tried is clearly right more or less often than "
                 f"the other rows of {where} at the same confidence."
             )
         first = self.groups[0]
-        run = f" of {self.series[first.run]}" if len(self.series) > 1 else ""
+        run = f" of {self.series[first.run]}" if several else ""
         verb = "is" if self.n_clear == 1 else "are"
         return (
             f"{self.n_clear:,} of the {plural(self.n_tried, 'group')} tried {verb} right more or less often "

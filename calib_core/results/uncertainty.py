@@ -231,7 +231,7 @@ def paired_difference(
     Each pair uses the questions for which both runs have a confidence and an outcome. The bootstrap resamples
     questions: all rows of a question stay together, in both runs and in all pairs of one data set. Sums of
     |gap| over bins have the directional delta method instead, from `MIN_ROWS` questions on, as the bootstrap
-    excludes a difference of 0 too often (benchmarks/groups.md).
+    excludes a difference of 0 too often; how often this one does is in benchmarks/groups.md.
 
     Parameters
     ----------

@@ -98,9 +98,9 @@ def test_differences_that_are_shown_together_are_corrected_together() -> None:
 @pytest.mark.parametrize("low", [-0.3, -0.001, 0.0, 1e-9, 0.001, 0.2])
 def test_p_is_clear_exactly_where_the_interval_does_not_hold_zero(low: float) -> None:
     for sign in (1, -1):
-        ends = sorted((sign * low, sign * (low + 0.35)))
-        difference = PairedDifference(sign * (low + 0.1), *ends, 100, 1, 999, 0, "how")
-        holds = ends[0] <= 1e-12 and ends[1] >= -1e-12
+        first, last = sorted((sign * low, sign * (low + 0.35)))
+        difference = PairedDifference(sign * (low + 0.1), first, last, 100, 1, 999, 0, "how")
+        holds = first <= 1e-12 and last >= -1e-12
         assert (difference_p_value(difference) <= 0.05 - 1e-12) == (not holds)
 
 
