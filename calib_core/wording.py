@@ -82,6 +82,12 @@ def format_p_value(p: float | None, draws: int | None) -> str:
     return f"{'≤ ' if least else ''}{format_short(p) if p < 0.001 else f'{p:.3f}'}"
 
 
+def q_value_phrase(q: float | None) -> str:
+    """A q-value in a sentence: "q = 0.042", "q < 0.001"; "" for None."""
+    text = format_p_value(q, None)
+    return "" if q is None else f"q {text}" if text.startswith("<") else f"q = {text}"
+
+
 def p_value_phrase(p: float | None, draws: int | None) -> str:
     """A p-value in a sentence or tile: "p = 0.020", "p ≤ 0.005"; "" for None."""
     formatted = format_p_value(p, draws)

@@ -34,6 +34,8 @@ CHOICES: Final = {
     "reliability-smooth": "reliability?view=smooth",
     "reliability-tokens": "reliability?run=5-gram-witten-bell-stdlib-code",
     "concentration-beside": "concentration?with=p_true,logit_path,cluster_size",
+    "groups-hidden": "groups?runs=facts-0.2m-tuned-facts-0-shot"
+    "&hidden=facts-0.2m-tuned-facts-0-shot~subject=documentation",
     "robustness-tokens": "robustness?run=5-gram-witten-bell-stdlib-code",
     **{f"tour-{step}": f"tour?step={step}" for step in range(2, 7)},
     "tour-large": "tour?step=3&large=1",

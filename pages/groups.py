@@ -12,11 +12,17 @@ import streamlit as st
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.figures.groups import describe_groups, groups_figure
-from calib_core.figures.reliability import describe_reliability, small_reliability_figure
+from calib_core.figures.reliability import (
+    describe_reliability,
+    reliability_figure,
+    small_reliability_figure,
+)
 from calib_core.figures.text import truncate_middle
 from calib_core.methods.method import Method
 from calib_core.metrics import METRICS
 from calib_core.report.sections.groups import (
+    HIDDEN_HELP,
+    HIDDEN_TITLE,
     MAX_SERIES,
     NO_GROUPS,
     PAIRED_TITLE,
@@ -32,7 +38,9 @@ from calib_core.report.sections.groups import (
     groups_caption,
     groups_remarks,
     groups_tiles,
+    hidden_group_rows,
     paired_difference_rows,
+    verdicts_caption,
 )
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
@@ -44,6 +52,12 @@ from calib_core.results.groups import (
     groups_of_runs,
     row_groups,
 )
+from calib_core.results.hidden_groups import (
+    HiddenGroup,
+    HiddenGroups,
+    hidden_group_evidence,
+    hidden_groups,
+)
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import metric_availability
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
@@ -54,18 +68,25 @@ from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
-from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
 from pages.widgets.figure import show_figure
 from pages.widgets.multiselect import multiselect
-from pages.widgets.pickers import most_common_method, pick_method, pick_method_options, pick_segment
+from pages.widgets.pickers import (
+    most_common_method,
+    pick_method,
+    pick_method_options,
+    pick_segment,
+    select_point_from_table,
+    selected_point,
+)
 from pages.widgets.run_choice import pick_metric
 from pages.widgets.run_selection import RunSelection, pick_run_selection, short_names_by_id, show_not_drawn
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
-from pages.widgets.table import show_table
+from pages.widgets.table import fit_column_widths, show_table
 
 MAX_DIAGRAMS: Final = 9
-SORT_TITLES: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "Rows"}
+SORT_TITLES: Final[Mapping[str, str]] = {"q": "Verdict", "value": "Value", "name": "Name", "n": "Rows"}
 MMLU_PRESET: Final[Mapping[str, str]] = {
     "method": "choice_length_normalised",
     "labels": "all",
@@ -77,7 +98,14 @@ CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
 MAX_NAME_LENGTH: Final = 26
 """Letters of a diagram's name, so that every name takes one line."""
 
+HIDDEN_KEY: Final = "hidden"
+"""Key of the address that holds the hidden group whose diagram is open."""
+
+_MAX_CONDITIONS_WIDTH: Final = 400
+"""Largest width in pixels of the column that names a hidden group."""
+
 _DRAWING_MESSAGE: Final = "Drawing the intervals …"
+_SCANNING_MESSAGE: Final = "Comparing every group with the other rows …"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +249,7 @@ def _pick_numbers(
         "sort",
         SORT_TITLES,
         label="Sorted by",
-        help_="The largest number first, by name, or the most rows first.",
+        help_="The clearest verdict first, the largest number, by name, or the most rows first.",
     )
     keys, names = _diagram_options(selection, evidences, grouping)
     selected = multiselect(
@@ -230,8 +258,8 @@ def _pick_numbers(
         list(names),
         label="Reliability diagrams",
         title_of=lambda id_: names[id_],
-        placeholder="the highest",
-        help_=f"Up to {MAX_DIAGRAMS} small ones stand below; none chosen: those of the highest number.",
+        placeholder="the clearest",
+        help_=f"Up to {MAX_DIAGRAMS} small ones stand below; none chosen: those with the clearest verdicts.",
     )
     return GroupsChoice(
         selection,
@@ -309,6 +337,8 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
 def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
     """Draw the headline, the tiles with the highest and lowest group, and the recipe."""
     show_headline(result.headline, _groups_view_caption(choice, result))
+    if result.subheadline:
+        st.markdown(escape_markdown(result.subheadline))
     if tiles := groups_tiles(choice.evidences, result):
         show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
     if result.groups:
@@ -339,8 +369,6 @@ def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
         export=groups_export(choice, result, "Groups"),
     )
     st.caption(escape_markdown(groups_caption(result)))
-    if result.chance_expectation:
-        st.caption(escape_markdown(result.chance_expectation.sentence))
     for remark in groups_remarks(result, {run.id: run.title for run in choice.selection.runs}):
         st.caption(f":material/info: {escape_markdown(remark)}")
 
@@ -391,6 +419,114 @@ def show_groups_table(choice: GroupsChoice, result: GroupResults) -> None:
             alt=plural(len(rows), "group"),
             export=groups_export(choice, result, "Table of groups"),
         )
+        st.caption(escape_markdown(verdicts_caption(result)))
+
+
+def cached_hidden_groups(choice: GroupsChoice) -> HiddenGroups:
+    """Return the scan over columns and pairs of them, computed once, with a progress bar meanwhile."""
+    titles = {run.id: run.title for run in choice.selection.runs}
+
+    def compute() -> HiddenGroups:
+        bar = st.progress(0.0, _SCANNING_MESSAGE)
+
+        def report_progress(share: float) -> None:
+            bar.progress(min(1.0, share), _SCANNING_MESSAGE)
+
+        result = hidden_groups(
+            choice.evidences,
+            titles=titles,
+            progress=report_progress,
+        )
+        bar.empty()
+        return result
+
+    return cached_result(("hidden_groups", *choice.selection.cache_key(), tuple(choice.evidences)), compute)
+
+
+def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups, chosen: str | None) -> None:
+    """Draw the groups that the scan found; a click on a row opens its diagram, a second click closes it."""
+    st.subheader(HIDDEN_TITLE, anchor=False)
+    st.markdown(escape_markdown(result.headline))
+    for key, reason in result.unavailable.items():
+        if result.n_tried:
+            title = next(run.title for run in choice.selection.runs if run.id == key)
+            st.caption(f":material/info: {escape_markdown(f'{title}: {reason}')}")
+    if not result.groups:
+        return
+    keys = [group.key for group in result.groups]
+    shown = pl.DataFrame(hidden_group_rows(result), infer_schema_length=None)
+    columns = fit_column_widths(
+        {"Against the rest": st.column_config.TextColumn("Against the rest", help=HIDDEN_HELP)},
+        shown,
+        *({"Run", "Verdict"} & {*shown.columns}),
+    )
+    columns = fit_column_widths(columns, shown, "Group", max_width=_MAX_CONDITIONS_WIDTH)
+    if chosen is None and st.query_params.get(HIDDEN_KEY):
+        st.caption(":material/block: The group that the link asks for is not among those listed here.")
+    widget = f"hidden_{chosen}"
+    st.dataframe(
+        shown,
+        key=widget,
+        hide_index=True,
+        column_config=columns,
+        placeholder="–",
+        height="content" if len(keys) <= 12 else 460,
+        on_select=lambda: select_point_from_table(widget, keys, HIDDEN_KEY),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
+        if chosen in keys
+        else None,
+        alt=plural(len(keys), "hidden group"),
+    )
+    table_export_menu(hidden_groups_export(choice, result), "hidden", shown=shown, columns=columns)
+    st.caption(f"{escape_markdown(result.caption)} Click a row to see its reliability diagram.")
+
+
+def hidden_groups_export(choice: GroupsChoice, result: HiddenGroups) -> Export:
+    """Return the export of every listed group."""
+    return Export(
+        make_file_stem("hidden", "groups", *stem_parts(choice.evidences, "runs"), choice.method.id),
+        result.to_frame,
+        result.recipe,
+        HIDDEN_TITLE,
+        choice.method.title,
+    )
+
+
+def show_hidden_group_diagram(choice: GroupsChoice, group: HiddenGroup) -> None:
+    """Draw the reliability diagram of one hidden group's rows."""
+    evidence = choice.evidences[group.run]
+    run = next(run for run in choice.selection.runs if run.id == group.run)
+    title = f"{group.name} · {run.title}"
+    st.subheader(escape_markdown(title), anchor=False)
+    try:
+        result = cached_result(
+            ("hidden_group", *choice.cache_key(), group.key),
+            lambda: reliability_diagram(
+                hidden_group_evidence(evidence, group.conditions), choice.metric, choice.scheme
+            ),
+        )
+    except Unavailable as reason:
+        st.info(escape_markdown(str(reason)))
+        return
+    with st.grid(2, min_column_width=430, gap="medium"):
+        diagram, text = st.container(), st.container()
+    with diagram:
+        show_figure(
+            lambda theme: reliability_figure(result, theme),
+            key="hidden_reliability",
+            alt=describe_reliability(result),
+            export=Export(
+                make_file_stem("hidden", "group", group.name, run.id, choice.method.id, choice.metric),
+                result.to_frame,
+                result.recipe,
+                "Reliability diagram",
+                f"{title}, {choice.method.title}",
+            ),
+        )
+    with text:
+        st.markdown(escape_markdown(result.headline))
+        show_recipe(result.recipe)
 
 
 def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
@@ -463,6 +599,14 @@ def page() -> None:
     show_differences(choice, result)
     show_groups_table(choice, result)
     show_not_drawn(choice.selection)
+    if choice.grouping.target == "rows":
+        st.divider()
+        hidden = cached_hidden_groups(choice)
+        groups = {group.key: group for group in hidden.groups}
+        chosen = selected_point(groups, HIDDEN_KEY)
+        show_hidden_groups(choice, hidden, chosen)
+        if chosen is not None:
+            show_hidden_group_diagram(choice, groups[chosen])
     st.divider()
     show_group_diagrams(choice, result)
 

@@ -21,7 +21,7 @@ from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lin
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics import METRICS
 from calib_core.results.groups import Group, GroupResults
-from calib_core.wording import format_interval, format_number, plural
+from calib_core.wording import format_interval, format_number, plural, q_value_phrase
 
 _MAX_GROUP_NAME: Final = 25
 """Characters of a group's name beside the axis; the hover shows more of it."""
@@ -189,7 +189,9 @@ def _hover_text(group: Group, result: GroupResults) -> str:
         text += f" ({format_interval(group.low, group.high)})"
     if group.null_median is not None:
         text += f"<br>if calibrated {format_number(group.null_median)}"
-    return f"{text}<br>n = {group.n_used:,}{', few' if group.has_few_rows else ''}"
+    text += f"<br>n = {group.n_used:,}{', few' if group.has_few_rows else ''}"
+    q = q_value_phrase(group.q)
+    return f"{text}<br>{group.verdict.words}{f' ({q})' if q else ''}"
 
 
 def _count_axis_trace(names: Sequence[str]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from calib_core.figures.palette import SeriesStyle, Theme, run_style
 from calib_core.figures.text import compact_count, escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.metrics import METRICS
 from calib_core.results.training import STEPS_AXIS, Checkpoint, Training, TrainingLine
-from calib_core.wording import NOT_DEFINED, format_interval, format_number, p_value_phrase, plural
+from calib_core.wording import NOT_DEFINED, format_interval, format_number, plural, q_value_phrase
 
 # --- The axis of training progress -------------------------------------------------------------------------
 
@@ -227,8 +227,8 @@ def _hover_text(line: TrainingLine, point: Checkpoint) -> str:
     if point.null_median is not None:
         text += f"<br>if calibrated {format_number(point.null_median, '.4g')}"
         text += f" ({format_interval(point.null_low, point.null_high, '.4g')})"
-    p = p_value_phrase(point.p, point.draws)
-    return f"{text}<br>{p}" if p else text
+    q = q_value_phrase(point.q)
+    return f"{text}<br>{point.verdict.words}{f' ({q})' if q else ''}"
 
 
 def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -> dict[str, Any]:

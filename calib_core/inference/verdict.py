@@ -21,7 +21,7 @@ from calib_core.inference.calibration_test import (
     cox_test_of_sums,
 )
 from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
-from calib_core.wording import format_number, join_names, p_value_phrase
+from calib_core.wording import both_or_all, format_number, join_names, p_value_phrase, plural
 
 MIN_ROWS: Final = 30
 """Fewer rows, positions or questions than this are too few to judge; a bin with fewer is drawn faded."""
@@ -160,10 +160,40 @@ def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
     )
 
 
+def counted_kind(verdict: Verdict, q: float | None) -> VerdictKind:
+    """The verdict as sentences count it: none where its q-value is not clear among all of the list."""
+    return verdict.kind if q is None or q <= SIGNIFICANCE_LEVEL else "none"
+
+
+def verdicts_sentence(kinds: Sequence[VerdictKind], noun: str, scope: str = "") -> str:
+    """The verdicts of several runs or groups counted, as in "Of 3 runs, 2 are over-confident and …".
+
+    Parameters
+    ----------
+    kinds : sequence of VerdictKind
+        At least one.
+    noun : str
+        What each verdict is on: "run".
+    scope : str
+        What follows the noun, with a space before it: " by subject".
+
+    Examples
+    --------
+    >>> verdicts_sentence(["over", "over"], "run"), verdicts_sentence(["none"], "group", " by subject")
+    ('Both runs are over-confident.', 'The one group by subject shows no evidence of miscalibration.')
+    """
+    n = len(kinds)
+    if n == 1:
+        return f"The one {noun}{scope} {verdict_phrase(kinds[0])}."
+    if len(set(kinds)) == 1:
+        return f"{both_or_all(n).capitalize()} {noun}s{scope} {verdict_phrase(kinds[0], n)}."
+    return f"Of {plural(n, noun)}{scope}, {count_verdicts(kinds)}."
+
+
 def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
     """The verdict with its verb: "is over-confident", or for several "have too few rows"."""
-    singular, plural = _VERBS.get(kind, ("is", "are"))
-    return f"{singular if count == 1 else plural} {VERDICT_WORDS[kind]}"
+    singular_verb, plural_verb = _VERBS.get(kind, ("is", "are"))
+    return f"{singular_verb if count == 1 else plural_verb} {VERDICT_WORDS[kind]}"
 
 
 def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:

@@ -18,22 +18,37 @@ import polars as pl
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.inference.bootstrap import PairedDifference
-from calib_core.inference.intervals import interval_contains
-from calib_core.inference.verdict import MIN_ROWS
+from calib_core.inference.group_difference import compare_groups, confidence_strata
+from calib_core.inference.multiplicity import benjamini_hochberg
+from calib_core.inference.verdict import (
+    MIN_ROWS,
+    SIGNIFICANCE_LEVEL,
+    Verdict,
+    VerdictKind,
+    counted_kind,
+    verdicts_sentence,
+)
 from calib_core.methods.columns import column
 from calib_core.metrics.metric import Metric
+from calib_core.results.changes import (
+    Contrast,
+    change_phrase,
+    correct_contrasts,
+    correction_note,
+    difference_text,
+    measure_contrast,
+)
 from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_rows
 from calib_core.results.mmlu import mmlu_category
 from calib_core.results.run_names import model_stem, name_with_model, short_run_names
 from calib_core.results.score import effective_scheme, score
-from calib_core.results.uncertainty import metric_interval, paired_difference
+from calib_core.results.uncertainty import metric_interval
 from calib_core.runs import AnswerRun, RunInfo
-from calib_core.wording import format_interval, format_number, format_signed, plural
+from calib_core.wording import plural, q_value_phrase
 
 GroupTarget = Literal["rows", "runs"]
 
-GroupOrder = Literal["value", "name", "n"]
+GroupOrder = Literal["q", "value", "name", "n"]
 
 ShareProgress = Callable[[float], None]
 """Called with the share of the work that is done, in [0, 1]."""
@@ -60,9 +75,6 @@ _TUNING_WORDS: Final = re.compile(
     r"(?<![a-z])(?:base|pretrained|chat|instruct(?:ed)?|inst|it|tuned|finetuned|sft|rlhf|dpo)(?![a-z])"
 )
 
-NOMINAL_COVERAGE: Final = (95, 95)
-"""Percent of intervals that hold the true value if they keep their promise, as Wilson's do."""
-
 
 @dataclass(frozen=True, slots=True)
 class GroupBy:
@@ -84,71 +96,29 @@ class GroupBy:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
-    """One level of a fact compared with another.
+class RestDifference:
+    """A group of rows compared with the other rows of its run at equal confidence.
 
     Attributes
     ----------
-    reference_level, level : str
-        The two levels.
-    run_pairs : tuple[tuple[str, str], ...]
-        Keys of the paired runs: of `reference_level`, of `level`.
-    difference : PairedDifference or None
-        Level − reference level, averaged over the pairs.
-    reason : str or None
-        Why there is no difference.
+    value, low, high : float
+        Accuracy of the group minus that of the other rows, with its 95 % interval, in [−1, 1].
+    p : float
+        Of no difference.
+    q : float or None
+        Over all groups that are compared so (Benjamini–Hochberg).
     """
 
-    reference_level: str
-    level: str
-    run_pairs: tuple[tuple[str, str], ...]
-    difference: PairedDifference | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ChanceExpectation:
-    """How many group intervals miss the run's value, and how many would by chance.
-
-    Attributes
-    ----------
-    metric : Metric
-    n_outside : int
-        Number of intervals that do not hold the value of their whole run.
-    n_intervals : int
-    """
-
-    metric: Metric
-    n_outside: int
-    n_intervals: int
+    value: float
+    low: float
+    high: float
+    p: float
+    q: float | None = None
 
     @property
-    def expected_range(self) -> tuple[float, float]:
-        """Fewest and most intervals expected outside if all groups were equal, by simulation."""
-        lowest, highest = self.metric.interval_coverage or NOMINAL_COVERAGE
-        return (100 - highest) / 100 * self.n_intervals, (100 - lowest) / 100 * self.n_intervals
-
-    @property
-    def sentence(self) -> str:
-        """The observed and the expected count in one sentence."""
-        verb = "does" if self.n_outside == 1 else "do"
-        return (
-            f"{self.n_outside} of {self.n_intervals} intervals {verb} not hold the value of the whole run; "
-            f"if all groups were alike, {self._expectation_clause}."
-        )
-
-    @property
-    def _expectation_clause(self) -> str:
-        lowest, highest = self.expected_range
-        if coverage := self.metric.interval_coverage:
-            return (
-                f"about {lowest:.1f} to {highest:.1f} of {self.n_intervals} would not by chance alone: in "
-                f"simulations intervals of {self.metric.title_in_sentence} held the truth in {coverage[0]} "
-                f"to {coverage[1]} % of data sets"
-            )
-        wilson = self.metric.interval_method == "wilson"
-        hedge = "" if wilson else ", and more where intervals hold less than they promise"
-        return f"about {highest:.1f} of {self.n_intervals} would not by chance alone (5 %{hedge})"
+    def is_clear(self) -> bool:
+        """Whether the group differs beyond chance, given how many are compared."""
+        return self.q is not None and self.q <= SIGNIFICANCE_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +143,15 @@ class Group:
         Rows of the group used, and in the file.
     accuracy, mean_confidence, bias : float or None
         Of the top label; bias is mean confidence − accuracy.
-    null_median, p, draws
+    null_median : float or None
         As in `Score`.
+    verdict : Verdict
+        The verdict on the group's rows alone, by their top label whatever the metric is.
+    q : float or None
+        q-value of the verdict among those of all groups (Benjamini–Hochberg); None if it has no p-value.
+    rest : RestDifference or None
+        The group against the other rows of its run; None where runs are compared, and without rows or
+        questions enough.
     has_few_rows : bool
         Whether the group has fewer than `MIN_ROWS` rows.
     recipe : str
@@ -193,10 +170,16 @@ class Group:
     mean_confidence: float | None
     bias: float | None
     null_median: float | None
-    p: float | None
-    draws: int | None
+    verdict: Verdict
+    q: float | None
+    rest: RestDifference | None
     has_few_rows: bool
     recipe: str
+
+    @property
+    def counted_kind(self) -> VerdictKind:
+        """The verdict as headlines count it: none where q is not clear among all groups."""
+        return counted_kind(self.verdict, self.q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,9 +203,10 @@ class GroupResults:
         Run key → why it has no groups.
     contrasts : tuple[Contrast, ...]
         Paired differences, where runs are grouped.
-    chance_expectation : ChanceExpectation or None
     headline : str
         The result in one or two sentences.
+    subheadline : str
+        What else is worth a sentence; may be "".
     """
 
     metric: str
@@ -234,8 +218,8 @@ class GroupResults:
     n_ungrouped: Mapping[str, int]
     unavailable: Mapping[str, str]
     contrasts: tuple[Contrast, ...]
-    chance_expectation: ChanceExpectation | None
     headline: str
+    subheadline: str = ""
 
     def sorted_by(self, group_order: GroupOrder) -> GroupResults:
         """The same groups in another order.
@@ -244,8 +228,8 @@ class GroupResults:
 
         Parameters
         ----------
-        group_order : {"value", "n", "name"}
-            Largest metric first, most rows first, or by name.
+        group_order : {"q", "value", "n", "name"}
+            Clearest verdict first, largest metric first, most rows first, or by name.
         """
         leaders: dict[str, Group] = {}
         for group in self.groups:
@@ -282,13 +266,13 @@ class GroupResults:
         """What a dot stands for: the group's name, or the run's key where runs are grouped."""
         return group.name if self.group_by.target == "rows" else group.run
 
-    def highest_groups(self, limit: int) -> list[str]:
-        """At most `limit` keys as of `group_key`, largest value first, small groups last."""
-        best: dict[str, tuple[bool, float]] = {}
+    def clearest_groups(self, limit: int) -> list[str]:
+        """At most `limit` keys as of `group_key`, the clearest verdict first; groups without one last."""
+        best: dict[str, tuple[float, float]] = {}
         for group in self.groups:
             if group.value is not None and not math.isnan(group.value):
                 key = self.group_key(group)
-                best[key] = min(best.get(key, (True, math.inf)), (group.has_few_rows, -group.value))
+                best[key] = min(best.get(key, (math.inf, math.inf)), _clearness(group))
         return sorted(best, key=best.__getitem__)[:limit]
 
     def to_frame(self) -> pl.DataFrame:
@@ -302,18 +286,42 @@ class GroupResults:
                 "series": self.series[group.series],
                 "how": group.interval_method,
                 "small": group.has_few_rows,
+                "verdict": group.verdict.words,
+                "p": group.verdict.p,
+                **_rest_columns(group.rest),
             }
             for group in self.groups
         ]
         return pl.DataFrame(rows, schema=_GROUP_SCHEMA)
 
 
-def _sort_key(leader: Group, order: GroupOrder) -> tuple[float, str]:
+def _rest_columns(rest: RestDifference | None) -> dict[str, float | None]:
+    """The columns of `GroupResults.to_frame` on a group against the rest."""
+    values = (None,) * 5 if rest is None else (rest.value, rest.low, rest.high, rest.p, rest.q)
+    names = ("", "_low", "_high", "_p", "_q")
+    return {f"against_rest{name}": value for name, value in zip(names, values, strict=True)}
+
+
+def clear_first(groups: Sequence[Group]) -> list[Group]:
+    """The groups, the clearest verdict first."""
+    return sorted(groups, key=_clearness)
+
+
+def _clearness(group: Group) -> tuple[float, float]:
+    """What sorts groups by how clear their verdict is: the p-value, then the size of what is off."""
+    p, deviation = group.verdict.p, group.verdict.deviation
+    return (math.inf if p is None else p), -(deviation or 0.0)
+
+
+def _sort_key(leader: Group, order: GroupOrder) -> tuple[float, float, str]:
+    name = leader.name.casefold()
     if order == "name":
-        return 0.0, leader.name.casefold()
+        return 0.0, 0.0, name
+    if order == "q":
+        return *_clearness(leader), name
     number = leader.value if order == "value" else float(leader.n_used)
     undefined = number is None or math.isnan(number)
-    return (math.inf if undefined else -float(number or 0)), leader.name.casefold()
+    return (math.inf if undefined else -float(number or 0)), 0.0, name
 
 
 _GROUP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
@@ -330,8 +338,14 @@ _GROUP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "mean_confidence": pl.Float64,
     "bias": pl.Float64,
     "null_median": pl.Float64,
+    "verdict": pl.String,
     "p": pl.Float64,
-    "draws": pl.Int64,
+    "q": pl.Float64,
+    "against_rest": pl.Float64,
+    "against_rest_low": pl.Float64,
+    "against_rest_high": pl.Float64,
+    "against_rest_p": pl.Float64,
+    "against_rest_q": pl.Float64,
     "small": pl.Boolean,
     "recipe": pl.String,
 }
@@ -409,7 +423,7 @@ def parameter_count_text(billions: float) -> str:
     return f"{billions * 1e9:g}"
 
 
-def _no_progress(_share: float) -> None:
+def no_progress(_share: float) -> None:
     """Ignore progress."""
 
 
@@ -420,8 +434,8 @@ def groups_of_rows(
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,
-    order: GroupOrder = "value",
-    progress: ShareProgress = _no_progress,
+    order: GroupOrder = "q",
+    progress: ShareProgress = no_progress,
 ) -> GroupResults:
     """Group the rows of each run; each run is a series.
 
@@ -466,6 +480,8 @@ def groups_of_rows(
         overall[key] = metric.compute(evidence.sums_for(metric, scheme), scheme)
         n_ungrouped[key] = evidence.n_used - sum(group.n_used for group in run_groups)
     series = {key: names[key] for key in evidences if key not in unavailable}
+    groups = _with_q_values(groups)
+    sentence_names = _names_with_models(series, evidences)
     return GroupResults(
         metric_id,
         scheme,
@@ -476,8 +492,8 @@ def groups_of_rows(
         n_ungrouped,
         unavailable,
         (),
-        chance_expectation(metric, [(group.low, group.high, overall[group.run]) for group in groups]),
-        _row_groups_headline(metric, group_by, _names_with_models(series, evidences), groups, overall),
+        groups_headline(group_by.title, groups),
+        groups_subheadline(sentence_names, groups),
     ).sorted_by(order)
 
 
@@ -488,9 +504,9 @@ def groups_of_runs(
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,
-    order: GroupOrder = "value",
+    order: GroupOrder = "q",
     reference: str | None = None,
-    progress: ShareProgress = _no_progress,
+    progress: ShareProgress = no_progress,
 ) -> GroupResults:
     """Compare runs, one dot each; each level of the fact is a series.
 
@@ -522,6 +538,7 @@ def groups_of_runs(
         except Unavailable as error:
             unavailable[key] = str(error)
         progress((len(groups) + len(unavailable)) / (len(evidences) + 1))
+    groups = _with_q_values(groups)
     shown = {group.run: evidences[group.run] for group in groups}
     levels = ordered_levels({key: infos[key] for key in shown}, group_by.id)
     contrasts = paired_contrasts(shown, group_by.id, metric_id, scheme, reference=reference)
@@ -535,8 +552,8 @@ def groups_of_runs(
         {},
         unavailable,
         contrasts,
-        None,
         contrasts_headline(metric, contrasts, {infos[key].model or names[key] for key in shown}),
+        verdicts_sentence([group.counted_kind for group in groups], "run") if groups else "",
     ).sorted_by(order)
 
 
@@ -562,11 +579,42 @@ def _groups_of_one_run(
     parts = split_by_group(evidence, group_by)
     if not parts:
         raise Unavailable(f"Its rows have no {group_by.title}.")
+    rests = _rest_differences(evidence, group_by, list(parts))
     groups: list[Group] = []
     for index, (name, part) in enumerate(parts.items()):
-        groups.append(_measure_group(run, run, name, part, *metric_and_scheme))
+        group = _measure_group(run, run, name, part, *metric_and_scheme)
+        groups.append(replace(group, rest=rests.get(name)))
         progress((index + 1) / len(parts))
     return groups
+
+
+def _rest_differences(
+    evidence: AnswerEvidence, group_by: GroupBy, names: Sequence[str]
+) -> dict[str, RestDifference]:
+    """Group → how it compares with the other rows of its run, for those that have rows enough."""
+    if evidence.no_null_reason:
+        return {}
+    pairs = evidence.confidences.pairs
+    place = {name: at for at, name in enumerate(names)}
+    groups = row_groups(evidence.run, group_by).gather(pl.Series(pairs.rows, dtype=pl.UInt32))
+    code = groups.replace_strict(place, default=len(names), return_dtype=pl.Int32).to_numpy()
+    strata = confidence_strata(pairs.confidence)
+    _, found = compare_groups(strata, pairs.correct, code, len(names), evidence.cluster)
+    numbers = zip(
+        *(array.tolist() for array in (found.difference, found.low, found.high, found.p)), strict=True
+    )
+    rests = {name: RestDifference(*of_group) for name, of_group in zip(names, numbers, strict=True)}
+    return {name: rest for name, rest in rests.items() if not math.isnan(rest.p)}
+
+
+def _with_q_values(groups: Sequence[Group]) -> list[Group]:
+    """The groups of one list with the q-values of their verdicts, and of their differences from the rest."""
+    q_values = benjamini_hochberg([group.verdict.p for group in groups])
+    rest_q_values = benjamini_hochberg([None if group.rest is None else group.rest.p for group in groups])
+    return [
+        replace(group, q=q, rest=group.rest and replace(group.rest, q=rest_q))
+        for group, q, rest_q in zip(groups, q_values, rest_q_values, strict=True)
+    ]
 
 
 def _measure_group(
@@ -589,8 +637,9 @@ def _measure_group(
         mean_confidence=stated,
         bias=None if stated is None or observed is None else stated - observed,
         null_median=metric_score.null_median,
-        p=metric_score.p,
-        draws=metric_score.draws,
+        verdict=evidence.verdict,
+        q=evidence.verdict.p,
+        rest=None,
         has_few_rows=evidence.n_used < MIN_ROWS,
         recipe=metric_score.recipe,
     )
@@ -653,7 +702,7 @@ def paired_contrasts(
         contrasts.append(
             _paired_contrast(evidences, fact, reference_level, level, run_pairs, (metric_id, scheme))
         )
-    return tuple(contrasts)
+    return correct_contrasts(contrasts)
 
 
 def _paired_contrast(
@@ -668,13 +717,8 @@ def _paired_contrast(
         return Contrast(
             reference, level, (), None, DIFFERENT_QUESTIONS if fact == "dataset" else NO_COMPARABLE_RUNS
         )
-    try:
-        difference = paired_difference(
-            [(evidences[first], evidences[second]) for first, second in run_pairs], *metric
-        )
-    except Unavailable as reason:
-        return Contrast(reference, level, run_pairs, None, str(reason))
-    return Contrast(reference, level, run_pairs, difference, None)
+    pairs = [(evidences[first], evidences[second]) for first, second in run_pairs]
+    return measure_contrast(reference, level, run_pairs, pairs, *metric)
 
 
 def _runs_by_other_facts(
@@ -705,78 +749,47 @@ def _other_facts(info: RunInfo, fact: str) -> tuple[object, ...]:
 # --- The groups in words --------------------------------------------------------------------------
 
 
-def chance_expectation(
-    metric: Metric, groups: Sequence[tuple[float | None, float | None, float | None]]
-) -> ChanceExpectation | None:
-    """How many intervals miss the value of their whole run, against what chance would do.
+def groups_headline(group_title: str, groups: Sequence[Group]) -> str:
+    """How many groups are over-confident, under-confident …, counted by q."""
+    if not groups:
+        return f"There is no group by {group_title} here."
+    kinds: list[VerdictKind] = [group.counted_kind for group in groups]
+    n_runs = len({group.run for group in groups})
+    scope = f" by {group_title}{f' in {n_runs} runs' if n_runs > 1 else ''}"
+    return verdicts_sentence(kinds, "group", scope)
+
+
+def groups_subheadline(titles: Mapping[str, str], groups: Sequence[Group]) -> str:
+    """The group whose verdict is clearest, and how many groups differ from the rest of their run.
 
     Parameters
     ----------
-    metric : Metric
-    groups : sequence of (float or None, float or None, float or None)
-        Lower end, upper end and value of the whole run, for each group.
-
-    Returns
-    -------
-    ChanceExpectation or None
-        None with fewer than two intervals.
-    """
-    complete = [
-        (low, high, overall)
-        for low, high, overall in groups
-        if low is not None and high is not None and overall is not None
-    ]
-    if len(complete) < 2:
-        return None
-    outside = sum(not interval_contains(low, high, overall) for low, high, overall in complete)
-    return ChanceExpectation(metric, outside, len(complete))
-
-
-def groups_headline(
-    metric: Metric,
-    group_title: str,
-    titles: Mapping[str, str],
-    groups: Mapping[str, Sequence[tuple[str, float | None, int]]],
-    overall: Mapping[str, float | None],
-) -> str:
-    """The smallest and the largest value, in one sentence.
-
-    Parameters
-    ----------
-    metric : Metric
-    group_title : str
     titles : Mapping[str, str]
         Run key → name of the run.
-    groups : Mapping[str, sequence of (str, float or None, int)]
-        Run key → name, value and number of rows of each group.
-    overall : Mapping[str, float or None]
-        Run key → value of the whole run.
+    groups : sequence of Group
     """
-    defined = [
-        (value, name, titles[key], n)
-        for key, run_groups in groups.items()
-        for name, value, n in run_groups
-        if value is not None
-    ]
-    if not defined:
-        return f"No group here has a defined {metric.title_in_sentence}."
-    ends = [
-        f"{format_number(value)} ({name}{f' of {title}' if len(groups) > 1 else ''}, n = {n:,})"
-        for value, name, title, n in (min(defined), max(defined))
-    ]
-    opening = f"{metric.title} by {group_title}{f' in {len(groups)} runs' if len(groups) > 1 else ''}"
-    overall_value = next(iter(overall.values())) if len(overall) == 1 else None
-    overall_clause = "" if overall_value is None else f"; of the whole run {format_number(overall_value)}"
-    if len(defined) == 1:
-        return f"{opening}: {ends[0]}{overall_clause}."
-    shown = {format_number(value) for value, *_ in defined}
-    if len(shown) == 1:
-        return f"{opening}: {shown.pop()} throughout{overall_clause}."
-    return f"{opening}: from {ends[0]} to {ends[1]}{overall_clause}."
+    sentences: list[str] = []
+    clear = [group for group in groups if group.q is not None and group.q <= SIGNIFICANCE_LEVEL]
+    if clear:
+        first = clear_first(clear)[0]
+        run = f" of {titles[first.run]}" if len(titles) > 1 else ""
+        sentences.append(
+            f"The clearest is {first.name}{run}, n = {first.n_used:,}: {first.verdict.words} "
+            f"({q_value_phrase(first.q)})."
+        )
+    compared = [group.rest for group in groups if group.rest is not None]
+    if compared:
+        n_clear = sum(rest.is_clear for rest in compared)
+        sentences.append(
+            f"At the same confidence, {n_clear or 'none'} of {plural(len(compared), 'group')} "
+            f"{'are' if n_clear > 1 else 'is'} clearly right more or less often than the other rows of "
+            f"{'their' if n_clear > 1 else 'its'} run."
+        )
+    return " ".join(sentences)
 
 
 def contrasts_headline(metric: Metric, contrasts: Sequence[Contrast], models: Collection[str]) -> str:
-    """Every paired difference with its interval, and whether that holds 0.
+    """Every paired difference with its interval, and whether it is a change.
 
     Parameters
     ----------
@@ -786,32 +799,11 @@ def contrasts_headline(metric: Metric, contrasts: Sequence[Contrast], models: Co
         Models of all runs; named if there is only one.
     """
     model_clause = f" of {next(iter(models))}" if len(models) == 1 else ""
+    note = correction_note(contrasts)
     sentences = [
         f"{contrast.level} − {contrast.reference_level}{model_clause}: {metric.title} "
-        f"{format_signed(difference.value)} "
-        f"({format_interval(difference.low, difference.high, '+.4f')}) on "
-        f"{plural(difference.n_questions, 'question')}; "
-        + (
-            "the interval holds 0."
-            if interval_contains(difference.low, difference.high, 0)
-            else "the interval does not hold 0."
-        )
+        f"{difference_text(contrast.difference)}: {change_phrase(contrast)}{f', {note}' if note else ''}."
         for contrast in contrasts
-        if (difference := contrast.difference) is not None
+        if contrast.difference is not None
     ]
     return " ".join(sentences) or "No two runs here can be compared question by question."
-
-
-def _row_groups_headline(
-    metric: Metric,
-    group_by: GroupBy,
-    titles: Mapping[str, str],
-    groups: Sequence[Group],
-    overall: Mapping[str, float | None],
-) -> str:
-    """The smallest and the largest value, in one sentence."""
-    dots = {
-        key: [(group.name, group.value, group.n_used) for group in groups if group.run == key]
-        for key in titles
-    }
-    return groups_headline(metric, group_by.title, titles, dots, overall)

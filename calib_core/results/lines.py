@@ -14,10 +14,10 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import (
-    SIGNIFICANCE_LEVEL,
     Verdict,
     VerdictKind,
     count_verdicts,
+    counted_kind,
     verdict_phrase,
 )
 from calib_core.methods import METHODS
@@ -375,8 +375,7 @@ def _verdicts_sentence(lines: Sequence[ReliabilityLine]) -> str:
     judged = [line.verdict for line in lines if line.verdict is not None]
     q_values = benjamini_hochberg([verdict.p for verdict in judged])
     verdicts: list[VerdictKind] = [
-        "none" if q is not None and q > SIGNIFICANCE_LEVEL else verdict.kind
-        for verdict, q in zip(judged, q_values, strict=True)
+        counted_kind(verdict, q) for verdict, q in zip(judged, q_values, strict=True)
     ]
     if not verdicts:
         return ""

@@ -15,14 +15,14 @@ from calib_core.inference.verdict import (
     VERDICT_RECIPE,
     Verdict,
     VerdictKind,
-    count_verdicts,
-    verdict_phrase,
+    counted_kind,
+    verdicts_sentence,
 )
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import bin_table
-from calib_core.wording import ROUNDING_TOLERANCE, both_or_all, format_p_value, format_percent, plural
+from calib_core.wording import ROUNDING_TOLERANCE, format_p_value, format_percent, plural
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,8 +71,7 @@ class RunSummary:
     @property
     def counted_kind(self) -> VerdictKind:
         """The verdict as headlines count it: none where q is not clear among all verdicts of the list."""
-        is_clear = self.q is None or self.q <= SIGNIFICANCE_LEVEL
-        return self.verdict.kind if is_clear else "none"
+        return counted_kind(self.verdict, self.q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,16 +218,8 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
         return _too_few_rows_text(summaries), ""
     if len(summaries) == 1:
         return _single_run_headline(judged[0]), ""
-    return _verdicts_sentence([summary.counted_kind for summary in summaries]), _extremes_sentence(
-        judged, summaries
-    )
-
-
-def _verdicts_sentence(kinds: Sequence[VerdictKind]) -> str:
-    """The verdicts counted, as in "Of 3 runs, 2 are over-confident …" or "Both runs are over-confident."."""
-    if len(set(kinds)) == 1:
-        return f"{both_or_all(len(kinds)).capitalize()} runs {verdict_phrase(kinds[0], len(kinds))}."
-    return f"Of {len(kinds)} runs, {count_verdicts(kinds)}."
+    kinds: list[VerdictKind] = [summary.counted_kind for summary in summaries]
+    return verdicts_sentence(kinds, "run"), _extremes_sentence(judged, summaries)
 
 
 def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:

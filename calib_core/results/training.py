@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 import polars as pl
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.null import NullDistribution, null_distribution
-from calib_core.inference.verdict import Verdict
+from calib_core.inference.verdict import Verdict, counted_kind
 from calib_core.metrics import METRICS
+from calib_core.results.changes import (
+    Contrast,
+    change_phrase,
+    correct_contrasts,
+    correction_note,
+    difference_text,
+    measure_contrast,
+)
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, score
 from calib_core.runs import RunInfo
-from calib_core.wording import NOT_DEFINED, both_or_all, format_number, plural
+from calib_core.wording import NOT_DEFINED, format_number, join_names, plural
 
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
@@ -75,10 +84,13 @@ class Checkpoint:
         Tokens seen, or the training step.
     value : float or None
         The metric; None where it is not defined.
-    null_median, null_low, null_high, p, draws : float or None
+    null_median, null_low, null_high : float or None
         As in `NullDistribution`; None where there is no null distribution.
     verdict : Verdict
         The verdict on the checkpoint, by its top label whatever the metric is.
+    q : float or None
+        q-value of the verdict among those of all checkpoints drawn (Benjamini–Hochberg); None if it has no
+        p-value.
     n_used : int
     recipe : str
     """
@@ -90,19 +102,33 @@ class Checkpoint:
     null_median: float | None
     null_low: float | None
     null_high: float | None
-    p: float | None
-    draws: int | None
     verdict: Verdict
+    q: float | None
     n_used: int
     recipe: str
+
+    @property
+    def is_miscalibrated(self) -> bool:
+        """Whether calibration is rejected, given how many checkpoints are drawn."""
+        return counted_kind(self.verdict, self.q) not in {"none", "few"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingLine:
-    """The checkpoints of one model on one data set, in order of training."""
+    """The checkpoints of one model on one data set, in order of training.
+
+    Attributes
+    ----------
+    title : str
+    points : tuple[Checkpoint, ...]
+    change : Contrast or None
+        The metric at the last checkpoint less that at the first, on the same questions, with its p-value
+        corrected over all lines; None for a single checkpoint.
+    """
 
     title: str
     points: tuple[Checkpoint, ...]
+    change: Contrast | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,9 +148,9 @@ class Training:
     unavailable : Mapping[str, str]
         Run key → why it does not support the metric.
     headline : str
-        One sentence on all lines, which claims no more than the null distribution allows.
+        One sentence on all lines, which claims a change only by the interval of the difference.
     line_summaries : tuple[str, ...]
-        One sentence for each followed line: its ends, and how many of its checkpoints are miscalibrated.
+        For each followed line its ends, the change, and how many of its checkpoints are miscalibrated.
     """
 
     metric: str
@@ -144,7 +170,13 @@ class Training:
     def to_frame(self) -> pl.DataFrame:
         """One row for each checkpoint: line and the fields of `Checkpoint`; `at` is its position."""
         rows = [
-            {"line": line.title, "at": point.position, **asdict(point)}
+            {
+                "line": line.title,
+                "at": point.position,
+                **asdict(point),
+                "verdict": point.verdict.words,
+                "p": point.verdict.p,
+            }
             for line in self.lines
             for point in line.points
         ]
@@ -160,8 +192,9 @@ _TRAINING_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "null_median": pl.Float64,
     "null_low": pl.Float64,
     "null_high": pl.Float64,
+    "verdict": pl.String,
     "p": pl.Float64,
-    "draws": pl.Int64,
+    "q": pl.Float64,
     "n_used": pl.Int64,
     "recipe": pl.String,
 }
@@ -217,6 +250,8 @@ def training_curves(
     if not include_single and any(len(line.points) > 1 for line in lines):
         unplaced |= {line.points[0].run: ONLY_CHECKPOINT for line in lines if len(line.points) == 1}
         lines = [line for line in lines if len(line.points) > 1]
+    lines = _with_changes(_with_q_values(lines), evidences, metric_id, scheme)
+    followed = lines_to_follow(lines)
     return Training(
         metric=metric_id,
         bins=scheme.bins,
@@ -226,9 +261,38 @@ def training_curves(
         unavailable=unavailable,
         headline=training_headline(metric_id, lines),
         line_summaries=tuple(
-            line_summary(line, metric_id, placement.axis) for line in lines_to_follow(lines)
+            line_summary(line, metric_id, placement.axis, with_change=len(followed) > 1) for line in followed
         ),
     )
+
+
+def _with_q_values(lines: Sequence[TrainingLine]) -> list[TrainingLine]:
+    """The lines with the q-values of the verdicts on all their checkpoints together."""
+    q_values = iter(benjamini_hochberg([point.verdict.p for line in lines for point in line.points]))
+    return [
+        replace(line, points=tuple(replace(point, q=next(q_values)) for point in line.points))
+        for line in lines
+    ]
+
+
+def _with_changes(
+    lines: Sequence[TrainingLine], evidences: Mapping[str, Evidence], metric_id: str, scheme: Scheme
+) -> list[TrainingLine]:
+    """The lines with the change from the first to the last checkpoint, corrected over the lines."""
+    ends = {place: (line.points[0], line.points[-1]) for place, line in enumerate(lines) if line.points[1:]}
+    contrasts = [
+        measure_contrast(
+            first.label,
+            last.label,
+            ((first.run, last.run),),
+            [(evidences[first.run], evidences[last.run])],
+            metric_id,
+            scheme,
+        )
+        for first, last in ends.values()
+    ]
+    changes = dict(zip(ends, correct_contrasts(contrasts), strict=True))
+    return [replace(line, change=changes.get(place)) for place, line in enumerate(lines)]
 
 
 def lines_to_follow(lines: Sequence[TrainingLine]) -> tuple[TrainingLine, ...]:
@@ -250,9 +314,8 @@ def _checkpoint(placed: PlacedRun, evidence: Evidence, metric_id: str, scheme: S
         null_median=null.median[0] if null else None,
         null_low=null.low[0] if null else None,
         null_high=null.high[0] if null else None,
-        p=null.p[0] if null else None,
-        draws=null.n_draws if null else None,
         verdict=evidence.verdict,
+        q=evidence.verdict.p,
         n_used=metric_score.n_used,
         recipe=metric_score.recipe,
     )
@@ -334,7 +397,7 @@ def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
 
 
 def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
-    """One sentence on all lines: the metric, and the verdicts on their ends."""
+    """One sentence on all lines: the metric at their ends, and whether it has changed."""
     if not lines:
         return "No run here is a checkpoint that gives this number."
     metric = METRICS[metric_id].title
@@ -346,43 +409,55 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
         return f"{metric} is {_value_text(first)} at its only checkpoint: {first.verdict.words}."
     if len(followed) == 1:
         name = f"{followed[0].title}: " if len(lines) > 1 else ""
-        return f"{name}{metric} {_value_text(first)} → {_value_text(last)}: {_ends_clause(first, last)}."
-    verdicts = [(line.points[0].verdict, line.points[-1].verdict) for line in followed]
-    if all(verdict.kind != "few" for pair in verdicts for verdict in pair):
-        first_count, last_count = (
-            _count_phrase([pair[end].miscalibrated for pair in verdicts]) for end in (0, 1)
-        )
-        return (
-            f"Of {len(followed)} lines, the last checkpoint is miscalibrated on {last_count}, the first on "
-            f"{first_count}."
-        )
-    ends = [(line.points[0].value, line.points[-1].value) for line in followed]
-    falls = [first is not None and last is not None and last < first for first, last in ends]
-    return f"{metric} is lower at the last checkpoint than at the first of {_count_phrase(falls, 'lines')}."
+        return f"{name}{metric} {_value_text(first)} → {_value_text(last)}{_single_change(followed[0])}."
+    changes = [line.change for line in followed if line.change is not None]
+    counts: dict[str, int] = {}
+    for change in changes:
+        counts[_change_kind(change)] = counts.get(_change_kind(change), 0) + 1
+    parts = [f"{phrase} on {counts[kind]}" for kind, phrase in _CHANGE_PHRASES.items() if kind in counts]
+    note = correction_note(changes)
+    note_clause = f" (paired differences, {note})" if note else ""
+    return f"Of {len(followed)} lines, {metric} at the end is {join_names(parts)}{note_clause}."
 
 
-def _count_phrase(flags: Sequence[bool], noun: str = "") -> str:
-    """ "all 4 lines", "both lines", "none of the 4 lines"; without a noun "all", "3", "none"."""
-    n_true, total = sum(flags), len(flags)
-    if n_true == total:
-        return f"{both_or_all(total)} {noun}" if noun else "both" if total == 2 else "all"
-    if not noun:
-        return str(n_true or "none")
-    return f"{n_true or 'none'} of {'' if n_true else 'the '}{total} {noun}"
+_CHANGE_PHRASES: Final[Mapping[str, str]] = {
+    "lower": "lower than at first",
+    "higher": "higher than at first",
+    "unclear": "not clearly changed",
+    "unknown": "not compared with the first",
+}
 
 
-def line_summary(line: TrainingLine, metric_id: str, axis: str) -> str:
-    """The first and the last value of a line, and how many of its checkpoints are miscalibrated."""
+def _change_kind(change: Contrast) -> str:
+    """The key in `_CHANGE_PHRASES` of what may be said of a change."""
+    if change.difference is None or change.p is None:
+        return "unknown"
+    return change_phrase(change) if change.is_clear else "unclear"
+
+
+def _single_change(line: TrainingLine) -> str:
+    """What follows the two values of one line: the change with its interval, or that none is claimed."""
+    change = line.change
+    if change is None:
+        return ""
+    if change.difference is None:
+        return "; no change is claimed, for the reason below"
+    return f": {change_phrase(change)}, {difference_text(change.difference)}"
+
+
+def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: bool = False) -> str:
+    """The ends of a line, their difference if asked for, and how many checkpoints are miscalibrated."""
     first, last = line.points[0], line.points[-1]
     position = _position_text(first.position, axis)
     opening = f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {position}"
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.position, axis)}"
-    judged = [point.verdict for point in line.points if point.verdict.kind != "few"]
-    if not judged:
-        return f"{opening}."
-    n_miscalibrated = sum(verdict.miscalibrated for verdict in judged)
-    return f"{opening}; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated."
+        opening += _single_change(line) if with_change and line.change and line.change.difference else ""
+    judged = [point for point in line.points if point.verdict.kind != "few"]
+    n_miscalibrated = sum(point.is_miscalibrated for point in judged)
+    count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
+    reason = line.change.reason if line.change else None
+    return f"{opening}{count}.{f' No change is claimed: {reason}' if reason else ''}"
 
 
 def _value_text(point: Checkpoint) -> str:
@@ -391,8 +466,3 @@ def _value_text(point: Checkpoint) -> str:
 
 def _position_text(position: float, axis: str) -> str:
     return f"step {position:,.0f}" if axis == STEPS_AXIS else f"{position:,.0f} tokens"
-
-
-def _ends_clause(first: Checkpoint, last: Checkpoint) -> str:
-    was, is_ = first.verdict.words, last.verdict.words
-    return f"{was} at first and at the end" if was == is_ else f"{was} at first, {is_} at the end"

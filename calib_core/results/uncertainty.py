@@ -9,6 +9,7 @@ since any bootstrap covers too little near 0. Means, and differences of paired r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -36,6 +37,7 @@ from calib_core.inference.directional import (
     DIRECTIONAL_DRAWS,
     MAX_DIRECTIONAL_BINS,
     BinMeans,
+    directional_difference,
     directional_interval,
 )
 from calib_core.inference.intervals import wilson_interval
@@ -43,8 +45,12 @@ from calib_core.inference.null import null_distribution
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
+from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
 from calib_core.results.score import effective_scheme
+
+MAX_DIFFERENCE_BINS: Final = 200
+"""With more bins on both sides together, a difference has a bootstrap interval."""
 
 
 def weighted_form_for(metric: Metric, scheme: Scheme) -> WeightedForm | None:
@@ -182,6 +188,17 @@ def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinM
         return None
     if metric.needs == "pairs" and evidence.options.labels == "top" and evidence.cluster is None:
         return BinMeans.from_bins(binned)
+    pairs, gap, bin_ = _gaps_by_bin(evidence, metric, scheme)
+    usable = evidence.confidences.pairs.rows
+    unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
+    unit_of_row[usable] = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
+    return BinMeans.from_pairs(gap, bin_, unit_of_row[pairs.rows], metric.divisor(sums))
+
+
+def _gaps_by_bin(
+    evidence: AnswerEvidence, metric: Metric, scheme: Scheme
+) -> tuple[Pairs, NDArray[np.float64], NDArray[np.intp]]:
+    """The pairs behind the metric's bins, the gap that each adds, and its occupied bin, numbered from 0."""
     pairs = evidence.diagram_pairs(metric)
     confidence = pairs.confidence.astype(np.float64)
     gap = confidence - pairs.correct
@@ -191,10 +208,7 @@ def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinM
     if metric.required_sums == "classes" and evidence.confidences.distribution is not None:
         key = key + evidence.confidences.distribution.class_index * scheme.bins
     _keys, bin_ = np.unique(key, return_inverse=True)
-    usable = evidence.confidences.pairs.rows
-    unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
-    unit_of_row[usable] = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
-    return BinMeans.from_pairs(gap, bin_, unit_of_row[pairs.rows], metric.divisor(sums))
+    return pairs, gap, bin_
 
 
 def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None) -> Interval:
@@ -215,7 +229,9 @@ def paired_difference(
     """How much larger a metric is in the second run of each pair than in the first, on the same questions.
 
     Each pair uses the questions for which both runs have a confidence and an outcome. The bootstrap resamples
-    questions: all rows of a question stay together, in both runs and in all pairs of one data set.
+    questions: all rows of a question stay together, in both runs and in all pairs of one data set. Sums of
+    |gap| over bins have the directional delta method instead, from `MIN_ROWS` questions on, as the bootstrap
+    excludes a difference of 0 too often; how often this one does is in benchmarks/groups.md.
 
     Parameters
     ----------
@@ -239,6 +255,10 @@ def paired_difference(
             f"{distinct.len():,}."
         )
     clusters_by_pair = _key_positions(keys, distinct)
+    if metric.interval_method == "directional" and distinct.len() >= MIN_ROWS:
+        directional = _directional_difference(sides, clusters_by_pair, metric, scheme, seed)
+        if directional is not None:
+            return directional
     weighted_metrics = [
         (
             _weighted_metric(first, metric, scheme, clusters),
@@ -263,6 +283,46 @@ def paired_difference(
         raise Unavailable(f"{metric.title} is not defined in some draws of so few questions.")
     method = interval_method_text(draws, seed, "questions")
     return PairedDifference(value, *ends, distinct.len(), len(evidence_pairs), draws, seed, method)
+
+
+def _directional_difference(
+    sides: Sequence[tuple[AnswerEvidence, AnswerEvidence]],
+    clusters_by_pair: Sequence[NDArray[np.intp]],
+    metric: Metric,
+    scheme: Scheme,
+    seed: int,
+) -> PairedDifference | None:
+    """The mean difference of a sum of |gap| over bins; None with too many bins."""
+    if metric.divisor is None:
+        raise RuntimeError(f"{metric.id} has no divisor")
+    n_questions = 1 + max(int(cluster.max()) for cluster in clusters_by_pair)
+    contributions: list[NDArray[np.float64]] = []
+    means: list[NDArray[np.float64]] = []
+    weights: list[NDArray[np.float64]] = []
+    for pair, cluster in zip(sides, clusters_by_pair, strict=True):
+        for evidence, sign in zip(pair, (-1.0, 1.0), strict=True):
+            pairs, gap, bin_ = _gaps_by_bin(evidence, metric, scheme)
+            divisor, n_bins = metric.divisor(evidence.sums_for(metric, scheme)), int(bin_.max()) + 1
+            if sum(mean.size for mean in means) + n_bins > MAX_DIFFERENCE_BINS:
+                return None
+            question = cluster[pairs.rows]
+            part = np.bincount(question, minlength=n_questions) / pairs.n
+            mean = np.bincount(bin_, gap, minlength=n_bins) / divisor
+            sums = np.bincount(question * n_bins + bin_, gap, minlength=n_questions * n_bins)
+            contributions.append(sums.reshape(n_questions, n_bins) / divisor - np.outer(part, mean))
+            means.append(mean)
+            weights.append(np.full(n_bins, sign / len(sides)))
+    all_contributions = np.concatenate(contributions, axis=1)
+    covariance = n_questions / (n_questions - 1) * (all_contributions.T @ all_contributions)
+    bins, weight = BinMeans(np.concatenate(means), covariance, n_questions), np.concatenate(weights)
+    low, high = directional_difference(bins, weight, seed=seed)
+    fixed = ", bins held fixed" if scheme.binning != "width" else ""
+    text = (
+        f"directional delta method 95 % over questions{fixed}, {DIRECTIONAL_DRAWS} draws, seed {seed}, "
+        "approximate"
+    )
+    value = float(weight @ np.abs(bins.mean))
+    return PairedDifference(value, low, high, n_questions, len(sides), DIRECTIONAL_DRAWS, seed, text)
 
 
 def _key_positions(keys: Sequence[pl.Series], distinct: pl.Series) -> list[NDArray[np.intp]]:

@@ -63,6 +63,7 @@ URL_KEYS = (
     "wanted",
     "by",
     "groups",
+    "hidden",
     "lines",
     "search",
     "against",

@@ -147,9 +147,9 @@ def pick_segment(
     return picked
 
 
-def selected_point(allowed: Collection[str]) -> str | None:
+def selected_point(allowed: Collection[str], url_key: str = "at") -> str | None:
     """Return the key of the selected point in the address; None where it is not among `allowed`."""
-    key = st.query_params.get("at", "")
+    key = st.query_params.get(url_key, "")
     return key if key in allowed else None
 
 
@@ -159,9 +159,9 @@ def select_point_from_figure(key: str) -> None:
         _select_point(str(data[0]))
 
 
-def select_point_from_table(key: str, points: list[str]) -> None:
+def select_point_from_table(key: str, points: list[str], url_key: str = "at") -> None:
     """Select the point of the clicked row, in the order of `points`; a second click clears it."""
-    _select_point(selected_row_value(key, points))
+    _select_point(selected_row_value(key, points), url_key)
 
 
 def clicked_point_data(key: str) -> Sequence[Any]:
@@ -176,9 +176,9 @@ def selected_row_value(key: str, values: Sequence[_T]) -> _T | None:
     return values[rows[0]] if rows else None
 
 
-def _select_point(key: str | None) -> None:
+def _select_point(key: str | None, url_key: str = "at") -> None:
     """Put the selected point into the address, so that a link shows the same; None clears it."""
     if key is None:
-        st.query_params.pop("at", None)
+        st.query_params.pop(url_key, None)
     else:
-        st.query_params["at"] = key
+        st.query_params[url_key] = key

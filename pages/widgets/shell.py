@@ -47,6 +47,7 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "robustness": ("place",),
         "comparison": ("at",),
         "sampling": ("place",),
+        "groups": ("hidden",),
         "training": ("at", "alone"),
     }
 )

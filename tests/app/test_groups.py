@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load, score
+from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.results import groups as group_results
-from calib_core.results import reliability
+from calib_core.results import hidden_groups, reliability
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.results.groups import GroupBy, split_by_group
+from calib_core.wording import format_p_value
 from group_files import ROWS, questions, write_facts
 from predictions import quiz, write_csv, write_jsonl
 from screens import Visit, choose, figure, page_text
@@ -31,6 +37,14 @@ def dots(at: AppTest) -> dict[str, list[str]]:
 
 def panels(at: AppTest) -> list[str]:
     return [key for chart in at.get("plotly_chart") if (key := chart.key or "").startswith("panel_")]
+
+
+def evidence_of(path: Path, method: str) -> AnswerEvidence:
+    """The one run of a file, seen by a method."""
+    (run,) = load(path)
+    evidence = gather_evidence(run, method)
+    assert isinstance(evidence, AnswerEvidence)
+    return evidence
 
 
 def main_texts(at: AppTest) -> list[str]:
@@ -56,14 +70,30 @@ def test_the_groups_are_the_scores_of_their_rows(facts: Path, visit: Visit) -> N
         assert shown[subject] == f"{subject_score(facts, subject):.4f}"
     counts = dict(zip(table["Group"], table["Rows used"], strict=True))
     assert counts == {subject: f"{rows}{' (few)' if rows < 30 else ''}" for subject, rows in ROWS.items()}
-    assert table["ECE"].to_list() == sorted(table["ECE"], reverse=True)
     assert dots(at)["llama-7b"] == table["Group"].to_list()
-    ends = screens.tiles(at)
-    assert (ends["Highest ECE"], ends["Lowest ECE"]) == (table["ECE"].iloc[0], table["ECE"].iloc[-1])
+    tiles = screens.tiles(at)
     every = sum(ROWS.values())
-    assert (ends["Groups"], ends["Rows used / total"]) == (str(len(ROWS)), f"{every} / {every}")
-    assert "intervals" in page_text(at)
+    assert (tiles["Groups"], tiles["Rows used / total"]) == (str(len(ROWS)), f"{every} / {every}")
+    assert tiles["Miscalibrated"].endswith(f"of {sum(rows >= 30 for rows in ROWS.values())}")
     assert "by chance alone" in page_text(at)
+
+
+def test_the_clearest_verdict_comes_first_and_small_groups_last(facts: Path, visit: Visit) -> None:
+    evidence = evidence_of(facts / "llama-base-0.jsonl", "choice_softmax")
+    parts = split_by_group(evidence, GroupBy("subject", "subject", "rows"))
+    at = visit("groups", runs="llama-7b-facts-0-shot")
+    table = screens.table(at, "Group", "Verdict")
+    assert dict(zip(table["Group"], table["Verdict"], strict=True)) == {
+        name: part.verdict.words for name, part in parts.items()
+    }
+    by_p = sorted(parts, key=lambda name: 2.0 if (p := parts[name].verdict.p) is None else p)
+    assert table["Group"].to_list() == by_p
+    assert by_p[-1] == "sociology", "20 rows are too few"
+    q_values = benjamini_hochberg([parts[name].verdict.p for name in by_p])
+    assert table["q"].to_list() == [format_p_value(q, None) for q in q_values]
+    choose(at, "sort", "value")
+    by_value = screens.table(at, "Group", "ECE")["ECE"].to_list()
+    assert by_value == sorted(by_value, reverse=True)
 
 
 def test_another_order_computes_nothing_again(
@@ -197,15 +227,26 @@ def test_the_recipe_is_that_of_every_number(facts: Path, visit: Visit) -> None:
     )
 
 
-def test_where_nothing_is_chosen_the_highest_have_a_diagram(facts: Path, visit: Visit) -> None:
+def clearest_subject(folder: Path, shots: Sequence[int]) -> str:
+    """The subject with the smallest p-value in any of these runs."""
+    by_subject = GroupBy("subject", "subject", "rows")
+    found: dict[str, float] = {}
+    for count in shots:
+        evidence = evidence_of(folder / f"llama-base-{count}.jsonl", "choice_softmax")
+        for name, part in split_by_group(evidence, by_subject).items():
+            if part.verdict.p is not None:
+                found[name] = min(found.get(name, 1.0), part.verdict.p)
+    return min(found, key=found.__getitem__)
+
+
+def test_where_nothing_is_chosen_the_clearest_have_a_diagram(facts: Path, visit: Visit) -> None:
     write_facts(facts, shots=(0, 1, 2, 3))
     at = visit("groups")
-    large = [subject for subject, rows in ROWS.items() if rows >= 30]
     table = screens.table(at, "Group", "Run", "ECE")
-    highest = max(large, key=lambda subject: max(table[table["Group"] == subject]["ECE"]))
+    highest = clearest_subject(facts, range(4))
     assert panels(at) == [f"panel_{run}" for run in range(4)]
     told = page_text(at)
-    assert "Reliability diagrams of the group of highest ECE, of 30 rows or more" in told
+    assert "Reliability diagrams of the group with the clearest verdict" in told
     runs = table[table["Group"] == highest]["Run"].to_list()
     lines = told.splitlines()
     below = [lines[at + 1].strip() for at, text in enumerate(lines) if text == highest]
@@ -246,3 +287,99 @@ def test_the_page_alone_shows_the_same(facts: Path, visit: Visit) -> None:
     assert facts.is_dir()
     params = {"by": "category", "m": "5"}
     assert dots(screens.open_single_page("groups", params)) == dots(visit("groups", **params))
+
+
+# --- Hidden groups --------------------------------------------------------------------------------
+
+
+def planted_rows(count: int = 1600) -> list[dict[str, Any]]:
+    """Calibrated rows, but for law in English, which is over-confident by .4; a subject's name is hostile."""
+    chance = random.Random(3)  # noqa: S311  rows, not keys
+    made: list[dict[str, Any]] = []
+    for number in range(count):
+        confidence = round(chance.uniform(0.5, 0.95), 3)
+        subject, language = chance.choice(("law", "art", "[maps](x)")), chance.choice(("English", "German"))
+        off = 0.4 if (subject, language) == ("law", "English") else 0.0
+        made.append(
+            {
+                "id": f"q{number}",
+                "subject": subject,
+                "language": language,
+                "confidence": confidence,
+                "correct": int(chance.random() < confidence - off),
+            }
+        )
+    return made
+
+
+@pytest.fixture
+def planted(data: Path) -> Path:
+    return write_csv(data / "planted.csv", planted_rows())
+
+
+def test_hidden_groups_are_listed_with_their_q(planted: Path, visit: Visit) -> None:
+    expected = hidden_groups.hidden_groups({"r": evidence_of(planted, "given")})
+    at = visit("groups")
+    table = screens.table(at, "Group", "Rows", "Against the rest")
+    assert table["Group"].to_list() == [group.name for group in expected.groups]
+    assert table["q"].to_list() == [format_p_value(group.q, None) for group in expected.groups]
+    assert table["Verdict"].to_list() == [group.verdict.words for group in expected.groups]
+    assert table["Group"].iloc[0] == "subject: law, language: English"
+    text = page_text(at)
+    assert expected.headline in text
+    assert "Tried: every value of subject, language, and every pair of values of two columns" in text
+    assert "hidden_reliability" not in [chart.key for chart in at.get("plotly_chart")]
+
+
+def test_one_click_opens_the_diagram_of_a_hidden_group(planted: Path, visit: Visit) -> None:
+    group = hidden_groups.hidden_groups({"planted": evidence_of(planted, "given")}).groups[0]
+    at = visit("groups", hidden=group.key)
+    drawn = figure(at, "hidden_reliability")
+    counts = [trace for trace in drawn["data"] if trace.get("customdata")][-1]
+    assert sum(counts["y"]) == group.n
+    assert "subject: law, language: English · planted" in page_text(at)
+    assert screens.address(at)["hidden"] == group.key
+    choose(at, "metric", "brier")
+    assert screens.address(at)["hidden"] == group.key, "another metric keeps the group open"
+
+
+def test_a_link_to_a_group_that_is_not_listed_says_so(planted: Path, visit: Visit) -> None:
+    assert planted.is_file()
+    at = visit("groups", hidden="planted~subject=tax")
+    assert "The group that the link asks for is not among those listed here." in page_text(at)
+    assert "hidden_reliability" not in [chart.key for chart in at.get("plotly_chart")]
+
+
+def test_hidden_groups_are_scanned_once(planted: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert planted.is_file()
+    made = screens.record_results(monkeypatch, hidden_groups, "scan_groups")
+    at = visit("groups")
+    choose(at, "metric", "brier")
+    choose(at, "sort", "name")
+    assert len(made) == 1
+
+
+def test_names_of_hidden_groups_are_text(planted: Path, visit: Visit) -> None:
+    assert planted.is_file()
+    at = visit("groups", hidden="planted~subject=[maps](x)")
+    assert "subject: [maps](x) · planted" in page_text(at)
+
+
+def test_runs_grouped_by_their_facts_are_not_scanned(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    assert "Hidden groups" in page_text(visit("groups"))
+    assert "Hidden groups" not in page_text(visit("groups", by="shots"))
+
+
+def test_two_levels_against_one_are_corrected_together(data: Path, visit: Visit) -> None:
+    write_facts(data, shots=(0, 1, 5))
+    at = visit("groups", by="shots", metric="brier")
+    table = screens.table(at, "Difference", "p (Holm)")
+    assert len(table) == 2
+    assert screens.plain(at.header[0].value).count("corrected for 2 differences (Holm)") == 2
+    assert (
+        "p"
+        in screens.table(
+            visit("groups", by="shots", runs="llama-7b-facts-0-shot,llama-7b-facts-5-shot"), "Difference"
+        ).columns
+    )

@@ -50,3 +50,25 @@ def test_every_page_says_the_same_of_a_run(visit: Visit) -> None:
         assert not [word for word in others if word in reliability]
     for kind in ("over", "extreme", "none"):
         assert VERDICT_WORDS[kind] in page_text(visit("tour", run=kind, step="3")).lower()
+
+
+def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: Path, visit: Visit) -> None:
+    """One file holds a group of each verdict; each of its groups is also a file of its own."""
+    together: list[dict[str, object]] = []
+    for kind, blocks in RUNS.items():
+        rows = [
+            {"id": f"{kind}-{said}-{at}", "confidence": said, "correct": int(at < right), "subject": kind}
+            for said, n, right in blocks
+            for at in range(n)
+        ]
+        write_csv(data / f"{kind}.csv", [{**row, "model": kind, "dataset": "alone"} for row in rows])
+        together += rows
+    write_csv(data / "together.csv", [{**row, "model": "together", "dataset": "all"} for row in together])
+    at = visit("groups", dataset="all")
+    shown = table(at, "Group", "Verdict", "ECE")
+    assert dict(zip(shown["Group"], shown["Verdict"], strict=True)) == {
+        kind: VERDICT_WORDS[kind] for kind in RUNS
+    }
+    for kind in RUNS:
+        headline = screens.plain(visit("reliability", run=f"{kind}-alone").header[0].value)
+        assert (VERDICT_WORDS[kind] if kind != "few" else "too few to judge by") in headline

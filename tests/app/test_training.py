@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load, score
+from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.metrics import METRICS
+from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import gather_evidence
 from calib_core.wording import format_p_value
 from predictions import quiz, write_csv
@@ -38,18 +40,21 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     table = screens.table(at, "Checkpoint", "If calibrated")
     assert table["Checkpoint"].to_list() == [f"step{step}" for step in STEPS]
     assert table[METRICS["full_ece"].title].to_list() == [f"{number.value:.4f}" for number in wanted]
-    assert table["p"].to_list() == [format_p_value(number.p, 199) for number in wanted]
     assert "M=20" in at.code[0].value
     first, last = f"{wanted[0].value:.4f}", f"{wanted[-1].value:.4f}"
-    assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}: ")
+    assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}; ")
     tile_values = screens.tiles(at)
     assert (tile_values["Full-ECE at first"], tile_values["Full-ECE at the end"]) == (first, last)
     verdicts = [gather_evidence(load(path)[0], "tokens").verdict for path in checkpoints]
-    n_miscalibrated = sum(verdict.miscalibrated for verdict in verdicts)
+    q_values = benjamini_hochberg([verdict.p for verdict in verdicts])
+    assert table["Verdict"].to_list() == [verdict.words for verdict in verdicts]
+    assert table["q"].to_list() == [format_p_value(q, None) for q in q_values]
+    n_miscalibrated = sum(q is not None and q <= 0.05 for q in q_values)
     assert tile_values["Miscalibrated"] == f"{n_miscalibrated} of {len(STEPS)}"
     assert f"{n_miscalibrated} of 4 checkpoints miscalibrated." in page_text(at)
     headline = screens.plain(at.header[0].value)
-    assert headline.endswith(f"{verdicts[0].words} at first, {verdicts[-1].words} at the end.")
+    assert headline.endswith("; no change is claimed, for the reason below.")
+    assert f"No change is claimed: {NO_ROWS_TO_PAIR}" in page_text(at)
 
 
 def test_every_model_has_its_line_and_other_runs_a_reason(
@@ -159,3 +164,21 @@ def test_the_page_alone_shows_the_same(checkpoints: list[Path], visit: Visit) ->
     alone, whole = screens.open_single_page("training", params), visit("training", **params)
     assert lines(alone)["gpt"]["y"] == lines(whole)["gpt"]["y"]
     assert screens.targets(alone) == screens.targets(whole)
+
+
+def test_checkpoints_of_answers_are_compared_on_the_same_questions(data: Path, visit: Visit) -> None:
+    for step, accuracy in ((10, 0.5), (2000, 0.9)):
+        rows = [
+            {
+                "id": f"q{at}",
+                "model": "gpt",
+                "checkpoint": f"step{step}",
+                "confidence": 0.9,
+                "correct": int(at < 200 * accuracy),
+            }
+            for at in range(200)
+        ]
+        write_csv(data / f"step{step}.csv", rows)
+    headline = screens.plain(visit("training").header[0].value)
+    assert headline.startswith("ECE 0.4000 → 0.0000: lower, −0.4000 (95 % −0.")
+    assert headline.endswith("on 200 questions.")

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 import browser_pages
 from app_server import Server, SharedServer
-from browser_pages import address, wait_until
+from browser_pages import address, click_row, wait_until
 from group_files import ROWS, write_facts
 from layout_checks import no_fault, resize
 from window import Browse, Settled
@@ -98,3 +98,17 @@ def test_chosen_groups_have_a_small_diagram(server_with_groups: Server, browse: 
     assert across > 150
     label = page.locator(".st-key-panel_0 [role=figure]").get_attribute("aria-label") or ""
     assert "Reliability diagram" in label
+
+
+def test_a_click_on_a_hidden_group_opens_its_diagram(server_with_groups: Server, browse: Browse) -> None:
+    page = browse(height=1400).open(f"{server_with_groups.url}/groups?runs=llama-7b-facts-0-shot&by=category")
+    label = " hidden groups"
+    wait_until(page, lambda: browser_pages.table(page, label).count(), 1)
+    assert page.locator(".st-key-hidden_reliability").count() == 0
+    click_row(page, label, 0)
+    wait_until(page, lambda: page.locator(".st-key-hidden_reliability .js-plotly-plot").count(), 1)
+    assert address(page)["hidden"].startswith("llama-7b-facts-0-shot~")
+    no_fault(page)
+    click_row(page, label, 0)
+    wait_until(page, lambda: page.locator(".st-key-hidden_reliability").count(), 0)
+    assert "hidden" not in address(page)

@@ -10,7 +10,7 @@ from calib_core.errors import Unavailable, shorten
 from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.reliability import describe_reliability, small_reliability_figure
 from calib_core.inference.intervals import coverage_note
-from calib_core.inference.verdict import MIN_ROWS
+from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
@@ -21,17 +21,21 @@ from calib_core.report.inputs import (
     most_common_method,
     runs_by_dataset,
 )
+from calib_core.results.changes import correction_note
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
     Group,
     GroupBy,
     GroupResults,
+    RestDifference,
+    clear_first,
     group_by_choices,
     groups_of_rows,
     groups_of_runs,
     ordered_levels,
     split_by_group,
 )
+from calib_core.results.hidden_groups import HiddenGroups, format_points, hidden_groups
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import short_run_names
 from calib_core.wording import (
@@ -54,9 +58,17 @@ NO_GROUPS: Final = (
     "of 2 to 100 different texts, whole numbers or booleans), or from what several runs say of themselves "
     "(“shots”, “params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
-FEW_ROWS_CAUTION: Final = "A binned number of few rows is larger by chance alone"
+FEW_ROWS_CAUTION: Final = (
+    "A binned number of few rows is larger by chance alone, so that groups are ranked by their verdicts"
+)
 NULL_MARK_CAUTION: Final = (
     ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
+)
+Q_TEXT: Final = f"q ≤ {SIGNIFICANCE_LEVEL:g}"
+HIDDEN_TITLE: Final = "Hidden groups"
+HIDDEN_HELP: Final = (
+    "Accuracy less that of the other rows of the run at the same confidence, in percentage points: below 0 "
+    "the confidence is higher here than its accuracy warrants, compared with the rest."
 )
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 
@@ -70,7 +82,7 @@ class GroupEvidence(NamedTuple):
     Attributes
     ----------
     key : str
-        As in `GroupResults.highest_groups`.
+        As in `GroupResults.clearest_groups`.
     name : str
         The group, or the run where runs are compared.
     run : str
@@ -146,6 +158,7 @@ def _block(
     notes = (runs_shown_note(len(shown), len(evidences)), other_groupings_note(others))
     title = " · ".join(part for part in (dataset, f"by {grouping.title}") if part)
     block = _result_block((title, METHODS[method].title), shown, result, keyed, notes)
+    block = _with_hidden_groups(block, shown, grouping, {key: keyed[key].title for key in shown})
     names = short_run_names(
         {key: evidence.run.info for key, evidence in shown.items()}, {key: keyed[key].title for key in shown}
     )
@@ -155,6 +168,21 @@ def _block(
         small_figures=diagrams,
         small_figures_heading=diagrams_heading(result, default_diagram_keys(result, len(shown))),
     )
+
+
+def _with_hidden_groups(
+    block: Block, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy, titles: Mapping[str, str]
+) -> Block:
+    """The block with the table of hidden groups, if rows are grouped and a group can be compared."""
+    if grouping.target != "rows":
+        return block
+    hidden = hidden_groups(evidences, titles=titles)
+    if not hidden.groups:
+        return block
+    table = ReportTable.from_rows(
+        HIDDEN_TITLE, hidden_group_rows(hidden), f"{hidden.headline} {hidden.caption}"
+    )
+    return replace(block, tables=(*block.tables, table), recipes=(*block.recipes, hidden.recipe))
 
 
 def _compute_groups(
@@ -186,7 +214,7 @@ def _result_block(
     return Block(
         title=titles[0],
         method_title=titles[1],
-        headline=result.headline,
+        headline=f"{result.headline} {result.subheadline}".strip(),
         tiles=tuple(groups_tiles(evidences, result)),
         recipes=(result.recipe,),
         figures=(
@@ -198,10 +226,7 @@ def _result_block(
             *([ReportTable.from_rows(PAIRED_TITLE, differences)] if differences else []),
             ReportTable.from_rows("", group_rows(result)),
         ),
-        captions=(
-            groups_caption(result),
-            *((result.chance_expectation.sentence,) if result.chance_expectation else ()),
-        ),
+        captions=(groups_caption(result), verdicts_caption(result)),
         remarks=(
             *groups_remarks(result, {key: run.title for key, run in runs.items()}),
             *(text for text in notes if text),
@@ -234,31 +259,33 @@ def other_groupings_note(others: Sequence[GroupBy]) -> str:
 
 
 def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) -> list[Tile]:
-    """The tiles: number of groups, the lowest and the highest value, rows used."""
-    with_value = [(group.value, group) for group in result.groups if group.value is not None]
-    if not with_value:
+    """The tiles: number of groups, how many are miscalibrated, the clearest one, rows used."""
+    if not any(group.value is not None for group in result.groups):
         return []
-    metric = METRICS[result.metric]
-    lowest, lowest_group = min(with_value, key=lambda item: item[0])
-    highest, highest_group = max(with_value, key=lambda item: item[0])
     n_small = sum(group.has_few_rows for group in result.groups)
     n_used = sum(evidence.n_used for evidence in evidences.values())
     n_total = sum(evidence.n_total for evidence in evidences.values())
     n_names = len({group.name for group in result.groups})
     label, series_noun = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
-    return [
+    judged = [group for group in result.groups if group.q is not None]
+    clear = [group for group in judged if group.counted_kind != "none"]
+    tiles = [
         Tile(
             label,
             str(n_names),
             f"Small: of fewer than {MIN_ROWS} rows, drawn hollow.",
             f"{plural(len(result.series), series_noun)}, {n_small} small",
-        ),
-        Tile(f"Lowest {metric.title}", format_number(lowest), metric.help, _group_name(lowest_group, result)),
-        Tile(
-            f"Highest {metric.title}", format_number(highest), metric.help, _group_name(highest_group, result)
-        ),
-        Tile("Rows used / total", f"{n_used:,} / {n_total:,}", "Of all runs that are drawn."),
+        )
     ]
+    if judged:
+        help_ = f"Those whose verdict is clear among all {len(judged):,} that were judged: {Q_TEXT}."
+        tiles.append(Tile("Miscalibrated", f"{len(clear):,} of {len(judged):,}", help_, Q_TEXT))
+    if clear:
+        first = clear_first(clear)[0]
+        help_ = f"The smallest p-value of all. {first.verdict.reason}"
+        tiles.append(Tile("Clearest", first.verdict.words, help_, _group_name(first, result)))
+    tiles.append(Tile("Rows used / total", f"{n_used:,} / {n_total:,}", "Of all runs that are drawn."))
+    return tiles
 
 
 def _group_name(group: Group, result: GroupResults) -> str:
@@ -285,6 +312,23 @@ def groups_caption(result: GroupResults) -> str:
     return caption.strip()
 
 
+def verdicts_caption(result: GroupResults) -> str:
+    """What the verdicts and the q-values of the table stand on."""
+    thing = "groups" if result.group_by.target == "rows" else "runs"
+    n_judged = sum(group.q is not None for group in result.groups)
+    caption = (
+        f"Verdict: from the {thing[:-1]}'s rows alone, by their top label. q: Benjamini–Hochberg over the "
+        f"{n_judged:,} {thing} with rows enough."
+    )
+    n_compared = sum(group.rest is not None for group in result.groups)
+    if n_compared:
+        caption += (
+            " Against the rest: accuracy less that of the other rows of the run at the same confidence, in "
+            f"percentage points, with its own q over {plural(n_compared, 'group')}."
+        )
+    return caption
+
+
 def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]:
     """Remarks on rows in no group and on missing runs; `titles` maps run keys to titles."""
     remarks = [
@@ -297,6 +341,7 @@ def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]
 
 def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
     """One row for each paired difference between two levels."""
+    p_heading = "p (Holm)" if correction_note(result.contrasts) else "p"
     return [
         {
             "Difference": f"{contrast.level} − {contrast.reference_level}",
@@ -306,6 +351,7 @@ def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
             "95 %": NO_VALUE
             if contrast.difference is None
             else f"{format_signed(contrast.difference.low)} to {format_signed(contrast.difference.high)}",
+            p_heading: format_p_value(contrast.p, None),
             "Questions": NO_VALUE if contrast.difference is None else f"{contrast.difference.n_questions:,}",
             "Pairs of runs": f"{len(contrast.run_pairs):,}",
             "Note": contrast.reason or (contrast.difference.interval_method if contrast.difference else ""),
@@ -319,21 +365,47 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
     name_heading, series_heading = ("Group", "Run") if result.group_by.target == "rows" else ("Run", "Group")
     metric_title = METRICS[result.metric].title
     has_null = any(group.null_median is not None for group in result.groups)
+    has_rest = any(group.rest is not None for group in result.groups)
     return [
         {
             name_heading: group.name,
             **({series_heading: result.series[group.series]} if len(result.series) > 1 else {}),
+            "Verdict": group.verdict.words,
+            "q": format_p_value(group.q, None),
             metric_title: format_number(group.value),
             "95 %": format_interval(group.low, group.high),
-            **(
-                {"If calibrated": format_number(group.null_median), "p": format_p_value(group.p, group.draws)}
-                if has_null
-                else {}
-            ),
+            **({"If calibrated": format_number(group.null_median)} if has_null else {}),
             "Rows used": f"{group.n_used:,}" + (" (few)" if group.has_few_rows else ""),
             "Accuracy": format_percent(group.accuracy),
             "Mean confidence": format_percent(group.mean_confidence),
             "Gap": format_signed(group.bias),
+            **(_rest_cells(group.rest) if has_rest else {}),
+        }
+        for group in result.groups
+    ]
+
+
+def _rest_cells(rest: RestDifference | None) -> dict[str, object]:
+    """The cells of a group's row on the other rows of its run."""
+    text = NO_VALUE
+    if rest is not None:
+        text = f"{format_points(rest.value)} ({format_points(rest.low)} to {format_points(rest.high)})"
+    return {"Against the rest": text, "Its q": format_p_value(rest and rest.q, None)}
+
+
+def hidden_group_rows(result: HiddenGroups) -> list[dict[str, object]]:
+    """One row for each group that the scan lists."""
+    return [
+        {
+            "Group": group.name,
+            **({"Run": result.series[group.run]} if len(result.series) > 1 else {}),
+            "Against the rest": format_points(group.difference),
+            "95 %": f"{format_points(group.low)} to {format_points(group.high)}",
+            "q": format_p_value(group.q, None),
+            "Rows": f"{group.n:,}",
+            "Accuracy": format_percent(group.accuracy),
+            "Mean confidence": format_percent(group.mean_confidence),
+            "Verdict": group.verdict.words,
         }
         for group in result.groups
     ]
@@ -343,8 +415,8 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
 
 
 def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
-    """Keys of the groups whose diagrams are drawn by default, those with the highest values."""
-    return result.highest_groups(
+    """Keys of the groups whose diagrams are drawn by default, those with the clearest verdicts."""
+    return result.clearest_groups(
         MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs)
     )
 
@@ -356,9 +428,8 @@ def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
     if len(all_names) > 1 and all_names == set(keys):
         return f"Reliability diagrams of every {thing}"
     shown = f"{len(keys)} {thing}s" if len(keys) > 1 else thing
-    has_small_groups = any(group.has_few_rows for group in result.groups)
-    rows = f", of {MIN_ROWS} rows or more" if has_small_groups and thing == "group" else ""
-    return f"Reliability diagrams of the {shown} of highest {METRICS[result.metric].title}{rows}"
+    verdict = "verdicts" if len(keys) > 1 else "verdict"
+    return f"Reliability diagrams of the {shown} with the clearest {verdict}"
 
 
 def group_evidences(

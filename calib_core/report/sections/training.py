@@ -25,7 +25,8 @@ NO_CHECKPOINT: Final = (
 )
 TRAINING_CAPTION: Final = (
     "Pale: the number if a checkpoint's confidences were exactly right (5th to 95th percentile; dotted: the "
-    "median)."
+    "median). Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints drawn. A change is "
+    "claimed only by the interval of the difference on the same questions."
 )
 
 
@@ -100,8 +101,11 @@ def training_tiles(result: Training) -> list[Tile]:
     if firsts != lasts:
         tiles.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
     tiles.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
-    if judged := [point.verdict.miscalibrated for point in points if point.verdict.kind != "few"]:
-        help_ = f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label."
+    if judged := [point.is_miscalibrated for point in points if point.verdict.kind != "few"]:
+        help_ = (
+            f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label, counted by q "
+            "over all checkpoints that are drawn."
+        )
         tiles.append(Tile("Miscalibrated", f"{sum(judged):,} of {len(judged):,}", help_))
     return tiles
 
@@ -137,7 +141,8 @@ def _training_row(
         metric_heading: format_number(point.value),
         "If calibrated": format_number(point.null_median),
         "5–95 %": format_interval(point.null_low, point.null_high),
-        "p": format_p_value(point.p, point.draws),
+        "Verdict": point.verdict.words,
+        "q": format_p_value(point.q, None),
         "Rows used": f"{point.n_used:,}",
         "Line": line,
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from calib_core.edges import Scheme
-from calib_core.results.groups import Group, GroupBy, GroupResults
+from calib_core.inference.verdict import Verdict, judge
+from calib_core.results.groups import Group, GroupBy, GroupResults, RestDifference
 
 
-def make_group(
+def make_group(  # noqa: PLR0913 - one argument a field
     name: str,
     value: float | None,
     *,
@@ -16,8 +17,11 @@ def make_group(
     low: float | None = None,
     high: float | None = None,
     null: float | None = None,
+    verdict: Verdict | None = None,
+    q: float | None = None,
+    rest: RestDifference | None = None,
 ) -> Group:
-    """One dot; its interval only where both ends are given."""
+    """One dot; its interval only where both ends are given; the verdict is on too few rows by default."""
     return Group(
         run=run,
         series=series or run,
@@ -32,8 +36,9 @@ def make_group(
         mean_confidence=0.6,
         bias=0.1,
         null_median=null,
-        p=None,
-        draws=None,
+        verdict=verdict or judge([0.5], [1]),
+        q=q,
+        rest=rest,
         has_few_rows=n < 30,
         recipe="ECE-L1",
     )
@@ -54,6 +59,5 @@ def make_groups(
         n_ungrouped={},
         unavailable={},
         contrasts=(),
-        chance_expectation=None,
-        headline="ECE by subject: from 0.1 to 0.3.",
+        headline="Both groups by subject are over-confident.",
     )

@@ -73,9 +73,8 @@ def make_line(title: str, *points: tuple[float, float], null: bool = True, rows:
                 null_median=0.02 if null else None,
                 null_low=0.01 if null else None,
                 null_high=0.03 if null else None,
-                p=0.005 if null else None,
-                draws=199 if null else None,
                 verdict=judge([0.9] * rows, [0, 1] * (rows // 2)),
+                q=1e-4 if null else None,
                 n_used=rows,
                 recipe="ECE-L1",
             )

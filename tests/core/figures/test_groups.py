@@ -12,11 +12,13 @@ import pytest
 from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.layout import Figure, legend_names
 from calib_core.figures.palette import DARK, LIGHT
+from calib_core.inference.verdict import judge
 from calib_core.results.groups import GroupResults
 from core.figures.group_builders import make_group, make_groups
 
+OVER = judge([0.9] * 100, [1, 0] * 50)
 ONE = make_groups(
-    make_group("law", 0.3, low=0.2, high=0.45, null=0.05),
+    make_group("law", 0.3, low=0.2, high=0.45, null=0.05, verdict=OVER, q=0.012),
     make_group("sums", 0.1, low=0.1, high=0.2, n=20),
     overall={"r": 0.15},
 )
@@ -59,8 +61,9 @@ def test_the_null_is_a_stroke_and_in_the_hover() -> None:
     assert (stroke["x"], stroke["y"]) == ([0.05], [0])
     assert dots(figure)[0]["hovertext"][0] == (
         "<b>law</b><br>r<br>ECE 0.3000 (0.2000 to 0.4500)<br>if calibrated 0.0500<br>n = 100"
+        "<br>over-confident (q = 0.012)"
     )
-    assert dots(figure)[0]["hovertext"][1].endswith("n = 20, few")
+    assert dots(figure)[0]["hovertext"][1].endswith("n = 20, few<br>too few rows")
 
 
 def legend_texts(figure: Figure) -> list[str]:
@@ -154,13 +157,13 @@ def test_plotly_knows_every_key(result: GroupResults, theme: Any) -> None:
 
 def test_the_table_has_no_prose() -> None:
     (words,) = groups_figure(make_groups(), LIGHT)["layout"]["annotations"]
-    assert words["text"].startswith("ECE by subject")
+    assert words["text"].startswith("Both groups")
 
 
 def test_the_sentence_has_the_main_numbers() -> None:
     assert describe_groups(ONE) == (
         "ECE by subject, 2 groups, 2 numbers, 1 of them on fewer than 30 rows. "
-        "ECE by subject: from 0.1 to 0.3."
+        "Both groups by subject are over-confident."
     )
     lacking = make_groups(make_group("law", None, n=3), make_group("art", 0.1))
     assert describe_groups(lacking).startswith("ECE by subject, 1 group, 1 number. ")

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme, bin_of
-from calib_core.inference.directional import NULL_LEVEL, BinMeans, directional_interval
+from calib_core.inference.directional import (
+    NULL_LEVEL,
+    BinMeans,
+    directional_difference,
+    directional_interval,
+)
 from calib_core.inference.intervals import Z_975
 
 TEN = Scheme("width", 10)
@@ -110,3 +115,30 @@ def test_order_and_names_do_not_matter(seed: int) -> None:
     other = BinMeans.from_pairs((c - y)[order], bin_of(c, 10)[order], names[cluster][order], 90)
     assert other.covariance == pytest.approx(one.covariance)
     assert directional_interval(other, 0.005, 1.0) == pytest.approx(directional_interval(one, 0.005, 1.0))
+
+
+def test_a_difference_errs_by_the_unfavourable_sign_where_a_gap_is_unclear() -> None:
+    """One clear bin added and one unclear bin subtracted, against the quantiles of normal numbers."""
+    mean, error = np.array([0.2, 0.001]), np.array([0.01, 0.02])
+    bins = BinMeans(mean, np.diag(error**2), 1000)
+    low, high = directional_difference(bins, np.array([1.0, -1.0]), n_draws=40_000)
+    normal = np.random.default_rng(5).standard_normal((400_000, 2)) * error
+    largest = normal[:, 0] - normal[:, 1]
+    smallest = normal[:, 0] - np.abs(normal[:, 1])
+    assert low == pytest.approx(0.199 - np.quantile(largest, 0.975), abs=1e-3)
+    assert high == pytest.approx(0.199 - np.quantile(smallest, 0.025), abs=1e-3)
+
+
+def test_a_difference_of_clear_gaps_is_that_of_a_normal_distribution() -> None:
+    mean = np.array([0.3, -0.2, 0.1])
+    covariance = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]]) * 1e-5
+    weight = np.array([0.5, 0.5, -0.5])
+    low, high = directional_difference(BinMeans(mean, covariance, 500), weight, n_draws=40_000)
+    signed = weight * np.sign(mean)
+    half = 1.96 * np.sqrt(signed @ covariance @ signed)
+    assert (low, high) == pytest.approx((0.2 - half, 0.2 + half), abs=2e-4)
+
+
+def test_a_difference_lies_in_its_interval_even_without_spread() -> None:
+    bins = BinMeans(np.array([0.1, 0.1]), np.zeros((2, 2)), 50)
+    assert directional_difference(bins, np.array([1.0, -0.5])) == pytest.approx((0.05, 0.05))

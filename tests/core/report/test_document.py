@@ -222,10 +222,11 @@ def test_small_diagrams_in_the_order_of_the_figure(tmp_path: Path) -> None:
     (block,) = section(read(report.html), "groups")
     (panels,) = block.all("div", "panels")
     names = [figure.all("p", "name")[0].text for figure in panels.all("figure")]
-    assert names == ["few", "many"]
+    assert names == ["many", "few"], "the clearer verdict first"
     assert "Reliability diagrams of every group" in block.text
     told = [figure.all("p", "note")[0].text for figure in panels.all("figure")]
-    values = {row[0]: (row[1], row[row.index("60" if row[0] == "many" else "30")]) for row in block.rows}
+    groups = [row for row in block.rows if row[0] in names]
+    values = {row[0]: (row[3], row[row.index("60" if row[0] == "many" else "30")]) for row in groups}
     assert told == [f"ECE {value}, n = {n}" for value, n in (values[name] for name in names)]
     assert values["few"][0] > values["many"][0]
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
+from scipy.stats import false_discovery_control
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
@@ -51,7 +53,7 @@ def test_a_group_is_what_its_rows_alone_would_be(metric: str) -> None:
             metric_interval(part, metric, Scheme("width", 5)),
         )
         assert group.value == number.value
-        assert (group.p, group.null_median) == (number.p, number.null_median)
+        assert (group.verdict, group.null_median) == (part.verdict, number.null_median)
         assert (group.low, group.high) == ((None, None) if ends is None else (ends.low, ends.high))
         assert (group.n_used, group.n_total) == (part.n_used, part.n_total)
         assert (group.accuracy, group.mean_confidence) == (part.accuracy, part.mean_confidence)
@@ -119,24 +121,19 @@ def test_groups_of_several_runs_are_shown_together() -> None:
         (name, run) for name in "abc" for run in "rs"
     ]
     assert dict(result.series) == {"r": "m · 0-shot", "s": "m · 5-shot"}
-    assert result.chance_expectation is not None
-    assert result.chance_expectation.n_intervals == sum(group.low is not None for group in result.groups)
 
 
 def test_one_model_asked_with_more_shots_is_named_in_the_sentence() -> None:
     runs = {f"{shots}": make_evidence(shots=shots, model="Qwen/Qwen2.5-1.5B-Instruct") for shots in (0, 5)}
     result = groups_of_rows(runs, SUBJECT, "brier")
     assert dict(result.series) == {"0": "0-shot", "5": "5-shot"}
-    assert " of Qwen2.5-1.5B-Instruct · 0-shot, n = " in result.headline
 
 
 def test_runs_of_one_name_are_distinguished_by_key_and_title() -> None:
     off = given_evidence([0.9] * 4, [0, 0, 0, 1], subject=["a", "a", "b", "b"])
     seen_ = {"r": make_evidence(), "s": off}
-    worst = max(group.value or 0 for group in groups_of_rows(seen_, SUBJECT, "brier").groups)
     alike = groups_of_rows(seen_, SUBJECT, "brier", titles={"r": "m", "s": "m"})
-    assert f"to {worst:.4f}" in alike.headline
-    assert " in 2 runs: " in alike.headline
+    assert alike.headline == "All 5 groups by subject in 2 runs have too few rows."
     titled = groups_of_rows(seen_, SUBJECT, "brier", titles={"r": "one", "s": "two"})
     assert titled.series == {"r": "m", "s": "two"}
 
@@ -184,7 +181,8 @@ def test_runs_grouped_by_a_fact_are_one_dot_each_and_compared() -> None:
     assert contrast.difference is not None
     assert (contrast.difference.value, contrast.difference.n_questions) == (0, 7)
     assert result.headline.startswith("5-shot − 0-shot of m: Brier score +0.0000")
-    assert (result.overall, result.chance_expectation) == ({}, None)
+    assert result.subheadline == "Both runs have too few rows."
+    assert result.overall == {}
 
 
 def test_the_frame_has_one_row_per_group() -> None:
@@ -194,16 +192,64 @@ def test_the_frame_has_one_row_per_group() -> None:
     assert groups_of_rows({}, SUBJECT, "brier").to_frame().columns == frame.columns
 
 
-def test_intervals_of_equal_groups_miss_about_as_often_as_expected() -> None:
+def many_groups(off: float = 0.0, **columns: Any) -> AnswerEvidence:
+    """80 groups of 100 rows, the first four over-confident by so much."""
     random = np.random.default_rng(0)
-    confidence = random.uniform(0.05, 0.95, 8000)
-    right = random.random(8000) < confidence
-    names = [f"g{at % 80}" for at in range(8000)]
-    result = groups_of_rows({"r": given_evidence(confidence, right, subject=names)}, SUBJECT, "brier")
-    assert result.chance_expectation is not None
-    assert result.chance_expectation.n_intervals == 80
-    assert result.chance_expectation.expected_range == pytest.approx((4.0, 16.0))
-    assert result.chance_expectation.n_outside <= 12
+    confidence = random.uniform(0.3, 0.9, 8000)
+    group = np.arange(8000) % 80
+    right = random.random(8000) < confidence - off * (group < 4)
+    return given_evidence(confidence, right, subject=[f"g{at:02}" for at in group], **columns)
+
+
+def test_q_values_count_every_group_and_headlines_count_by_q() -> None:
+    result = groups_of_rows({"r": many_groups()}, SUBJECT, "brier")
+    ps = [group.verdict.p for group in result.groups]
+    assert sum(p is not None and p <= 0.05 for p in ps) >= 1, "by chance, some are clear alone"
+    q_values = false_discovery_control([p for p in ps if p is not None])
+    assert [group.q for group in result.groups] == pytest.approx(q_values.tolist())
+    rests = [group.rest for group in result.groups if group.rest is not None]
+    assert len(rests) == 80
+    rest_q_values = false_discovery_control([rest.p for rest in rests])
+    assert [rest.q for rest in rests] == pytest.approx(rest_q_values.tolist())
+    assert result.headline == "All 80 groups by subject show no evidence of miscalibration."
+    assert "none of 80 groups" in result.subheadline
+
+
+def test_groups_that_are_off_come_first_and_differ_from_the_rest() -> None:
+    result = groups_of_rows({"r": many_groups(0.3)}, SUBJECT, "ece")
+    first = result.groups[:4]
+    assert {group.name for group in first} == {"g00", "g01", "g02", "g03"}
+    assert {group.counted_kind for group in first} == {"over"}
+    assert {group.rest is not None and group.rest.is_clear for group in first} == {True}
+    assert result.headline == (
+        "Of 80 groups by subject, 4 are over-confident and 76 show no evidence of miscalibration."
+    )
+    assert result.subheadline.startswith(
+        f"The clearest is {first[0].name}, n = 100: over-confident (q = 0.004)."
+    )
+
+
+def test_a_group_is_compared_with_all_other_rows_also_those_in_no_group() -> None:
+    evidence = many_groups(0.3)
+    pairs = evidence.confidences.pairs
+    alone = evidence.run.rows["subject"].to_list()
+    named = [name if name == "g01" else None for name in alone]
+    rows = evidence.run.rows.with_columns(subject=pl.Series(named, dtype=pl.String))
+    only = replace(evidence, run=replace(evidence.run, rows=rows))
+    (group,) = groups_of_rows({"r": only}, SUBJECT, "brier").groups
+    (same,) = [one for one in groups_of_rows({"r": evidence}, SUBJECT, "brier").groups if one.name == "g01"]
+    assert group.rest is not None
+    assert same.rest is not None
+    assert (group.rest.value, group.rest.p) == (same.rest.value, same.rest.p)
+    assert pairs.n == 8000
+
+
+def test_few_repeated_questions_are_not_compared() -> None:
+    rows = 8000
+    evidence = many_groups(0.3, trial_of=[f"q{at % 50}" for at in range(rows)])
+    groups = groups_of_rows({"r": evidence}, SUBJECT, "brier").groups
+    assert {group.rest for group in groups} == {None}
+    assert {group.verdict.kind for group in groups} == {"few"}
 
 
 def test_real_choices_by_subject_and_by_shots(extra_files: Path) -> None:

@@ -2,114 +2,108 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from calib_core.inference.bootstrap import PairedDifference
+from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
-from calib_core.results.groups import Contrast, chance_expectation, contrasts_headline, groups_headline
+from calib_core.results.changes import Contrast, correct_contrasts, difference_p_value
+from calib_core.results.groups import RestDifference, contrasts_headline, groups_headline, groups_subheadline
+from core.figures.group_builders import make_group
 
 ECE = METRICS["ece"]
-RED = {"red": "red"}
+OVER = judge([0.9] * 100, [1, 0] * 50)
+FINE = judge([0.5] * 100, [1, 0] * 50)
 
 
-def test_intervals_that_miss_the_value_of_the_run_are_counted() -> None:
-    groups: list[tuple[float | None, float | None, float | None]] = [
-        (0.1, 0.2, 0.15),
-        (0.1, 0.2, 0.25),
-        (0.1, 0.2, 0.05),
-        (0.1, 0.2, 0.2),
-        (0.1, 0.2, 0.1),
-    ]
-    groups.append((None, None, 0.1))
-    chance = chance_expectation(METRICS["accuracy"], groups)
-    assert chance is not None
-    assert (chance.n_outside, chance.n_intervals) == (2, 5)
-    assert chance.sentence == (
-        "2 of 5 intervals do not hold the value of the whole run; if all groups were alike, about 0.2 of 5 "
-        "would not by chance alone (5 %)."
+def test_verdicts_are_counted_by_q() -> None:
+    law = make_group("law", 0.4, verdict=OVER, q=0.01)
+    unclear = make_group("sums", 0.4, verdict=OVER, q=0.06)
+    few = make_group("art", 0.9, n=9)
+    assert groups_headline("subject", [law, unclear, few]) == (
+        "Of 3 groups by subject, 1 is over-confident, 1 shows no evidence of miscalibration and 1 has too "
+        "few rows."
     )
-    assert chance_expectation(ECE, groups[:1]) is None
-    assert chance_expectation(ECE, [(0.1, 0.2, None)] * 3) is None
-
-
-MORE = "and more where intervals hold less than they promise"
-SIMULATED = "of 57 would not by chance alone: in simulations intervals of {} held the truth in {} to {} % of "
-
-
-@pytest.mark.parametrize(
-    ("metric", "message"),
-    [
-        ("accuracy", "about 2.9 of 57 would not by chance alone (5 %)."),
-        ("ece", f"about 0.0 to 2.3 {SIMULATED.format('ECE', 96, 100)}data sets."),
-        ("brier", f"about 2.9 to 11.4 {SIMULATED.format('Brier score', 80, 95)}data sets."),
-        ("auroc", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
-    ],
-)
-def test_as_many_are_outside_by_chance_as_intervals_of_that_metric_miss(metric: str, message: str) -> None:
-    chance = chance_expectation(METRICS[metric], [(0.1, 0.2, 0.15)] * 57)
-    assert chance is not None
-    assert chance.sentence.endswith(f"if all groups were alike, {message}")
-
-
-def test_what_rounding_left_is_inside_an_interval() -> None:
-    chance = chance_expectation(ECE, [(0.1, 0.1, 0.1 + 2**-56), (0.3, 0.3, 0.1 + 0.2)])
-    assert chance is not None
-    assert chance.n_outside == 0
-    assert contrasts_headline(ECE, [make_contrast(1e-17, 1e-17)], {"red"}).endswith("the interval holds 0.")
-
-
-def test_one_interval_is_in_the_singular() -> None:
-    chance = chance_expectation(ECE, [(0.1, 0.2, 0.3), (0.1, 0.2, 0.15)])
-    assert chance is not None
-    assert chance.sentence.startswith("1 of 2 intervals does not")
-    assert "about 0.0 to 0.1 of 2 would not by chance alone" in chance.sentence
-
-
-def test_the_range_of_one_run() -> None:
-    groups = {"red": [("law", 0.2, 40), ("sums", 0.1, 1200), ("none", None, 0)]}
-    assert groups_headline(ECE, "subject", RED, groups, {"red": 0.15}) == (
-        "ECE by subject: from 0.1000 (sums, n = 1,200) to 0.2000 (law, n = 40); of the whole run 0.1500."
+    assert groups_headline("subject", [law, replace(law, run="s")]) == (
+        "Both groups by subject in 2 runs are over-confident."
     )
-    assert groups_headline(ECE, "subject", RED, {"red": [("law", 0.2, 40)]}, {}) == (
-        "ECE by subject: 0.2000 (law, n = 40)."
-    )
-    alike = {"red": [("law", 0.2, 40), ("sums", 0.20001, 12), ("art", 0.2, 9)]}
-    assert groups_headline(ECE, "subject", RED, alike, {"red": 0.2}) == (
-        "ECE by subject: 0.2000 throughout; of the whole run 0.2000."
-    )
-    below = {"red": [("law", -0.2, 40), ("sums", 0.1, 1)]}
-    assert groups_headline(METRICS["bias"], "subject", RED, below, {"red": -0.15}).endswith(
-        ": from −0.2000 (law, n = 40) to 0.1000 (sums, n = 1); of the whole run −0.1500."
-    )
-    assert (
-        groups_headline(ECE, "subject", RED, {"red": []}, {"red": 0.1}) == "No group here has a defined ECE."
-    )
-    none = groups_headline(METRICS["accuracy"], "subject", RED, {"red": []}, {})
-    assert none == "No group here has a defined accuracy."
+    assert groups_headline("subject", []) == "There is no group by subject here."
 
 
-def test_the_range_of_several_runs_names_them() -> None:
-    groups = {"r": [("law", 0.2, 40)], "b": [("law", 0.1, 40)]}
-    assert groups_headline(ECE, "subject", {"r": "red", "b": "blue"}, groups, {"r": 0.2, "b": 0.1}) == (
-        "ECE by subject in 2 runs: from 0.1000 (law of blue, n = 40) to 0.2000 (law of red, n = 40)."
+def test_the_clearest_is_not_the_highest_and_small_groups_are_never_named() -> None:
+    off = make_group("law", 0.2, verdict=OVER, q=0.0001)
+    high = make_group("art", 0.9, n=9)
+    sentence = groups_subheadline({"r": "red"}, [high, off, make_group("sums", 0.3, verdict=FINE, q=1.0)])
+    assert sentence == "The clearest is law, n = 100: over-confident (q < 0.001)."
+    assert groups_subheadline({"r": "red"}, [high]) == ""
+    two = groups_subheadline({"r": "red", "s": "blue"}, [off])
+    assert two == "The clearest is law of red, n = 100: over-confident (q < 0.001)."
+
+
+def test_a_group_differs_from_the_rest_only_by_its_own_q() -> None:
+    clear, unclear = (RestDifference(-0.1, -0.2, -0.01, 0.02, q) for q in (0.04, 0.06))
+    law, sums = make_group("law", 0.2, rest=clear), make_group("sums", 0.2, rest=unclear)
+    assert groups_subheadline({"r": "red"}, [law, sums]) == (
+        "At the same confidence, 1 of 2 groups is clearly right more or less often than the other rows of "
+        "its run."
+    )
+    assert groups_subheadline({"r": "red"}, [sums, sums]) == (
+        "At the same confidence, none of 2 groups is clearly right more or less often than the other rows of "
+        "its run."
+    )
+    assert "2 of 2 groups are clearly right more or less often than the other rows of their run" in (
+        groups_subheadline({"r": "red"}, [law, law])
     )
 
 
 def make_contrast(low: float, high: float, questions: int = 431) -> Contrast:
     difference = PairedDifference((low + high) / 2, low, high, questions, 2, 999, 0, "how")
-    return Contrast("0-shot", "5-shot", (("a", "b"),), difference, None)
+    p = difference_p_value(difference) if questions >= 30 else None
+    return Contrast("0-shot", "5-shot", (("a", "b"),), difference, None, p)
 
 
-def test_a_difference_says_whether_its_interval_holds_zero() -> None:
+def test_a_change_is_said_by_the_interval_of_the_difference() -> None:
     assert contrasts_headline(ECE, [make_contrast(-0.02, 0.04)], {"red", "blue"}) == (
-        "5-shot − 0-shot: ECE +0.0100 (−0.0200 to +0.0400) on 431 questions; the interval holds 0."
+        "5-shot − 0-shot: ECE +0.0100 (95 % −0.0200 to +0.0400) on 431 questions: no clear change."
     )
-    assert contrasts_headline(ECE, [make_contrast(-0.04, -0.02, 1)], {"red"}) == (
-        "5-shot − 0-shot of red: ECE −0.0300 (−0.0400 to −0.0200) on 1 question; the interval does not hold "
-        "0."
+    assert contrasts_headline(ECE, [make_contrast(-0.04, -0.02)], {"red"}) == (
+        "5-shot − 0-shot of red: ECE −0.0300 (95 % −0.0400 to −0.0200) on 431 questions: lower."
+    )
+    assert contrasts_headline(ECE, [make_contrast(0.02, 0.04)], {"red"}).endswith(": higher.")
+    assert contrasts_headline(ECE, [make_contrast(-0.04, -0.02, 29)], {"red"}).endswith(
+        "on 29 questions: no change is claimed below 30 questions."
     )
     nothing = Contrast("0-shot", "5-shot", (), None, "why")
     assert (
         contrasts_headline(ECE, [nothing], {"red"})
         == "No two runs here can be compared question by question."
     )
+
+
+def test_differences_that_are_shown_together_are_corrected_together() -> None:
+    barely = make_contrast(0.0001, 0.04)
+    assert barely.is_clear
+    two = correct_contrasts([barely, replace(make_contrast(-0.02, 0.04), level="1-shot")])
+    assert not two[0].is_clear
+    assert two[0].p == pytest.approx(2 * (barely.p or 0))
+    headline = contrasts_headline(ECE, two, {"red"})
+    assert headline.count("no clear change, corrected for 2 differences (Holm).") == 2
+    unknown = Contrast("0-shot", "2-shot", (), None, "why")
+    few = make_contrast(0.1, 0.2, 12)
+    assert [one.p for one in correct_contrasts([unknown, few, barely])] == [None, None, barely.p]
+
+
+@pytest.mark.parametrize("low", [-0.3, -0.001, 0.0, 1e-9, 0.001, 0.2])
+def test_p_is_clear_exactly_where_the_interval_does_not_hold_zero(low: float) -> None:
+    for sign in (1, -1):
+        first, last = sorted((sign * low, sign * (low + 0.35)))
+        difference = PairedDifference(sign * (low + 0.1), first, last, 100, 1, 999, 0, "how")
+        holds = first <= 1e-12 and last >= -1e-12
+        assert (difference_p_value(difference) <= 0.05 - 1e-12) == (not holds)
+
+
+def test_a_difference_without_spread_is_certain() -> None:
+    assert difference_p_value(PairedDifference(0.1, 0.1, 0.1, 100, 1, 999, 0, "how")) == 0
+    assert difference_p_value(PairedDifference(1e-17, 1e-17, 1e-17, 100, 1, 999, 0, "how")) == 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from calib_core.inference.verdict import Verdict, judge
 from calib_core.report.sections.groups import group_rows
-from calib_core.results.groups import Group
+from calib_core.results.groups import Group, RestDifference
 from core.figures.group_builders import make_group, make_groups
 
 
@@ -45,29 +46,43 @@ def test_the_recipe_says_in_what_runs_differ() -> None:
     )
 
 
-def test_the_highest_are_the_groups_with_the_largest_number_of_any_run() -> None:
+def over_by(gap: float) -> Verdict:
+    """The verdict on 200 rows that are right this much less often than they say, 0.9."""
+    right = round(200 * (0.9 - gap))
+    return judge([0.9] * 200, [1] * right + [0] * (200 - right))
+
+
+def test_the_clearest_are_the_groups_with_the_smallest_p_of_any_run_however_high_their_number() -> None:
     groups = make_groups(
-        make_group("law", 0.3, run="a"),
-        make_group("law", 0.1, run="b"),
-        make_group("sums", 0.2, run="a"),
-        make_group("sums", 0.4, run="b"),
+        make_group("law", 0.3, run="a", verdict=over_by(0.1)),
+        make_group("law", 0.1, run="b", verdict=over_by(0.0)),
+        make_group("sums", 0.2, run="a", verdict=over_by(0.05)),
+        make_group("sums", 0.4, run="b", verdict=over_by(0.2)),
         make_group("none", None, run="a"),
         make_group("few", 0.9, n=29),
     )
-    assert groups.highest_groups(2) == ["sums", "law"]
-    assert groups.highest_groups(9) == ["sums", "law", "few"]
-    partly = make_groups(
-        make_group("law", 0.3, run="b"),
-        make_group("sums", 0.2),
-        make_group("law", 0.1, run="a", n=29),
+    assert groups.clearest_groups(2) == ["sums", "law"]
+    assert groups.clearest_groups(9) == ["sums", "law", "few"]
+    assert [group.name for group in groups.sorted_by("q").groups][-2:] == ["few", "none"]
+    runs = make_groups(
+        make_group("one", 0.2, run="a", verdict=over_by(0.1)),
+        make_group("one", 0.1, run="b", verdict=over_by(0.2)),
+        of="runs",
     )
-    assert partly.highest_groups(9) == ["law", "sums"]
-    runs = make_groups(make_group("one", 0.1, run="a"), make_group("one", 0.2, run="b"), of="runs")
-    assert runs.highest_groups(1) == ["b"]
+    assert runs.clearest_groups(1) == ["b"]
 
 
-def test_the_smallest_possible_p_is_written_as_a_bound() -> None:
-    group = make_group("law", 0.3, null=0.1)
-    groups = make_groups(*(replace(group, name=f"{p}", p=p, draws=199) for p in (0.005, 0.02)))
-    assert [row["p"] for row in group_rows(groups)] == ["≤ 0.005", "0.020"]
-    assert groups.to_frame()["draws"].to_list() == [199, 199]
+def test_a_row_has_the_verdict_and_both_q_values() -> None:
+    rest = RestDifference(-0.123, -0.2, -0.046, 0.001, 0.002)
+    groups = make_groups(
+        make_group("law", 0.3, null=0.1, verdict=over_by(0.1), q=2e-7, rest=rest), make_group("few", 0.2, n=9)
+    )
+    first, second = group_rows(groups)
+    assert (first["Verdict"], first["q"]) == ("over-confident", "< 0.001")
+    assert (first["Against the rest"], first["Its q"]) == ("−12.3 (−20.0 to −4.6)", "0.002")
+    assert (second["Verdict"], second["q"]) == ("too few rows", "–")
+    assert (second["Against the rest"], second["Its q"]) == ("–", "–")
+    frame = groups.to_frame()
+    assert frame["verdict"].to_list() == ["over-confident", "too few rows"]
+    assert frame["against_rest_high"].to_list() == [-0.046, None]
+    assert frame["p"].to_list() == [over_by(0.1).p, None]

@@ -1,4 +1,4 @@
-"""Training lines hold the numbers of their checkpoints; the headline claims only what the null allows."""
+"""Training lines hold the numbers of their checkpoints; a change is claimed only by its interval."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.null import null_distribution
 from calib_core.metrics import METRICS
-from calib_core.results.evidence import Evidence, gather_evidence
+from calib_core.results.changes import NO_ROWS_TO_PAIR
+from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.score import score
-from calib_core.results.training import Training, training_curves, training_headline
+from calib_core.results.training import Training, line_summary, training_curves
+from calib_core.results.uncertainty import paired_difference
 from calib_core.runs import RunInfo
 from core.figures.sweep_builders import make_line
 from core.run_builders import make_answer_run
+from core.token_run_builders import dense_evidence, random_rows
 
 
-def checkpoint(step: int, *parts: tuple[float, int, int], **info: Any) -> Evidence:
-    """Rows in blocks of (confidence, rows, right ones among them), at this step."""
+def checkpoint(
+    step: int, *parts: tuple[float, int, int], numbered: bool = True, **info: Any
+) -> AnswerEvidence:
+    """Rows in blocks of (confidence, rows, right ones among them), at this step; `numbered` from 0."""
+    n_rows = sum(rows for _, rows, _ in parts)
     run = make_answer_run(
         {
+            **({"id": [str(place) for place in range(n_rows)]} if numbered else {}),
             "confidence": [value for value, rows, _ in parts for _ in range(rows)],
             "correct": [place < right for _, rows, right in parts for place in range(rows)],
         }
@@ -48,7 +55,8 @@ def test_a_point_is_the_score_of_its_run() -> None:
         evidence = evidences[point.run]
         number = score(evidence, "ece", Scheme("width", 20))
         null = null_distribution(evidence, METRICS["ece"], (Scheme("width", 20),), (number.value,))
-        assert (point.value, point.recipe, point.p) == (number.value, number.recipe, number.p)
+        assert (point.value, point.recipe) == (number.value, number.recipe)
+        assert point.verdict == evidence.verdict
         assert null is not None
         assert (point.null_median, point.null_low, point.null_high) == (
             null.median[0],
@@ -58,31 +66,73 @@ def test_a_point_is_the_score_of_its_run() -> None:
     assert (result.metric, result.bins, result.axis) == ("ece", 20, "Training step")
 
 
+UNCLEAR = ((0.9, 200, 177),)
+
+
 @pytest.mark.parametrize(
-    ("first", "last", "message"),
+    ("first", "last", "change"),
     [
-        (OFF, LESS_OFF, "over-confident at first and at the end."),
-        (LESS_OFF, OFF, "over-confident at first and at the end."),
-        (OFF, RIGHT, "over-confident at first, no evidence of miscalibration at the end."),
-        (RIGHT, OFF, "no evidence of miscalibration at first, over-confident at the end."),
-        (RIGHT, RIGHT, "no evidence of miscalibration at first and at the end."),
+        (OFF, LESS_OFF, "lower"),
+        (LESS_OFF, OFF, "higher"),
+        (OFF, RIGHT, "lower"),
+        (RIGHT, UNCLEAR, "no clear"),
     ],
 )
-def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, message: str) -> None:
-    result = training_curves({"a": checkpoint(10, *first), "b": checkpoint(2000, *last)}, "ece")
+def test_a_change_is_said_by_the_difference_on_the_same_questions(first: Any, last: Any, change: str) -> None:
+    evidences = {"a": checkpoint(10, *first), "b": checkpoint(2000, *last)}
+    result = training_curves(evidences, "ece")
     low, high = (f"{point.value:.4f}" for point in result.lines[0].points)
-    assert result.headline == f"ECE {low} → {high}: {message}"
-    clear = sum(part != RIGHT for part in (first, last))
+    found = paired_difference([(evidences["a"], evidences["b"])], "ece")
+    ends = f"{found.low:+.4f} to {found.high:+.4f}".replace("-", "−")
+    change = f"{change} change" if change == "no clear" else change
+    value = f"{found.value:+.4f}".replace("-", "−")
+    assert result.headline == f"ECE {low} → {high}: {change}, {value} (95 % {ends}) on 200 questions."
+    n_off = sum(part in (OFF, LESS_OFF) for part in (first, last))
     assert result.line_summaries == (
-        f"gpt: ECE {low} at step 10, {high} at step 2,000; {clear} of 2 checkpoints miscalibrated.",
+        f"gpt: ECE {low} at step 10, {high} at step 2,000; {n_off} of 2 checkpoints miscalibrated.",
     )
+
+
+def test_clear_here_and_not_clear_there_is_no_change() -> None:
+    """One checkpoint is miscalibrated beyond chance and the other is not, and they may well be the same."""
+    first, last = checkpoint(10, (0.9, 200, 170)), checkpoint(20, (0.9, 200, 174))
+    assert (first.verdict.kind, last.verdict.kind) == ("over", "none")
+    result = training_curves({"a": first, "b": last}, "ece")
+    assert ": no clear change, −0.0200 (95 % " in result.headline
+
+
+def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
+    evidences = {"a": checkpoint(10, *OFF, numbered=False), "b": checkpoint(20, *RIGHT, numbered=False)}
+    result = training_curves(evidences, "ece")
+    assert result.headline == "ECE 0.4000 → 0.0000; no change is claimed, for the reason below."
+    assert result.line_summaries[0].endswith(
+        "1 of 2 checkpoints miscalibrated. No change is claimed: model · quiz and model · quiz cannot be "
+        "paired: both need an id or the question's text in every row."
+    )
+
+
+def test_token_runs_claim_no_change() -> None:
+    """Only sums are kept, so nothing can be paired."""
+    tokens: dict[str, Evidence] = {}
+    for step in (10, 20):
+        made = dense_evidence(*random_rows(200, 4, seed=step))
+        info = RunInfo(model="gpt", checkpoint=f"step{step}")
+        tokens[str(step)] = replace(made, run=replace(made.run, info=info))
+    result = training_curves(tokens, "ece")
+    assert result.headline.endswith("; no change is claimed, for the reason below.")
+    assert result.line_summaries[0].endswith(f"No change is claimed: {NO_ROWS_TO_PAIR}")
+
+
+def test_few_questions_claim_no_change() -> None:
+    result = training_curves({"a": checkpoint(10, (0.9, 29, 2)), "b": checkpoint(20, (0.9, 29, 26))}, "ece")
+    assert "no change is claimed below 30 questions" in result.headline
 
 
 def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
     """A line of two checkpoints for each."""
     return training_curves(
         {
-            f"{at}-{step}": checkpoint(step, *parts, model=f"m{at}")
+            f"{at}-{step}": checkpoint(step, *parts, model=f"m{at}", numbered=parts is not UNPAIRED)
             for at, pair in enumerate(ends)
             for step, parts in zip((10, 20), pair, strict=True)
         },
@@ -90,41 +140,60 @@ def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
     )
 
 
+UNPAIRED = ((0.9, 201, 100),)
+
+
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
+        ([(OFF, RIGHT), (OFF, OFF)], "lower than at first on 1 and not clearly changed on 1"),
+        ([(RIGHT, OFF), (OFF, RIGHT)], "lower than at first on 1 and higher than at first on 1"),
+        ([(OFF, RIGHT)] * 3, "lower than at first on 3"),
         (
-            [(OFF, RIGHT), (OFF, OFF)],
-            "1, the first on both.",
+            [(RIGHT, OFF), (OFF, OFF), (UNPAIRED, OFF)],
+            "higher than at first on 1, not clearly changed on 1 and not compared with the first on 1",
         ),
-        (
-            [(RIGHT, OFF), (OFF, OFF)],
-            "both, the first on 1.",
-        ),
-        (
-            [(OFF, RIGHT), (OFF, RIGHT), (RIGHT, RIGHT)],
-            "none, the first on 2.",
-        ),
-        ([(RIGHT, OFF)] * 3, "all, the first on none."),
     ],
 )
 def test_several_lines_are_counted_in_one_sentence(ends: list[tuple[Any, Any]], message: str) -> None:
     result = trainings(*ends)
-    opening = f"Of {len(ends)} lines, the last checkpoint is miscalibrated on "
-    assert result.headline == opening + message
+    n_tested = sum(UNPAIRED not in pair for pair in ends)
+    note = f" (paired differences, corrected for {n_tested} differences (Holm))"
+    assert result.headline == f"Of {len(ends)} lines, ECE at the end is {message}{note}."
     assert [told.partition(":")[0] for told in result.line_summaries] == [line.title for line in result.lines]
 
 
-def test_the_verdict_is_on_the_checkpoint_whatever_the_metric() -> None:
-    headlines = {trainings((OFF, RIGHT), (RIGHT, RIGHT), metric=id_).headline for id_ in ("ece", "brier")}
-    assert headlines == {"Of 2 lines, the last checkpoint is miscalibrated on none, the first on 1."}
+def test_each_of_several_lines_has_its_own_change() -> None:
+    first, second = trainings((OFF, RIGHT), (OFF, OFF)).line_summaries
+    assert ", 0.0000 at step 20: lower, −0.4000 (95 % −" in first
+    assert ", 0.4000 at step 20: no clear change, +0.0000 (95 % " in second
+
+
+def test_changes_of_several_lines_are_corrected_together() -> None:
+    barely = (((0.9, 200, 168),), ((0.9, 200, 180),))
+    alone, among = trainings(barely), trainings(barely, (RIGHT, RIGHT), (RIGHT, RIGHT))
+    (single,), (first, *_) = alone.lines, among.lines
+    assert single.change is not None
+    assert first.change is not None
+    assert single.change.p is not None
+    assert first.change.p == pytest.approx(min(1, 3 * single.change.p))
+
+
+def test_checkpoints_are_counted_by_q_over_all_lines() -> None:
+    barely = (0.9, 200, 171)
+    assert checkpoint(1, barely).verdict.p == pytest.approx(0.046, abs=0.001)
+    alone = training_curves({"a": checkpoint(1, barely), "b": checkpoint(2, barely)}, "ece")
+    assert alone.line_summaries[0].endswith("; 2 of 2 checkpoints miscalibrated.")
+    fine = {f"{step}": checkpoint(step, *RIGHT) for step in range(3, 9)}
+    among = training_curves({"a": checkpoint(1, barely), **fine}, "ece")
+    assert among.line_summaries[0].endswith("; 0 of 7 checkpoints miscalibrated.")
+    assert among.lines[0].points[0].verdict.miscalibrated
 
 
 def test_lines_with_too_few_rows_are_not_called_calibrated() -> None:
     known, unknown = make_line("a", (1, 0.3), (2, 0.2)), make_line("b", (1, 0.3), (2, 0.4), rows=20)
-    assert training_headline("ece", [known, unknown]) == (
-        "ECE is lower at the last checkpoint than at the first of 1 of 2 lines."
-    )
+    assert line_summary(known, "ece", "Training step").endswith("; 2 of 2 checkpoints miscalibrated.")
+    assert "calibrated" not in line_summary(unknown, "ece", "Training step")
 
 
 def test_only_single_checkpoints_still_have_a_headline() -> None:
@@ -152,10 +221,7 @@ def test_a_model_s_only_checkpoint_is_shown_beside_lines_on_request() -> None:
     assert [line.title for line in plain.lines] == ["gpt"]
     assert list(plain.unplaced) == ["c"]
     assert "only checkpoint of its model" in plain.unplaced["c"]
-    assert (
-        plain.headline
-        == "ECE 0.4000 → 0.0000: over-confident at first, no evidence of miscalibration at the end."
-    )
+    assert plain.headline.startswith("ECE 0.4000 → 0.0000: lower, −0.4000 (95 % ")
     assert [line.title for line in asked.lines] == ["gpt", "bigram"]
     assert asked.unplaced == {}
     assert asked.headline == f"gpt: {plain.headline}"
@@ -165,10 +231,8 @@ def test_a_model_s_only_checkpoint_is_shown_beside_lines_on_request() -> None:
 def test_a_metric_without_bins_has_no_null() -> None:
     result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "accuracy")
     assert [point.value for point in result.lines[0].points] == [0.5, 0.9]
-    assert {point.p for point in result.lines[0].points} == {None}
-    assert result.headline == (
-        "Accuracy 0.5000 → 0.9000: over-confident at first, no evidence of miscalibration at the end."
-    )
+    assert {point.null_median for point in result.lines[0].points} == {None}
+    assert result.headline.startswith("Accuracy 0.5000 → 0.9000: higher, +0.4000 (95 % ")
     assert result.line_summaries == (
         "gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2; 1 of 2 checkpoints miscalibrated.",
     )
@@ -177,11 +241,12 @@ def test_a_metric_without_bins_has_no_null() -> None:
 def test_an_undefined_number_is_described_as_undefined() -> None:
     all_right = checkpoint(1, (0.9, 40, 40))
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
-    assert result.headline == (
-        "AUROC not defined → 0.5000: no evidence of miscalibration at first, over-confident at the end."
-    )
+    assert result.headline == "AUROC not defined → 0.5000; no change is claimed, for the reason below."
     assert result.line_summaries == (
-        "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated.",
+        (
+            "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. No change "
+            "is claimed: AUROC is not defined on the questions that both have."
+        ),
     )
     assert training_curves({"a": all_right}, "auroc").headline == (
         "AUROC is not defined at its only checkpoint: no evidence of miscalibration."

@@ -12,7 +12,7 @@ import pytest
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, BOOTSTRAP_DRAWS_RECOMPUTED
-from calib_core.inference.directional import DIRECTIONAL_DRAWS
+from calib_core.inference.directional import DIRECTIONAL_DRAWS, BinMeans, directional_difference
 from calib_core.inference.intervals import coverage_note, wilson_interval
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
@@ -321,3 +321,42 @@ def test_intervals_that_hold_too_little_are_not_shown_and_say_how_little(metric:
     assert f"{shares} of simulated data sets" in (
         no_interval_reason(calibrated_evidence(50, 1), metric) or ""
     )
+
+
+def test_a_difference_of_ece_has_the_joint_covariance_of_both_runs_by_question() -> None:
+    """Against contributions of each question, summed one by one."""
+    random = np.random.default_rng(4)
+    n = 120
+    said = random.uniform(0.05, 0.95, (2, n))
+    right = random.random((2, n)) < said - 0.3 * (said > 0.5)
+    ids = [f"q{at % 60}-{at // 60}" for at in range(n)]
+    trial_of = [f"q{at % 60}" for at in range(n)]
+    first, second = (
+        given_evidence(c, y.astype(int), id=ids, trial_of=trial_of) for c, y in zip(said, right, strict=True)
+    )
+    found = paired_difference([(first, second)], "ece")
+    bins = np.minimum((np.ceil(said * 10) - 1).astype(int), 9)
+    gaps = np.zeros((60, 20))
+    for run in range(2):
+        for at in range(n):
+            gaps[at % 60, 10 * run + bins[run, at]] += (said[run, at] - right[run, at]) / n
+    mean = gaps.sum(axis=0)
+    centred = gaps - mean / 60
+    used = np.flatnonzero(np.abs(gaps).sum(axis=0))
+    covariance = 60 / 59 * (centred.T @ centred)[np.ix_(used, used)]
+    weight = np.repeat([-1.0, 1.0], 10)[used]
+    ends = directional_difference(BinMeans(mean[used], covariance, 60), weight)
+    assert found.value == pytest.approx(float(weight @ np.abs(mean[used])))
+    assert (found.low, found.high) == pytest.approx(ends, abs=1e-3)
+    assert found.n_questions == 60
+    assert "directional delta method" in found.interval_method
+
+
+def test_few_questions_or_many_bins_have_a_bootstrap_difference() -> None:
+    random = np.random.default_rng(4)
+    for n, scheme, word in ((29, Scheme(), "bootstrap"), (400, Scheme("width", 300), "bootstrap")):
+        runs = [
+            given_evidence(random.random(n), random.integers(0, 2, n), id=[str(at) for at in range(n)])
+            for _ in range(2)
+        ]
+        assert word in paired_difference([(runs[0], runs[1])], "ece", scheme).interval_method
