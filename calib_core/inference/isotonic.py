@@ -62,11 +62,21 @@ def isotonic_curve(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) 
     >>> np.round(curve.probability, 3).tolist()
     [0.333, 0.333, 1.0]
     """
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, and rarely needed
-
     if not confidence.size:
         raise ValueError("an isotonic curve needs at least one pair")
     distinct, position, count = np.unique(confidence, return_inverse=True, return_counts=True)
-    right = np.bincount(position, weights=correct, minlength=distinct.size)
-    fitted = isotonic_regression(right / count, weights=count).x
-    return IsotonicCurve(distinct.astype(np.float64), count.astype(np.float64), np.asarray(fitted))
+    right = np.bincount(position, weights=correct, minlength=distinct.size).astype(np.float64)
+    return isotonic_curve_of_counts(distinct.astype(np.float64), count.astype(np.float64), right)
+
+
+def isotonic_curve_of_counts(
+    confidence: NDArray[np.float64], count: NDArray[np.float64], correct: NDArray[np.float64]
+) -> IsotonicCurve:
+    """The curve of pairs that are counted already: `count` of each confidence, `correct` of them right.
+
+    The confidences, at least one, rise strictly; each count is at least 1. All arrays have shape (k,).
+    """
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, and rarely needed
+
+    fitted = isotonic_regression(correct / count, weights=count).x
+    return IsotonicCurve(confidence, count, np.asarray(fitted))
