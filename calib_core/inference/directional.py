@@ -14,6 +14,7 @@ Andrews & Soares (2010), doi:10.3982/ECTA7502, for κ = √ln n.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,6 +35,28 @@ NULL_LEVEL: Final = 0.025
 
 MAX_DIRECTIONAL_BINS: Final = 2000
 """With more occupied bins than this their covariance is too large to compute."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaps:
+    """The pairs of one metric.
+
+    Attributes
+    ----------
+    gap : NDArray[np.float64], shape (pairs,)
+        c − y of each pair, times its weight if the metric has weights.
+    bin : NDArray[np.intp], shape (pairs,)
+        Occupied bin of each pair, numbered from 0.
+    cluster : NDArray[np.intp], shape (pairs,)
+        Cluster of each pair, numbered from 0.
+    divisor : float
+        The metric's divisor, in equal parts for each pair.
+    """
+
+    gap: NDArray[np.float64]
+    bin: NDArray[np.intp]
+    cluster: NDArray[np.intp]
+    divisor: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +127,30 @@ class BinMeans:
         return cls(mean, centred * (n_clusters / (n_clusters - 1)) / divisor**2, n_clusters)
 
 
+def joint_bin_means(parts: Sequence[Gaps], cluster_count: int) -> BinMeans:
+    """The gaps of the bins of several metrics of the same clusters, with their joint covariance.
+
+    Parameters
+    ----------
+    parts : sequence of Gaps
+        One for each metric; their bins follow one another in the result.
+    cluster_count : int
+        Number of clusters, at least two.
+    """
+    means: list[NDArray[np.float64]] = []
+    errors: list[NDArray[np.float64]] = []
+    for part in parts:
+        n_bins = int(part.bin.max()) + 1
+        sums = np.bincount(part.cluster * n_bins + part.bin, part.gap, cluster_count * n_bins)
+        weight = np.bincount(part.cluster, minlength=cluster_count) * (part.divisor / part.cluster.size)
+        mean = np.bincount(part.bin, part.gap, n_bins) / part.divisor
+        means.append(mean)
+        errors.append((sums.reshape(cluster_count, n_bins) - np.outer(weight, mean)) / part.divisor)
+    error = np.concatenate(errors, axis=1)
+    covariance = error.T @ error * (cluster_count / (cluster_count - 1))
+    return BinMeans(np.concatenate(means), covariance, cluster_count)
+
+
 def directional_interval(
     bins: BinMeans,
     null_p: float,
@@ -146,6 +193,41 @@ def directional_interval(
     total = errors[:, clear] @ sign[clear] + np.abs(errors[:, ~clear]).sum(axis=1)
     low = value - float(np.quantile(total, 0.975))
     return min(max(low, 0.0), value), high
+
+
+def directional_difference_interval(
+    bins: BinMeans,
+    sign: NDArray[np.float64],
+    *,
+    n_draws: int = DIRECTIONAL_DRAWS,
+    seed: int = DIRECTIONAL_SEED,
+) -> tuple[float, float]:
+    """Ends of the 95 % interval of Σ w_b |m_b|, such as the difference of two ECEs; it holds Σ w_b |m_b|.
+
+    Parameters
+    ----------
+    bins : BinMeans
+        The gaps of the bins of both metrics, whose covariance includes that between the two.
+    sign : NDArray[np.float64], shape (bins,)
+        w_b: above 0 for the bins of the metric that is added, below 0 for those of the one subtracted.
+    n_draws, seed : int
+        Number and seed of the draws.
+
+    Notes
+    -----
+    With e ~ N(0, Σ̂), a bin that is clearly not 0 errs by w_b·sgn(m_b)·e_b. Any other bin errs by at most
+    w_b·|e_b| at the lower end if w_b > 0, and at the upper end if w_b < 0, as noise makes each |m_b| too
+    large; at the other end by w_b·sgn(m_b)·e_b, as in `directional_interval`.
+    """
+    value = float(sign @ np.abs(bins.mean))
+    standard_error = np.sqrt(np.maximum(np.diag(bins.covariance), 0.0))
+    clear = np.abs(bins.mean) > math.sqrt(math.log(bins.n_clusters)) * standard_error
+    errors = _normal_draws(bins.covariance, n_draws, seed)
+    signed, absolute = errors * np.sign(bins.mean), np.abs(errors)
+    at_low = np.where(clear | (sign < 0), signed, absolute) @ sign
+    at_high = np.where(clear | (sign > 0), signed, absolute) @ sign
+    low, high = value - float(np.quantile(at_low, 0.975)), value - float(np.quantile(at_high, 0.025))
+    return min(low, value), max(high, value)
 
 
 def _normal_draws(covariance: NDArray[np.float64], n_draws: int, seed: int) -> NDArray[np.float64]:

@@ -21,6 +21,10 @@ def _weighted_accuracy(units: BootstrapUnits, weights: NDArray[np.float64]) -> N
     return weights @ units.accuracy / weights.sum(1)
 
 
+def _outcome(_confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return correct.astype(np.float64)
+
+
 ACCURACY: Final = Metric(
     id="accuracy",
     title="Accuracy",
@@ -37,5 +41,6 @@ ACCURACY: Final = Metric(
     shown_in_percent=True,
     sampling_default="shown",
     interval_method="wilson",
+    pair_term=_outcome,
     weighted_form=_weighted_accuracy,
 )

@@ -29,6 +29,10 @@ def _weighted_brier(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDAr
     return weights @ units.squared_error / weights.sum(1)
 
 
+def _squared_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return (confidence - correct) ** 2
+
+
 def brier_skill(brier_score: float, accuracy: float) -> float | None:
     """Brier skill score against a forecast that always states the accuracy.
 
@@ -73,6 +77,8 @@ BRIER: Final = Metric(
     all_labels=True,
     is_proper=True,
     sampling_default="shown",
+    interval_method="mean",
+    pair_term=_squared_error,
     interval_coverage=(80, 95),
     weighted_form=_weighted_brier,
 )
@@ -111,4 +117,6 @@ BRIER_MULTI: Final = Metric(
     compute=brier_multi,
     required_sums="squares",
     is_proper=True,
+    interval_method="mean",
+    pair_term=_squared_error,
 )

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme, bin_of
-from calib_core.inference.directional import NULL_LEVEL, BinMeans, directional_interval
+from calib_core.inference.directional import (
+    NULL_LEVEL,
+    BinMeans,
+    Gaps,
+    directional_difference_interval,
+    directional_interval,
+    joint_bin_means,
+)
 from calib_core.inference.intervals import Z_975
 
 TEN = Scheme("width", 10)
@@ -110,3 +117,55 @@ def test_order_and_names_do_not_matter(seed: int) -> None:
     other = BinMeans.from_pairs((c - y)[order], bin_of(c, 10)[order], names[cluster][order], 90)
     assert other.covariance == pytest.approx(one.covariance)
     assert directional_interval(other, 0.005, 1.0) == pytest.approx(directional_interval(one, 0.005, 1.0))
+
+
+# --- Differences -----------------------------------------------------------------------------------
+
+
+def test_joint_covariance_is_that_of_the_contributions_of_both_metrics() -> None:
+    """Clusters of unequal sizes, the second metric with rows of its own."""
+    random = np.random.default_rng(5)
+    parts = [
+        Gaps(random.normal(size=n), random.permutation(np.arange(n) % bins), np.arange(n) % 20, n)
+        for n, bins in ((50, 3), (70, 4))
+    ]
+    found = joint_bin_means(parts, 20)
+    alone = [BinMeans.from_pairs(part.gap, part.bin, part.cluster, part.divisor) for part in parts]
+    assert found.mean == pytest.approx(np.concatenate([one.mean for one in alone]))
+    assert found.covariance[:3, :3] == pytest.approx(alone[0].covariance)
+    assert found.covariance[3:, 3:] == pytest.approx(alone[1].covariance)
+    one, two = (
+        [
+            sum(part.gap[(part.cluster == q) & (part.bin == at)]) - (part.cluster == q).sum() * mean
+            for q in range(20)
+        ]
+        for part, at, mean in ((parts[0], 1, alone[0].mean[1]), (parts[1], 2, alone[1].mean[2]))
+    )
+    assert found.covariance[1, 5] == pytest.approx(np.dot(one, two) * 20 / 19 / 50 / 70)
+
+
+def test_clear_gaps_differ_by_a_normal_error() -> None:
+    bins = means_of([0.3, -0.2, 0.4], [1e-4, 4e-4, 1e-4])
+    low, high = directional_difference_interval(bins, np.array([1.0, 1.0, -1.0]))
+    half = Z_975 * math.sqrt(6e-4)
+    assert (low, high) == pytest.approx((0.1 - half, 0.1 + half), abs=0.06 * half)
+
+
+def test_gaps_that_may_be_0_widen_the_end_that_noise_moves() -> None:
+    """Noise alone makes |m| too large: of the added metric the lower end, of the subtracted the upper."""
+    bins = means_of([0.01] * 8, [1e-4] * 8)
+    low, high = directional_difference_interval(bins, np.ones(8))
+    assert (low, high) == pytest.approx((0.08 - 0.096, 0.08 + Z_975 * math.sqrt(8e-4)), abs=0.006)
+    below, above = directional_difference_interval(bins, -np.ones(8))
+    assert (below, above) == pytest.approx((-high, -low), abs=0.006)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 0.1), st.sampled_from([-1, 1])), min_size=1, max_size=6)
+)
+def test_a_difference_is_in_its_interval(found: list[tuple[float, float, int]]) -> None:
+    mean, variance, sign = (list(column) for column in zip(*found, strict=True))
+    signs = np.array(sign, np.float64)
+    low, high = directional_difference_interval(means_of(mean, variance), signs)
+    assert low <= signs @ np.abs(mean) <= high

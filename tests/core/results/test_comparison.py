@@ -33,10 +33,10 @@ def test_every_evidence_is_a_point_and_the_table_begins_with_the_lowest_brier() 
 
 
 def test_a_run_best_by_both_is_named_once() -> None:
-    result = compare_runs(evidences_of_accuracies(60, 140, 100))
+    result = compare_runs(evidences_of_accuracies(60, 180, 100))
     assert result.headline == (
-        "m140 by “confidence in the file” has both the highest accuracy, 70.0 %, and the lowest Brier score, "
-        "0.0550."
+        "m180 by “confidence in the file” has both the highest accuracy, 90.0 %, and the lowest Brier score, "
+        "0.0450."
     )
 
 
