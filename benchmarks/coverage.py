@@ -22,21 +22,25 @@ from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, basic_interval, equa
 from calib_core.inference.cluster_draws import MIN_CLUSTERS, correlated_uniforms
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
-from calib_core.results.uncertainty import metric_interval
+from calib_core.results.uncertainty import MIN_OF_EACH_OUTCOME, metric_interval, paired_difference
 from calib_core.runs import AnswerRun, RowCounts, RunInfo
 from core.run_builders import choice_evidence
 
 SEED: Final = 20261121
 REPEATS: Final = 100
+REPEATS_WITHOUT_BINS: Final = 400
 ROWS: Final = (30, 100, 300, 1_000, 10_000)
-MAX_ROWS_OF_BOOTSTRAP: Final = 1_000
 MAX_ROWS_OF_CLASSES: Final = 1_000
-CLUSTERS: Final = (60, 200)
+CLUSTERS: Final = (30, 60, 200)
 TRIALS: Final = 5
 CLASSES: Final = 4
 ENDLESS: Final = 2_000_000
-TOP_LABEL: Final = ("ece", "ace", "brier")
-ALL_CLASSES: Final = ("full_ece", "full_ece_mass", "cw_ece_sum")
+TOP_LABEL: Final = ("ece", "ace", "brier", "bias", "auroc")
+OF_CLUSTERS: Final = ("ece", "brier", "bias", "auroc")
+PAIRED_BINNED: Final = ("ece",)
+PAIRED_MEANS: Final = ("accuracy", "brier")
+FEWER_REPEATS: Final = 100
+ALL_CLASSES: Final = ("full_ece", "full_ece_mass", "cw_ece_sum", "brier_multi", "nll")
 SCHEME: Final = Scheme()
 
 Confidences = Callable[[np.random.Generator, int], NDArray[np.float64]]
@@ -78,12 +82,24 @@ class Truth:
         c = np.sort(self.confidences(np.random.default_rng(SEED), ENDLESS))
         return c, np.concatenate([[0.0], np.cumsum(c - self.chance(c))]) / ENDLESS
 
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The true value of each metric without bins."""
+        c = self.endless[0]
+        chance = self.chance(c)
+        wrong_below = np.cumsum(1 - chance) - (1 - chance) / 2
+        return {
+            "accuracy": float(chance.mean()),
+            "brier": float(np.mean((c - chance) ** 2 + chance * (1 - chance))),
+            "bias": float(np.mean(c - chance)),
+            "auroc": float(chance @ wrong_below / (chance.sum() * (1 - chance).sum())),
+        }
+
     def value(self, metric: str, evidence: AnswerEvidence) -> float:
         """The true value; that of ACE is for the bins of this data set."""
         c, gap = self.endless
-        if metric == "brier":
-            chance = self.chance(c)
-            return float(np.mean((c - chance) ** 2 + chance * (1 - chance)))
+        if metric in self.means:
+            return self.means[metric]
         edges = np.arange(1, SCHEME.bins) / SCHEME.bins
         if metric == "ace":
             binned = evidence.sums.binned(Scheme("mass", SCHEME.bins))
@@ -93,12 +109,20 @@ class Truth:
 
 
 def evidence_of(
-    confidence: NDArray[np.float64], correct: NDArray[np.bool_], trial_of: Sequence[str] | None = None
+    confidence: NDArray[np.float64],
+    correct: NDArray[np.bool_],
+    trial_of: Sequence[str] | None = None,
+    *,
+    ids: Sequence[str] | None = None,
+    model: str | None = None,
 ) -> AnswerEvidence:
     """The evidence of a table with these columns."""
     columns = {"row": np.arange(1, confidence.size + 1), "confidence": confidence, "correct": correct}
-    rows = pl.DataFrame(columns if trial_of is None else {**columns, "trial_of": trial_of})
-    run = AnswerRun("made", "table", "made", RunInfo(), rows, RowCounts(n_rows=confidence.size))
+    texts = {"trial_of": trial_of, "id": ids}
+    rows = pl.DataFrame(columns | {name: values for name, values in texts.items() if values is not None})
+    run = AnswerRun(
+        "made", "table", model or "made", RunInfo(model=model), rows, RowCounts(n_rows=confidence.size)
+    )
     return gather_evidence(run, "given")
 
 
@@ -109,6 +133,14 @@ TRUTHS: Final = (
     Truth("too sure here, too unsure there", 0.0, 0.10),
     Truth("exactly right, mostly above 0.9", 0.0, 0.0, lambda random, n: random.beta(20, 1, n)),
     Truth("0.05 too sure, mostly above 0.9", 0.05, 0.0, lambda random, n: random.beta(20, 1, n)),
+)
+
+
+PAIRS: Final = (
+    ("equal models, exactly right", TRUTHS[0], TRUTHS[0]),
+    ("exactly right, 0.10 too sure", TRUTHS[0], TRUTHS[2]),
+    ("0.02 too sure, swing", TRUTHS[1], TRUTHS[3]),
+    ("exactly right, 0.05 too sure, mostly above 0.9", TRUTHS[4], TRUTHS[5]),
 )
 
 
@@ -143,6 +175,9 @@ class ClassTruth:
             "full_ece": total(bin_, gap),
             "full_ece_mass": total(bin_, gap * stated),
             "cw_ece_sum": total(by_class, gap),
+            "brier_multi": float((gap**2 + self.true(stated) * (1 - self.true(stated))).sum())
+            / stated.shape[0],
+            "nll": float(-(self.true(stated) * np.log(stated)).sum()) / stated.shape[0],
         }
 
     def drawn(self, n: int, random: np.random.Generator) -> AnswerEvidence:
@@ -188,12 +223,26 @@ def measure(
     draw: Callable[[np.random.Generator], AnswerEvidence],
     value: Callable[[str, AnswerEvidence], float],
 ) -> Iterator[Measured]:
-    """The coverage of some metrics' intervals over the same data sets."""
+    """The coverage of some metrics' intervals over the same data sets; more of them without bins."""
+    binned = [id_ for id_ in metrics if METRICS[id_].binned]
+    yield from _measure(title, binned, n, REPEATS, draw, value)
+    others = [id_ for id_ in metrics if id_ not in binned]
+    yield from _measure(title, others, n, REPEATS_WITHOUT_BINS, draw, value)
+
+
+def _measure(
+    title: str,
+    metrics: Sequence[str],
+    n: int,
+    repeats: int,
+    draw: Callable[[np.random.Generator], AnswerEvidence],
+    value: Callable[[str, AnswerEvidence], float],
+) -> Iterator[Measured]:
     random = np.random.default_rng([SEED, n, len(title)])
     hits: dict[str, list[bool]] = {metric: [] for metric in metrics}
     widths: dict[str, list[float]] = {metric: [] for metric in metrics}
     holds = dict.fromkeys(metrics, True)
-    for _ in range(REPEATS):
+    for _ in range(repeats if metrics else 0):
         evidence = draw(random)
         for id_ in metrics:
             interval, metric = metric_interval(evidence, id_), METRICS[id_]
@@ -214,21 +263,20 @@ def measure_rows() -> Iterator[Measured]:
     """One confidence a row."""
     for truth in TRUTHS:
         for n in ROWS:
-            metrics = [id_ for id_ in TOP_LABEL if id_ != "brier" or n <= MAX_ROWS_OF_BOOTSTRAP]
             yield from measure(
-                truth.title, metrics, n, lambda random, t=truth, n=n: t.drawn(n, random), truth.value
+                truth.title, TOP_LABEL, n, lambda random, t=truth, n=n: t.drawn(n, random), truth.value
             )
 
 
 def measure_clusters() -> Iterator[Measured]:
     """Questions asked several times."""
-    for truth in TRUTHS[:3]:
+    for truth in (*TRUTHS[:3], TRUTHS[5]):
         for shared in (1.0, 0.7):
             title = f"{truth.title}, trials {'identical' if shared == 1 else 'partly alike'}"
             for n in CLUSTERS:
                 yield from measure(
                     title,
-                    ["ece"],
+                    OF_CLUSTERS,
                     n,
                     lambda random, t=truth, n=n, s=shared: t.drawn_clusters(n, s, random),
                     truth.value,
@@ -288,6 +336,9 @@ def true_aurc(truth: Truth) -> float:
     return float(np.mean(wrong / np.arange(1, c.size + 1)))
 
 
+MAX_ROWS_NOT_SHOWN: Final = 1_000
+"""Largest n at which the bootstraps that are not shown are measured."""
+
 NOT_SHOWN: Final[dict[str, tuple[WeightedValue, Callable[[Truth], float]]]] = {
     "brier_skill": (weighted_skill, true_skill),
     "aurc": (weighted_aurc, true_aurc),
@@ -299,7 +350,7 @@ def measure_not_shown() -> Iterator[Measured]:
     """The basic bootstrap over rows of metrics that have no interval in the program."""
     for truth in TRUTHS:
         for n in ROWS:
-            if n > MAX_ROWS_OF_BOOTSTRAP:
+            if n > MAX_ROWS_NOT_SHOWN:
                 continue
             for id_, (weighted, value) in NOT_SHOWN.items():
                 random = np.random.default_rng([SEED, n, len(truth.title)])
@@ -319,6 +370,46 @@ def measure_not_shown() -> Iterator[Measured]:
                     holds &= ends[0] <= estimate <= ends[1]
                 share, width = (float(np.mean(each)) if hits else np.nan for each in (hits, widths))
                 yield Measured(truth.title, id_, n, share, width, holds)
+
+
+def measure_pairs() -> Iterator[Measured]:
+    """Two models on the same questions; the second's confidences and outcomes depend on the first's."""
+    for title, first, second in PAIRS:
+        for n in ROWS:
+            for metrics, repeats in ((PAIRED_BINNED, REPEATS), (PAIRED_MEANS, REPEATS_WITHOUT_BINS)):
+                random = np.random.default_rng([SEED, n, len(title), 1])
+                hits: dict[str, list[bool]] = {metric: [] for metric in metrics}
+                widths: dict[str, list[float]] = {metric: [] for metric in metrics}
+                holds = dict.fromkeys(metrics, True)
+                for _ in range(repeats if n <= 1_000 else FEWER_REPEATS):
+                    sides = drawn_pair(first, second, n, random)
+                    for metric in metrics:
+                        found = paired_difference([sides], metric)
+                        true = second.value(metric, sides[1]) - first.value(metric, sides[0])
+                        hits[metric].append(found.low <= true <= found.high)
+                        widths[metric].append(found.high - found.low)
+                        holds[metric] &= found.low <= found.value <= found.high
+                for metric in metrics:
+                    covers, width = float(np.mean(hits[metric])), float(np.mean(widths[metric]))
+                    yield Measured(title, metric, n, covers, width, holds[metric])
+
+
+def drawn_pair(
+    first: Truth, second: Truth, n: int, random: np.random.Generator
+) -> tuple[AnswerEvidence, AnswerEvidence]:
+    """Two models whose confidences are ranked alike in half of the questions, and whose luck is shared."""
+    c1, own = first.confidences(random, n), second.confidences(random, n)
+    alike = random.random(n) < 0.5
+    c2 = own.copy()
+    # Sorted values of the second model take the order of the first model's in the questions ranked alike.
+    c2[np.flatnonzero(alike)[np.argsort(c1[alike])]] = np.sort(own[alike])
+    luck = random.random(n)
+    ids = [f"q{question}" for question in range(n)]
+    sides = [
+        evidence_of(c, luck < truth.chance(c), ids=ids, model=name)
+        for c, truth, name in ((c1, first, "a"), (c2, second, "b"))
+    ]
+    return sides[0], sides[1]
 
 
 def table(measured: Sequence[Measured], unit: str) -> list[str]:
@@ -351,30 +442,39 @@ def page(parts: dict[str, list[Measured]]) -> str:
         "# How often a 95 % interval contains the true value",
         "",
         (
-            f"Written by `python benchmarks/coverage.py`: {REPEATS} data sets per cell, seed {SEED}; M = 10; "
-            "as in `calib_core.results.uncertainty`. In brackets, the mean width. The value of "
-            f"{ENDLESS:,} confidences and their true probabilities counts as the true value; that of ACE is "
-            f"for the bins of each data set. With {REPEATS} data sets, a share of 95 % is known to about "
-            "four points."
+            f"Written by `python benchmarks/coverage.py`: {REPEATS} data sets per cell, "
+            f"{REPEATS_WITHOUT_BINS} for metrics without bins ({FEWER_REPEATS} for differences at 10,000 "
+            f"rows), seed {SEED}; M = 10; as in `calib_core.results.uncertainty`. In brackets, the mean "
+            f"width. The value of {ENDLESS:,} confidences and their true probabilities counts as the true "
+            "value; that of ACE is for the bins of each data set. A share of 95 % is known to about four "
+            f"points with {REPEATS} data sets, and to two with {REPEATS_WITHOUT_BINS}. The AUROC has no "
+            f"interval below {MIN_OF_EACH_OUTCOME} right and {MIN_OF_EACH_OUTCOME} wrong answers: only data "
+            "sets with an interval count."
         ),
     ]
     for heading, measured in parts.items():
         unit = "questions" if heading.startswith("Questions") else "rows"
         lines += ["", f"## {heading}", "", *table(measured, unit)]
     every = [one for measured in parts.values() for one in measured]
-    for metric in dict.fromkeys(one.metric for one in every):
-        lines += ["", summary(every, metric)]
+    single = [one for heading, measured in parts.items() if heading != DIFFERENCES for one in measured]
+    for metric in dict.fromkeys(one.metric for one in single):
+        lines += ["", summary(single, metric)]
+    for metric in (*PAIRED_MEANS, *PAIRED_BINNED):
+        lines += ["", f"Difference in {summary(parts[DIFFERENCES], metric)}"]
     held = all(one.holds_estimate for one in every)
     lines += ["", f"Every interval contains its own estimate: {'yes' if held else 'no'}."]
     lines += ["", f"{datetime.now(UTC).date()}, Python and numpy as pinned."]
     return "\n".join(lines) + "\n"
 
 
+DIFFERENCES: Final = "Differences of two models on common questions"
+
 PARTS: Final[dict[str, Callable[[], Iterator[Measured]]]] = {
     "One confidence a row": measure_rows,
-    f"Questions asked {TRIALS} times, from {MIN_CLUSTERS} questions on": measure_clusters,
+    f"Questions asked {TRIALS} times, ECE from {MIN_CLUSTERS} questions on": measure_clusters,
     f"All of {CLASSES} choices": measure_classes,
     "Basic bootstraps that are not shown, since some hold too little": measure_not_shown,
+    DIFFERENCES: measure_pairs,
 }
 
 

@@ -62,7 +62,8 @@ RSD_EXPLANATION: Final = """
 - It never compares models. It is near 0 where all gaps have one sign (over-confident everywhere) or every
   value has a bin of its own, and **large** where a model is calibrated: all of it is noise, which grows
   with M.
-- So it stands beside what it would be if calibrated: that of draws from the model's own confidences.
+- So it stands beside the RSD of draws in which all of it is noise: from a model that fits the run and
+  whose gaps cancel in no bin, or from a calibrated one where no model can be fitted.
 """
 
 
@@ -75,7 +76,7 @@ def cached_sweeps(choice: RunChoice) -> list[Sweep]:
             lambda evidence=evidence: sweep_bins(evidence, sweep.metrics, sweep.bin_counts, ddof=sweep.ddof),
         )
         for run, evidence in with_progress(
-            ((choice.run, choice.evidence), *sweep.other_runs), "Drawing what chance alone would give:"
+            ((choice.run, choice.evidence), *sweep.other_runs), "Drawing what noise alone would give:"
         )
     ]
 

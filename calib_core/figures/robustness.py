@@ -1,4 +1,4 @@
-"""Metrics over the number of bins M: their values with null bands, and relative to their own means."""
+"""Metrics over the number of bins M: their values with bands of noise, and relative to their own means."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def curve_line(
 
 
 def sweep_legend(curves: Sequence[RunCurve], theme: Theme, *, relative: bool) -> list[dict[str, Any]]:
-    """The legend: a line for each metric, a symbol for each of several runs, and the null band.
+    """The legend: a line for each metric, a symbol for each of several runs, and the bands of noise.
 
     Parameters
     ----------
@@ -221,9 +221,14 @@ def sweep_legend(curves: Sequence[RunCurve], theme: Theme, *, relative: bool) ->
             run_curve.run_index: run_curve for run_curve in curves if not run_curve.single_run
         }.values()
     ]
-    if not relative and any(run_curve.curve.null for run_curve in curves if run_curve.run_index == 0):
+    if curves and not relative:
         suffix = "" if curves[0].single_run else " (first run)"
-        entries.append(band_legend_entry(theme, suffix))
+        of_first = [run_curve.curve for run_curve in curves if run_curve.run_index == 0]
+        fitted = [METRICS[curve.metric].title for curve in of_first if curve.fitted]
+        if any(curve.null and not curve.fitted for curve in of_first):
+            entries.append(band_legend_entry(theme, suffix))
+        if fitted:
+            entries.append(band_legend_entry(theme, suffix, f"{', '.join(fitted)}, fitted model"))
     return entries
 
 
@@ -243,7 +248,9 @@ EXPONENT_TICKS_BELOW: Final = 0.005
 
 
 def metric_values_figure(results: Sequence[Sweep], theme: Theme, style_indices: Sequence[int] = ()) -> Figure:
-    """Each metric over M on a logarithmic axis, a panel for each scale, with the null bands of the first run.
+    """Each metric over M on a logarithmic axis, a panel for each scale, with the noise of the first run.
+
+    The band is that of the fitted model, or of a calibrated one where there is none.
 
     Where only bounds of a value are known, a bar takes the place of the point.
 
@@ -279,14 +286,14 @@ def metric_values_figure(results: Sequence[Sweep], theme: Theme, style_indices: 
 
 
 def _curve_traces(run_curve: RunCurve, theme: Theme, yaxis: str) -> list[dict[str, Any]]:
-    """The null band and median, then the line with its points, and bars where only bounds are known."""
+    """The band and median of noise, then the line with its points, and bars where only bounds are known."""
     curve, line = run_curve.curve, metric_line_style(run_curve.curve.metric, theme)
     traces: list[dict[str, Any]] = []
-    if curve.null is not None and run_curve.run_index == 0:
+    if (noise := curve.noise) is not None and run_curve.run_index == 0:
         x = [float(bins) for bins in curve.bins]
         traces += [
-            band_trace(x, list(curve.null.low), list(curve.null.high), line["color"], yaxis=yaxis),
-            median_line(x, list(curve.null.median), line["color"], yaxis=yaxis),
+            band_trace(x, list(noise.low), list(noise.high), line["color"], yaxis=yaxis),
+            median_line(x, list(noise.median), line["color"], yaxis=yaxis),
         ]
     if any(value is not None for value in curve.values):
         traces.append(curve_line(run_curve, theme, yaxis, curve.values, _hover_texts(curve)))
@@ -299,10 +306,12 @@ def _hover_texts(curve: SweepCurve) -> list[str]:
     texts: list[str] = []
     for index, value in enumerate(curve.values):
         text = "not known" if value is None else f"{value:.4g}"
-        if (null := curve.null) is not None:
-            median, low, high = null.median[index], null.low[index], null.high[index]
-            text += f"<br>if calibrated {median:.4g} ({low:.4g} to {high:.4g})"
-            if p := p_value_phrase(null.p[index], null.n_draws):
+        if (noise := curve.noise) is not None:
+            model = "fitted model" if curve.fitted else "if calibrated"
+            text += (
+                f"<br>{model} {noise.median[index]:.4g} ({noise.low[index]:.4g} to {noise.high[index]:.4g})"
+            )
+            if not curve.fitted and (p := p_value_phrase(noise.p[index], noise.n_draws)):
                 text += f"<br>{p}"
         texts.append(text)
     return texts
@@ -337,11 +346,11 @@ def _bounds_trace(curve: SweepCurve, colour: str, yaxis: str) -> dict[str, Any]:
 
 
 def _highest_value(run_curve: RunCurve) -> float:
-    """The highest point of a curve, its null band and its bounds."""
+    """The highest point of a curve, its band and its bounds."""
     curve = run_curve.curve
-    null = list(curve.null.high) if curve.null is not None and run_curve.run_index == 0 else []
+    noise = list(curve.noise.high) if curve.noise is not None and run_curve.run_index == 0 else []
     known = [value for value in curve.values if value is not None]
-    return max([*known, *null, *(high for _, high in curve.bounds.values())], default=0.0)
+    return max([*known, *noise, *(high for _, high in curve.bounds.values())], default=0.0)
 
 
 def _panel_top(curves: Sequence[RunCurve]) -> float:

@@ -135,15 +135,23 @@ class ClusterDraws:
         Outcomes, from which λ is estimated.
     cluster : NDArray[np.intp], shape (n,)
         Cluster of each pair, numbered from 0.
+    probability : NDArray[np.float64], shape (n,), optional
+        Probability of being right, in [0, 1]; the confidence where omitted.
     """
 
     def __init__(
-        self, sums: BinSums, confidence: Floats, correct: NDArray[np.bool_], cluster: NDArray[np.intp]
+        self,
+        sums: BinSums,
+        confidence: Floats,
+        correct: NDArray[np.bool_],
+        cluster: NDArray[np.intp],
+        probability: NDArray[np.float64] | None = None,
     ) -> None:
         self._sums = sums
         self._confidence = confidence
         self._cluster = cluster
-        self.shared = shared_probability(confidence.astype(np.float64), correct, cluster)
+        self._probability = confidence if probability is None else probability
+        self.shared = shared_probability(self._probability.astype(np.float64), correct, cluster)
 
     def null_draws(self, scheme: Scheme) -> BinnedNullDraws:
         """The draws in the bins of any scheme; the outcomes drawn are the same for every scheme."""
@@ -182,9 +190,9 @@ class ClusterDraws:
     def _count_draws(self, place: NDArray[np.intp], n_places: int) -> NDArray[np.int32]:
         """Number of right outcomes in each draw and place, shape (N_DRAWS, n_places)."""
         random = np.random.default_rng(NULL_SEED)
-        confidence = self._confidence.astype(np.float32)
+        probability = self._probability.astype(np.float32)
         counts = np.empty((N_DRAWS, n_places), np.int32)
         for draw in range(N_DRAWS):
-            right = correlated_uniforms(random, self._cluster, self.shared) < confidence
+            right = correlated_uniforms(random, self._cluster, self.shared) < probability
             counts[draw] = np.bincount(place[right], minlength=n_places)
         return counts

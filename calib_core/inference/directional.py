@@ -14,6 +14,7 @@ Andrews & Soares (2010), doi:10.3982/ECTA7502, for κ = √ln n.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +38,28 @@ NULL_LEVEL: Final = 0.025
 
 MAX_DIRECTIONAL_BINS: Final = 2000
 """With more occupied bins than this their covariance is too large to compute."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaps:
+    """The pairs of one metric.
+
+    Attributes
+    ----------
+    gap : NDArray[np.float64], shape (pairs,)
+        c − y of each pair, times its weight if the metric has weights.
+    bin : NDArray[np.intp], shape (pairs,)
+        Occupied bin of each pair, numbered from 0.
+    cluster : NDArray[np.intp], shape (pairs,)
+        Cluster of each pair, numbered from 0.
+    divisor : float
+        The metric's divisor, in equal parts for each pair.
+    """
+
+    gap: NDArray[np.float64]
+    bin: NDArray[np.intp]
+    cluster: NDArray[np.intp]
+    divisor: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +130,30 @@ class BinMeans:
         return cls(mean, centred * (n_clusters / (n_clusters - 1)) / divisor**2, n_clusters)
 
 
+def joint_bin_means(parts: Sequence[Gaps], cluster_count: int) -> BinMeans:
+    """The gaps of the bins of several metrics of the same clusters, with their joint covariance.
+
+    Parameters
+    ----------
+    parts : sequence of Gaps
+        One for each metric; their bins follow one another in the result.
+    cluster_count : int
+        Number of clusters, at least two.
+    """
+    means: list[NDArray[np.float64]] = []
+    errors: list[NDArray[np.float64]] = []
+    for part in parts:
+        n_bins = int(part.bin.max()) + 1
+        sums = np.bincount(part.cluster * n_bins + part.bin, part.gap, cluster_count * n_bins)
+        weight = np.bincount(part.cluster, minlength=cluster_count) * (part.divisor / part.cluster.size)
+        mean = np.bincount(part.bin, part.gap, n_bins) / part.divisor
+        means.append(mean)
+        errors.append((sums.reshape(cluster_count, n_bins) - np.outer(weight, mean)) / part.divisor)
+    error = np.concatenate(errors, axis=1)
+    covariance = error.T @ error * (cluster_count / (cluster_count - 1))
+    return BinMeans(np.concatenate(means), covariance, cluster_count)
+
+
 def directional_interval(
     bins: BinMeans,
     null_p: float,
@@ -151,41 +198,35 @@ def directional_interval(
     return min(max(low, 0.0), value), high
 
 
-def directional_difference(
+def directional_difference_interval(
     bins: BinMeans,
-    weight: NDArray[np.float64],
+    sign: NDArray[np.float64],
     *,
     n_draws: int = DIRECTIONAL_DRAWS,
     seed: int = DIRECTIONAL_SEED,
 ) -> tuple[float, float]:
-    """Ends of the 95 % interval of a difference of sums of absolute values, Σ w_b |m_b|.
+    """Ends of the 95 % interval of Σ w_b |m_b|, such as the difference of two ECEs; it holds Σ w_b |m_b|.
 
     Parameters
     ----------
     bins : BinMeans
-        The bins of all sums together, with their joint covariance.
-    weight : NDArray[np.float64], shape (bins,)
-        w_b: positive in the sums that are added, negative in those that are subtracted.
+        The gaps of the bins of both metrics, whose covariance includes that between the two.
+    sign : NDArray[np.float64], shape (bins,)
+        w_b: above 0 for the bins of the metric that is added, below 0 for those of the one subtracted.
     n_draws, seed : int
         Number and seed of the draws.
 
-    Returns
-    -------
-    low, high : float
-        The interval contains Σ w_b |m_b| itself.
-
     Notes
     -----
-    By a bin whose gap is not clearly different from 0, |m_b| errs by at least sgn(m_b)·e_b and at most
-    |e_b|. The interval takes the unfavourable one on either side, so that it holds the true value in at least
-    95 % of data sets where the normal approximation is right; it is wide where both sides are calibrated.
+    With e ~ N(0, Σ̂), a bin that is clearly not 0 errs by w_b·sgn(m_b)·e_b. Any other bin errs by at most
+    w_b·|e_b| at the lower end if w_b > 0, and at the upper end if w_b < 0, as noise makes each |m_b| too
+    large; at the other end by w_b·sgn(m_b)·e_b, as in `directional_interval`.
     """
-    value = float(weight @ np.abs(bins.mean))
+    value = float(sign @ np.abs(bins.mean))
     least, most = _error_bounds(bins, n_draws, seed)
-    added = weight > 0
-    largest = np.where(added, most, least) @ weight
-    smallest = np.where(added, least, most) @ weight
-    low, high = value - float(np.quantile(largest, 0.975)), value - float(np.quantile(smallest, 0.025))
+    at_low = np.where(sign < 0, least, most) @ sign
+    at_high = np.where(sign > 0, least, most) @ sign
+    low, high = value - float(np.quantile(at_low, 0.975)), value - float(np.quantile(at_high, 0.025))
     return min(low, value), max(high, value)
 
 
@@ -215,8 +256,8 @@ def directional_differences(
 
     Notes
     -----
-    The errors are those of `directional_difference`: for i to be larger than j, i is given the largest error
-    and j the smallest.
+    The errors are those of `directional_difference_interval`: for i to be larger than j, i is given the
+    largest error and j the smallest.
     """
     least, most = _error_bounds(bins, n_draws, seed)
     n_owners = int(owner.max()) + 1

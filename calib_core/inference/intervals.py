@@ -1,4 +1,4 @@
-"""How far may the accuracy of a bin be from its true value, and how often do intervals contain the truth?"""
+"""How far may an accuracy, a mean or an AUROC be from its true value, and how often do intervals hold it?"""
 
 from __future__ import annotations
 
@@ -28,6 +28,120 @@ def coverage_note(metric_ids: Collection[str]) -> str:
         if id_ in metric_ids and metric.interval_coverage
     ]
     return f"In simulations such intervals held the truth in {', in '.join(phrases)}." if phrases else ""
+
+
+def mean_interval(
+    total: NDArray[np.float64], weight: NDArray[np.float64], added: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Student's 95 % t interval of a mean over clusters, with two more clusters of extreme values.
+
+    Parameters
+    ----------
+    total : NDArray[np.float64], shape (clusters,)
+        Sum of the values of each cluster, or of each row where rows are independent; at least two.
+    weight : NDArray[np.float64], shape (clusters,)
+        What each cluster adds to the divisor of the mean, such as its number of rows; not all 0.
+    added : (float, float) or None
+        Means of two clusters of average weight that are added to the data, such as one whose answers are all
+        right and one whose answers are all wrong; None for none.
+
+    Returns
+    -------
+    low, high : float
+        Ends of an interval that holds Σ total / Σ weight.
+
+    Notes
+    -----
+    The mean is a ratio m = Σ t_q / Σ w_q with the variance G/(G − 1)·Σ (t_q − m·w_q)² / (Σ w_q)² over G
+    clusters; the degrees of freedom are G − 1. The two added clusters are those of the adjusted interval of a
+    share. Without them the interval of 30 answers of which none happens to be wrong is far too short.
+
+    References
+    ----------
+    Agresti & Caffo (2000), doi:10.1080/00031305.2000.10474560.
+
+    Examples
+    --------
+    >>> low, high = mean_interval(np.zeros(30), np.ones(30), (0.0, 1.0))
+    >>> round(low, 3), round(high, 3)
+    (-0.032, 0.095)
+    """
+    mean = float(total.sum() / weight.sum())
+    if added is not None:
+        average = float(weight.mean())
+        total = np.concatenate([total, average * np.array(added)])
+        weight = np.concatenate([weight, [average, average]])
+    divisor, n = float(weight.sum()), total.size
+    centre = float(total.sum()) / divisor
+    variance = n / (n - 1) * float(((total - centre * weight) ** 2).sum()) / divisor**2
+    half = _t_975(n - 1) * variance**0.5
+    return min(centre - half, mean), max(centre + half, mean)
+
+
+def _t_975(degrees_of_freedom: float) -> float:
+    """97.5 % quantile of Student's t distribution."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    return float(stdtrit(degrees_of_freedom, 0.975))
+
+
+def auroc_interval(
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None = None
+) -> tuple[float, float] | None:
+    """95 % interval of the AUROC: DeLong's variance, on the scale of the logit.
+
+    Parameters
+    ----------
+    confidence : NDArray[np.float64], shape (n,)
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes, at least two of each.
+    cluster : NDArray[np.intp], shape (n,), optional
+        Cluster of each row, numbered from 0, at least two; each row its own where omitted.
+
+    Returns
+    -------
+    low, high : float
+        Ends in (0, 1), on either side of the AUROC; None if the AUROC is 0 or 1, or has no variance.
+
+    Notes
+    -----
+    The quantile is Student's, with as many degrees of freedom as there are answers of the rarer outcome, or
+    clusters, less one.
+
+    A right answer contributes (V − A)/n₁ to the error of the AUROC A, where V is the share of the n₀
+    wrong answers below it, ties counted half; a wrong answer likewise. Contributions of a cluster are added
+    up (Obuchowski 1997).
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988), doi:10.2307/2531595; Obuchowski (1997), doi:10.2307/2533958.
+
+    Examples
+    --------
+    >>> auroc_interval(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True])) is None
+    True
+    """
+    levels, level = np.unique(confidence, return_inverse=True)
+    right = np.bincount(level, correct, levels.size)
+    wrong = np.bincount(level, ~correct, levels.size)
+    n_right, n_wrong = float(right.sum()), float(wrong.sum())
+    wrong_below = (np.cumsum(wrong) - wrong / 2) / n_wrong
+    right_above = 1 - (np.cumsum(right) - right / 2) / n_right
+    area = float(right @ wrong_below) / n_right
+    error_of_right, error_of_wrong = (wrong_below - area) / n_right, (right_above - area) / n_wrong
+    if cluster is None:
+        of_right, of_wrong = float(right @ error_of_right**2), float(wrong @ error_of_wrong**2)
+        variance = n_right / (n_right - 1) * of_right + n_wrong / (n_wrong - 1) * of_wrong
+    else:
+        error = np.where(correct, error_of_right[level], error_of_wrong[level])
+        by_cluster = np.bincount(cluster, error)
+        variance = by_cluster.size / (by_cluster.size - 1) * float((by_cluster**2).sum())
+    if not 0 < area < 1 or variance <= 0:
+        return None
+    n_units = min(n_right, n_wrong) if cluster is None else min(n_right, n_wrong, int(cluster.max()) + 1)
+    logit, half = np.log(area / (1 - area)), _t_975(n_units - 1) * variance**0.5 / (area * (1 - area))
+    low, high = (1 / (1 + np.exp(-(logit + side))) for side in (-half, half))
+    return float(low), float(high)
 
 
 def wilson_interval(

@@ -67,6 +67,15 @@ def isotonic_curve(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) 
     if not confidence.size:
         raise ValueError("an isotonic curve needs at least one pair")
     distinct, position, count = np.unique(confidence, return_inverse=True, return_counts=True)
-    right = np.bincount(position, weights=correct, minlength=distinct.size)
-    fitted = recalibrated_accuracy(count, right)
-    return IsotonicCurve(distinct.astype(np.float64), count.astype(np.float64), fitted)
+    right = np.bincount(position, weights=correct, minlength=distinct.size).astype(np.float64)
+    return isotonic_curve_of_counts(distinct.astype(np.float64), count.astype(np.float64), right)
+
+
+def isotonic_curve_of_counts(
+    confidence: NDArray[np.float64], count: NDArray[np.float64], correct: NDArray[np.float64]
+) -> IsotonicCurve:
+    """The curve of pairs that are counted already: `count` of each confidence, `correct` of them right.
+
+    The confidences, at least one, rise strictly; each count is at least 1. All arrays have shape (k,).
+    """
+    return IsotonicCurve(confidence, count, recalibrated_accuracy(count, correct))

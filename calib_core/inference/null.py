@@ -285,8 +285,18 @@ class BinomialDraws:
         return self._draws_with_cut_cells(scheme)
 
     @cached_property
+    def _fine_expected(self) -> NDArray[np.float64]:
+        """Expected number of right outcomes in each of the finest bins: the sum of the confidences."""
+        return self._fine.confidence
+
+    @cached_property
+    def _distinct_probability(self) -> NDArray[np.float64]:
+        """Probability of being right at each distinct confidence: the confidence."""
+        return self._sums.distinct.value
+
+    @cached_property
     def _fine_draws(self) -> NDArray[np.int32]:
-        return _draw_binomial(np.random.default_rng(NULL_SEED), self._fine.count, self._fine.confidence)
+        return _draw_binomial(np.random.default_rng(NULL_SEED), self._fine.count, self._fine_expected)
 
     @cached_property
     def _fine_moments(self) -> ConfidenceMoments:
@@ -307,20 +317,21 @@ class BinomialDraws:
         count = np.add.reduceat(cells.count, start)
         confidence = np.add.reduceat(cells.value * cells.count, start)
         squared = np.add.reduceat(cells.value**2 * cells.count, start)
+        expected = np.add.reduceat(self._distinct_probability * cells.count, start)
         drawn = np.empty((N_DRAWS, part.size), np.int32)
         drawn[:, whole] = self._fine_draws[:, part[whole]]
         anew = np.random.default_rng([NULL_SEED, BINNINGS.index(scheme.binning), scheme.bins])
-        drawn[:, ~whole] = _draw_binomial(anew, count[~whole], confidence[~whole])
+        drawn[:, ~whole] = _draw_binomial(anew, count[~whole], expected[~whole])
         place = np.searchsorted(binned.index, bin_)
         moments = ConfidenceMoments.from_sums(count, confidence, squared)
         return sum_draws(binned, self._sums, NULL_SEED, drawn, place, moments)
 
 
 def _draw_binomial(
-    rng: np.random.Generator, n_pairs: NDArray[np.int64], confidence_sum: NDArray[np.float64]
+    rng: np.random.Generator, n_pairs: NDArray[np.int64], expected: NDArray[np.float64]
 ) -> NDArray[np.int32]:
     """Number of right outcomes among the pairs of each cell, shape (N_DRAWS, cells)."""
-    chance = np.clip(confidence_sum / n_pairs, 0.0, 1.0)
+    chance = np.clip(expected / n_pairs, 0.0, 1.0)
     return rng.binomial(n_pairs, chance, size=(N_DRAWS, n_pairs.size)).astype(np.int32)
 
 
@@ -521,6 +532,8 @@ class NullDistribution:
         covers all M; None if it is not defined.
     rsd_p : float or None
         p-value of the observed relative standard deviation.
+    change_median, change_low, change_high : float or None
+        Median, 5th and 95th percentile of the increase from the first M to the last.
     change_p : float or None
         p-value of the observed increase from the first M to the last.
     """
@@ -535,6 +548,9 @@ class NullDistribution:
     rsd_low: float | None = None
     rsd_high: float | None = None
     rsd_p: float | None = None
+    change_median: float | None = None
+    change_low: float | None = None
+    change_high: float | None = None
     change_p: float | None = None
 
     @property

@@ -28,6 +28,10 @@ def _linearised_accuracy(
     return value, correct.astype(np.float64) - value
 
 
+def _outcome(_confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return correct.astype(np.float64)
+
+
 ACCURACY: Final = Metric(
     id="accuracy",
     title="Accuracy",
@@ -44,6 +48,7 @@ ACCURACY: Final = Metric(
     shown_in_percent=True,
     sampling_default="shown",
     interval_method="wilson",
+    pair_term=_outcome,
     weighted_form=_weighted_accuracy,
     linearise=_linearised_accuracy,
 )

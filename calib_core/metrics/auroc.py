@@ -47,4 +47,5 @@ AUROC: Final = Metric(
     compute=auroc,
     required_sums="values",
     sampling_default="offered",
+    interval_method="auroc",
 )

@@ -24,6 +24,10 @@ def _weighted_bias(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDArr
     return weights @ units.gap / weights.sum(1)
 
 
+def _gap(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return confidence - correct
+
+
 BIAS: Final = Metric(
     id="bias",
     title="Bias",
@@ -40,5 +44,8 @@ BIAS: Final = Metric(
     direction="zero",
     binned=False,
     compute=bias,
+    interval_method="mean",
+    pair_term=_gap,
+    interval_coverage=(93, 100),
     weighted_form=_weighted_bias,
 )

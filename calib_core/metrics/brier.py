@@ -37,6 +37,10 @@ def _linearised_brier(
     return value, squared_error - value
 
 
+def _squared_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return (confidence - correct) ** 2
+
+
 def brier_skill(brier_score: float, accuracy: float) -> float | None:
     """Brier skill score against a forecast that always states the accuracy.
 
@@ -117,7 +121,9 @@ BRIER: Final = Metric(
     all_labels=True,
     is_proper=True,
     sampling_default="shown",
-    interval_coverage=(80, 95),
+    interval_method="mean",
+    pair_term=_squared_error,
+    interval_coverage=(94, 100),
     weighted_form=_weighted_brier,
     linearise=_linearised_brier,
 )
@@ -179,4 +185,7 @@ BRIER_MULTI: Final = Metric(
     compute=brier_multi,
     required_sums="squares",
     is_proper=True,
+    interval_method="mean",
+    pair_term=_squared_error,
+    interval_coverage=(95, 98),
 )

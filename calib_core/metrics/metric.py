@@ -18,8 +18,9 @@ Direction = Literal["lower", "higher", "zero"]
 RequiredSums = Literal["bins", "squares", "classes", "values"]
 """What the sums must hold: n, Σ y and Σ c by bin; also Σ c² and Σ c·y; also by class; or every confidence."""
 
-IntervalMethod = Literal["bootstrap", "wilson", "directional", "none"]
-"""Basic bootstrap, Wilson's for a share, the directional delta method for Σ |gap| over bins, or none."""
+IntervalMethod = Literal["bootstrap", "wilson", "mean", "auroc", "directional", "none"]
+"""Basic bootstrap, Wilson's for a share, Student's t for a mean, DeLong's for the AUROC, the directional
+delta method for Σ |gap| over bins, or none."""
 
 Linearisation = Callable[[NDArray[np.float64], NDArray[np.bool_]], tuple[float, NDArray[np.float64]]]
 """Confidences and outcomes, shape (pairs,) → the value, and how far each pair moves it from there."""
@@ -55,6 +56,10 @@ class BootstrapUnits:
 
 WeightedForm = Callable[[BootstrapUnits, NDArray[np.float64]], NDArray[np.float64]]
 """Units, and weights of shape (draws, units) → the metric in each draw, shape (draws,)."""
+
+
+PairTerm = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
+"""Confidences and outcomes, shape (pairs,) → a term of the mean for each pair, shape (pairs,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +111,13 @@ class Metric:
         Whether curves over the number of samples include the metric by default; only for a metric of pairs.
     divisor : callable or None
         Sums → number that Σ |gap| over the bins is divided by; only for a metric that is such a sum.
-    interval_method : {"bootstrap", "wilson", "directional", "none"}
+    interval_method : {"bootstrap", "wilson", "mean", "auroc", "directional", "none"}
         Kind of 95 % interval.
     no_interval_reason : str or None
         Why the metric has no interval, as the end of a sentence; only with `interval_method` "none".
+    pair_term : callable or None
+        Confidences and outcomes of shape (pairs,) → what each pair adds to the sum whose mean over pairs, or
+        over rows where the metric needs a distribution, is the metric; only for `interval_method="mean"`.
     interval_coverage : (int, int) or None
         Lowest and highest simulated coverage of the interval, in percent of data sets
         (benchmarks/coverage.md); None if it was not simulated.
@@ -146,6 +154,7 @@ class Metric:
     divisor: Callable[[Sums], int] | None = None
     interval_method: IntervalMethod = "bootstrap"
     no_interval_reason: str | None = None
+    pair_term: PairTerm | None = None
     interval_coverage: tuple[int, int] | None = None
     weighted_form: WeightedForm | None = None
     linearise: Linearisation | None = None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import Metric
@@ -28,6 +31,10 @@ def _infinite_remark(sums: Sums) -> str | None:
     return f"Infinite: the right answer was given probability 0 in {sums.n_infinite_losses:,} of {rows}."
 
 
+def _log_loss(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return -np.log(np.where(correct, confidence, 1.0))
+
+
 NLL: Final = Metric(
     id="nll",
     title="Negative log-likelihood",
@@ -45,5 +52,8 @@ NLL: Final = Metric(
     binned=False,
     compute=nll,
     remark=_infinite_remark,
+    interval_method="mean",
+    pair_term=_log_loss,
+    interval_coverage=(92, 96),
     is_proper=True,
 )

@@ -27,6 +27,7 @@ from calib_core.inference.cluster_draws import (
     too_few_clusters,
 )
 from calib_core.inference.clusters import cluster_numbers, design_effect
+from calib_core.inference.fitted_null import FittedNull
 from calib_core.inference.null import (
     BinnedNullDraws,
     BinomialDraws,
@@ -66,6 +67,9 @@ NO_ALL_LABELS: Final = (
     "Only the largest entries of each position are stored: pooling all labels needs every one of them."
 )
 """Why all labels cannot be pooled for truncated distributions."""
+
+SUMS_ONLY: Final = "a model is fitted to rows, and a token-level run keeps sums only"
+"""Why no model is fitted to a token-level run."""
 
 NOT_USABLE: Final = "no confidence or outcome"
 """Why a row of a subset is not used; the exact reason is known for the whole run only."""
@@ -114,6 +118,25 @@ class Evidence(ABC):
     def no_null_reason(self) -> str | None:
         """Why no outcomes are drawn for any metric, so that nothing has a p-value; None where they are."""
         return None
+
+    def no_fitted_reason(self, metric: Metric) -> str | None:
+        """Why no outcomes are drawn from a fitted model for this metric; None where they are."""
+        if metric.needs != "pairs" or self.options.labels != "top":
+            return "a fitted model has one confidence a row"
+        if not metric.binned or metric.divisor is None:
+            return "a fitted model is compared with a sum of gaps only"
+        return None
+
+    def fitted_null(self, widest: Scheme) -> FittedNull:
+        """Draws from a model that fits the run and whose gaps cancel within no bin of `widest`.
+
+        Raises
+        ------
+        Unavailable
+            With the reason, where there is no such model.
+        """
+        del widest
+        raise Unavailable(SUMS_ONLY)
 
     @property
     def n_total(self) -> int:
@@ -355,6 +378,28 @@ class AnswerEvidence(Evidence):
         """Too few different questions, where some are repeated."""
         return None if self.cluster is None else too_few_clusters(self.cluster)
 
+    def no_fitted_reason(self, metric: Metric) -> str | None:
+        """As in `Evidence.no_fitted_reason`; also where the rows or questions are too few to judge."""
+        few = (
+            self.verdict.reason.removeprefix("Not judged: ").rstrip(".")
+            if self.verdict.kind == "few"
+            else None
+        )
+        return super().no_fitted_reason(metric) or few
+
+    def fitted_null(self, widest: Scheme) -> FittedNull:
+        """As in `Evidence.fitted_null`; the model and its draws are made once for each widest scheme."""
+        if widest not in self._fitted_nulls:
+            pairs = self.confidences.pairs
+            self._fitted_nulls[widest] = FittedNull(
+                self.top_label.sums, pairs.confidence, pairs.correct, self.cluster, widest
+            )
+        return self._fitted_nulls[widest]
+
+    @cached_property
+    def _fitted_nulls(self) -> dict[Scheme, FittedNull]:
+        return {}
+
     @property
     def judged(self) -> str:
         """As given by the method."""
@@ -543,6 +588,10 @@ class TokenEvidence(Evidence):
             raise Unavailable("the run has no positions")
         if self.options.labels == "all" and self.run.sums.unstored is not None:
             raise Unavailable(NO_ALL_LABELS)
+
+    def no_fitted_reason(self, metric: Metric) -> str:
+        """As in `Evidence.no_fitted_reason`; sums cannot be cross-fitted in any case."""
+        return super().no_fitted_reason(metric) or SUMS_ONLY
 
     @property
     def unit(self) -> RowUnit:

@@ -25,7 +25,7 @@ from calib_core.inference.null import (
     monte_carlo_p_value,
     null_distribution,
 )
-from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, Verdict, verdict_phrase
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.evidence import Evidence, get_metric
@@ -70,10 +70,15 @@ class SweepCurve:
         Largest value the metric can take on these rows and labels (2·mean(1 − p_y) for Full-ECE and K·cw-
         ECE); None where it has none of interest.
     null : NullDistribution or None
-        None unless the metric has a null distribution at every M.
+        Of a perfectly calibrated model; None unless the metric has a null distribution at every M.
     recipe : str
     remarks : tuple[str, ...]
         Sentences about this curve, such as that nearly all gaps have one sign.
+    fitted : NullDistribution or None
+        Of a model that fits the run and whose gaps cancel in no bin (`inference.fitted_null`); None where
+        there is none.
+    not_fitted : str
+        Why there is no fitted model; "" where there is one.
     """
 
     metric: str
@@ -87,6 +92,13 @@ class SweepCurve:
     null: NullDistribution | None
     recipe: str
     remarks: tuple[str, ...] = ()
+    fitted: NullDistribution | None = None
+    not_fitted: str = ""
+
+    @property
+    def noise(self) -> NullDistribution | None:
+        """What the values are compared with: draws of the fitted model, else of a calibrated one."""
+        return self.fitted or self.null
 
     @property
     def value_range(self) -> float | None:
@@ -133,7 +145,8 @@ class Sweep:
         """One row for each metric and M.
 
         Columns: run, method, metric, bins, value, low, high (bounds), null_median, null_low, null_high,
-        p, draws, rsd, ddof, recipe.
+        p (of a calibrated model), fitted_median, fitted_low, fitted_high (of the fitted model), draws, rsd,
+        ddof, recipe.
         """
         records = [
             {"run": self.run, "method": self.method, **record}
@@ -156,6 +169,9 @@ _SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
         "null_low": pl.Float64,
         "null_high": pl.Float64,
         "p": pl.Float64,
+        "fitted_median": pl.Float64,
+        "fitted_low": pl.Float64,
+        "fitted_high": pl.Float64,
         "draws": pl.Int64,
         "rsd": pl.Float64,
         "ddof": pl.Int64,
@@ -166,8 +182,9 @@ _SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
 
 def _curve_rows(curve: SweepCurve) -> list[dict[str, object]]:
     nothing = (None,) * len(curve.bins)
-    null = curve.null
+    null, fitted = curve.null, curve.fitted
     band = (null.median, null.low, null.high, null.p) if null else (nothing,) * 4
+    fitted_band = (fitted.median, fitted.low, fitted.high) if fitted else (nothing,) * 3
     return [
         {
             "metric": curve.metric,
@@ -179,12 +196,17 @@ def _curve_rows(curve: SweepCurve) -> list[dict[str, object]]:
             "null_low": low,
             "null_high": high,
             "p": p,
+            "fitted_median": fitted_median,
+            "fitted_low": fitted_low,
+            "fitted_high": fitted_high,
             "draws": null and null.n_draws,
             "rsd": curve.rsd,
             "ddof": curve.ddof,
             "recipe": curve.recipe,
         }
-        for bins, value, median, low, high, p in zip(curve.bins, curve.values, *band, strict=True)
+        for bins, value, median, low, high, p, fitted_median, fitted_low, fitted_high in zip(
+            curve.bins, curve.values, *band, *fitted_band, strict=True
+        )
     ]
 
 
@@ -234,7 +256,9 @@ def sweep_bins(
     curves = tuple(curve for curve in candidates if len(curve.unavailable) < len(swept))
     unavailable = {curve.metric: curve.unavailable[swept[0]] for curve in candidates if curve not in curves}
     headline, chance_note = (
-        _sweep_sentences(evidence, curves[0]) if curves else ("Nothing here can be swept.", "")
+        (sweep_headline(curves[0], evidence.verdict), sweep_chance_note(curves[0], evidence))
+        if curves
+        else ("Nothing here can be swept.", "")
     )
     return Sweep(
         run=evidence.run.label,
@@ -247,17 +271,6 @@ def sweep_bins(
         n_total=evidence.n_total,
         headline=headline,
         chance_note=chance_note,
-    )
-
-
-def _sweep_sentences(evidence: Evidence, curve: SweepCurve) -> tuple[str, str]:
-    """The headline of a curve, and its note on chance."""
-    if any(value is None for value in curve.values):
-        return "Not every M has one value, so nothing can be said of the variation over M.", ""
-    values = [value for value in curve.values if value is not None]
-    return (
-        sweep_headline(get_metric(curve.metric).title, curve.bins, values, curve.null),
-        sweep_chance_note(curve.bins, values, curve.null, plural(evidence.n_used, evidence.unit[:-1])),
     )
 
 
@@ -286,6 +299,16 @@ def _sweep_curve(
     null = null_distribution(evidence, metric, list(schemes.values()), values) if complete else None
     if null is not None and len(defined) > 1:
         null = with_rsd(null, evidence, metric, list(schemes.values()), defined, ddof)
+    not_fitted = evidence.no_fitted_reason(metric) or (
+        "" if complete and len(bins) > 1 else "needs several M"
+    )
+    fitted, model = None, ""
+    if not not_fitted:
+        source = evidence.fitted_null(next(iter(schemes.values())))
+        fitted = null_distribution(source, metric, list(schemes.values()), values)
+        if fitted is not None:
+            fitted = with_rsd(fitted, source, metric, list(schemes.values()), defined, ddof)
+            model = source.recipe_text
     return SweepCurve(
         metric=metric.id,
         bins=bins,
@@ -296,8 +319,10 @@ def _sweep_curve(
         ddof=ddof,
         ceiling=_metric_ceiling(evidence) if metric.has_ceiling and available else None,
         null=null,
-        recipe=_sweep_recipe(evidence, metric, schemes, ddof, null),
+        recipe=_sweep_recipe(evidence, metric, schemes, ddof, null, model),
         remarks=sweep_remarks(evidence, metric, available, values),
+        fitted=fitted,
+        not_fitted=not_fitted,
     )
 
 
@@ -317,10 +342,12 @@ def _sweep_recipe(
     schemes: Mapping[int, Scheme],
     ddof: int,
     null: NullDistribution | None,
+    model: str,
 ) -> str:
     """ "ECE-L1, equal width, M=5, 10, 20, right-closed, top label, n=5/5, RSD with ddof=0, p over …"."""
     recipe = recipe_text(evidence, metric, next(iter(schemes.values())), swept_bins=tuple(schemes))
-    return f"{recipe}, RSD with ddof={ddof}" + (f", {null.recipe_text}" if null else "")
+    draws = f", {null.recipe_text}" if null else ""
+    return f"{recipe}, RSD with ddof={ddof}{draws}" + (f", fitted model: {model}" if model else "")
 
 
 def relative_standard_deviation(values: NDArray[np.float64], ddof: int = 0) -> NDArray[np.float64]:
@@ -375,7 +402,14 @@ def with_rsd(
 
 def _rsd_null(draws: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float]:
     """The fields of `NullDistribution` about the RSD and the change from the first M to the last."""
-    fields = {"change_p": monte_carlo_p_value(draws[-1] - draws[0], observed[-1] - observed[0])}
+    changes = draws[-1] - draws[0]
+    change_median, change_low, change_high = np.quantile(changes, NULL_QUANTILES).tolist()
+    fields = {
+        "change_median": change_median,
+        "change_low": change_low,
+        "change_high": change_high,
+        "change_p": monte_carlo_p_value(changes, observed[-1] - observed[0]),
+    }
     observed_rsd, null_rsd = (
         float(relative_standard_deviation(np.array(observed), ddof)),
         relative_standard_deviation(draws, ddof),
@@ -441,90 +475,157 @@ def _one_value_per_bin(evidence: Evidence, metric: Metric, scheme: Scheme) -> bo
     return bool(binned.n_bins) and bool(binned.has_single_value.all())
 
 
-def sweep_headline(
-    title: str, bins: Sequence[int], values: Sequence[float], null: NullDistribution | None
-) -> str:
-    """One sentence on one curve: how the metric changes over M, and whether by more than chance.
+def sweep_headline(curve: SweepCurve, verdict: Verdict) -> str:
+    """One sentence on one curve: how the metric changes over M, and whether by more than noise.
 
-    Only the first and the last M are tested, each at half of `SIGNIFICANCE_LEVEL`, so that adding values of M
-    does not add false alarms.
-    """
-    value_texts, ends = [format_short(value) for value in values], (f"M = {bins[0]}", f"M = {bins[-1]}")
-    chance_texts = (
-        []
-        if null is None
-        else [BEYOND_CHANCE if significant else WITHIN_CHANCE for significant in _significant_ends(null)]
-    )
-    if len(set(value_texts)) == 1:
-        place = ends[0] if len(bins) == 1 else "every M"
-        clause = f", {chance_texts[0]}" if chance_texts else ""
-        if len(set(chance_texts)) > 1:
-            clause = f": {chance_texts[0]} at {ends[0]}, {chance_texts[1]} at {ends[1]}"
-        return f"{title} is {value_texts[0]} at {place}{clause}."
-    if WITHIN_CHANCE not in chance_texts or (BEYOND_CHANCE in chance_texts and _rise_significant(null)):
-        return f"{title} {_change_clause(value_texts, ends, values[-1] - values[0], null)}."
-    if BEYOND_CHANCE not in chance_texts:
-        return (
-            f"{title} is {value_texts[0]} at {ends[0]} and {value_texts[-1]} at {ends[1]}, both "
-            f"{WITHIN_CHANCE}."
-        )
-    return (
-        f"{title} is {value_texts[0]} at {ends[0]}, {chance_texts[0]}, and {value_texts[-1]} at {ends[1]}, "
-        f"{chance_texts[1]}."
-    )
-
-
-def _change_clause(
-    value_texts: Sequence[str], ends: tuple[str, str], change: float, null: NullDistribution | None
-) -> str:
-    """ "rises from 0.2348 (M = 5) to 0.3012 (M = 500), no more than thinner bins bring by chance"."""
-    unchanged = value_texts[0] == value_texts[-1]
-    verb = "rises" if change > 0 else "falls"
-    opening = (
-        f"is {value_texts[0]} at {ends[0]} as at {ends[1]}"
-        if unchanged
-        else f"{verb} from {value_texts[0]} ({ends[0]}) to {value_texts[-1]} ({ends[1]})"
-    )
-    if null is None:
-        return opening
-    if change > 0 and not unchanged:
-        return (
-            f"{opening}, {'more' if _rise_significant(null) else 'no more'} than thinner bins bring by chance"
-        )
-    null_change = null.median[-1] - null.median[0]
-    if abs(null_change) <= ROUNDING_TOLERANCE:
-        return f"{opening}; by chance it would not change"
-    return (
-        f"{opening}; by chance it would {'rise' if null_change > 0 else 'fall'} by "
-        f"{format_short(abs(null_change))}"
-    )
-
-
-def sweep_chance_note(
-    bins: Sequence[int], values: Sequence[float], null: NullDistribution | None, rows_text: str
-) -> str:
-    """The values chance alone would give, and how much of value and change goes beyond them.
+    The rise is compared with draws of the fitted model; where there is none, both ends and the rise with
+    draws of a perfectly calibrated model. Only the first and the last M are tested, each at half of
+    `SIGNIFICANCE_LEVEL`, so that adding values of M does not add false alarms. Nothing is called chance in
+    a run that the verdict calls miscalibrated.
 
     Parameters
     ----------
-    bins : sequence of int
-        The M, ascending.
-    values : sequence of float
-        The metric at each M.
-    null : NullDistribution or None
-    rows_text : str
-        Such as "1,319 rows".
+    curve : SweepCurve
+    verdict : Verdict
+        On the same run and method.
     """
+    if any(value is None for value in curve.values):
+        return "Not every M has one value, so nothing can be said of the variation over M."
+    values = [value for value in curve.values if value is not None]
+    title, ends = METRICS[curve.metric].title, (f"M = {curve.bins[0]}", f"M = {curve.bins[-1]}")
+    texts = [format_short(value) for value in values]
+    null = None if verdict.kind == "few" else curve.null
+    if curve.fitted is None and null is not None:
+        chance_headline = _chance_headline(title, ends, texts, null, verdict)
+        if chance_headline:
+            return chance_headline
+    if len(set(texts)) == 1:
+        return f"{title} is {texts[0]} at {ends[0] if len(curve.bins) == 1 else 'every M'}."
+    if texts[0] == texts[-1]:
+        return f"{title} is {texts[0]} at {ends[0]} as at {ends[1]}."
+    change = values[-1] - values[0]
+    opening = (
+        f"{title} {'rises' if change > 0 else 'falls'} from {texts[0]} ({ends[0]}) to {texts[-1]} ({ends[1]})"
+    )
+    if curve.fitted is not None:
+        return opening + _fitted_clause(curve.fitted, change)
+    return opening + ("." if null is None else _calibrated_clause(null, change, verdict))
+
+
+def _fitted_clause(fitted: NullDistribution, change: float) -> str:
+    """ ", which noise alone can explain." """
+    noise = fitted.change_median or 0.0
+    if change < 0:
+        return f"; noise alone would change it by {format_short(noise)}."
+    if _rise_significant(fitted):
+        return f": {format_short(change - noise)} of the rise is more than noise gives."
+    return ", which noise alone can explain."
+
+
+def _chance_headline(
+    title: str, ends: tuple[str, str], texts: Sequence[str], null: NullDistribution, verdict: Verdict
+) -> str:
+    """The sentence about ends within and beyond chance; "" where the change over M is told instead."""
+    chance = [BEYOND_CHANCE if beyond else WITHIN_CHANCE for beyond in _significant_ends(null)]
+    if verdict.miscalibrated and WITHIN_CHANCE in chance:
+        return ""
+    if len(set(texts)) == 1:
+        if len(set(chance)) > 1:
+            return f"{title} is {texts[0]} at every M: {chance[0]} at {ends[0]}, {chance[1]} at {ends[1]}."
+        return f"{title} is {texts[0]} at {ends[0] if len(texts) == 1 else 'every M'}, {chance[0]}."
+    if BEYOND_CHANCE not in chance:
+        return f"{title} is {texts[0]} at {ends[0]} and {texts[-1]} at {ends[1]}, both {WITHIN_CHANCE}."
+    if WITHIN_CHANCE not in chance or _rise_significant(null):
+        return ""
+    return f"{title} is {texts[0]} at {ends[0]}, {chance[0]}, and {texts[-1]} at {ends[1]}, {chance[1]}."
+
+
+def _calibrated_clause(null: NullDistribution, change: float, verdict: Verdict) -> str:
+    """ ", as expected from smaller bins alone." """
+    if change > 0 and _rise_significant(null):
+        return ", more than smaller bins bring by chance."
+    if verdict.miscalibrated:
+        return "."
+    if change > 0:
+        return ", as expected from smaller bins alone."
+    return f"; a perfectly calibrated model's would change by {format_short(null.change_median or 0.0)}."
+
+
+def sweep_chance_note(curve: SweepCurve, evidence: Evidence) -> str:
+    """How much of the values and of their change is noise, and what the verdict is, in a few sentences.
+
+    Parameters
+    ----------
+    curve : SweepCurve
+    evidence : Evidence
+        The run and method that the curve is of.
+
+    Notes
+    -----
+    The rise is split into two numbers. Noise is the median rise in draws of the fitted model, whose own true
+    value is the same at every M. The rest is the observed rise less the noise.
+    """
+    verdict, null = evidence.verdict, curve.null
+    if any(value is None for value in curve.values):
+        return ""
+    if verdict.kind == "few":
+        return verdict.reason
+    if curve.fitted is not None:
+        return " ".join([*_split_sentences(curve, curve.fitted), _verdict_sentence(curve, evidence)])
     if null is None:
         return "How much of it is chance is not known here."
-    medians = dict.fromkeys(format_short(null.median[index]) for index in (0, -1))
-    opening = f"Confidences that are exactly right would give about {' and '.join(medians)} on {rows_text}"
-    if len(bins) == 1:
-        return f"{opening}{_p_text(null, null.p[0])}."
-    change = (
-        "" if format_short(values[0]) == format_short(values[-1]) else format_short(values[-1] - values[0])
+    if len(curve.bins) > 1 and verdict.miscalibrated and not _rise_significant(null):
+        return (
+            f"{_calibrated_values(curve, null, evidence)}. How much of a change over M is noise is not "
+            f"known: {curve.not_fitted}. {_verdict_sentence(curve, evidence)}"
+        )
+    ends = "" if len(curve.bins) == 1 else f" {_ends_sentence(curve, null)}"
+    p_text = _p_text(null, null.p[0]) if len(curve.bins) == 1 else ""
+    closing = (
+        "" if curve.not_fitted and not verdict.miscalibrated else f" {_verdict_sentence(curve, evidence)}"
     )
-    return f"{opening}. {_ends_sentence(bins, null, change)}"
+    return f"{_calibrated_values(curve, null, evidence)}{p_text}.{ends}{closing}"
+
+
+def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:
+    """The rise in two parts; [] where the value does not rise."""
+    values = [value for value in curve.values if value is not None]
+    change, noise = values[-1] - values[0], fitted.change_median or 0.0
+    if format_short(values[0]) == format_short(values[-1]) or change < 0:
+        return []
+    band = f"{format_short(fitted.change_low or 0.0)} to {format_short(fitted.change_high or 0.0)}"
+    noise_sentence = (
+        f"In a model that fits the run, and whose gaps cancel in no bin, noise alone brings a rise of "
+        f"{format_short(noise)} (5–95 %: {band})."
+    )
+    p_text = _p_text(fitted, fitted.change_p)
+    if not _rise_significant(fitted):
+        rest = f"The rise of {format_short(change)} is not clearly more{p_text}"
+        return [noise_sentence, f"{rest}, which does not rule out gaps that cancel."]
+    causes = (
+        f"gaps that cancel within the bins at M = {curve.bins[0]}, or accuracy that falls as confidence rises"
+    )
+    return [noise_sentence, f"The other {format_short(change - noise)}{p_text} comes from {causes}."]
+
+
+def _verdict_sentence(curve: SweepCurve, evidence: Evidence) -> str:
+    """The verdict, with the values of a calibrated model where calibration is not rejected."""
+    verdict, by = evidence.verdict, "" if METRICS[curve.metric].needs == "pairs" else ", by its top label"
+    opening = f"The run {verdict_phrase(verdict.kind)}{by}"
+    if verdict.kind == "none" and curve.fitted is not None and _rise_significant(curve.fitted):
+        return f"{opening} in level and spread, which is all that the verdict tests."
+    if verdict.miscalibrated or curve.null is None or curve.fitted is None:
+        return f"{opening}."
+    values = _calibrated_values(curve, curve.null, evidence)
+    return f"{opening}: {values[0].lower()}{values[1:]}."
+
+
+def _calibrated_values(curve: SweepCurve, null: NullDistribution, evidence: Evidence) -> str:
+    """ "A perfectly calibrated model would score about 0.0191 (M = 5) and 0.1685 (M = 500) on 60 rows"."""
+    places = (0,) if len(curve.bins) == 1 else (0, -1)
+    medians = [f"{format_short(null.median[place])} (M = {curve.bins[place]})" for place in places]
+    rows = plural(evidence.n_used, evidence.unit[:-1])
+    return f"A perfectly calibrated model would score about {' and '.join(medians)} on {rows}"
 
 
 def _significant_ends(null: NullDistribution) -> list[bool]:
@@ -541,21 +642,24 @@ def _rise_significant(null: NullDistribution | None) -> bool:
     return null is not None and null.change_p is not None and null.change_p <= SIGNIFICANCE_LEVEL
 
 
-def _ends_sentence(bins: Sequence[int], null: NullDistribution, change: str) -> str:
-    """The test at both ends; `change` is that from the first to the last M, "" where it rounds to none."""
+def _ends_sentence(curve: SweepCurve, null: NullDistribution) -> str:
+    """The test at both ends and of the change, against a perfectly calibrated model."""
+    values = [value for value in curve.values if value is not None]
+    changed = format_short(values[0]) != format_short(values[-1])
+    change = format_short(values[-1] - values[0])
     significant = _significant_ends(null)
     if not any(significant):
         opening = f"Both are {WITHIN_CHANCE}{_p_text(null, null.p[0], null.p[-1])}"
-        is_noise = change and null.change_p is not None and not _rise_significant(null)
+        is_noise = changed and null.change_p is not None and not _rise_significant(null)
         return f"{opening}, and the change over M is no more than noise." if is_noise else f"{opening}."
     if all(significant):
         opening = f"Both numbers are {BEYOND_CHANCE}{_p_text(null, null.p[0], null.p[-1])}"
     else:
         end = 0 if significant[0] else -1
-        opening = f"Only the number at M = {bins[end]} is {BEYOND_CHANCE}{_p_text(null, null.p[end])}"
-    if not change:
+        opening = f"Only the number at M = {curve.bins[end]} is {BEYOND_CHANCE}{_p_text(null, null.p[end])}"
+    if not changed:
         return f"{opening}."
-    expected = f"thinner bins bring by chance (about {format_short(null.median[-1] - null.median[0])})"
+    expected = f"smaller bins bring by chance (about {format_short(null.median[-1] - null.median[0])})"
     if not _rise_significant(null):
         return f"{opening}; the change of {change} over M is no more than {expected}."
     beyond = (

@@ -1,9 +1,10 @@
 """How uncertain is a metric, and a difference between two runs? Intervals over rows or questions.
 
 Metrics that sum |gap| over bins have intervals by the directional delta method (`inference.directional`),
-since any bootstrap covers too little near 0. Means, and differences of paired runs, have the basic
-(reflected) bootstrap, never the percentile one. An interval decides no verdict; that is
-`inference.verdict`.
+since any bootstrap covers too little near 0. Means and the AUROC have intervals by their variance
+(`inference.intervals`), since the bootstrap covers too little below 300 rows. Differences of paired runs
+have the same, but for the AUROC: its difference has the basic (reflected) bootstrap, never the percentile
+one. An interval decides no verdict; that is `inference.verdict`.
 """
 
 from __future__ import annotations
@@ -37,20 +38,21 @@ from calib_core.inference.directional import (
     DIRECTIONAL_DRAWS,
     MAX_DIRECTIONAL_BINS,
     BinMeans,
-    directional_difference,
+    Gaps,
+    directional_difference_interval,
     directional_interval,
+    joint_bin_means,
 )
-from calib_core.inference.intervals import wilson_interval
+from calib_core.inference.intervals import auroc_interval, mean_interval, wilson_interval
 from calib_core.inference.null import null_distribution
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
-from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
 from calib_core.results.score import effective_scheme
 
-MAX_DIFFERENCE_BINS: Final = 200
-"""With more bins on both sides together, a difference has a bootstrap interval."""
+MIN_OF_EACH_OUTCOME: Final = 5
+"""The AUROC has an interval from this many right and wrong answers on."""
 
 
 def weighted_form_for(metric: Metric, scheme: Scheme) -> WeightedForm | None:
@@ -95,10 +97,12 @@ def metric_interval(
 ) -> Interval | None:
     """The 95 % interval of a metric, cut at its range.
 
-    Wilson's for the accuracy, the directional delta method for sums of |gap| over bins, otherwise a
-    bootstrap. The bootstrap resamples rows; above `MAX_INDIVIDUAL_UNITS` rows, cells of metrics that need
-    one confidence a row. Where the file repeats questions, questions are the units, and Wilson's interval
-    uses the effective sample size.
+    Wilson's for the accuracy, the directional delta method for sums of |gap| over bins, Student's t for
+    means, DeLong's for the AUROC, otherwise a bootstrap.
+
+    The bootstrap resamples rows; above `MAX_INDIVIDUAL_UNITS` rows, cells of metrics that need one
+    confidence a row. Where the file repeats questions, questions are the units, and Wilson's interval uses
+    the effective sample size.
 
     Parameters
     ----------
@@ -132,8 +136,8 @@ def metric_interval(
     if value is None or not np.isfinite(value) or n_units < 2:
         return None
     unit_text = "rows" if cluster is None else f"{n_units:,} questions asked again"
-    if metric.interval_method == "directional":
-        return _directional_interval(evidence, metric, scheme, value, seed, unit_text)
+    if metric.interval_method != "bootstrap":
+        return _formula_interval(evidence, metric, scheme, value, seed, unit_text)
     draws = _bootstrap_values(evidence, metric, scheme, seed, cluster)
     ends = None if draws is None else basic_interval(value, draws)
     if draws is None or ends is None:
@@ -153,13 +157,29 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
         return "The positions of a text depend on one another, so that no interval is known."
     if metric.interval_method == "none":
         return f"{metric.title} has no interval: {metric.no_interval_reason}."
+    if metric.interval_method == "auroc" and _rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
+        unit = "answers" if evidence.cluster is None else "answers to different questions"
+        least = f"{MIN_OF_EACH_OUTCOME} right and {MIN_OF_EACH_OUTCOME} wrong {unit}"
+        return f"{metric.title} has no interval below {least}."
     if metric.interval_method != "directional":
         return None
     if evidence.no_null_reason:
         return f"{metric.title} has no interval: {evidence.no_null_reason}."
-    if evidence.n_used < MIN_ROWS:
-        return f"{metric.title} has no interval below {MIN_ROWS} rows."
-    return None
+    return f"{metric.title} has no interval below {MIN_ROWS} rows." if evidence.n_used < MIN_ROWS else None
+
+
+def _formula_interval(
+    evidence: AnswerEvidence, metric: Metric, scheme: Scheme, value: float, seed: int, unit_text: str
+) -> Interval | None:
+    """The interval of a metric with a known variance; None where that can't be estimated."""
+    if metric.interval_method == "directional":
+        return _directional_interval(evidence, metric, scheme, value, seed, unit_text)
+    if metric.interval_method == "mean":
+        return _mean_interval(evidence, metric, unit_text)
+    pairs = evidence.pairs
+    ends = auroc_interval(pairs.confidence.astype(np.float64), pairs.correct, evidence.cluster)
+    text = f"DeLong t 95 % on the logit scale over {unit_text}"
+    return None if ends is None else Interval(*ends, 0, 0, text)
 
 
 def _directional_interval(
@@ -180,25 +200,21 @@ def _directional_interval(
 
 def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinMeans | None:
     """The gaps of the metric's bins with their covariance over rows or questions; None with too many bins."""
-    if metric.divisor is None:
-        raise RuntimeError(f"{metric.id} has no divisor")
-    sums = evidence.sums_for(metric, scheme)
-    binned = sums.binned(scheme)
+    binned = evidence.sums_for(metric, scheme).binned(scheme)
     if binned.n_bins > MAX_DIRECTIONAL_BINS:
         return None
     if metric.needs == "pairs" and evidence.options.labels == "top" and evidence.cluster is None:
         return BinMeans.from_bins(binned)
-    pairs, gap, bin_ = _gaps_by_bin(evidence, metric, scheme)
     usable = evidence.confidences.pairs.rows
-    unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
-    unit_of_row[usable] = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
-    return BinMeans.from_pairs(gap, bin_, unit_of_row[pairs.rows], metric.divisor(sums))
+    cluster = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
+    gaps = _gaps(evidence, metric, scheme, cluster)
+    return BinMeans.from_pairs(gaps.gap, gaps.bin, gaps.cluster, gaps.divisor)
 
 
-def _gaps_by_bin(
-    evidence: AnswerEvidence, metric: Metric, scheme: Scheme
-) -> tuple[Pairs, NDArray[np.float64], NDArray[np.intp]]:
-    """The pairs behind the metric's bins, the gap that each adds, and its occupied bin, numbered from 0."""
+def _gaps(evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluster: NDArray[np.intp]) -> Gaps:
+    """The gaps of a sum of |gap| over bins; `cluster` is that of each usable row."""
+    if metric.divisor is None:
+        raise RuntimeError(f"{metric.id} has no divisor")
     pairs = evidence.diagram_pairs(metric)
     confidence = pairs.confidence.astype(np.float64)
     gap = confidence - pairs.correct
@@ -208,7 +224,50 @@ def _gaps_by_bin(
     if metric.required_sums == "classes" and evidence.confidences.distribution is not None:
         key = key + evidence.confidences.distribution.class_index * scheme.bins
     _keys, bin_ = np.unique(key, return_inverse=True)
-    return pairs, gap, bin_
+    cluster_of_row = np.zeros(evidence.run.rows.height, np.intp)
+    cluster_of_row[evidence.confidences.pairs.rows] = cluster
+    return Gaps(gap, bin_, cluster_of_row[pairs.rows], metric.divisor(evidence.sums_for(metric, scheme)))
+
+
+def _rarer_outcome(evidence: AnswerEvidence) -> int:
+    """Number of questions with a right answer, or with a wrong one, whichever are fewer."""
+    correct, cluster = evidence.pairs.correct, evidence.cluster
+    if cluster is None:
+        n_right = int(np.count_nonzero(correct))
+        return min(n_right, correct.size - n_right)
+    return min(np.unique(cluster[correct]).size, np.unique(cluster[~correct]).size)
+
+
+def _mean_interval(evidence: AnswerEvidence, metric: Metric, unit_text: str) -> Interval:
+    """Student's interval of a mean over rows or questions, cut at the metric's range."""
+    n = evidence.n_used
+    cluster = np.arange(n) if evidence.cluster is None else evidence.cluster
+    total, weight = _totals_and_weights(evidence, metric, cluster, int(cluster.max()) + 1)
+    added = _extreme_means(evidence, metric)
+    low, high = mean_interval(total, weight, added)
+    low = low if metric.low is None else max(low, metric.low)
+    high = high if metric.high is None else min(high, metric.high)
+    return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")
+
+
+def _extreme_means(evidence: AnswerEvidence, metric: Metric) -> tuple[float, float] | None:
+    """The least and the largest value of an average row, whatever its outcome; None if there is no largest.
+
+    For the accuracy these are 0 and 1, for the Brier score those of right and wrong answers.
+    """
+    if metric.pair_term is None or metric.low is None or metric.high is None:
+        return None
+    if metric.needs == "distribution":
+        return metric.low, metric.high
+    confidence = evidence.pairs.confidence.astype(np.float64)
+    wrong, right = (
+        metric.pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True)
+    )
+    return float(np.minimum(wrong, right).mean()), float(np.maximum(wrong, right).mean())
+
+
+def _added_text(added: tuple[float, float] | None) -> str:
+    return ", one of the least and one of the largest possible value added" if added else ""
 
 
 def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None) -> Interval:
@@ -228,10 +287,9 @@ def paired_difference(
 ) -> PairedDifference:
     """How much larger a metric is in the second run of each pair than in the first, on the same questions.
 
-    Each pair uses the questions for which both runs have a confidence and an outcome. The bootstrap resamples
-    questions: all rows of a question stay together, in both runs and in all pairs of one data set. Sums of
-    |gap| over bins have the directional delta method instead, from `MIN_ROWS` questions on, as the bootstrap
-    excludes a difference of 0 too often; how often this one does is in benchmarks/groups.md.
+    Each pair uses the questions for which both runs have a confidence and an outcome. A mean has Student's
+    interval over questions, a sum of |gap| the directional delta method, and any other metric a bootstrap.
+    All rows of a question stay together, in both runs and in all pairs of one data set.
 
     Parameters
     ----------
@@ -249,16 +307,16 @@ def paired_difference(
     scheme = effective_scheme(metric, scheme or Scheme())
     sides, keys = _pair_by_question(evidence_pairs, metric, scheme)
     distinct = pl.concat(keys).unique(maintain_order=True)
+    clusters_by_pair = _key_positions(keys, distinct)
+    if metric.pair_term is not None:
+        return _mean_difference(sides, clusters_by_pair, metric, distinct.len())
     if distinct.len() > MAX_INDIVIDUAL_UNITS:
         raise Unavailable(
-            f"A paired difference is offered up to {MAX_INDIVIDUAL_UNITS:,} questions, not "
-            f"{distinct.len():,}."
+            f"A paired difference of {metric.title_in_sentence} is offered up to {MAX_INDIVIDUAL_UNITS:,} "
+            f"questions, not {distinct.len():,}."
         )
-    clusters_by_pair = _key_positions(keys, distinct)
-    if metric.interval_method == "directional" and distinct.len() >= MIN_ROWS:
-        directional = _directional_difference(sides, clusters_by_pair, metric, scheme, seed)
-        if directional is not None:
-            return directional
+    if metric.interval_method == "directional":
+        return _directional_difference(sides, clusters_by_pair, metric, scheme, distinct.len(), seed)
     weighted_metrics = [
         (
             _weighted_metric(first, metric, scheme, clusters),
@@ -285,44 +343,93 @@ def paired_difference(
     return PairedDifference(value, *ends, distinct.len(), len(evidence_pairs), draws, seed, method)
 
 
+def _mean_difference(
+    sides: Sequence[tuple[AnswerEvidence, AnswerEvidence]],
+    clusters_by_pair: Sequence[NDArray[np.intp]],
+    metric: Metric,
+    n_questions: int,
+) -> PairedDifference:
+    """The paired difference of a mean, with Student's interval over questions."""
+    values: list[float] = []
+    errors = np.zeros(n_questions)
+    for (first, second), cluster in zip(sides, clusters_by_pair, strict=True):
+        totals = [_totals_and_weights(one, metric, cluster, n_questions) for one in (first, second)]
+        means = [float(total.sum() / weight.sum()) for total, weight in totals]
+        values.append(means[1] - means[0])
+        for sign, mean, (total, weight) in zip((-1, 1), means, totals, strict=True):
+            errors += sign * (total - mean * weight) / weight.sum()
+    value = float(np.mean(values))
+    if not np.isfinite(value):
+        raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
+    if n_questions < 2:
+        raise Unavailable("Only one question is in both: its difference has no interval.")
+    # Errors of a mean over questions are its deviations over their number.
+    deviations = errors / len(sides) * n_questions
+    extremes = [tuple(_extreme_means(one, metric) for one in sides_of_pair) for sides_of_pair in sides]
+    differences = [
+        (second[0] - first[1], second[1] - first[0]) for first, second in extremes if first and second
+    ]
+    added = (
+        (float(np.mean([low for low, _ in differences])), float(np.mean([high for _, high in differences])))
+        if differences
+        else None
+    )
+    ends = mean_interval(value + deviations, np.ones(n_questions), added)
+    low, high = _within_range(metric, ends)
+    text = f"t interval 95 % over questions{_added_text(added)}"
+    return PairedDifference(value, low, high, n_questions, len(sides), 0, 0, text)
+
+
 def _directional_difference(
     sides: Sequence[tuple[AnswerEvidence, AnswerEvidence]],
     clusters_by_pair: Sequence[NDArray[np.intp]],
     metric: Metric,
     scheme: Scheme,
+    n_questions: int,
     seed: int,
-) -> PairedDifference | None:
-    """The mean difference of a sum of |gap| over bins; None with too many bins."""
-    if metric.divisor is None:
-        raise RuntimeError(f"{metric.id} has no divisor")
-    n_questions = 1 + max(int(cluster.max()) for cluster in clusters_by_pair)
-    contributions: list[NDArray[np.float64]] = []
-    means: list[NDArray[np.float64]] = []
-    weights: list[NDArray[np.float64]] = []
-    for pair, cluster in zip(sides, clusters_by_pair, strict=True):
-        for evidence, sign in zip(pair, (-1.0, 1.0), strict=True):
-            pairs, gap, bin_ = _gaps_by_bin(evidence, metric, scheme)
-            divisor, n_bins = metric.divisor(evidence.sums_for(metric, scheme)), int(bin_.max()) + 1
-            if sum(mean.size for mean in means) + n_bins > MAX_DIFFERENCE_BINS:
-                return None
-            question = cluster[pairs.rows]
-            part = np.bincount(question, minlength=n_questions) / pairs.n
-            mean = np.bincount(bin_, gap, minlength=n_bins) / divisor
-            sums = np.bincount(question * n_bins + bin_, gap, minlength=n_questions * n_bins)
-            contributions.append(sums.reshape(n_questions, n_bins) / divisor - np.outer(part, mean))
-            means.append(mean)
-            weights.append(np.full(n_bins, sign / len(sides)))
-    all_contributions = np.concatenate(contributions, axis=1)
-    covariance = n_questions / (n_questions - 1) * (all_contributions.T @ all_contributions)
-    bins, weight = BinMeans(np.concatenate(means), covariance, n_questions), np.concatenate(weights)
-    low, high = directional_difference(bins, weight, seed=seed)
+) -> PairedDifference:
+    """The paired difference of a sum of |gap| over bins, by the directional delta method over questions."""
+    if n_questions < 2:
+        raise Unavailable("Only one question is in both: its difference has no interval.")
+    parts = [
+        _gaps(one, metric, scheme, cluster)
+        for pair, cluster in zip(sides, clusters_by_pair, strict=True)
+        for one in pair
+    ]
+    n_bins = [int(part.bin.max()) + 1 for part in parts]
+    if sum(n_bins) > MAX_DIRECTIONAL_BINS:
+        raise Unavailable(f"A paired difference is offered up to {MAX_DIRECTIONAL_BINS:,} bins in all.")
+    bins = joint_bin_means(parts, n_questions)
+    sign = np.repeat([-1.0, 1.0] * len(sides), n_bins) / len(sides)
+    low, high = _within_range(metric, directional_difference_interval(bins, sign, seed=seed))
+    value = float(sign @ np.abs(bins.mean))
     fixed = ", bins held fixed" if scheme.binning != "width" else ""
-    text = (
-        f"directional delta method 95 % over questions{fixed}, {DIRECTIONAL_DRAWS} draws, seed {seed}, "
-        "approximate"
-    )
-    value = float(weight @ np.abs(bins.mean))
+    text = f"directional delta method 95 % over questions{fixed}, {DIRECTIONAL_DRAWS} draws, seed {seed}"
     return PairedDifference(value, low, high, n_questions, len(sides), DIRECTIONAL_DRAWS, seed, text)
+
+
+def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, float]:
+    """Ends of an interval of a difference, cut at the largest possible difference where that is known."""
+    most = np.inf if metric.low is None or metric.high is None else metric.high - metric.low
+    return max(ends[0], -most), min(ends[1], most)
+
+
+def _totals_and_weights(
+    evidence: AnswerEvidence, metric: Metric, cluster: NDArray[np.intp], n_clusters: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum and divisor of a mean for each cluster of the evidence's rows, shape (n_clusters,)."""
+    if metric.pair_term is None:
+        raise RuntimeError(f"{metric.id} has no terms")
+    over_rows = metric.needs == "distribution"
+    distribution = evidence.confidences.distribution
+    pairs = distribution.all_label_pairs() if over_rows and distribution is not None else evidence.pairs
+    terms = metric.pair_term(pairs.confidence.astype(np.float64), pairs.correct)
+    unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
+    unit_of_row[evidence.confidences.pairs.rows] = cluster
+    unit = unit_of_row[pairs.rows]
+    total = np.bincount(unit, terms, n_clusters).astype(np.float64)
+    weight = np.bincount(cluster if over_rows else unit, minlength=n_clusters)
+    return total, weight.astype(np.float64)
 
 
 def _key_positions(keys: Sequence[pl.Series], distinct: pl.Series) -> list[NDArray[np.intp]]:

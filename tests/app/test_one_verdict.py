@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,13 @@ def test_every_page_says_the_same_of_a_run(visit: Visit) -> None:
             assert f": {words}" in reliability
         others = [word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")]
         assert not [word for word in others if word in reliability]
+    for kind, words in VERDICT_WORDS.items():
+        robustness = page_text(visit("robustness", run=kind))
+        named = re.findall(r"The run (?:is|shows|has) ([^.:,]+)", robustness)
+        assert set(named) == (set() if kind == "few" else {words})
+        assert "no more than chance" not in robustness
+        assert ("Not judged: 20 rows, fewer than 30." in robustness) == (kind == "few")
+        assert ("perfectly calibrated model would score" in robustness) == (kind == "none")
     for kind in ("over", "extreme", "none"):
         assert VERDICT_WORDS[kind] in page_text(visit("tour", run=kind, step="3")).lower()
 

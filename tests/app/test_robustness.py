@@ -32,7 +32,7 @@ def curves(at: AppTest, key: str = "values") -> dict[tuple[str, int], dict[str, 
 
 def row(at: AppTest, metric: str) -> dict[str, str]:
     """The table's row of a metric."""
-    frame = screens.table(at, "Metric", "Larger by chance")
+    frame = screens.table(at, "Metric", "Larger by noise")
     return {str(name): value for name, value in frame[frame["Metric"] == metric].iloc[0].items()}
 
 
@@ -57,7 +57,7 @@ def test_figure_tiles_and_table_are_the_sweep(token_file: Path, visit: Visit) ->
     assert shown["Ceiling 2·mean(1 − p)"] == f"{full.ceiling:.4f}"
     cells = row(at, "Full-ECE")
     assert cells["RSD"] == f"{100 * full.rsd:.1f} %"
-    assert cells["If calibrated"] == f"{100 * full.null.rsd_median:.1f} %"
+    assert cells["By noise"] == f"{100 * full.null.rsd_median:.1f} %"
     assert cells["M = 500"] == f"{full.values[-1]:.4f}"
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
     assert result.chance_note in page_text(at)
@@ -86,8 +86,8 @@ def test_a_number_that_is_the_same_at_every_m_has_no_spread(data: Path, visit: V
     write_csv(data / "five.csv", [{"confidence": said, "correct": right} for said, right in said_right])
     at = visit("robustness")
     cells = row(at, "ECE")
-    assert (cells["RSD"], cells["Range"], cells["Larger by chance"]) == ("0.0 %", "0.0000", "–")
-    assert screens.plain(at.header[0].value) == "ECE is 0.3500 at every M, no more than chance gives."
+    assert (cells["RSD"], cells["Range"], cells["Larger by noise"]) == ("0.0 %", "0.0000", "–")
+    assert screens.plain(at.header[0].value) == "ECE is 0.3500 at every M."
 
 
 def test_the_set_of_m_is_edited_and_goes_into_the_address(token_file: Path, visit: Visit) -> None:
@@ -152,6 +152,8 @@ def test_choices_of_questions_have_curves_too(data: Path, visit: Visit) -> None:
     at = visit("robustness", method="choice_softmax")
     assert {metric for metric, _ in curves(at)} == set(SWEPT_METRICS)
     assert "240 rows" in page_text(at)
+    assert row(at, "ECE")["Drawn from"] == "fitted model"
+    assert row(at, "Full-ECE")["Drawn from"] == "calibrated model"
     assert screens.tables(at, "As the right class") == []
     assert figure(at, "pools")["layout"]["yaxis"]["ticktext"]
 

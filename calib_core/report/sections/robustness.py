@@ -43,8 +43,9 @@ from calib_core.wording import (
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
 ROBUSTNESS_CAPTION: Final = (
-    "Pale: what exactly right confidences would give (5th to 95th percentile; dotted: the median). Each "
-    "scale has a panel of its own."
+    "Shaded band: what noise gives, 5th to 95th percentile of draws; dotted: the median. The draws are those "
+    "of a model that fits the run and whose gaps cancel in no bin; for metrics of all classes, and "
+    "token-level runs, those of a perfectly calibrated model. Each scale has a panel of its own."
 )
 VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = (
     "Values",
@@ -174,9 +175,9 @@ def robustness_tiles(result: Sweep) -> list[Tile]:
 
 
 def _rsd_tile(curve: SweepCurve) -> Tile:
-    """The RSD of one metric, with that of calibrated confidences below."""
+    """The RSD of one metric, with that of draws below."""
     metric = METRICS[curve.metric]
-    null = curve.null.rsd_median if curve.null else None
+    drawn = curve.noise.rsd_median if curve.noise else None
     range_note = (
         ""
         if curve.value_range is None
@@ -187,8 +188,13 @@ def _rsd_tile(curve: SweepCurve) -> Tile:
         f"RSD of {METRICS[curve.metric].title_in_sentence}",
         format_percent(curve.rsd),
         f"{metric.title}: {definition}.{range_note} {metric.meaning}",
-        "" if null is None else f"if calibrated {format_percent(null)}",
+        "" if drawn is None else f"{_model_text(curve)} {format_percent(drawn)}",
     )
+
+
+def _model_text(curve: SweepCurve) -> str:
+    """Which model the draws are of."""
+    return "fitted model" if curve.fitted else "if calibrated"
 
 
 def full_ece_tiles(result: Sweep) -> list[Tile]:
@@ -248,7 +254,7 @@ def sweep_refusals(result: Sweep) -> list[str]:
 
 
 def robustness_rows(results: Sequence[Sweep]) -> list[dict[str, str]]:
-    """One row for each run and metric: RSD, its null distribution, and the value at each M."""
+    """One row for each run and metric: RSD, that of draws, and the value at each M."""
     several_runs = len(results) > 1
     return [
         _robustness_row(result, curve, with_run=several_runs) for result in results for curve in result.curves
@@ -256,19 +262,20 @@ def robustness_rows(results: Sequence[Sweep]) -> list[dict[str, str]]:
 
 
 def _robustness_row(result: Sweep, curve: SweepCurve, *, with_run: bool) -> dict[str, str]:
-    null = curve.null
-    has_interval = null is not None and null.rsd_low is not None and null.rsd_high is not None
+    noise = curve.noise
+    has_interval = noise is not None and noise.rsd_low is not None and noise.rsd_high is not None
     return {
         **({"Run": result.run} if with_run else {}),
         "Metric": METRICS[curve.metric].title,
         "RSD": format_percent(curve.rsd),
-        "If calibrated": format_percent(null.rsd_median if null else None),
-        "5–95 %": f"{format_percent(null.rsd_low)} to {format_percent(null.rsd_high)}"
-        if null and has_interval
+        "By noise": format_percent(noise.rsd_median if noise else None),
+        "5–95 %": f"{format_percent(noise.rsd_low)} to {format_percent(noise.rsd_high)}"
+        if noise and has_interval
         else NO_VALUE,
-        "Larger by chance": format_percent(
-            null.rsd_p if null and (curve.value_range or 0) > ROUNDING_TOLERANCE else None
+        "Larger by noise": format_percent(
+            noise.rsd_p if noise and (curve.value_range or 0) > ROUNDING_TOLERANCE else None
         ),
+        "Drawn from": NO_VALUE if noise is None else f"{'fitted' if curve.fitted else 'calibrated'} model",
         **{f"M = {n_bins}": _value_text(curve, index, n_bins) for index, n_bins in enumerate(curve.bins)},
         "Range": NO_VALUE if curve.value_range is None else format_short(curve.value_range),
     }

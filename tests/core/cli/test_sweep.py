@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import calib_core
-from calib_core.results.robustness import SWEPT_METRICS
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.robustness import SWEPT_METRICS, sweep_bins
 from core.cli_calls import CHOICES, GOOD, Call, write
 from core.token_run_builders import random_rows
 
@@ -48,7 +49,23 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert element["recipe"].startswith("ECE-L1, equal width, M=5, 10, right-closed, as given, n=4/4, RSD")
     assert (element["ceiling"], element["refused"]) == (None, {})
     assert element["reading"].startswith("ECE is ")
-    assert element["chance"].startswith("Confidences that are exactly right would give about ")
+    assert element["chance"] == "Not judged: 4 rows, fewer than 30."
+    assert (element["fitted_median"], element["rise_by_noise"], element["rise_p"]) == (None, None, None)
+
+
+def test_the_rise_by_noise_is_named(call: Call, tmp_path: Path) -> None:
+    rows = "".join(f"0.{50 + at % 50},{int(at % 3 > 0)}\n" for at in range(200))
+    path = write(tmp_path, "quiz.csv", f"confidence,correct\n{rows}")
+    element = call("sweep", path, "--metric", "ece", "--bins", "5,100", "--json").element
+    (run,) = calib_core.load(path)
+    (curve,) = sweep_bins(gather_evidence(run, "given"), ("ece",), (5, 100)).curves
+    assert curve.fitted is not None
+    assert element["fitted_median"] == dict(zip(("5", "100"), curve.fitted.median, strict=True))
+    assert (element["rise_by_noise"], element["rise_p"]) == (
+        curve.fitted.change_median,
+        curve.fitted.change_p,
+    )
+    assert "fitted model: isotonic accuracy cross-fitted in 5 folds, fold seed 0" in element["recipe"]
 
 
 def test_the_papers_seven_and_the_usual_metrics_if_none_are_named(call: Call, tmp_path: Path) -> None:
@@ -100,7 +117,7 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     wrong = write(tmp_path, "wrong.csv", "confidence,correct\n" + "0.9,0\n" * 40)
     assert call("sweep", wrong, "--metric", "ece", "--bins", "10").out.count("│ ≤ 0.005 │") == 1
     own = call("sweep", write(tmp_path, "quiz.csv", GOOD), "--metric", "ece", "--bins", "10").out
-    assert re.search(r"given: ECE is 0.4000 at M = 10, .*\. Confidences that are exactly right would", own)
+    assert re.search(r"given: ECE is 0.4000 at M = 10\. Not judged: 4 rows", own)
 
 
 @pytest.mark.parametrize("bins", ["", "5,", "0", "1001", "5.5", "five", "-5", "9" * 5000])

@@ -11,7 +11,7 @@ import pytest
 
 from calib_core.figures.palette import DARK, LIGHT
 from calib_core.figures.robustness import describe_metric_values, metric_values_figure
-from core.figures.sweep_builders import make_curve, make_sweep, trace_named, traces_of_metric
+from core.figures.sweep_builders import make_curve, make_null, make_sweep, trace_named, traces_of_metric
 
 FIVE = ("ece", "cw_ece", "cw_ece_sum", "full_ece", "full_ece_mass")
 
@@ -52,6 +52,21 @@ def test_the_null_is_a_pale_band_of_the_first_run_alone() -> None:
     assert trace_named(metric_values_figure([one, two], LIGHT), "if calibrated")["name"].endswith(
         "(first run)"
     )
+
+
+def test_the_fitted_model_takes_the_place_of_the_calibrated_one() -> None:
+    curve = replace(make_curve("ece"), fitted=replace(make_null((0.1, 0.2, 0.3)), low=(0.09, 0.1, 0.11)))
+    figure = metric_values_figure([make_sweep(curve, make_curve("full_ece"))], LIGHT)
+    of_ece, of_full = [trace for trace in figure["data"] if trace.get("fill")]
+    assert of_ece["y"][:3] == pytest.approx([0.09, 0.1, 0.11])
+    assert of_full["y"][:3] == pytest.approx([0.005, 0.01, 0.015])
+    assert traces_of_metric(figure, "ece")[0]["hovertext"][0] == (
+        "<b>ECE</b><br>M = 5<br>0.1<br>fitted model 0.01 (0.09 to 0.02)"
+    )
+    assert [trace["name"] for trace in figure["data"] if "5–95 %" in str(trace.get("name"))] == [
+        "if calibrated: 5–95 %",
+        "ECE, fitted model: 5–95 %",
+    ]
 
 
 def test_without_a_null_there_is_no_band() -> None:

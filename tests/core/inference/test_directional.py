@@ -14,8 +14,10 @@ from calib_core.edges import Scheme, bin_of
 from calib_core.inference.directional import (
     NULL_LEVEL,
     BinMeans,
-    directional_difference,
+    Gaps,
+    directional_difference_interval,
     directional_interval,
+    joint_bin_means,
 )
 from calib_core.inference.intervals import Z_975
 
@@ -121,7 +123,7 @@ def test_a_difference_errs_by_the_unfavourable_sign_where_a_gap_is_unclear() -> 
     """One clear bin added and one unclear bin subtracted, against the quantiles of normal numbers."""
     mean, error = np.array([0.2, 0.001]), np.array([0.01, 0.02])
     bins = BinMeans(mean, np.diag(error**2), 1000)
-    low, high = directional_difference(bins, np.array([1.0, -1.0]), n_draws=40_000)
+    low, high = directional_difference_interval(bins, np.array([1.0, -1.0]), n_draws=40_000)
     normal = np.random.default_rng(5).standard_normal((400_000, 2)) * error
     largest = normal[:, 0] - normal[:, 1]
     smallest = normal[:, 0] - np.abs(normal[:, 1])
@@ -133,7 +135,7 @@ def test_a_difference_of_clear_gaps_is_that_of_a_normal_distribution() -> None:
     mean = np.array([0.3, -0.2, 0.1])
     covariance = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]]) * 1e-5
     weight = np.array([0.5, 0.5, -0.5])
-    low, high = directional_difference(BinMeans(mean, covariance, 500), weight, n_draws=40_000)
+    low, high = directional_difference_interval(BinMeans(mean, covariance, 500), weight, n_draws=40_000)
     signed = weight * np.sign(mean)
     half = 1.96 * np.sqrt(signed @ covariance @ signed)
     assert (low, high) == pytest.approx((0.2 - half, 0.2 + half), abs=2e-4)
@@ -141,4 +143,56 @@ def test_a_difference_of_clear_gaps_is_that_of_a_normal_distribution() -> None:
 
 def test_a_difference_lies_in_its_interval_even_without_spread() -> None:
     bins = BinMeans(np.array([0.1, 0.1]), np.zeros((2, 2)), 50)
-    assert directional_difference(bins, np.array([1.0, -0.5])) == pytest.approx((0.05, 0.05))
+    assert directional_difference_interval(bins, np.array([1.0, -0.5])) == pytest.approx((0.05, 0.05))
+
+
+# --- Differences -----------------------------------------------------------------------------------
+
+
+def test_joint_covariance_is_that_of_the_contributions_of_both_metrics() -> None:
+    """Clusters of unequal sizes, the second metric with rows of its own."""
+    random = np.random.default_rng(5)
+    parts = [
+        Gaps(random.normal(size=n), random.permutation(np.arange(n) % bins), np.arange(n) % 20, n)
+        for n, bins in ((50, 3), (70, 4))
+    ]
+    found = joint_bin_means(parts, 20)
+    alone = [BinMeans.from_pairs(part.gap, part.bin, part.cluster, part.divisor) for part in parts]
+    assert found.mean == pytest.approx(np.concatenate([one.mean for one in alone]))
+    assert found.covariance[:3, :3] == pytest.approx(alone[0].covariance)
+    assert found.covariance[3:, 3:] == pytest.approx(alone[1].covariance)
+    one, two = (
+        [
+            sum(part.gap[(part.cluster == q) & (part.bin == at)]) - (part.cluster == q).sum() * mean
+            for q in range(20)
+        ]
+        for part, at, mean in ((parts[0], 1, alone[0].mean[1]), (parts[1], 2, alone[1].mean[2]))
+    )
+    assert found.covariance[1, 5] == pytest.approx(np.dot(one, two) * 20 / 19 / 50 / 70)
+
+
+def test_clear_gaps_differ_by_a_normal_error() -> None:
+    bins = means_of([0.3, -0.2, 0.4], [1e-4, 4e-4, 1e-4])
+    low, high = directional_difference_interval(bins, np.array([1.0, 1.0, -1.0]))
+    half = Z_975 * math.sqrt(6e-4)
+    assert (low, high) == pytest.approx((0.1 - half, 0.1 + half), abs=0.06 * half)
+
+
+def test_gaps_that_may_be_0_widen_the_end_that_noise_moves() -> None:
+    """Noise alone makes |m| too large: of the added metric the lower end, of the subtracted the upper."""
+    bins = means_of([0.01] * 8, [1e-4] * 8)
+    low, high = directional_difference_interval(bins, np.ones(8))
+    assert (low, high) == pytest.approx((0.08 - 0.096, 0.08 + Z_975 * math.sqrt(8e-4)), abs=0.006)
+    below, above = directional_difference_interval(bins, -np.ones(8))
+    assert (below, above) == pytest.approx((-high, -low), abs=0.006)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 0.1), st.sampled_from([-1, 1])), min_size=1, max_size=6)
+)
+def test_a_difference_is_in_its_interval(found: list[tuple[float, float, int]]) -> None:
+    mean, variance, sign = (list(column) for column in zip(*found, strict=True))
+    signs = np.array(sign, np.float64)
+    low, high = directional_difference_interval(means_of(mean, variance), signs)
+    assert low <= signs @ np.abs(mean) <= high

@@ -39,7 +39,7 @@ def test_a_point_is_the_scores_of_its_run() -> None:
     assert found.brier_skill == pytest.approx(1 - found.brier.value / 0.24, abs=1e-12)
     assert found.ece_10 == score(evidence, "ece").value
     assert (found.n_used, found.n_total, found.judged) == (200, 200, "greedy answer")
-    assert found.recipe.startswith("accuracy (Wilson 95 %), Brier (basic bootstrap 95 %")
+    assert found.recipe.startswith("accuracy (Wilson 95 %), Brier (t interval 95 %")
     assert found.recipe.endswith("as given, n=200/200")
 
 

@@ -1,56 +1,168 @@
-"""The sentences about a sweep claim only what the null allows."""
+"""The sentences about a sweep claim only what draws and the verdict allow."""
 
 from __future__ import annotations
+
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 
 from calib_core.inference.null import NullDistribution
-from calib_core.results.robustness import sweep_bins, sweep_chance_note, sweep_headline
-from core.run_builders import choice_evidence, given_evidence
+from calib_core.inference.verdict import Verdict, VerdictKind
+from calib_core.methods.method import MethodOptions
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.robustness import SweepCurve, sweep_bins, sweep_chance_note, sweep_headline
+from core.run_builders import block_evidence, choice_evidence, given_evidence
 from core.token_run_builders import dense_evidence, random_rows
 
-
-def null(p: tuple[float, float], change: float | None = 0.5) -> NullDistribution:
-    return NullDistribution(199, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), p, change_p=change)
-
-
-def headline_and_note(p: tuple[float, float], change: float | None = 0.5) -> tuple[str, str]:
-    """The sentence, and what chance would give."""
-    known = (5, 500), (0.03, 0.08), null(p, change)
-    return sweep_headline("ECE", *known), sweep_chance_note(*known, "1,319 rows")
+CALIBRATED = block_evidence((0.8, 50, 40), (0.6, 50, 30))
+OVER = block_evidence((0.9, 200, 120))
+FEW = block_evidence((0.9, 9, 7))
+REJECTED: tuple[VerdictKind, ...] = ("over", "under", "extreme", "timid", "tolerable")
 
 
-EXPECTED = "Confidences that are exactly right would give about 0.0100 and 0.0600 on 1,319 rows. "
+def drawn(
+    p: tuple[float, ...] = (0.5, 0.5),
+    change: float | None = 0.5,
+    *,
+    median: tuple[float, ...] = (0.01, 0.06),
+    n_draws: int = 199,
+) -> NullDistribution:
+    """Draws whose median rises from the first to the last of `median`."""
+    noise = median[-1] - median[0]
+    return NullDistribution(
+        n_draws,
+        0,
+        median,
+        tuple(value / 2 for value in median),
+        tuple(value * 2 for value in median),
+        p,
+        change_median=noise,
+        change_low=noise - 0.02,
+        change_high=noise + 0.02,
+        change_p=change,
+    )
+
+
+def curve_of(
+    values: tuple[float, ...] = (0.03, 0.08),
+    bins: tuple[int, ...] = (5, 500),
+    *,
+    null: NullDistribution | None = None,
+    fitted: NullDistribution | None = None,
+    metric: str = "ece",
+) -> SweepCurve:
+    reason = "" if fitted else "a fitted model has one confidence a row"
+    nothing = MappingProxyType[int, str]({})
+    return SweepCurve(
+        metric, bins, values, MappingProxyType({}), nothing, 0.1, 0, None, null, "", (), fitted, reason
+    )
+
+
+def said(curve: SweepCurve, evidence: AnswerEvidence = CALIBRATED) -> tuple[str, str]:
+    """The sentence, and what noise would give."""
+    return sweep_headline(curve, evidence.verdict), sweep_chance_note(curve, evidence)
+
+
+EXPECTED = "A perfectly calibrated model would score about 0.0100 (M = 5) and 0.0600 (M = 500) on 100 rows"
+NOISE = (
+    "In a model that fits the run, and whose gaps cancel in no bin, noise alone brings a rise of 0.0500 "
+    "(5–95 %: 0.0300 to 0.0700)."
+)
+OPENING = "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)"
+
+
+# --- With a fitted model ---------------------------------------------------------------------------
+
+
+def test_a_rise_within_noise_is_no_finding_and_rules_nothing_out() -> None:
+    headline, note = said(curve_of(null=drawn((0.005, 0.005), 0.005), fitted=drawn(change=0.4)))
+    assert headline == f"{OPENING}, which noise alone can explain."
+    assert note == (
+        f"{NOISE} The rise of 0.0500 is not clearly more (p = 0.400), which does not rule out gaps that "
+        f"cancel. The run shows no evidence of miscalibration: a{EXPECTED[1:]}."
+    )
+
+
+def test_a_rise_beyond_noise_is_split_into_two_numbers_that_add_up() -> None:
+    curve = curve_of((0.03, 0.1), null=drawn(change=0.9), fitted=drawn(change=0.005))
+    headline, note = said(curve, OVER)
+    assert headline == (
+        "ECE rises from 0.0300 (M = 5) to 0.1000 (M = 500): 0.0200 of the rise is more than noise gives."
+    )
+    assert note == (
+        f"{NOISE} The other 0.0200 (p ≤ 0.005) comes from gaps that cancel within the bins at M = 5, or "
+        "accuracy that falls as confidence rises. The run is over-confident."
+    )
+
+
+def test_gaps_that_the_verdict_cannot_see_do_not_contradict_it() -> None:
+    note = said(curve_of((0.03, 0.1), null=drawn(), fitted=drawn(change=0.05)))[1]
+    assert note.endswith(
+        "The run shows no evidence of miscalibration in level and spread, which is all that the verdict "
+        "tests."
+    )
+
+
+def test_a_rise_is_clear_up_to_the_level() -> None:
+    for p, is_clear in ((0.05, True), (0.055, False)):
+        headline = said(curve_of((0.03, 0.1), fitted=drawn(change=p)))[0]
+        assert ("more than noise gives" in headline) == is_clear
+        assert ("noise alone can explain" in headline) != is_clear
+
+
+def test_a_fall_stands_beside_what_noise_would_do() -> None:
+    headline, note = said(curve_of((0.08, 0.03), fitted=drawn(change=0.99)), OVER)
+    assert headline == (
+        "ECE falls from 0.0800 (M = 5) to 0.0300 (M = 500); noise alone would change it by 0.0500."
+    )
+    assert note == "The run is over-confident."
+
+
+@pytest.mark.parametrize(
+    ("values", "bins", "opening"),
+    [
+        ((0.342, 0.342 + 2**-54, 0.342), (5, 10, 500), "ECE is 0.3420 at every M."),
+        ((0.06, 0.05, 0.06), (5, 10, 500), "ECE is 0.0600 at M = 5 as at M = 500."),
+    ],
+)
+def test_ends_that_are_the_same_are_reported_once(
+    values: tuple[float, ...], bins: tuple[int, ...], opening: str
+) -> None:
+    fitted = drawn((0.5,) * 3, 0.005, median=(0.26, 0.27, 0.28))
+    assert said(curve_of(values, bins, fitted=fitted), OVER) == (opening, "The run is over-confident.")
+    assert said(curve_of(values, bins))[0] == opening
+
+
+# --- With a calibrated model alone -----------------------------------------------------------------
 
 
 def test_a_result_within_chance_is_not_a_finding() -> None:
-    assert headline_and_note((0.03, 0.4)) == (
+    assert said(curve_of(null=drawn((0.03, 0.4)))) == (
         "ECE is 0.0300 at M = 5 and 0.0800 at M = 500, both no more than chance gives.",
         (
-            f"{EXPECTED}Both are no more than chance gives (p = 0.030, p = 0.400), "
+            f"{EXPECTED}. Both are no more than chance gives (p = 0.030, p = 0.400), "
             "and the change over M is no more than noise."
         ),
     )
-    assert headline_and_note((0.5, 0.4), change=0.01)[1].endswith("(p = 0.500, p = 0.400).")
+    assert said(curve_of(null=drawn((0.5, 0.4), 0.01)))[1].endswith("(p = 0.500, p = 0.400).")
 
 
 def test_with_few_draws_a_value_above_all_of_them_is_not_called_noise() -> None:
-    few = NullDistribution(19, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), (0.05, 0.05), change_p=0.05)
-    note = sweep_chance_note((5, 500), (0.03, 0.08), few, "9 rows")
+    headline, note = said(curve_of(null=drawn((0.05, 0.05), 0.05, n_draws=19), metric="cw_ece"))
     assert "Both numbers are more than chance gives (p ≤ 0.050)" in note
-    assert "no more than chance" not in note + sweep_headline("cw-ECE", (5, 500), (0.03, 0.08), few)
+    assert "no more than chance" not in note + headline
 
 
 def test_a_gap_that_is_more_than_chance() -> None:
-    assert headline_and_note((0.005, 0.01)) == (
-        "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500), no more than thinner bins bring by chance.",
+    assert said(curve_of(null=drawn((0.005, 0.01)))) == (
+        f"{OPENING}, as expected from smaller bins alone.",
         (
-            f"{EXPECTED}Both numbers are more than chance gives (p ≤ 0.005, p = 0.010); the change of 0.0500 "
-            "over M is no more than thinner bins bring by chance (about 0.0500)."
+            f"{EXPECTED}. Both numbers are more than chance gives (p ≤ 0.005, p = 0.010); the change of "
+            "0.0500 over M is no more than smaller bins bring by chance (about 0.0500)."
         ),
     )
-    first, last = headline_and_note((0.005, 0.4)), headline_and_note((0.2, 0.005))
+    first, last = said(curve_of(null=drawn((0.005, 0.4)))), said(curve_of(null=drawn((0.2, 0.005))))
     assert first[0] == (
         "ECE is 0.0300 at M = 5, more than chance gives, and 0.0800 at M = 500, no more than chance gives."
     )
@@ -59,60 +171,78 @@ def test_a_gap_that_is_more_than_chance() -> None:
         "ECE is 0.0300 at M = 5, no more than chance gives, and 0.0800 at M = 500, more than chance gives."
     )
     assert "Only the number at M = 500 is more" in last[1]
-    assert headline_and_note((0.2, 0.005), change=0.01)[0].endswith(
-        ", more than thinner bins bring by chance."
+    assert said(curve_of(null=drawn((0.2, 0.005), 0.01)))[0].endswith(
+        ", more than smaller bins bring by chance."
     )
 
 
 def test_gaps_that_wide_bins_hide() -> None:
-    reading, more = headline_and_note((0.005, 0.005), change=0.01)
-    assert reading.endswith(", more than thinner bins bring by chance.")
+    reading, more = said(curve_of(null=drawn((0.005, 0.005), 0.01)))
+    assert reading.endswith(", more than smaller bins bring by chance.")
     assert more.endswith(
-        "(p ≤ 0.005); the change of 0.0500 over M is more than thinner bins bring by chance (about 0.0500) "
+        "(p ≤ 0.005); the change of 0.0500 over M is more than smaller bins bring by chance (about 0.0500) "
         "(p = 0.010), as gaps that cancel in wider bins would have it."
     )
 
 
+@pytest.mark.parametrize("kind", REJECTED)
+@pytest.mark.parametrize("p", [(0.5, 0.5), (0.005, 0.5), (0.5, 0.005), (0.005, 0.005)])
+@pytest.mark.parametrize("values", [(0.03, 0.08), (0.08, 0.03), (0.03, 0.03), (0.03,)])
+def test_nothing_in_a_miscalibrated_run_is_called_chance(
+    kind: VerdictKind, p: tuple[float, float], values: tuple[float, ...]
+) -> None:
+    bins = (5, 500)[: len(values)]
+    curve = curve_of(values, bins, null=drawn(p[: len(values)]), metric="full_ece")
+    verdict = Verdict(kind, 0.001, 0.1, None, 0.1, "", None)
+    headline = sweep_headline(curve, verdict)
+    assert "no more than" not in headline
+    assert "as expected" not in headline
+    assert "both" not in headline
+
+
+def test_a_miscalibrated_run_without_a_fitted_model_says_what_is_not_known() -> None:
+    headline, note = said(curve_of(null=drawn((0.5, 0.5)), metric="full_ece"), OVER)
+    assert headline == "Full-ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
+    assert note == (
+        f"{EXPECTED.replace('100 rows', '200 rows')}. How much of a change over M is noise is not known: "
+        "a fitted model has one confidence a row. The run is over-confident, by its top label."
+    )
+    assert "more than smaller bins" in said(curve_of(null=drawn((0.5, 0.005), 0.01)), OVER)[0]
+
+
 def test_without_a_null_nothing_is_claimed() -> None:
-    known = (5, 500), (0.03, 0.08), None
-    assert sweep_headline("ECE", *known) == "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
-    assert sweep_chance_note(*known, "3 rows") == "How much of it is chance is not known here."
+    assert said(curve_of()) == (f"{OPENING}.", "How much of it is chance is not known here.")
+
+
+def test_too_few_rows_are_not_compared_with_anything() -> None:
+    assert said(curve_of(null=drawn((0.005, 0.005), 0.005)), FEW) == (
+        f"{OPENING}.",
+        "Not judged: 9 rows, fewer than 30.",
+    )
 
 
 def test_one_m_is_judged_alone() -> None:
-    alone = NullDistribution(199, 0, (0.01,), (0.0,), (0.02,), (0.04,))
-    assert sweep_headline("ECE", (10,), (0.03,), alone) == "ECE is 0.0300 at M = 10, more than chance gives."
-    assert sweep_chance_note((10,), (0.03,), alone, "9 rows") == (
-        "Confidences that are exactly right would give about 0.0100 on 9 rows (p = 0.040)."
+    alone = curve_of((0.03,), (10,), null=drawn((0.04,), median=(0.01,)))
+    assert said(alone) == (
+        "ECE is 0.0300 at M = 10, more than chance gives.",
+        "A perfectly calibrated model would score about 0.0100 (M = 10) on 100 rows (p = 0.040).",
     )
 
 
 def test_small_numbers_keep_their_digits() -> None:
-    assert sweep_headline("Classwise ECE", (5, 500), (2.41e-7, 3.5e-7), None) == (
-        "Classwise ECE rises from 2.41e-07 (M = 5) to 3.5e-07 (M = 500)."
+    assert said(curve_of((2.41e-7, 3.5e-7), metric="cw_ece"))[0] == (
+        "cw-ECE rises from 2.41e-07 (M = 5) to 3.5e-07 (M = 500)."
     )
 
 
 def test_a_falling_number_is_described_as_such_with_a_minus_sign() -> None:
-    falls = NullDistribution(199, 0, (0.03, 0.01), (0.0, 0.0), (0.04, 0.02), (0.005, 0.005), change_p=0.005)
-    known = (5, 500), (0.06, 0.05), falls
-    assert sweep_headline("ECE", *known) == (
-        "ECE falls from 0.0600 (M = 5) to 0.0500 (M = 500); by chance it would fall by 0.0200."
+    falls = curve_of((0.06, 0.05), null=drawn((0.005, 0.005), 0.005, median=(0.03, 0.01)))
+    headline, note = said(falls)
+    assert headline == (
+        "ECE falls from 0.0600 (M = 5) to 0.0500 (M = 500); a perfectly calibrated model's would change by "
+        "−0.0200."
     )
-    assert "the change of −0.0100 over M is more than" in sweep_chance_note(*known, "1,000 rows")
-    assert sweep_headline("ECE", (5, 500), (0.06, 0.05), null((0.005, 0.005))).endswith(
-        "; by chance it would rise by 0.0500."
-    )
-
-
-def test_what_chance_alone_would_not_change_is_said_not_to() -> None:
-    level = NullDistribution(199, 0, (0.02, 0.02), (0.0, 0.0), (0.04, 0.04), (0.005, 0.005), change_p=0.5)
-    assert sweep_headline("ECE", (2, 1), (0.06, 0.05), level) == (
-        "ECE falls from 0.0600 (M = 2) to 0.0500 (M = 1); by chance it would not change."
-    )
-
-
-SAME = (0.342, 0.342 + 2**-54, 0.342)
+    assert "the change of −0.0100 over M is more than" in note
 
 
 @pytest.mark.parametrize(
@@ -121,39 +251,43 @@ SAME = (0.342, 0.342 + 2**-54, 0.342)
         ((0.36, 0.36), ", no more than chance gives"),
         ((0.005, 0.005), ", more than chance gives"),
         ((0.005, 0.36), ": more than chance gives at M = 5, no more than chance gives at M = 500"),
-        (None, ""),
     ],
 )
-def test_a_number_that_is_the_same_at_every_m_is_reported_once(
-    p: tuple[float, float] | None, judged: str
-) -> None:
-    alike = (
-        None
-        if p is None
-        else NullDistribution(199, 0, (0.26,) * 3, (0.2,) * 3, (0.4,) * 3, (p[0], 0.1, p[1]), None)
-    )
-    assert sweep_headline("ECE", (5, 10, 500), SAME, alike) == f"ECE is 0.3420 at every M{judged}."
-    more = sweep_chance_note((5, 10, 500), SAME, alike, "5 rows")
-    assert "the change" not in more
-    assert alike is None or more.startswith("Confidences that are exactly right would give about 0.2600 on 5")
+def test_a_number_that_is_the_same_at_every_m_is_reported_once(p: tuple[float, float], judged: str) -> None:
+    null = drawn((p[0], 0.1, p[1]), median=(0.26,) * 3)
+    headline, note = said(curve_of((0.342,) * 3, (5, 10, 500), null=null))
+    assert headline == f"ECE is 0.3420 at every M{judged}."
+    assert "the change" not in note
 
 
-def test_ends_that_are_the_same_are_reported_once_too() -> None:
-    values = (0.06, 0.05, 0.06)
-    assert sweep_headline("ECE", (5, 10, 500), values, None) == "ECE is 0.0600 at M = 5 as at M = 500."
+# --- Of real rows ----------------------------------------------------------------------------------
 
 
 def test_calibrated_choices_are_not_criticised() -> None:
     probs, label = random_rows(400, 4, seed=21)
     for evidence in (choice_evidence(probs.tolist(), label.tolist()), dense_evidence(probs, label)):
         assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both no more than chance gives.")
+    top = sweep_bins(choice_evidence(probs.tolist(), label.tolist()), ("ece",))
+    assert top.headline.endswith(", which noise alone can explain.")
 
 
-def test_over_confidence_is_named() -> None:
+def test_gaps_that_cancel_are_named_and_constant_ones_are_not() -> None:
     random = np.random.default_rng(3)
     confidence = random.uniform(0.5, 1, 800)
-    right = [int(value) for value in random.random(800) < 1.5 - confidence]
-    result = sweep_bins(given_evidence(confidence, right), ("ece",), (1, 50))
-    assert result.headline.startswith("ECE rises from ")
-    assert result.headline.endswith(", more than thinner bins bring by chance.")
-    assert "as gaps that cancel in wider bins would have it" in result.chance_note
+    for chance, headline, verdict in (
+        (1.5 - confidence, " of the rise is more than noise gives.", "too extreme"),
+        (confidence - 0.05, ", which noise alone can explain.", "over-confident"),
+    ):
+        right = [int(value) for value in random.random(800) < chance]
+        result = sweep_bins(given_evidence(confidence, right), ("ece",), (1, 50))
+        assert result.headline.startswith("ECE rises from ")
+        assert result.headline.endswith(headline)
+        assert result.chance_note.endswith(f"The run is {verdict}.")
+
+
+def test_all_labels_are_compared_with_a_calibrated_model() -> None:
+    probs, label = random_rows(400, 4, seed=21)
+    evidence = choice_evidence(probs.tolist(), label.tolist(), MethodOptions(labels="all"))
+    (curve,) = sweep_bins(evidence, ("ece",)).curves
+    assert curve.fitted is None
+    assert curve.null is not None

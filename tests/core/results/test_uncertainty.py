@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, BOOTSTRAP_DRAWS_RECOMPUTED
-from calib_core.inference.directional import DIRECTIONAL_DRAWS, BinMeans, directional_difference
+from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS_RECOMPUTED
+from calib_core.inference.directional import DIRECTIONAL_DRAWS, BinMeans, directional_difference_interval
 from calib_core.inference.intervals import coverage_note, wilson_interval
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
@@ -54,17 +55,75 @@ def test_a_mean_has_the_width_of_its_standard_error() -> None:
     square = (pairs.confidence - pairs.correct) ** 2
     found = metric_interval(evidence, "brier")
     assert found is not None
-    assert found.high - found.low == pytest.approx(2 * 1.96 * square.std() / 20, rel=0.1)
+    assert found.high - found.low == pytest.approx(2 * 1.96 * square.std() / 20, rel=0.02)
     assert found.low < square.mean() < found.high
-    assert "999 draws, seed 0, approximate" in found.interval_method
+    added = ", one of the least and one of the largest possible value added"
+    assert found.interval_method == f"t interval 95 % over rows{added}"
 
 
-def test_it_is_reflected_and_not_the_percentiles() -> None:
-    # 29 of 30 rows have a squared error of 0.01, and one has 0.81: the draws are skewed to the right.
-    found = metric_interval(block_evidence((0.9, 30, 29)), "brier")
-    value = (29 * 0.01 + 0.81) / 30
+def test_a_mean_is_that_of_the_rows_with_one_right_and_one_wrong_answer_more() -> None:
+    confidence, right = np.array([0.9] * 28 + [0.6] * 2), np.array([1] * 29 + [0])
+    found, bias = (metric_interval(given_evidence(confidence, right), id_) for id_ in ("brier", "bias"))
+    for interval, least, values, extremes in (
+        (found, 0, (confidence - right) ** 2, (np.mean((1 - confidence) ** 2), np.mean(confidence**2))),
+        (bias, -1, confidence - right, (np.mean(confidence) - 1, np.mean(confidence))),
+    ):
+        expected = stats.ttest_1samp([*values, *extremes], 0).confidence_interval(0.95)
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx((max(expected.low, least), expected.high))
+
+
+def test_thirty_right_answers_do_not_prove_that_none_is_wrong() -> None:
+    found = metric_interval(block_evidence((0.95, 30, 30)), "brier")
     assert found is not None
-    assert value - found.low > found.high - value
+    assert found.low == 0
+    assert found.high > 0.95**2 * 2 / 30  # two wrong answers in 30 are not excluded
+
+
+@pytest.mark.parametrize("metric", ["brier", "bias", "auroc"])
+def test_five_equal_trials_hold_no_more_than_one(metric: str) -> None:
+    random = np.random.default_rng(6)
+    confidence = random.random(200)
+    right = random.random(200) < confidence
+    once = metric_interval(given_evidence(confidence, right), metric)
+    repeated = given_evidence(
+        np.repeat(confidence, 5), np.repeat(right, 5), trial_of=[f"q{at}" for at in np.repeat(range(200), 5)]
+    )
+    found, alone = (
+        metric_interval(repeated, metric),
+        metric_interval(given_evidence(np.repeat(confidence, 5), np.repeat(right, 5)), metric),
+    )
+    assert once is not None
+    assert found is not None
+    assert alone is not None
+    assert found.high - found.low == pytest.approx(once.high - once.low, rel=0.02)
+    assert alone.high - alone.low < 0.5 * (found.high - found.low)
+
+
+def test_the_auroc_has_delongs_interval() -> None:
+    """Placements counted pair by pair."""
+    random = np.random.default_rng(7)
+    confidence, right = random.integers(0, 12, 80) / 12, random.random(80) < 0.4
+    above = confidence[right][:, None] - confidence[~right]
+    wins = (above > 0) + 0.5 * (above == 0)
+    area = wins.mean()
+    variance = wins.mean(1).var(ddof=1) / right.sum() + wins.mean(0).var(ddof=1) / (~right).sum()
+    half = stats.t.ppf(0.975, min(right.sum(), (~right).sum()) - 1) * np.sqrt(variance) / (area * (1 - area))
+    logit = np.log(area / (1 - area))
+    found = metric_interval(given_evidence(confidence, right), "auroc")
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(
+        (1 / (1 + np.exp(half - logit)), 1 / (1 + np.exp(-half - logit)))
+    )
+    assert found.interval_method == "DeLong t 95 % on the logit scale over rows"
+
+
+def test_few_of_an_outcome_or_perfect_ranks_have_no_auroc_interval() -> None:
+    few = block_evidence((0.9, 40, 38), (0.5, 4, 2))
+    assert metric_interval(few, "auroc") is None
+    assert no_interval_reason(few, "auroc") == ("AUROC has no interval below 5 right and 5 wrong answers.")
+    assert no_interval_reason(block_evidence((0.9, 40, 35)), "auroc") is None
+    assert metric_interval(block_evidence((0.9, 20, 20), (0.1, 20, 0)), "auroc") is None
 
 
 def test_ece_of_calibrated_rows_may_be_0() -> None:
@@ -109,7 +168,8 @@ def test_it_is_cut_at_the_range() -> None:
     assert (found.low, found.high) == (0, pytest.approx(0))
     one = metric_interval(block_evidence((1.0, 30, 30)), "brier")
     assert one is not None
-    assert (one.low, one.high) == (0, 0)
+    assert one.low == 0
+    assert 0 < one.high < 0.2
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another() -> None:
@@ -125,17 +185,34 @@ def test_the_number_of_bins_matters() -> None:
     )
 
 
-def test_cells_stand_in_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def resampled(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The Brier score with a bootstrap, as a metric has that says nothing else."""
+    monkeypatch.setitem(
+        METRICS, "brier", replace(METRICS["brier"], interval_method="bootstrap", pair_term=None)
+    )
+    return "brier"
+
+
+def test_a_metric_without_another_interval_has_a_reflected_bootstrap(resampled: str) -> None:
+    # 29 of 30 rows have a squared error of 0.01, and one has 0.81: the draws are skewed to the right.
+    found = metric_interval(block_evidence((0.9, 30, 29)), resampled)
+    value = (29 * 0.01 + 0.81) / 30
+    assert found is not None
+    assert value - found.low > found.high - value
+    assert "999 draws, seed 0, approximate" in found.interval_method
+
+
+def test_cells_stand_in_for_many_rows(resampled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = calibrated_evidence(3000, 6, 0.1)
-    by_rows = metric_interval(evidence, "brier")
+    by_rows = metric_interval(evidence, resampled)
     monkeypatch.setattr(uncertainty, "MAX_INDIVIDUAL_UNITS", 1000)
-    by_cells = metric_interval(evidence, "brier")
+    by_cells = metric_interval(evidence, resampled)
     assert by_rows is not None
     assert by_cells is not None
     assert by_cells.low == pytest.approx(by_rows.low, abs=0.004)
     assert by_cells.high == pytest.approx(by_rows.high, abs=0.004)
     assert by_cells != by_rows
-    assert metric_interval(evidence, "auroc") is None  # would have to be summed again
 
 
 def test_an_interval_stays_within_the_metric_s_range_and_holds_its_estimate() -> None:
@@ -161,7 +238,7 @@ def test_metrics_of_all_classes_are_drawn_by_rows() -> None:
         assert found is not None
         assert value is not None
         directional = METRICS[metric].interval_method == "directional"
-        assert found.n_draws == (DIRECTIONAL_DRAWS if directional else BOOTSTRAP_DRAWS_RECOMPUTED)
+        assert found.n_draws == (DIRECTIONAL_DRAWS if directional else 0)
         assert found.low <= value
         assert found.high > found.low
 
@@ -210,7 +287,67 @@ def test_a_difference_is_of_the_same_questions() -> None:
     second = evidence_with_ids([0.4, 0.9], [1, 1], ["b", "a"], "b")
     found = paired_difference([(first, second)], "accuracy")
     assert (found.value, found.n_questions, found.n_pairs) == (0.5, 2, 1)
-    assert found.n_draws == BOOTSTRAP_DRAWS
+    assert found.n_draws == 0
+
+
+def test_a_difference_in_brier_score_is_that_of_the_questions_differences() -> None:
+    random = np.random.default_rng(10)
+    ids = [str(at) for at in range(50)]
+    confidence, right = random.random((2, 50)), (random.random((2, 50)) < 0.6).astype(int)
+    first, second = (
+        evidence_with_ids(confidence[at].tolist(), right[at].tolist(), ids, "ab"[at]) for at in (0, 1)
+    )
+    squares = (confidence - right) ** 2
+    best, worst = (at((1 - confidence) ** 2, confidence**2).mean(axis=1) for at in (np.minimum, np.maximum))
+    values = [*(squares[1] - squares[0]), best[1] - worst[0], worst[1] - best[0]]
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    found = paired_difference([(first, second)], "brier")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.value == pytest.approx((squares[1] - squares[0]).mean())
+
+
+def test_a_difference_in_accuracy_counts_a_question_more_for_each_run() -> None:
+    ids = [str(at) for at in range(40)]
+    right = np.array([[1] * 30 + [0] * 10, [1] * 25 + [0] * 8 + [1] * 7])
+    first, second = (evidence_with_ids([0.5] * 40, right[at].tolist(), ids, "ab"[at]) for at in (0, 1))
+    expected = stats.ttest_1samp([*(right[1] - right[0]), -1, 1], 0).confidence_interval(0.95)
+    found = paired_difference([(first, second)], "accuracy")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_a_difference_in_ece_holds_its_estimate_and_covers_gaps_that_only_seem_so() -> None:
+    """Two calibrated models have no difference, however large both ECEs are by chance."""
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        confidence = random.random((2, 60))
+        right = (random.random((2, 60)) < confidence).astype(int)
+        ids = [str(at) for at in range(60)]
+        sides = [
+            evidence_with_ids(confidence[at].tolist(), right[at].tolist(), ids, "ab"[at]) for at in (0, 1)
+        ]
+        found = paired_difference([(sides[0], sides[1])], "ece")
+        values = [score(side, "ece").value or 0.0 for side in sides]
+        assert found.value == pytest.approx(values[1] - values[0])
+        assert found.low <= min(found.value, 0)
+        assert found.high >= max(found.value, 0)
+        assert found.interval_method == (
+            f"directional delta method 95 % over questions, {DIRECTIONAL_DRAWS} draws, seed 0"
+        )
+
+
+def test_clear_gaps_have_a_normal_interval_of_their_difference() -> None:
+    """Where every bin's gap is clear, the difference of two ECEs is that of two means."""
+    random = np.random.default_rng(12)
+    ids = [str(at) for at in range(2000)]
+    confidence = 0.6 + 0.4 * random.random((2, 2000))
+    right = (random.random((2, 2000)) < confidence - np.array([[0.3], [0.4]])).astype(int)
+    first, second = (
+        evidence_with_ids(confidence[at].tolist(), right[at].tolist(), ids, "ab"[at]) for at in (0, 1)
+    )
+    gap = (confidence[1] - right[1]) - (confidence[0] - right[0])
+    half = 1.96 * gap.std() / np.sqrt(2000)
+    found = paired_difference([(first, second)], "ece")
+    assert (found.low, found.high) == pytest.approx((gap.mean() - half, gap.mean() + half), abs=0.08 * half)
 
 
 def test_a_difference_is_narrower_than_its_parts_where_runs_agree() -> None:
@@ -253,8 +390,13 @@ def test_equal_ids_of_two_data_sets_are_two_questions() -> None:
 def test_the_reversed_difference_is_the_negative() -> None:
     first = evidence_with_ids([0.2, 0.7, 0.8, 0.4], [0, 1, 0, 1], list("abcd"))
     second = evidence_with_ids([0.3, 0.5, 0.9, 0.1], [1, 1, 0, 0], list("abcd"), "b")
-    there, back = paired_difference([(first, second)], "ece"), paired_difference([(second, first)], "ece")
-    assert (there.value, there.low, there.high) == pytest.approx((-back.value, -back.high, -back.low))
+    for metric, draws_apart in (("brier", 1e-12), ("ece", 0.1), ("accuracy", 1e-12)):
+        there, back = (
+            paired_difference([(first, second)], metric),
+            paired_difference([(second, first)], metric),
+        )
+        assert there.value == pytest.approx(-back.value)
+        assert (there.low, there.high) == pytest.approx((-back.high, -back.low), abs=draws_apart)
 
 
 def test_a_difference_of_a_number_added_up_anew() -> None:
@@ -345,18 +487,8 @@ def test_a_difference_of_ece_has_the_joint_covariance_of_both_runs_by_question()
     used = np.flatnonzero(np.abs(gaps).sum(axis=0))
     covariance = 60 / 59 * (centred.T @ centred)[np.ix_(used, used)]
     weight = np.repeat([-1.0, 1.0], 10)[used]
-    ends = directional_difference(BinMeans(mean[used], covariance, 60), weight)
+    ends = directional_difference_interval(BinMeans(mean[used], covariance, 60), weight)
     assert found.value == pytest.approx(float(weight @ np.abs(mean[used])))
     assert (found.low, found.high) == pytest.approx(ends, abs=1e-3)
     assert found.n_questions == 60
     assert "directional delta method" in found.interval_method
-
-
-def test_few_questions_or_many_bins_have_a_bootstrap_difference() -> None:
-    random = np.random.default_rng(4)
-    for n, scheme, word in ((29, Scheme(), "bootstrap"), (400, Scheme("width", 300), "bootstrap")):
-        runs = [
-            given_evidence(random.random(n), random.integers(0, 2, n), id=[str(at) for at in range(n)])
-            for _ in range(2)
-        ]
-        assert word in paired_difference([(runs[0], runs[1])], "ece", scheme).interval_method

@@ -1,0 +1,216 @@
+"""How much would a metric rise with the number of bins M if no gaps cancelled within the widest bins?
+
+A calibrated model is the wrong comparison for a miscalibrated run: where gaps are clear, noise adds less to
+|gap|. Here outcomes are drawn from a model that fits the run. Its accuracy is an isotonic function of the
+confidence, cross-fitted by cluster; within each of the widest bins its gaps are then given one sign, that of
+the bin's own gap, and are scaled so that they add up to it. Such gaps cancel in no bin, so that the model's
+true ECE is the same at every M, and whatever rises in its draws is noise.
+
+An isotonic fit alone doesn't serve: its steps cancel one another, so that it finds a rise in calibrated
+rows (benchmarks/fitted_null.md).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.bins import BinSums
+from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
+from calib_core.inference.cluster_draws import ClusterDraws
+from calib_core.inference.isotonic import isotonic_curve_of_counts
+from calib_core.inference.null import BinnedNullDraws, BinomialDraws
+from calib_core.metrics.metric import Metric
+
+FOLDS: Final = 5
+"""Number of folds of the cross-fitting."""
+
+FOLD_SEED: Final = 0
+"""Seed of the folds."""
+
+
+def cross_fitted_probabilities(
+    confidence: Floats,
+    correct: NDArray[np.bool_],
+    cluster: NDArray[np.intp] | None = None,
+    *,
+    folds: int = FOLDS,
+    seed: int = FOLD_SEED,
+) -> NDArray[np.float64]:
+    """Accuracy at each row's confidence, by an isotonic curve fitted to the rows of the other folds.
+
+    Parameters
+    ----------
+    confidence : float array, shape (n,)
+        Confidences in [0, 1]; those in one cell of the finest grid (width 1/3000) count as equal.
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    cluster : NDArray[np.intp], shape (n,), optional
+        Cluster of each row, numbered from 0, whose rows are all in one fold; each row its own where omitted.
+    folds, seed : int
+        Number of folds, at least 2, and the seed by which clusters are dealt into them.
+
+    Returns
+    -------
+    NDArray[np.float64], shape (n,)
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        With fewer clusters than folds.
+    """
+    n_clusters = confidence.size if cluster is None else int(cluster.max(initial=-1)) + 1
+    if n_clusters < folds:
+        raise ValueError(f"{folds} folds need as many clusters, not {n_clusters}")
+    fold = np.random.default_rng(seed).permutation(n_clusters) % folds
+    fold = fold if cluster is None else fold[cluster]
+    cell = bin_of(confidence, FINEST_BINS)
+    # Rows by fold and cell, so that each fit adds up cells and not rows.
+    key = fold * FINEST_BINS + cell
+    count, right = (
+        np.bincount(key, weights, folds * FINEST_BINS).reshape(folds, FINEST_BINS)
+        for weights in (None, correct)
+    )
+    probability = np.empty((folds, FINEST_BINS))
+    grid = np.arange(FINEST_BINS, dtype=np.float64)
+    for number in range(folds):
+        rows = (count.sum(axis=0) - count[number]).astype(np.float64)
+        occupied = np.flatnonzero(rows)
+        of_others = (right.sum(axis=0) - right[number])[occupied]
+        probability[number] = isotonic_curve_of_counts(grid[occupied], rows[occupied], of_others).at(grid)
+    return probability[fold, cell]
+
+
+def one_signed_probabilities(
+    confidence: NDArray[np.float64],
+    correct: NDArray[np.bool_],
+    probability: NDArray[np.float64],
+    bin_: NDArray[np.intp],
+    cluster: NDArray[np.intp] | None = None,
+) -> NDArray[np.float64]:
+    """Probabilities near the given ones whose gaps c − p have one sign within each bin.
+
+    Parameters
+    ----------
+    confidence : NDArray[np.float64], shape (n,)
+        Confidences in [0, 1].
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    probability : NDArray[np.float64], shape (n,)
+        Fitted accuracy, in [0, 1].
+    bin_ : NDArray[np.intp], shape (n,)
+        Bin of each row, numbered from 0.
+    cluster : NDArray[np.intp], shape (n,), optional
+        Cluster of each row, numbered from 0; each row its own where omitted.
+
+    Returns
+    -------
+    NDArray[np.float64], shape (n,)
+        In [0, 1]. The gaps of a bin with the sum of gaps D = Σ (c − y) add up to sgn(D)·√max(0, D² − V),
+        unless a probability is cut at 0 or 1. V = Σ_q (Σ_{i∈q} (c_i − y_i))² over the clusters q in the
+        bin: D² exceeds the square of the true sum by the variance, which V estimates. Gaps of the other
+        sign become 0; if all are, the gap is the same throughout the bin.
+    """
+    gap = confidence - correct
+    n_bins = int(bin_.max(initial=-1)) + 1
+    total = np.bincount(bin_, gap, n_bins)
+    if cluster is None:
+        variance = np.bincount(bin_, gap**2, n_bins)
+    else:
+        key, place = np.unique(bin_ * (int(cluster.max()) + 1) + cluster, return_inverse=True)
+        by_cluster = np.bincount(place, gap)
+        variance = np.bincount(key // (int(cluster.max()) + 1), by_cluster**2, n_bins)
+    target = np.sqrt(np.maximum(total**2 - variance, 0.0))
+    sign = np.sign(total)[bin_]
+    fitted = np.maximum((confidence - probability) * sign, 0.0)
+    fitted_total = np.bincount(bin_, fitted, n_bins)
+    has_fit = fitted_total > 0
+    count = np.maximum(np.bincount(bin_, minlength=n_bins), 1)
+    scale = np.divide(target, fitted_total, out=np.zeros(n_bins), where=has_fit)
+    flat = np.where(has_fit, 0.0, target / count)
+    return np.clip(confidence - sign * (fitted * scale[bin_] + flat[bin_]), 0.0, 1.0)
+
+
+class FittedNull:
+    """Draws from the fitted model of one run, a `NullSource` for metrics of one confidence a row.
+
+    Parameters
+    ----------
+    sums : BinSums
+        Sums of the pairs.
+    confidence : float array, shape (n,)
+        Confidence of each pair, in the stored dtype.
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    cluster : NDArray[np.intp] or None, shape (n,)
+        Cluster of each pair, numbered from 0; None if the pairs are independent.
+    widest : Scheme
+        Bins within which no gaps of the model cancel.
+
+    Attributes
+    ----------
+    probability : NDArray[np.float64], shape (n,)
+        The model's accuracy for each pair, in [0, 1].
+    """
+
+    def __init__(
+        self,
+        sums: BinSums,
+        confidence: Floats,
+        correct: NDArray[np.bool_],
+        cluster: NDArray[np.intp] | None,
+        widest: Scheme,
+    ) -> None:
+        fitted = cross_fitted_probabilities(confidence, correct, cluster)
+        bin_ = assign_bins(confidence, widest, computed=sums.computed)
+        self.widest = widest
+        self.probability = one_signed_probabilities(
+            confidence.astype(np.float64), correct, fitted, bin_, cluster
+        )
+        self._draws = (
+            _FittedBinomialDraws(sums, confidence, self.probability)
+            if cluster is None
+            else ClusterDraws(sums, confidence, correct, cluster, self.probability)
+        )
+
+    @cached_property
+    def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
+        """Metric and scheme → seed, and value of each draw."""
+        return {}
+
+    def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws:
+        """The bins of the scheme with outcomes drawn from the model, the same for every metric."""
+        del metric
+        return self._draws.null_draws(scheme)
+
+    @property
+    def recipe_text(self) -> str:
+        """How the model is made, for recipes."""
+        return (
+            f"isotonic accuracy cross-fitted in {FOLDS} folds, fold seed {FOLD_SEED}, gaps of one sign in "
+            f"each bin at M={self.widest.bins}"
+        )
+
+
+class _FittedBinomialDraws(BinomialDraws):
+    """Draws for independent pairs with given probabilities."""
+
+    def __init__(self, sums: BinSums, confidence: Floats, probability: NDArray[np.float64]) -> None:
+        super().__init__(sums)
+        self._row_confidence = confidence
+        self._row_probability = probability
+
+    @cached_property
+    def _fine_expected(self) -> NDArray[np.float64]:
+        cell = bin_of(self._row_confidence, FINEST_BINS)
+        return np.bincount(cell, self._row_probability, FINEST_BINS).astype(np.float64)[self._fine.index]
+
+    @cached_property
+    def _distinct_probability(self) -> NDArray[np.float64]:
+        distinct = self._sums.distinct
+        place = np.searchsorted(distinct.value, self._row_confidence.astype(np.float64))
+        return np.bincount(place, self._row_probability, distinct.value.size) / distinct.count
