@@ -214,7 +214,7 @@ def _result_block(
     return Block(
         title=titles[0],
         method_title=titles[1],
-        headline=f"{result.headline} {result.subheadline}".strip(),
+        headline=result.headline,
         tiles=tuple(groups_tiles(evidences, result)),
         recipes=(result.recipe,),
         figures=(
@@ -226,7 +226,11 @@ def _result_block(
             *([ReportTable.from_rows(PAIRED_TITLE, differences)] if differences else []),
             ReportTable.from_rows("", group_rows(result)),
         ),
-        captions=(groups_caption(result), verdicts_caption(result)),
+        captions=(
+            *([result.subheadline] if result.subheadline else []),
+            groups_caption(result),
+            verdicts_caption(result),
+        ),
         remarks=(
             *groups_remarks(result, {key: run.title for key, run in runs.items()}),
             *(text for text in notes if text),
