@@ -154,7 +154,7 @@ def test_natural_bins_of_many_values(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "quiz.csv", f"confidence,correct\n{rows}")
     answer = call("score", path, "--binning", "natural", "--json")
     assert answer.code == 0
-    assert {element["metric"] for element in answer.elements} == {
+    assert {element["metric"] for element in answer.elements} == {"verdict"} | {
         id_
         for id_, metric in METRICS.items()
         if metric.needs == "pairs" and (not metric.binned or metric.binning == "mass")
