@@ -84,7 +84,7 @@ def paired_test(
     --------
     >>> test = paired_test(0.1, np.array([0.2, -0.2, 0.1, -0.1]))
     >>> round(test.low, 3), round(test.high, 3), round(test.p, 3)
-    (-0.191, 0.391, 0.354)
+    (-0.191, 0.391, 0.353)
     """
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - slow to import, and rarely needed
 

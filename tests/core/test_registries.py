@@ -89,7 +89,7 @@ def test_the_command_line_lists_them_by_default(call: Call, tmp_path: Path) -> N
     elements = call("score", write(tmp_path, "quiz.csv", GOOD), "--json").elements
     given = {(element["method"], element["metric"]): element["value"] for element in elements}
     assert {method for method, _ in given} == {"given", METHOD.id}
-    assert {metric for method, metric in given if method == "given"} == {
+    assert {metric for method, metric in given if method == "given"} == {"verdict"} | {
         id_ for id_, metric in METRICS.items() if metric.needs == "pairs"
     }
     # Every row of GOOD has a bin of its own: 0.1², 0.8², 0.4² and 0.3².
