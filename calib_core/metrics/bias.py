@@ -46,5 +46,6 @@ BIAS: Final = Metric(
     compute=bias,
     interval_method="mean",
     pair_term=_gap,
+    interval_coverage=(93, 100),
     weighted_form=_weighted_bias,
 )

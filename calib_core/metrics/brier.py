@@ -79,7 +79,7 @@ BRIER: Final = Metric(
     sampling_default="shown",
     interval_method="mean",
     pair_term=_squared_error,
-    interval_coverage=(80, 95),
+    interval_coverage=(94, 100),
     weighted_form=_weighted_brier,
 )
 
@@ -119,4 +119,5 @@ BRIER_MULTI: Final = Metric(
     is_proper=True,
     interval_method="mean",
     pair_term=_squared_error,
+    interval_coverage=(95, 98),
 )

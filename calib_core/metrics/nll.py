@@ -54,5 +54,6 @@ NLL: Final = Metric(
     remark=_infinite_remark,
     interval_method="mean",
     pair_term=_log_loss,
+    interval_coverage=(92, 96),
     is_proper=True,
 )

@@ -229,9 +229,12 @@ def _gaps(evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluster: NDA
 
 
 def _rarer_outcome(evidence: AnswerEvidence) -> int:
-    correct = evidence.pairs.correct
-    n_right = int(np.count_nonzero(correct))
-    return min(n_right, correct.size - n_right)
+    """Number of questions with a right answer, or with a wrong one, whichever are fewer."""
+    correct, cluster = evidence.pairs.correct, evidence.cluster
+    if cluster is None:
+        n_right = int(np.count_nonzero(correct))
+        return min(n_right, correct.size - n_right)
+    return min(np.unique(cluster[correct]).size, np.unique(cluster[~correct]).size)
 
 
 def _mean_interval(evidence: AnswerEvidence, metric: Metric, unit_text: str) -> Interval:
