@@ -41,8 +41,8 @@ SIMULATED = "of 57 would not by chance alone: in simulations intervals of {} hel
     [
         ("accuracy", "about 2.9 of 57 would not by chance alone (5 %)."),
         ("ece", f"about 0.0 to 2.3 {SIMULATED.format('ECE', 96, 100)}data sets."),
-        ("brier", f"about 2.9 to 11.4 {SIMULATED.format('Brier score', 80, 95)}data sets."),
-        ("auroc", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
+        ("brier", f"about 0.0 to 3.4 {SIMULATED.format('Brier score', 94, 100)}data sets."),
+        ("mce", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
     ],
 )
 def test_as_many_are_outside_by_chance_as_intervals_of_that_metric_miss(metric: str, message: str) -> None:

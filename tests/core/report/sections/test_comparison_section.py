@@ -40,7 +40,7 @@ def test_the_interval_note_names_only_drawn_metrics() -> None:
     assert "held the truth in 96 to 100 % of data sets for ECE." in said["ece", "accuracy"]
     both = comparison_caption(compare_runs(seen, "ece", "brier"))
     assert "96 to 100 % of data sets for ECE, in 94 to 100 % of data sets for Brier." in both
-    assert "simulations" not in comparison_caption(compare_runs(seen, "auroc", "bias"))
+    assert "simulations" not in comparison_caption(compare_runs(seen, "accuracy", "mce"))
 
 
 def test_runs_of_fewer_models_have_neither_p_nor_interval() -> None:
