@@ -397,12 +397,11 @@ def measure_pairs() -> Iterator[Measured]:
 def drawn_pair(
     first: Truth, second: Truth, n: int, random: np.random.Generator
 ) -> tuple[AnswerEvidence, AnswerEvidence]:
-    """Two models whose confidences are ranked alike in half of the questions, and whose luck is shared."""
+    """Two models whose confidences have one rank in half of the questions, and whose luck is shared."""
     c1, own = first.confidences(random, n), second.confidences(random, n)
-    alike = random.random(n) < 0.5
-    c2 = own.copy()
-    # Sorted values of the second model take the order of the first model's in the questions ranked alike.
-    c2[np.flatnonzero(alike)[np.argsort(c1[alike])]] = np.sort(own[alike])
+    # The rank of c1 among endless confidences, so that the questions stay independent of one another.
+    rank = np.minimum(np.searchsorted(first.endless[0], c1), ENDLESS - 1)
+    c2 = np.where(random.random(n) < 0.5, second.endless[0][rank], own)
     luck = random.random(n)
     ids = [f"q{question}" for question in range(n)]
     sides = [

@@ -295,7 +295,7 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
         "accuracy": COLUMN_CONFIG["accuracy"],
         "accuracy_": text("Accuracy 95 %", width=96, help="Wilson."),
         "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),
-        "brier_": text("Brier 95 %", width=122, help="Basic bootstrap, approximate."),
+        "brier_": text("Brier 95 %", width=122, help="Student’s t of the mean."),
         "ece_10": number(
             "ECE, M = 10" if METRICS["ece"] in others else "ECE",
             format="%.4f",

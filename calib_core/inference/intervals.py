@@ -94,9 +94,9 @@ def auroc_interval(
     ----------
     confidence : NDArray[np.float64], shape (n,)
     correct : NDArray[np.bool_], shape (n,)
-        Outcomes, at least two of each.
+        Outcomes, at least two of each, in two clusters or more.
     cluster : NDArray[np.intp], shape (n,), optional
-        Cluster of each row, numbered from 0, at least two; each row its own where omitted.
+        Cluster of each row, numbered from 0; each row its own where omitted.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def auroc_interval(
     Notes
     -----
     The quantile is Student's, with as many degrees of freedom as there are answers of the rarer outcome, or
-    clusters, less one.
+    clusters with such an answer, less one.
 
     A right answer contributes (V − A)/n₁ to the error of the AUROC A, where V is the share of the n₀
     wrong answers below it, ties counted half; a wrong answer likewise. Contributions of a cluster are added
@@ -130,15 +130,15 @@ def auroc_interval(
     area = float(right @ wrong_below) / n_right
     error_of_right, error_of_wrong = (wrong_below - area) / n_right, (right_above - area) / n_wrong
     if cluster is None:
+        n_units = min(n_right, n_wrong)
         of_right, of_wrong = float(right @ error_of_right**2), float(wrong @ error_of_wrong**2)
         variance = n_right / (n_right - 1) * of_right + n_wrong / (n_wrong - 1) * of_wrong
     else:
+        n_units = min(np.unique(cluster[outcome]).size for outcome in (correct, ~correct))
         error = np.where(correct, error_of_right[level], error_of_wrong[level])
-        by_cluster = np.bincount(cluster, error)
-        variance = by_cluster.size / (by_cluster.size - 1) * float((by_cluster**2).sum())
+        variance = n_units / (n_units - 1) * float((np.bincount(cluster, error) ** 2).sum())
     if not 0 < area < 1 or variance <= 0:
         return None
-    n_units = min(n_right, n_wrong) if cluster is None else min(n_right, n_wrong, int(cluster.max()) + 1)
     logit, half = np.log(area / (1 - area)), _t_975(n_units - 1) * variance**0.5 / (area * (1 - area))
     low, high = (1 / (1 + np.exp(-(logit + side))) for side in (-half, half))
     return float(low), float(high)

@@ -48,4 +48,5 @@ AUROC: Final = Metric(
     required_sums="values",
     sampling_default="offered",
     interval_method="auroc",
+    interval_coverage=(92, 100),
 )

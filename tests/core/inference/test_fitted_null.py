@@ -122,6 +122,16 @@ def test_draws_have_the_model_s_probabilities(scheme: Scheme, *, clustered: bool
     assert (binned.confidence - expected).sum() > 0.15 * 600
 
 
+def test_bins_that_cut_a_cell_are_drawn_with_the_model_s_probabilities_too() -> None:
+    """All confidences lie in one cell of the finest grid, which equal-mass bins cut."""
+    random = np.random.default_rng(9)
+    evidence = given_evidence(0.8001 + 0.0001 * random.random(300), random.random(300) < 0.5)
+    null = evidence.fitted_null(Scheme("mass", 2))
+    draws = np.array([sums.n_correct for sums in null.null_draws(METRICS["ece"], Scheme("mass", 6))])
+    assert null.probability.mean() == pytest.approx(0.5, abs=0.1)
+    assert draws.mean() == pytest.approx(null.probability.sum(), abs=4)
+
+
 def test_draws_of_one_draw_are_the_same_at_every_m() -> None:
     evidence = drawn(400, 4)
     null = evidence.fitted_null(Scheme("width", 5))

@@ -1,4 +1,4 @@
-"""The Wilson interval, compared with scipy's."""
+"""The Wilson interval, compared with scipy's; the intervals of means and the AUROC, with sums by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import scipy  # its statistics are loaded when they are asked for: not by every 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.inference.intervals import Z_975, wilson_interval
+from calib_core.inference.intervals import Z_975, auroc_interval, mean_interval, wilson_interval
 
 
 def test_z_is_the_normal_point() -> None:
@@ -44,3 +44,42 @@ def test_the_interval_of_none_or_all_right_reaches_the_end() -> None:
     assert (low[0], high[1]) == (0.0, 1.0)
     assert 0 < high[0] < 1
     assert 0 < low[1] < 1
+
+
+# --- Means and the AUROC ----------------------------------------------------------------------------
+
+
+def test_a_mean_of_clusters_by_hand() -> None:
+    # Clusters of 1 and 3 rows with sums 1 and 0, one of 2 rows added at 0 and one at 1: m = 3/8, and t − m·w
+    # is 5/8, −9/8, −3/4 and 5/4.
+    low, high = mean_interval(np.array([1.0, 0.0]), np.array([1.0, 3.0]), (0.0, 1.0))
+    half = scipy.stats.t.ppf(0.975, 3) * np.sqrt(4 / 3 * (25 + 81 + 36 + 100) / 64) / 8
+    assert (low, high) == pytest.approx((3 / 8 - half, 3 / 8 + half))
+
+
+def test_a_mean_near_the_end_of_its_range_stays_in_its_interval() -> None:
+    for n in (2, 30, 10_000):
+        low, high = mean_interval(np.zeros(n), np.ones(n), (0.0, 1.0))
+        assert low <= 0 < high
+        assert mean_interval(np.full(n, 0.25), np.ones(n), None) == pytest.approx((0.25, 0.25))
+
+
+def test_the_auroc_of_clusters_is_summed_by_cluster() -> None:
+    """Placements counted pair by pair, in clusters of unequal size."""
+    random = np.random.default_rng(8)
+    cluster = np.sort(random.integers(0, 25, 120))
+    cluster = np.unique(cluster, return_inverse=True)[1]
+    confidence, correct = random.integers(0, 20, 120) / 20, random.random(120) < 0.9
+    above = confidence[correct][:, None] - confidence[~correct]
+    wins = (above > 0) + 0.5 * (above == 0)
+    area = wins.mean()
+    error = np.zeros(120)
+    error[correct] = (wins.mean(axis=1) - area) / correct.sum()
+    error[~correct] = (wins.mean(axis=0) - area) / (~correct).sum()
+    rarer = min(len(set(cluster[correct])), len(set(cluster[~correct])))
+    assert rarer < min((~correct).sum(), len(set(cluster)))
+    variance = rarer / (rarer - 1) * sum(error[cluster == at].sum() ** 2 for at in range(cluster.max() + 1))
+    half = scipy.stats.t.ppf(0.975, rarer - 1) * np.sqrt(variance) / (area * (1 - area))
+    logit = np.log(area / (1 - area))
+    expected = (1 / (1 + np.exp(half - logit)), 1 / (1 + np.exp(-half - logit)))
+    assert auroc_interval(confidence, correct, cluster) == pytest.approx(expected)
