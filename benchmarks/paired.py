@@ -7,21 +7,23 @@ two million. Writes paired.md beside this script.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
 from calib_core.inference.paired_test import PairedTest, paired_test
 from calib_core.metrics import METRICS
-from calib_core.metrics.metric import Linearisation
-from calib_core.pairs import Pairs
-from calib_core.results.best import corrected_p_values, ece_tests, influence_of_one_more
+from calib_core.results.best import corrected_p_values, ece_tests
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.results.uncertainty import influence_of_one_more
+from calib_core.runs import AnswerRun, RowCounts, RunInfo
 
 SEED: Final = 20261123
 REPEATS: Final = 400
@@ -35,10 +37,8 @@ N_METHODS: Final = 6
 
 Floats = NDArray[np.float64]
 Answers = tuple[Floats, NDArray[np.bool_]]
-LINEAR: Final[dict[str, Linearisation]] = {
-    id_: metric.linearise for id_, metric in METRICS.items() if metric.linearise is not None
-}
-MEASURED: Final = (*LINEAR, "ece")
+SMOOTH: Final = [id_ for id_, metric in METRICS.items() if metric.is_smooth and metric.direction != "zero"]
+MEASURED: Final = (*SMOOTH, "ece")
 
 
 def logistic(logit: Floats) -> Floats:
@@ -117,19 +117,33 @@ def drawn(random: np.random.Generator, n_questions: int, trials: int) -> tuple[F
     return difficulty, np.where(random.random(own.size) < 0.5 * (trials > 1), shared, own)
 
 
+def evidences_of(answers: Sequence[Answers], cluster: NDArray[np.intp] | None) -> dict[str, AnswerEvidence]:
+    """One run as seen by one method for each, on the same rows."""
+    evidences: dict[str, AnswerEvidence] = {}
+    for place, (confidence, correct) in enumerate(answers):
+        rows = pl.DataFrame(
+            {"row": np.arange(1, correct.size + 1), "confidence": confidence, "correct": correct}
+        )
+        if cluster is not None:
+            rows = rows.with_columns(trial_of=pl.Series(cluster).cast(pl.String))
+        run = AnswerRun("made", "table", "made", RunInfo(), rows, RowCounts(n_rows=correct.size))
+        evidences[str(place)] = gather_evidence(run, "given")
+    return evidences
+
+
 def tests_of(
     rivals: Rivals, answers: tuple[Answers, Answers], cluster: NDArray[np.intp] | None
 ) -> dict[str, PairedTest]:
     """Every metric's test of first minus second, as the program does it."""
     tests: dict[str, PairedTest] = {}
-    for id_, linearise in LINEAR.items():
-        (first, of_first), (second, of_second) = (linearise(c, y) for c, y in answers)
+    evidences = evidences_of(answers, cluster)
+    pairs = [evidence.pairs for evidence in evidences.values()]
+    for id_ in SMOOTH:
+        (first, of_first), (second, of_second) = (METRICS[id_].value_and_influence(c, y) for c, y in answers)
         if np.isfinite(first) and np.isfinite(second):
-            one_more = 0.0 if rivals.one_model else influence_of_one_more(id_, answers[0][1], answers[1][1])
+            one_more = 0.0 if rivals.one_model else influence_of_one_more(METRICS[id_], *pairs)
             tests[id_] = paired_test(first - second, of_first - of_second, cluster, one_more=one_more)
-    rows = np.arange(answers[0][0].size)
-    pairs = {name: Pairs(c, y, rows, computed=False) for name, (c, y) in zip("ab", answers, strict=True)}
-    for _, _, test in ece_tests(pairs, cluster, Scheme()):
+    for _, _, test in ece_tests(evidences, cluster, Scheme()):
         tests["ece"] = test
     return tests
 
@@ -190,15 +204,14 @@ def best_sets() -> Iterator[tuple[str, int, dict[str, float]]]:
 
 def _family(confidences: list[Floats], correct: NDArray[np.bool_]) -> dict[str, dict[tuple[int, int], float]]:
     """Metric → (i, ±j) → corrected p of i against j, where −j means that i is the worse one."""
-    rows = np.arange(correct.size)
     tests: dict[str, list[tuple[int, int, PairedTest]]] = {"brier": [], "brier_skill": []}
     for i in range(len(confidences)):
         for j in range(i + 1, len(confidences)):
             for id_, found in tests.items():
-                first, second = LINEAR[id_](confidences[i], correct), LINEAR[id_](confidences[j], correct)
+                first, second = (METRICS[id_].value_and_influence(confidences[k], correct) for k in (i, j))
                 found.append((i, j, paired_test(first[0] - second[0], first[1] - second[1])))
-    pairs = {str(i): Pairs(c, correct, rows, computed=False) for i, c in enumerate(confidences)}
-    tests["ece"] = [(int(i), int(j), test) for i, j, test in ece_tests(pairs, None, Scheme())]
+    evidences = evidences_of([(c, correct) for c in confidences], None)
+    tests["ece"] = [(int(i), int(j), test) for i, j, test in ece_tests(evidences, None, Scheme())]
     result: dict[str, dict[tuple[int, int], float]] = {}
     for id_, found in tests.items():
         p_values = corrected_p_values([test for _, _, test in found])

@@ -69,6 +69,8 @@ class PairedDifference:
         Mean of second − first over the pairs of runs.
     low, high : float
         Ends of the interval.
+    p : float
+        Two-sided p-value of no difference, in [0, 1].
     n_questions : int
         Number of distinct questions.
     n_pairs : int
@@ -82,6 +84,7 @@ class PairedDifference:
     value: float
     low: float
     high: float
+    p: float
     n_questions: int
     n_pairs: int
     n_draws: int

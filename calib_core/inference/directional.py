@@ -31,7 +31,7 @@ DIRECTIONAL_SEED: Final = 0
 """Default seed."""
 
 DIFFERENCE_DRAWS: Final = 4000
-"""Number of draws for p-values of differences, which are corrected for many pairs."""
+"""Number of draws for differences, which all pairs share."""
 
 NULL_LEVEL: Final = 0.025
 """The lower end is 0 unless the p-value of calibration is at most this."""
@@ -139,19 +139,30 @@ def joint_bin_means(parts: Sequence[Gaps], cluster_count: int) -> BinMeans:
         One for each metric; their bins follow one another in the result.
     cluster_count : int
         Number of clusters, at least two.
+
+    Notes
+    -----
+    As in `BinMeans.from_pairs`: cluster q contributes s_qb − m_b·w_q to bin b, where s_qb sums its gaps over
+    the divisor and w_q is its share of the pairs of that metric.
     """
-    means: list[NDArray[np.float64]] = []
-    errors: list[NDArray[np.float64]] = []
-    for part in parts:
-        n_bins = int(part.bin.max()) + 1
-        sums = np.bincount(part.cluster * n_bins + part.bin, part.gap, cluster_count * n_bins)
-        weight = np.bincount(part.cluster, minlength=cluster_count) * (part.divisor / part.cluster.size)
-        mean = np.bincount(part.bin, part.gap, n_bins) / part.divisor
-        means.append(mean)
-        errors.append((sums.reshape(cluster_count, n_bins) - np.outer(weight, mean)) / part.divisor)
-    error = np.concatenate(errors, axis=1)
-    covariance = error.T @ error * (cluster_count / (cluster_count - 1))
-    return BinMeans(np.concatenate(means), covariance, cluster_count)
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+    n_bins = [int(part.bin.max()) + 1 for part in parts]
+    first = np.cumsum([0, *n_bins])
+    gap = np.concatenate([part.gap / part.divisor for part in parts])
+    cluster = np.concatenate([part.cluster for part in parts])
+    bin_ = np.concatenate([part.bin + start for part, start in zip(parts, first[:-1], strict=True)])
+    by_cluster = csr_array((gap, (cluster, bin_)), shape=(cluster_count, first[-1]))
+    mean = np.bincount(bin_, gap, minlength=first[-1]).astype(np.float64)
+    weight = np.column_stack(
+        [np.bincount(part.cluster, minlength=cluster_count) / part.cluster.size for part in parts]
+    )
+    of_bin = np.repeat(np.arange(len(parts)), n_bins)
+    cross = mean[:, None] * np.asarray((by_cluster.T @ weight).T)[of_bin]
+    products = np.asarray((by_cluster.T @ by_cluster).toarray())
+    weights = (weight.T @ weight)[np.ix_(of_bin, of_bin)]
+    centred = products - cross - cross.T + weights * np.outer(mean, mean)
+    return BinMeans(mean, centred * (cluster_count / (cluster_count - 1)), cluster_count)
 
 
 def directional_interval(
@@ -198,23 +209,29 @@ def directional_interval(
     return min(max(low, 0.0), value), high
 
 
-def directional_difference_interval(
+def directional_contrasts(
     bins: BinMeans,
-    sign: NDArray[np.float64],
+    weights: NDArray[np.float64],
     *,
-    n_draws: int = DIRECTIONAL_DRAWS,
+    n_draws: int = DIFFERENCE_DRAWS,
     seed: int = DIRECTIONAL_SEED,
-) -> tuple[float, float]:
-    """Ends of the 95 % interval of Σ w_b |m_b|, such as the difference of two ECEs; it holds Σ w_b |m_b|.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of the 95 % intervals of Σ w_b |m_b|, such as differences of two ECEs; they hold Σ w_b |m_b|.
 
     Parameters
     ----------
     bins : BinMeans
-        The gaps of the bins of both metrics, whose covariance includes that between the two.
-    sign : NDArray[np.float64], shape (bins,)
-        w_b: above 0 for the bins of the metric that is added, below 0 for those of the one subtracted.
+        The gaps of the bins of all metrics together, at most `MAX_DIRECTIONAL_BINS`, with their joint
+        covariance.
+    weights : NDArray[np.float64], shape (contrasts, bins)
+        w_b of each contrast: above 0 for the bins of a metric that is added, below 0 for those of one that is
+        subtracted, 0 for all others.
     n_draws, seed : int
-        Number and seed of the draws.
+        Number and seed of the draws, which all contrasts share.
+
+    Returns
+    -------
+    low, high : NDArray[np.float64], shape (contrasts,)
 
     Notes
     -----
@@ -222,58 +239,14 @@ def directional_difference_interval(
     w_b·|e_b| at the lower end if w_b > 0, and at the upper end if w_b < 0, as noise makes each |m_b| too
     large; at the other end by w_b·sgn(m_b)·e_b, as in `directional_interval`.
     """
-    value = float(sign @ np.abs(bins.mean))
+    value = weights @ np.abs(bins.mean)
     least, most = _error_bounds(bins, n_draws, seed)
-    at_low = np.where(sign < 0, least, most) @ sign
-    at_high = np.where(sign > 0, least, most) @ sign
-    low, high = value - float(np.quantile(at_low, 0.975)), value - float(np.quantile(at_high, 0.025))
-    return min(low, value), max(high, value)
-
-
-def directional_differences(
-    bins: BinMeans,
-    owner: NDArray[np.intp],
-    *,
-    n_draws: int = DIFFERENCE_DRAWS,
-    seed: int = DIRECTIONAL_SEED,
-) -> dict[tuple[int, int], tuple[float, float, float]]:
-    """Differences of Σ |m_b| between several metrics on the same clusters, with their intervals.
-
-    Parameters
-    ----------
-    bins : BinMeans
-        The gaps of the bins of all of them together, at most `MAX_DIRECTIONAL_BINS`.
-    owner : NDArray[np.intp], shape (bins,)
-        Which of them each bin belongs to, numbered from 0.
-    n_draws, seed : int
-        Number and seed of the draws.
-
-    Returns
-    -------
-    dict[tuple[int, int], tuple[float, float, float]]
-        (i, j) with i < j → lower and upper end of the 95 % interval of i minus j, and the two-sided p-value
-        of there being no difference.
-
-    Notes
-    -----
-    The errors are those of `directional_difference_interval`: for i to be larger than j, i is given the
-    largest error and j the smallest.
-    """
-    least, most = _error_bounds(bins, n_draws, seed)
-    n_owners = int(owner.max()) + 1
-    of_owner = (owner[:, None] == np.arange(n_owners)).astype(np.float64)
-    value = np.abs(bins.mean) @ of_owner
-    smallest, largest = least @ of_owner, most @ of_owner
-    result: dict[tuple[int, int], tuple[float, float, float]] = {}
-    for i in range(n_owners):
-        for j in range(i + 1, n_owners):
-            difference = float(value[i] - value[j])
-            above, below = largest[:, i] - smallest[:, j], largest[:, j] - smallest[:, i]
-            low = min(difference, difference - float(np.quantile(above, 0.975)))
-            high = max(difference, difference + float(np.quantile(below, 0.975)))
-            beyond = min(int((above >= difference).sum()), int((below >= -difference).sum()))
-            result[i, j] = low, high, min(1.0, 2 * (beyond + 1) / (n_draws + 1))
-    return result
+    added, subtracted = np.maximum(weights, 0.0).T, np.minimum(weights, 0.0).T
+    upward = most @ added + least @ subtracted
+    downward = least @ added + most @ subtracted
+    low = np.minimum(value, value - np.quantile(upward, 0.975, axis=0))
+    high = np.maximum(value, value - np.quantile(downward, 0.025, axis=0))
+    return low, high
 
 
 def _error_bounds(bins: BinMeans, n_draws: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

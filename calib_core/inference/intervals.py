@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import Final
 
@@ -18,6 +19,23 @@ Z_975: Final = 1.959963984540054
 def interval_contains(low: float, high: float, value: float) -> bool:
     """Whether the interval contains the value, with a tolerance for rounding at its ends."""
     return low - ROUNDING_TOLERANCE <= value <= high + ROUNDING_TOLERANCE
+
+
+def p_value_of_interval(value: float, low: float, high: float) -> float:
+    """The p-value of the true value being 0 that belongs to a 95 % interval, in [0, 1].
+
+    That of a normal distribution whose standard error is that of the interval's end nearer to 0, so that it
+    is at most .05 if and only if the interval does not contain 0.
+
+    Examples
+    --------
+    >>> round(p_value_of_interval(0.1, 0.0, 0.3), 3)
+    0.05
+    """
+    width = value - low if value > 0 else high - value
+    if interval_contains(low, high, 0) and not width > 0:
+        return 1.0
+    return math.erfc(Z_975 * abs(value) / width / math.sqrt(2)) if width > 0 else 0.0
 
 
 def coverage_note(metric_ids: Collection[str]) -> str:

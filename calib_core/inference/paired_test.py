@@ -58,8 +58,9 @@ def paired_test(
     cluster : NDArray[np.intp] or None, shape (n,)
         Question of each row; None if each row is a question of its own.
     one_more : float
-        Influence of one more question, as if half of it spoke for the first and half for the second: few
-        questions on which two accurate models differ would otherwise look like too sure an estimate.
+        Influence of a row of one more question, as if half of it spoke for the first and half for the
+        second: few questions on which two accurate models differ would otherwise look like too sure an
+        estimate.
 
     Returns
     -------
@@ -72,8 +73,9 @@ def paired_test(
 
     Notes
     -----
-    The standard error is √(G/(G − 1) (Σ_q s_q² + w²))/n, where s_q sums the influences of question q among G,
-    and w is `one_more`; t has G − 1 degrees of freedom. Where every row moves the difference alike, the
+    The standard error is √(G/(G − 1) (Σ_q s_q² + (w·n/G)²))/n, where s_q sums the influences of question q
+    among G, and w is `one_more` for each of the n/G rows of an average question; t has G − 1 degrees of
+    freedom. Where every row moves the difference alike, the
     standard error is 0 and p is 1 for no difference, otherwise 2^(1 − G), that of the sign test.
 
     References
@@ -95,7 +97,8 @@ def paired_test(
     n_clusters = sums.size
     if n_clusters < 2:
         raise ValueError("a paired difference needs at least two questions")
-    error = float(np.sqrt(n_clusters / (n_clusters - 1) * (sums @ sums + one_more**2))) / influence.size
+    added = one_more * influence.size / n_clusters
+    error = float(np.sqrt(n_clusters / (n_clusters - 1) * (sums @ sums + added**2))) / influence.size
     freedom = n_clusters - 1
     if error <= 1e-12:
         p = 1.0 if abs(difference) <= 1e-12 else float(2.0**-freedom)

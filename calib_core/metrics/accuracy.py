@@ -21,13 +21,6 @@ def _weighted_accuracy(units: BootstrapUnits, weights: NDArray[np.float64]) -> N
     return weights @ units.accuracy / weights.sum(1)
 
 
-def _linearised_accuracy(
-    _confidence: NDArray[np.float64], correct: NDArray[np.bool_]
-) -> tuple[float, NDArray[np.float64]]:
-    value = float(correct.mean())
-    return value, correct.astype(np.float64) - value
-
-
 def _outcome(_confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
     return correct.astype(np.float64)
 
@@ -50,5 +43,4 @@ ACCURACY: Final = Metric(
     interval_method="wilson",
     pair_term=_outcome,
     weighted_form=_weighted_accuracy,
-    linearise=_linearised_accuracy,
 )

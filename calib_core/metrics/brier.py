@@ -29,14 +29,6 @@ def _weighted_brier(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDAr
     return weights @ units.squared_error / weights.sum(1)
 
 
-def _linearised_brier(
-    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
-) -> tuple[float, NDArray[np.float64]]:
-    squared_error = (confidence - correct) ** 2
-    value = float(squared_error.mean())
-    return value, squared_error - value
-
-
 def _squared_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
     return (confidence - correct) ** 2
 
@@ -125,7 +117,6 @@ BRIER: Final = Metric(
     pair_term=_squared_error,
     interval_coverage=(94, 100),
     weighted_form=_weighted_brier,
-    linearise=_linearised_brier,
 )
 
 

@@ -126,8 +126,8 @@ class Metric:
         separately, which is slower and allows fewer draws.
     linearise : callable or None
         At least one confidence and outcome → the value (NaN if not defined) and the influence of each pair,
-        whose mean is 0: the value of n pairs errs by about their mean influence. None for a metric that is
-        not a smooth function of means over pairs.
+        as `value_and_influence`; only for a smooth function of several means over pairs, as one mean needs
+        nothing but `pair_term`.
     """
 
     id: str
@@ -163,6 +163,42 @@ class Metric:
     def name(self) -> str:
         """The short name, which is the recipe's without its norm: "ECE", "Brier"."""
         return self.recipe_name.removesuffix("-L1")
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the metric is a smooth function of means over pairs, so that each pair has an influence."""
+        return self.linearise is not None or (self.pair_term is not None and self.needs == "pairs")
+
+    def value_and_influence(
+        self, confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """The value of a smooth metric, and the influence of each pair on it.
+
+        Parameters
+        ----------
+        confidence : NDArray[np.float64], shape (n,)
+            In [0, 1]; at least one.
+        correct : NDArray[np.bool_], shape (n,)
+
+        Returns
+        -------
+        value : float
+            NaN if not defined.
+        influence : NDArray[np.float64], shape (n,)
+            With the mean 0: the value errs by about the mean influence of the pairs.
+
+        Raises
+        ------
+        ValueError
+            If the metric is not smooth.
+        """
+        if self.linearise is not None:
+            return self.linearise(confidence, correct)
+        if self.pair_term is None or self.needs != "pairs":
+            raise ValueError(f"{self.id} is not a smooth function of means over pairs")
+        terms = self.pair_term(confidence, correct)
+        value = float(terms.mean())
+        return value, terms - value
 
     @property
     def help(self) -> str:

@@ -16,23 +16,27 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.edges import Scheme, assign_bins
+from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.clusters import repeated_question_keys
-from calib_core.inference.directional import MAX_DIRECTIONAL_BINS, BinMeans, directional_differences
+from calib_core.inference.directional import (
+    MAX_DIRECTIONAL_BINS,
+    directional_contrasts,
+    joint_bin_means,
+)
+from calib_core.inference.intervals import p_value_of_interval
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, paired_test
 from calib_core.inference.pairing import QuestionNumbers, identifies_questions, number_questions
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
-from calib_core.metrics.brier import BRIER_SKILL as BRIER_SKILL_METRIC
-from calib_core.metrics.metric import Linearisation
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.uncertainty import influence_of_one_more, metric_gaps
 from calib_core.runs import AnswerRun
 from calib_core.wording import ROUNDING_TOLERANCE, join_names, plural
 
-BRIER_SKILL: Final = BRIER_SKILL_METRIC.id
+BRIER_SKILL: Final = "brier_skill"
 
 RANKED_METRICS: Final = (BRIER_SKILL, "accuracy", "brier")
 """The metrics by which runs and methods are ranked, the leading one first."""
@@ -40,9 +44,9 @@ RANKED_METRICS: Final = (BRIER_SKILL, "accuracy", "brier")
 RANKED_NAMES: Final[Mapping[str, str]] = {BRIER_SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
 """Their short names."""
 
-_LINEARISATIONS: Final[Mapping[str, Linearisation]] = {
-    id_: metric.linearise for id_, metric in METRICS.items() if metric.linearise is not None
-}
+_COMPARABLE: Final = frozenset(
+    id_ for id_, metric in METRICS.items() if metric.is_smooth and metric.direction != "zero"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +216,7 @@ def compare_pairs(
     evidences : Mapping[str, Evidence]
         Key → one run as seen by one method; of all labels the top one counts.
     metrics : sequence of str
-        Ids of metrics with a linearisation, or "brier_skill".
+        Ids of smooth metrics of which a higher or a lower value is better.
     on_progress : callable
         Called with the share that is done, in (0, 1].
 
@@ -222,9 +226,9 @@ def compare_pairs(
         For a metric whose difference cannot be tested.
     """
     for metric in metrics:
-        if metric not in _LINEARISATIONS:
+        if metric not in _COMPARABLE:
             title = METRICS[metric].title if metric in METRICS else metric
-            known = join_names(sorted(_LINEARISATIONS))
+            known = join_names(sorted(_COMPARABLE))
             raise Unavailable(f"A paired difference of {title} cannot be tested: only of {known}.")
     tops = {key: evidence.top_label for key, evidence in evidences.items()}
     unpaired: dict[tuple[str, str], str] = {}
@@ -272,17 +276,13 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
         unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions))
     else:
         for one, other in combinations(evidences, 2):
-            rows = _CommonPairs(
-                (pairs[one].confidence.astype(np.float64), pairs[other].confidence.astype(np.float64)),
-                (pairs[one].correct, pairs[other].correct),
-                cluster,
-                np.array_equal(pairs[one].correct, pairs[other].correct),
-            )
+            same_answers = np.array_equal(pairs[one].correct, pairs[other].correct)
+            rows = _CommonPairs(pairs[one], pairs[other], cluster, same_answers)
             for metric in (BRIER_SKILL, "brier"):
                 test = _test(metric, rows)
                 if test is not None:
                     tests[metric].append((one, other, test))
-        tests["ece"] = ece_tests(pairs, cluster, scheme)
+        tests["ece"] = ece_tests(evidences, cluster, scheme)
     values = {
         id_: {
             key: value for key, evidence in evidences.items() if (value := _value(evidence, id_)) is not None
@@ -296,39 +296,38 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
 
 
 def ece_tests(
-    pairs: Mapping[str, Pairs], cluster: NDArray[np.intp] | None, scheme: Scheme
+    evidences: Mapping[str, AnswerEvidence], cluster: NDArray[np.intp] | None, scheme: Scheme
 ) -> list[tuple[str, str, PairedTest]]:
-    """Every difference of ECE; none where there are too many bins for their covariance."""
-    gaps: list[NDArray[np.float64]] = []
-    bins: list[NDArray[np.intp]] = []
-    owner: list[int] = []
-    for index, of_key in enumerate(pairs.values()):
-        gaps.append(of_key.confidence.astype(np.float64) - of_key.correct)
-        occupied, bin_ = np.unique(
-            assign_bins(of_key.confidence, scheme, computed=of_key.computed), return_inverse=True
-        )
-        bins.append(bin_ + len(owner))
-        owner += [index] * occupied.size
-    if len(owner) > MAX_DIRECTIONAL_BINS:
-        return []
-    n_rows = gaps[0].size
-    unit = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    """Every difference of ECE; none where there are too many bins for their covariance.
+
+    Parameters
+    ----------
+    evidences : Mapping[str, AnswerEvidence]
+        Key → one run as seen by one method, all with the same rows in the same order.
+    cluster : NDArray[np.intp] or None, shape (n,)
+        Question of each row, numbered from 0; None if each row is a question of its own.
+    scheme : Scheme
+    """
+    keys, ece = list(evidences), METRICS["ece"]
+    n_rows = evidences[keys[0]].n_used
+    unit = np.arange(n_rows) if cluster is None else cluster
     n_units = int(unit.max()) + 1
-    joint = BinMeans.from_pairs(
-        np.concatenate(gaps), np.concatenate(bins), np.tile(unit, len(pairs)).astype(np.intp), n_rows
-    )
-    values = np.abs(joint.mean) @ (np.array(owner)[:, None] == np.arange(len(pairs)))
-    keys = list(pairs)
-    return [
-        (
-            keys[i],
-            keys[j],
-            PairedTest(
-                float(values[i] - values[j]), low, high, 1.0 if values[i] == values[j] else p, n_rows, n_units
-            ),
-        )
-        for (i, j), (low, high, p) in directional_differences(joint, np.array(owner)).items()
-    ]
+    parts = [metric_gaps(evidence, ece, scheme, unit) for evidence in evidences.values()]
+    n_bins = [int(part.bin.max()) + 1 for part in parts]
+    if sum(n_bins) > MAX_DIRECTIONAL_BINS:
+        return []
+    bins = joint_bin_means(parts, n_units)
+    owner = np.repeat(np.arange(len(keys)), n_bins)
+    places = list(combinations(range(len(keys)), 2))
+    weights = np.array([(owner == i) * 1.0 - (owner == j) for i, j in places]).reshape(-1, owner.size)
+    values = weights @ np.abs(bins.mean)
+    tests: list[tuple[str, str, PairedTest]] = []
+    lows, highs = directional_contrasts(bins, weights)
+    for at, (i, j) in enumerate(places):
+        value, low, high = float(values[at]), float(lows[at]), float(highs[at])
+        p = p_value_of_interval(value, low, high)
+        tests.append((keys[i], keys[j], PairedTest(value, low, high, p, n_rows, n_units)))
+    return tests
 
 
 def _too_few_questions(n_questions: int) -> str:
@@ -373,42 +372,27 @@ def corrected_p_values(tests: Sequence[PairedTest]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CommonPairs:
-    """Confidences and outcomes of two on their common questions, and the cluster of each question.
+    """The pairs of two on their common questions, and the cluster of each question.
 
-    `one_answer`: both judge the same answers of one run, so that they cannot differ in an outcome.
+    `same_answers`: both judge the same answers of one run, so that they cannot differ in an outcome.
     """
 
-    confidence: tuple[NDArray[np.float64], NDArray[np.float64]]
-    correct: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    first: Pairs
+    second: Pairs
     cluster: NDArray[np.intp] | None
-    one_answer: bool
+    same_answers: bool
 
 
 def _test(metric: str, rows: _CommonPairs) -> PairedTest | None:
     """The test of a metric's difference; None where it is not defined on the common questions."""
-    linearise = _LINEARISATIONS[metric]
     (first, of_first), (second, of_second) = (
-        linearise(confidence, correct)
-        for confidence, correct in zip(rows.confidence, rows.correct, strict=True)
+        METRICS[metric].value_and_influence(pairs.confidence.astype(np.float64), pairs.correct)
+        for pairs in (rows.first, rows.second)
     )
     if np.isnan(first) or np.isnan(second):
         return None
-    one_more = 0.0 if rows.one_answer else influence_of_one_more(metric, *rows.correct)
+    one_more = 0.0 if rows.same_answers else influence_of_one_more(METRICS[metric], rows.first, rows.second)
     return paired_test(first - second, of_first - of_second, rows.cluster, one_more=one_more)
-
-
-def influence_of_one_more(metric: str, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
-    """What one more question that two answer differently would add to the difference of a metric.
-
-    Parameters
-    ----------
-    metric : str
-        Its id.
-    first, second : NDArray[np.bool_], shape (n,)
-        Outcomes of both.
-    """
-    accuracy = float(first.mean() + second.mean()) / 2
-    return 1 / (accuracy * (1 - accuracy)) if metric == BRIER_SKILL else 1.0
 
 
 class _Questions:
@@ -454,12 +438,8 @@ class _Questions:
         pairs = [
             evidence.confidences.pairs.take(at[both]) for evidence, at in zip((one, other), used, strict=True)
         ]
-        return _CommonPairs(
-            (pairs[0].confidence.astype(np.float64), pairs[1].confidence.astype(np.float64)),
-            (pairs[0].correct, pairs[1].correct),
-            cluster,
-            one.run is other.run and np.array_equal(pairs[0].correct, pairs[1].correct),
-        )
+        same_answers = one.run is other.run and np.array_equal(pairs[0].correct, pairs[1].correct)
+        return _CommonPairs(pairs[0], pairs[1], cluster, same_answers)
 
     def _answer_evidence(self, key: str) -> AnswerEvidence:
         evidence = self._evidences[key]

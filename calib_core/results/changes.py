@@ -7,7 +7,6 @@ shown together (Holm), is clear.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,7 +14,6 @@ from typing import Final
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.bootstrap import PairedDifference
-from calib_core.inference.intervals import Z_975, interval_contains
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.results.evidence import AnswerEvidence, Evidence
@@ -60,25 +58,6 @@ class Contrast:
         return self.p is not None and self.p <= SIGNIFICANCE_LEVEL
 
 
-def difference_p_value(difference: PairedDifference) -> float:
-    """The p-value of no difference that belongs to a 95 % interval, in [0, 1].
-
-    That of a normal distribution whose standard error is that of the interval's end nearer to 0, so that it
-    is at most .05 if and only if the interval does not contain 0.
-
-    Examples
-    --------
-    >>> made = PairedDifference(0.1, 0.0, 0.3, 100, 1, 999, 0, "")
-    >>> round(difference_p_value(made), 3)
-    0.05
-    """
-    value, low, high = difference.value, difference.low, difference.high
-    width = value - low if value > 0 else high - value
-    if interval_contains(low, high, 0) and not width > 0:
-        return 1.0
-    return math.erfc(Z_975 * abs(value) / width / math.sqrt(2)) if width > 0 else 0.0
-
-
 def measure_contrast(
     reference_level: str,
     level: str,
@@ -110,7 +89,7 @@ def measure_contrast(
         difference = paired_difference(paired, metric_id, scheme)
     except Unavailable as reason:
         return Contrast(reference_level, level, keys, None, str(reason))
-    p = difference_p_value(difference) if difference.n_questions >= MIN_ROWS else None
+    p = difference.p if difference.n_questions >= MIN_ROWS else None
     return Contrast(reference_level, level, keys, difference, None, p)
 
 

@@ -35,19 +35,27 @@ from calib_core.inference.bootstrap import (
 )
 from calib_core.inference.clusters import effective_sample_size, repeated_question_keys
 from calib_core.inference.directional import (
+    DIFFERENCE_DRAWS,
     DIRECTIONAL_DRAWS,
     MAX_DIRECTIONAL_BINS,
     BinMeans,
     Gaps,
-    directional_difference_interval,
+    directional_contrasts,
     directional_interval,
     joint_bin_means,
 )
-from calib_core.inference.intervals import auroc_interval, mean_interval, wilson_interval
+from calib_core.inference.intervals import (
+    auroc_interval,
+    mean_interval,
+    p_value_of_interval,
+    wilson_interval,
+)
 from calib_core.inference.null import null_distribution
+from calib_core.inference.paired_test import paired_test
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
+from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
 from calib_core.results.score import effective_scheme
 
@@ -207,12 +215,22 @@ def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinM
         return BinMeans.from_bins(binned)
     usable = evidence.confidences.pairs.rows
     cluster = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
-    gaps = _gaps(evidence, metric, scheme, cluster)
+    gaps = metric_gaps(evidence, metric, scheme, cluster)
     return BinMeans.from_pairs(gaps.gap, gaps.bin, gaps.cluster, gaps.divisor)
 
 
-def _gaps(evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluster: NDArray[np.intp]) -> Gaps:
-    """The gaps of a sum of |gap| over bins; `cluster` is that of each usable row."""
+def metric_gaps(evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluster: NDArray[np.intp]) -> Gaps:
+    """The gaps of a sum of |gap| over bins.
+
+    Parameters
+    ----------
+    evidence : AnswerEvidence
+    metric : Metric
+        One with a divisor.
+    scheme : Scheme
+    cluster : NDArray[np.intp], shape (usable rows,)
+        Question of each usable row, numbered from 0.
+    """
     if metric.divisor is None:
         raise RuntimeError(f"{metric.id} has no divisor")
     pairs = evidence.diagram_pairs(metric)
@@ -243,14 +261,14 @@ def _mean_interval(evidence: AnswerEvidence, metric: Metric, unit_text: str) -> 
     n = evidence.n_used
     cluster = np.arange(n) if evidence.cluster is None else evidence.cluster
     total, weight = _totals_and_weights(evidence, metric, cluster, int(cluster.max()) + 1)
-    added = _extreme_means(evidence, metric)
+    added = _extreme_means(metric, evidence.pairs)
     low, high = mean_interval(total, weight, added)
     low = low if metric.low is None else max(low, metric.low)
     high = high if metric.high is None else min(high, metric.high)
     return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")
 
 
-def _extreme_means(evidence: AnswerEvidence, metric: Metric) -> tuple[float, float] | None:
+def _extreme_means(metric: Metric, pairs: Pairs) -> tuple[float, float] | None:
     """The least and the largest value of an average row, whatever its outcome; None if there is no largest.
 
     For the accuracy these are 0 and 1, for the Brier score those of right and wrong answers.
@@ -259,7 +277,7 @@ def _extreme_means(evidence: AnswerEvidence, metric: Metric) -> tuple[float, flo
         return None
     if metric.needs == "distribution":
         return metric.low, metric.high
-    confidence = evidence.pairs.confidence.astype(np.float64)
+    confidence = pairs.confidence.astype(np.float64)
     wrong, right = (
         metric.pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True)
     )
@@ -287,9 +305,10 @@ def paired_difference(
 ) -> PairedDifference:
     """How much larger a metric is in the second run of each pair than in the first, on the same questions.
 
-    Each pair uses the questions for which both runs have a confidence and an outcome. A mean has Student's
-    interval over questions, a sum of |gap| the directional delta method, and any other metric a bootstrap.
-    All rows of a question stay together, in both runs and in all pairs of one data set.
+    Each pair uses the questions for which both runs have a confidence and an outcome. A mean has
+    `paired_test` over questions, a sum of |gap| the directional delta method, and any other metric a
+    bootstrap, both with the p-value that belongs to their interval. All rows of a question stay together, in
+    both runs and in all pairs of one data set.
 
     Parameters
     ----------
@@ -309,7 +328,8 @@ def paired_difference(
     distinct = pl.concat(keys).unique(maintain_order=True)
     clusters_by_pair = _key_positions(keys, distinct)
     if metric.pair_term is not None:
-        return _mean_difference(sides, clusters_by_pair, metric, distinct.len())
+        one_run = all(first.run is second.run for first, second in evidence_pairs)
+        return _mean_difference(sides, clusters_by_pair, metric, distinct.len(), one_run=one_run)
     if distinct.len() > MAX_INDIVIDUAL_UNITS:
         raise Unavailable(
             f"A paired difference of {metric.title_in_sentence} is offered up to {MAX_INDIVIDUAL_UNITS:,} "
@@ -340,7 +360,8 @@ def paired_difference(
     if ends is None:
         raise Unavailable(f"{metric.title} is not defined in some draws of so few questions.")
     method = interval_method_text(draws, seed, "questions")
-    return PairedDifference(value, *ends, distinct.len(), len(evidence_pairs), draws, seed, method)
+    p = p_value_of_interval(value, *ends)
+    return PairedDifference(value, *ends, p, distinct.len(), len(evidence_pairs), draws, seed, method)
 
 
 def _mean_difference(
@@ -348,8 +369,10 @@ def _mean_difference(
     clusters_by_pair: Sequence[NDArray[np.intp]],
     metric: Metric,
     n_questions: int,
+    *,
+    one_run: bool,
 ) -> PairedDifference:
-    """The paired difference of a mean, with Student's interval over questions."""
+    """The paired difference of a mean, by Student's t over questions."""
     values: list[float] = []
     errors = np.zeros(n_questions)
     for (first, second), cluster in zip(sides, clusters_by_pair, strict=True):
@@ -363,21 +386,39 @@ def _mean_difference(
         raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
     if n_questions < 2:
         raise Unavailable("Only one question is in both: its difference has no interval.")
-    # Errors of a mean over questions are its deviations over their number.
-    deviations = errors / len(sides) * n_questions
-    extremes = [tuple(_extreme_means(one, metric) for one in sides_of_pair) for sides_of_pair in sides]
-    differences = [
-        (second[0] - first[1], second[1] - first[0]) for first, second in extremes if first and second
-    ]
-    added = (
-        (float(np.mean([low for low, _ in differences])), float(np.mean([high for _, high in differences])))
-        if differences
-        else None
+    # Two methods of one run that judge the same answers cannot differ on another question either.
+    may_differ = not one_run or any(
+        not np.array_equal(first.pairs.correct, second.pairs.correct) for first, second in sides
     )
-    ends = mean_interval(value + deviations, np.ones(n_questions), added)
-    low, high = _within_range(metric, ends)
-    text = f"t interval 95 % over questions{_added_text(added)}"
-    return PairedDifference(value, low, high, n_questions, len(sides), 0, 0, text)
+    influences = [influence_of_one_more(metric, first.pairs, second.pairs) for first, second in sides]
+    one_more = float(np.mean(influences)) if may_differ else 0.0
+    # Errors of a mean over questions are its deviations over their number.
+    test = paired_test(value, errors / len(sides) * n_questions, one_more=one_more)
+    low, high = _within_range(metric, (test.low, test.high))
+    text = f"t interval 95 % over questions{', one that speaks for both added' if one_more else ''}"
+    return PairedDifference(value, low, high, test.p, n_questions, len(sides), 0, 0, text)
+
+
+def influence_of_one_more(metric: Metric, first: Pairs, second: Pairs) -> float:
+    """What a row of one more question that two answer differently would add to the difference of a metric.
+
+    Parameters
+    ----------
+    metric : Metric
+        A mean, or a smooth function of means over pairs.
+    first, second : Pairs
+        Both on the rows that are compared.
+
+    Returns
+    -------
+    float
+        0 if a term of the mean has no largest value.
+    """
+    if metric.pair_term is None:  # the Brier skill score
+        accuracy = float(first.correct.mean() + second.correct.mean()) / 2
+        return 1 / (accuracy * (1 - accuracy)) if 0 < accuracy < 1 else 0.0
+    extremes = [_extreme_means(metric, pairs) for pairs in (first, second)]
+    return float(np.mean([most - least for least, most in (ends or (0.0, 0.0) for ends in extremes)]))
 
 
 def _directional_difference(
@@ -392,7 +433,7 @@ def _directional_difference(
     if n_questions < 2:
         raise Unavailable("Only one question is in both: its difference has no interval.")
     parts = [
-        _gaps(one, metric, scheme, cluster)
+        metric_gaps(one, metric, scheme, cluster)
         for pair, cluster in zip(sides, clusters_by_pair, strict=True)
         for one in pair
     ]
@@ -401,11 +442,13 @@ def _directional_difference(
         raise Unavailable(f"A paired difference is offered up to {MAX_DIRECTIONAL_BINS:,} bins in all.")
     bins = joint_bin_means(parts, n_questions)
     sign = np.repeat([-1.0, 1.0] * len(sides), n_bins) / len(sides)
-    low, high = _within_range(metric, directional_difference_interval(bins, sign, seed=seed))
+    lows, highs = directional_contrasts(bins, sign[None, :], seed=seed)
+    low, high = _within_range(metric, (float(lows[0]), float(highs[0])))
     value = float(sign @ np.abs(bins.mean))
+    p = p_value_of_interval(value, float(lows[0]), float(highs[0]))
     fixed = ", bins held fixed" if scheme.binning != "width" else ""
-    text = f"directional delta method 95 % over questions{fixed}, {DIRECTIONAL_DRAWS} draws, seed {seed}"
-    return PairedDifference(value, low, high, n_questions, len(sides), DIRECTIONAL_DRAWS, seed, text)
+    text = f"directional delta method 95 % over questions{fixed}, {DIFFERENCE_DRAWS} draws, seed {seed}"
+    return PairedDifference(value, low, high, p, n_questions, len(sides), DIFFERENCE_DRAWS, seed, text)
 
 
 def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, float]:

@@ -9,7 +9,9 @@ import pytest
 
 import screens
 from calib_core.inference.verdict import VERDICT_WORDS, VerdictKind
+from core.cli_calls import Call, make_caller
 from predictions import write_csv
+from report_html import read as read_report
 from screens import Visit, page_text, table
 
 Block = tuple[float, int, int]
@@ -24,6 +26,11 @@ RUNS: dict[VerdictKind, tuple[Block, ...]] = {
     "few": ((0.9, 20, 3),),
 }
 """Verdict → (confidence, rows, right ones) of a run that has it."""
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    return make_caller(capsys)
 
 
 @pytest.fixture
@@ -80,3 +87,37 @@ def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: 
     for kind in RUNS:
         headline = screens.plain(visit("reliability", run=f"{kind}-alone").header[0].value)
         assert (VERDICT_WORDS[kind] if kind != "few" else "too few to judge by") in headline
+
+
+PAGES_OF_FILES = [page for page in screens.SCRIPTS if page not in ("files", "report")]
+
+
+@pytest.mark.parametrize("kind", ["over", "extreme", "none"])
+def test_no_page_report_or_command_says_something_else(
+    kind: VerdictKind, data: Path, visit: Visit, call: Call, tmp_path: Path
+) -> None:
+    """One run alone: every verdict that is worded anywhere is its own."""
+    rows = [
+        {"id": f"{said}-{at}", "confidence": said, "correct": int(at < right), "subject": "ab"[at % 2]}
+        for said, n, right in RUNS[kind]
+        for at in range(n)
+    ]
+    path = write_csv(data / "run.csv", rows)
+    texts = {page: page_text(visit(page)) for page in PAGES_OF_FILES}
+    texts["tour"] += page_text(visit("tour", step="3")).lower()
+    assert call("report", path, "--output", tmp_path / "report.html").code == 0
+    report = read_report((tmp_path / "report.html").read_text("utf-8"))
+    sections = {node.attributes["id"]: node.text for node in report.all("section")}
+    texts |= {f"report: {id_}": text for id_, text in sections.items() if id_ != "terms"}
+    texts["score"] = call("score", path, "--metric", "verdict").out
+    assert call("score", path, "--metric", "verdict", "--json").element["value"] == kind
+    others = {word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")}
+    legends = ("above zero is over-confident", "one sign (over-confident everywhere)")
+    for legend in legends:
+        texts = {where: text.replace(legend, "") for where, text in texts.items()}
+    if kind == "none":
+        others |= {VERDICT_WORDS["over"], VERDICT_WORDS["under"]}
+    said_otherwise = {where: sorted(word for word in others if word in text) for where, text in texts.items()}
+    assert {where: words for where, words in said_otherwise.items() if words} == {}
+    wording = {where for where, text in texts.items() if VERDICT_WORDS[kind] in text}
+    assert wording >= {"start", "reliability", "robustness", "tour", "groups", "score", "report: reliability"}

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme, bin_of
 from calib_core.inference.directional import (
+    DIFFERENCE_DRAWS,
     NULL_LEVEL,
     BinMeans,
     Gaps,
-    directional_difference_interval,
+    directional_contrasts,
     directional_interval,
     joint_bin_means,
 )
@@ -119,11 +120,24 @@ def test_order_and_names_do_not_matter(seed: int) -> None:
     assert directional_interval(other, 0.005, 1.0) == pytest.approx(directional_interval(one, 0.005, 1.0))
 
 
+def ends_of(bins: BinMeans, weight: np.ndarray, *, n_draws: int = DIFFERENCE_DRAWS) -> tuple[float, float]:
+    low, high = directional_contrasts(bins, weight[None, :], n_draws=n_draws)
+    return float(low[0]), float(high[0])
+
+
+def test_contrasts_are_those_of_each_alone() -> None:
+    bins = means_of([0.3, -0.02, 0.1], [1e-3, 4e-3, 1e-3])
+    weights = np.array([[1.0, -1.0, 0.0], [0.0, 0.5, -0.5], [1.0, 1.0, 1.0]])
+    low, high = directional_contrasts(bins, weights)
+    alone = [ends_of(bins, weight) for weight in weights]
+    assert list(zip(low, high, strict=True)) == [pytest.approx(ends) for ends in alone]
+
+
 def test_a_difference_errs_by_the_unfavourable_sign_where_a_gap_is_unclear() -> None:
     """One clear bin added and one unclear bin subtracted, against the quantiles of normal numbers."""
     mean, error = np.array([0.2, 0.001]), np.array([0.01, 0.02])
     bins = BinMeans(mean, np.diag(error**2), 1000)
-    low, high = directional_difference_interval(bins, np.array([1.0, -1.0]), n_draws=40_000)
+    low, high = ends_of(bins, np.array([1.0, -1.0]), n_draws=40_000)
     normal = np.random.default_rng(5).standard_normal((400_000, 2)) * error
     largest = normal[:, 0] - normal[:, 1]
     smallest = normal[:, 0] - np.abs(normal[:, 1])
@@ -135,7 +149,7 @@ def test_a_difference_of_clear_gaps_is_that_of_a_normal_distribution() -> None:
     mean = np.array([0.3, -0.2, 0.1])
     covariance = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]]) * 1e-5
     weight = np.array([0.5, 0.5, -0.5])
-    low, high = directional_difference_interval(BinMeans(mean, covariance, 500), weight, n_draws=40_000)
+    low, high = ends_of(BinMeans(mean, covariance, 500), weight, n_draws=40_000)
     signed = weight * np.sign(mean)
     half = 1.96 * np.sqrt(signed @ covariance @ signed)
     assert (low, high) == pytest.approx((0.2 - half, 0.2 + half), abs=2e-4)
@@ -143,7 +157,7 @@ def test_a_difference_of_clear_gaps_is_that_of_a_normal_distribution() -> None:
 
 def test_a_difference_lies_in_its_interval_even_without_spread() -> None:
     bins = BinMeans(np.array([0.1, 0.1]), np.zeros((2, 2)), 50)
-    assert directional_difference_interval(bins, np.array([1.0, -0.5])) == pytest.approx((0.05, 0.05))
+    assert ends_of(bins, np.array([1.0, -0.5])) == pytest.approx((0.05, 0.05))
 
 
 # --- Differences -----------------------------------------------------------------------------------
@@ -173,7 +187,7 @@ def test_joint_covariance_is_that_of_the_contributions_of_both_metrics() -> None
 
 def test_clear_gaps_differ_by_a_normal_error() -> None:
     bins = means_of([0.3, -0.2, 0.4], [1e-4, 4e-4, 1e-4])
-    low, high = directional_difference_interval(bins, np.array([1.0, 1.0, -1.0]))
+    low, high = ends_of(bins, np.array([1.0, 1.0, -1.0]))
     half = Z_975 * math.sqrt(6e-4)
     assert (low, high) == pytest.approx((0.1 - half, 0.1 + half), abs=0.06 * half)
 
@@ -181,9 +195,9 @@ def test_clear_gaps_differ_by_a_normal_error() -> None:
 def test_gaps_that_may_be_0_widen_the_end_that_noise_moves() -> None:
     """Noise alone makes |m| too large: of the added metric the lower end, of the subtracted the upper."""
     bins = means_of([0.01] * 8, [1e-4] * 8)
-    low, high = directional_difference_interval(bins, np.ones(8))
+    low, high = ends_of(bins, np.ones(8))
     assert (low, high) == pytest.approx((0.08 - 0.096, 0.08 + Z_975 * math.sqrt(8e-4)), abs=0.006)
-    below, above = directional_difference_interval(bins, -np.ones(8))
+    below, above = ends_of(bins, -np.ones(8))
     assert (below, above) == pytest.approx((-high, -low), abs=0.006)
 
 
@@ -194,5 +208,5 @@ def test_gaps_that_may_be_0_widen_the_end_that_noise_moves() -> None:
 def test_a_difference_is_in_its_interval(found: list[tuple[float, float, int]]) -> None:
     mean, variance, sign = (list(column) for column in zip(*found, strict=True))
     signs = np.array(sign, np.float64)
-    low, high = directional_difference_interval(means_of(mean, variance), signs)
+    low, high = ends_of(means_of(mean, variance), signs)
     assert low <= signs @ np.abs(mean) <= high

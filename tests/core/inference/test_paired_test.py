@@ -11,9 +11,9 @@ from scipy import stats
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.paired_test import paired_test
 from calib_core.metrics import METRICS
-from calib_core.metrics.metric import Linearisation
+from calib_core.metrics.metric import Metric
 
-LINEAR = [metric.linearise for metric in METRICS.values() if metric.linearise]
+SMOOTH = [metric for metric in METRICS.values() if metric.is_smooth]
 VALUES = st.lists(st.integers(-8, 8), min_size=3, max_size=20)
 
 
@@ -51,17 +51,29 @@ def test_one_question_has_no_test() -> None:
         paired_test(0.5, np.zeros(3), np.zeros(3, np.intp))
 
 
-@pytest.mark.parametrize("linearise", LINEAR)
-def test_the_influence_is_the_derivative_in_the_weight_of_a_pair(linearise: Linearisation) -> None:
+def test_one_more_question_has_as_many_rows_as_the_others() -> None:
+    once = paired_test(0.0, np.zeros(30), one_more=0.7)
+    thrice = paired_test(0.0, np.zeros(90), np.repeat(np.arange(30), 3), one_more=0.7)
+    assert (thrice.low, thrice.high) == pytest.approx((once.low, once.high))
+
+
+@pytest.mark.parametrize("metric", SMOOTH, ids=lambda metric: metric.id)
+def test_the_influence_is_the_derivative_in_the_weight_of_a_pair(metric: Metric) -> None:
     """Doubling 1 of n pairs moves the value by its influence over n, to first order."""
     random = np.random.default_rng(3)
     c = random.random(2000)
     y = random.random(2000) < c
-    value, influence = linearise(c, y)
+    value, influence = metric.value_and_influence(c, y)
     assert influence.mean() == pytest.approx(0, abs=1e-12)
     for at in range(5):
-        doubled, _ = linearise(np.append(c, c[at]), np.append(y, y[at]))
+        doubled, _ = metric.value_and_influence(np.append(c, c[at]), np.append(y, y[at]))
         assert doubled - value == pytest.approx(influence[at] / 2001, abs=2e-6)
+
+
+def test_a_metric_over_bins_has_no_influence() -> None:
+    assert {"accuracy", "brier", "bias", "brier_skill"} <= {metric.id for metric in SMOOTH}
+    with pytest.raises(ValueError, match="not a smooth function"):
+        METRICS["ece"].value_and_influence(np.array([0.5]), np.array([True]))
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))

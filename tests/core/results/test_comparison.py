@@ -25,7 +25,7 @@ def test_every_evidence_is_a_point_and_the_table_begins_with_the_highest_skill()
     assert frame["run"].to_list() == ["m100 · quiz", "m140 · quiz", "m60 · quiz"]
     assert frame["brier"][1] == pytest.approx(brier_of(140, 200, 0.8, 0.3))
     assert frame["accuracy"].to_list() == [0.5, 0.7, 0.3]
-    assert frame["best_by"].to_list() == ["brier_skill, brier", "brier_skill, accuracy, brier", ""]
+    assert frame["best_by"].to_list() == ["brier_skill", "brier_skill, accuracy, brier", ""]
     assert (frame["accuracy_low"] < frame["accuracy"]).all()
     assert frame["skill"].is_sorted(descending=True)
     assert frame["skill"][0] == pytest.approx(1 - brier_of(100, 200, 0.8, 0.3) / 0.25)

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from calib_core.inference.bootstrap import PairedDifference
+from calib_core.inference.intervals import p_value_of_interval
 from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
-from calib_core.results.changes import Contrast, correct_contrasts, difference_p_value
+from calib_core.results.changes import Contrast, correct_contrasts
 from calib_core.results.groups import RestDifference, contrasts_headline, groups_headline, groups_subheadline
 from core.figures.group_builders import make_group
 
@@ -59,9 +60,10 @@ def test_a_group_differs_from_the_rest_only_by_its_own_q() -> None:
 
 
 def make_contrast(low: float, high: float, questions: int = 431) -> Contrast:
-    difference = PairedDifference((low + high) / 2, low, high, questions, 2, 999, 0, "how")
-    p = difference_p_value(difference) if questions >= 30 else None
-    return Contrast("0-shot", "5-shot", (("a", "b"),), difference, None, p)
+    value = (low + high) / 2
+    p = p_value_of_interval(value, low, high)
+    difference = PairedDifference(value, low, high, p, questions, 2, 999, 0, "how")
+    return Contrast("0-shot", "5-shot", (("a", "b"),), difference, None, p if questions >= 30 else None)
 
 
 def test_a_change_is_said_by_the_interval_of_the_difference() -> None:
@@ -99,11 +101,10 @@ def test_differences_that_are_shown_together_are_corrected_together() -> None:
 def test_p_is_clear_exactly_where_the_interval_does_not_hold_zero(low: float) -> None:
     for sign in (1, -1):
         first, last = sorted((sign * low, sign * (low + 0.35)))
-        difference = PairedDifference(sign * (low + 0.1), first, last, 100, 1, 999, 0, "how")
         holds = first <= 1e-12 and last >= -1e-12
-        assert (difference_p_value(difference) <= 0.05 - 1e-12) == (not holds)
+        assert (p_value_of_interval(sign * (low + 0.1), first, last) <= 0.05 - 1e-12) == (not holds)
 
 
 def test_a_difference_without_spread_is_certain() -> None:
-    assert difference_p_value(PairedDifference(0.1, 0.1, 0.1, 100, 1, 999, 0, "how")) == 0
-    assert difference_p_value(PairedDifference(1e-17, 1e-17, 1e-17, 100, 1, 999, 0, "how")) == 1
+    assert p_value_of_interval(0.1, 0.1, 0.1) == 0
+    assert p_value_of_interval(1e-17, 1e-17, 1e-17) == 1

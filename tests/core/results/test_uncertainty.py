@@ -13,11 +13,17 @@ from scipy import stats
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS_RECOMPUTED
-from calib_core.inference.directional import DIRECTIONAL_DRAWS, BinMeans, directional_difference_interval
-from calib_core.inference.intervals import coverage_note, wilson_interval
+from calib_core.inference.directional import (
+    DIFFERENCE_DRAWS,
+    DIRECTIONAL_DRAWS,
+    BinMeans,
+    directional_contrasts,
+)
+from calib_core.inference.intervals import coverage_note, p_value_of_interval, wilson_interval
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.results import uncertainty
+from calib_core.results.best import compare_pairs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.score import score
 from calib_core.results.uncertainty import metric_interval, no_interval_reason, paired_difference
@@ -298,21 +304,44 @@ def test_a_difference_in_brier_score_is_that_of_the_questions_differences() -> N
         evidence_with_ids(confidence[at].tolist(), right[at].tolist(), ids, "ab"[at]) for at in (0, 1)
     )
     squares = (confidence - right) ** 2
-    best, worst = (at((1 - confidence) ** 2, confidence**2).mean(axis=1) for at in (np.minimum, np.maximum))
-    values = [*(squares[1] - squares[0]), best[1] - worst[0], worst[1] - best[0]]
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    differences = squares[1] - squares[0]
+    one_more = np.abs(1 - 2 * confidence).mean()
+    error = np.sqrt(((differences - differences.mean()) ** 2).sum() + one_more**2) / np.sqrt(49 * 50)
+    half = stats.t.ppf(0.975, 49) * error
     found = paired_difference([(first, second)], "brier")
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert found.value == pytest.approx((squares[1] - squares[0]).mean())
+    assert found.value == pytest.approx(differences.mean())
+    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.value) / error, 49))
+
+
+def test_a_difference_is_the_one_that_comparisons_show() -> None:
+    """Also where each question is asked three times."""
+    random = np.random.default_rng(11)
+    confidence, right = random.random((2, 120)), (random.random((2, 120)) < 0.6).astype(int)
+    ids, trial_of = [str(at) for at in range(120)], [f"q{at // 3}" for at in range(120)]
+    first, second = (
+        given_evidence(c, y, id=ids, trial_of=trial_of) for c, y in zip(confidence, right, strict=True)
+    )
+    compared = compare_pairs({"a": first, "b": second}, ("brier", "accuracy"))
+    for metric in ("brier", "accuracy"):
+        found, pair = paired_difference([(first, second)], metric), compared.pair(metric, "b", "a")
+        assert pair is not None
+        test = pair.test
+        assert (found.value, found.low, found.high, found.p) == pytest.approx(
+            (test.difference, test.low, test.high, test.p)
+        )
+        assert (found.n_questions, test.n_clusters) == (40, 40)
 
 
 def test_a_difference_in_accuracy_counts_a_question_more_for_each_run() -> None:
     ids = [str(at) for at in range(40)]
     right = np.array([[1] * 30 + [0] * 10, [1] * 25 + [0] * 8 + [1] * 7])
     first, second = (evidence_with_ids([0.5] * 40, right[at].tolist(), ids, "ab"[at]) for at in (0, 1))
-    expected = stats.ttest_1samp([*(right[1] - right[0]), -1, 1], 0).confidence_interval(0.95)
+    differences = right[1] - right[0]
+    error = np.sqrt(((differences - differences.mean()) ** 2).sum() + 1) / np.sqrt(39 * 40)
+    half = stats.t.ppf(0.975, 39) * error
     found = paired_difference([(first, second)], "accuracy")
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
 
 
 def test_a_difference_in_ece_holds_its_estimate_and_covers_gaps_that_only_seem_so() -> None:
@@ -331,7 +360,7 @@ def test_a_difference_in_ece_holds_its_estimate_and_covers_gaps_that_only_seem_s
         assert found.low <= min(found.value, 0)
         assert found.high >= max(found.value, 0)
         assert found.interval_method == (
-            f"directional delta method 95 % over questions, {DIRECTIONAL_DRAWS} draws, seed 0"
+            f"directional delta method 95 % over questions, {DIFFERENCE_DRAWS} draws, seed 0"
         )
 
 
@@ -487,8 +516,9 @@ def test_a_difference_of_ece_has_the_joint_covariance_of_both_runs_by_question()
     used = np.flatnonzero(np.abs(gaps).sum(axis=0))
     covariance = 60 / 59 * (centred.T @ centred)[np.ix_(used, used)]
     weight = np.repeat([-1.0, 1.0], 10)[used]
-    ends = directional_difference_interval(BinMeans(mean[used], covariance, 60), weight)
+    low, high = directional_contrasts(BinMeans(mean[used], covariance, 60), weight[None, :])
     assert found.value == pytest.approx(float(weight @ np.abs(mean[used])))
-    assert (found.low, found.high) == pytest.approx(ends, abs=1e-3)
+    assert (found.low, found.high) == pytest.approx((low[0], high[0]), abs=1e-3)
+    assert found.p == p_value_of_interval(found.value, found.low, found.high)
     assert found.n_questions == 60
     assert "directional delta method" in found.interval_method
