@@ -169,7 +169,7 @@ def _null_median_trace(
         "cliponaxis": False,
         "x": [round(group.null_median or 0.0, 7) for group in groups],
         "y": [positions[group] for group in groups],
-        "name": "if calibrated: median",
+        "name": "calibrated model: median",
         "legendrank": 1001,
         "marker": {"symbol": "line-ns", "size": 11, "line": {"color": theme.muted_text, "width": 2}},
         "unselected": {"marker": {"opacity": 1}},
@@ -188,7 +188,7 @@ def _hover_text(group: Group, result: GroupResults) -> str:
     if group.low is not None and group.high is not None:
         text += f" ({format_interval(group.low, group.high)})"
     if group.null_median is not None:
-        text += f"<br>if calibrated {format_number(group.null_median)}"
+        text += f"<br>calibrated model {format_number(group.null_median)}"
     text += f"<br>n = {group.n_used:,}{', few' if group.has_few_rows else ''}"
     q = q_value_phrase(group.q)
     return f"{text}<br>{group.verdict.words}{f' ({q})' if q else ''}"

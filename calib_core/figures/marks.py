@@ -75,7 +75,7 @@ def band_trace(
     }
 
 
-def band_legend_entry(theme: Theme, suffix: str = "", model: str = "if calibrated") -> dict[str, Any]:
+def band_legend_entry(theme: Theme, suffix: str = "", model: str = "calibrated model") -> dict[str, Any]:
     """The legend entry of null bands; `suffix` names their run where they are drawn for one run only."""
     line = {"color": theme.muted_text, "width": 9}
     return legend_entry(f"{model}: 5–95 %{suffix}", "lines", line=line, opacity=0.35)

@@ -307,7 +307,7 @@ def _hover_texts(curve: SweepCurve) -> list[str]:
     for index, value in enumerate(curve.values):
         text = "not known" if value is None else f"{value:.4g}"
         if (noise := curve.noise) is not None:
-            model = "fitted model" if curve.fitted else "if calibrated"
+            model = "fitted model" if curve.fitted else "calibrated model"
             text += (
                 f"<br>{model} {noise.median[index]:.4g} ({noise.low[index]:.4g} to {noise.high[index]:.4g})"
             )

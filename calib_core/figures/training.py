@@ -225,7 +225,7 @@ def _hover_text(line: TrainingLine, point: Checkpoint) -> str:
     text += f"<br>{escape_for_plotly(_short_title(point.label))}"
     text += f"<br>{format_number(point.value, '.4g')}"
     if point.null_median is not None:
-        text += f"<br>if calibrated {format_number(point.null_median, '.4g')}"
+        text += f"<br>calibrated model {format_number(point.null_median, '.4g')}"
         text += f" ({format_interval(point.null_low, point.null_high, '.4g')})"
     q = q_value_phrase(point.q)
     return f"{text}<br>{point.verdict.words}{f' ({q})' if q else ''}"

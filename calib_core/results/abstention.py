@@ -26,7 +26,8 @@ AURC_FORMULA: Final = AURC.source.partition(": ")[2]
 """Area under risk against coverage; rows of equal confidence are answered together."""
 
 IN_SAMPLE_NOTE: Final = (
-    "Each t is chosen on the rows it is judged on: on new questions expect less, and rather the lower end."
+    "Each t is chosen on the rows it is judged on. Expect lower accuracy on new questions; plan with the "
+    "lower bound."
 )
 """Caution shown with every threshold."""
 

@@ -176,7 +176,7 @@ def concentration_headline(results: Sequence[Concentration]) -> str:
         return f"{both_or_all(lowest.n_used).capitalize()} {lowest.unit} lie in one bin."
     return (
         f"The two fullest of {lowest.n_bins:,} bins hold {format_percent(low)} of the {lowest.n_used:,} "
-        f"{lowest.unit}, which are as spread out as over {lowest.effective_bins or 1:.1f} equally full bins."
+        f"{lowest.unit}: an effective {lowest.effective_bins or 1:.1f} of {lowest.n_bins} bins."
     )
 
 

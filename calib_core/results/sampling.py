@@ -921,7 +921,7 @@ def sufficient_size_headline(
         Method id → name such as "F_CS".
     """
     if not sufficient_sizes:
-        return "Every N' here is more than half of the samples, so there is none to compare the others with."
+        return "Too few samples per question to compare sample sizes: every N' is more than half of them."
     reference = sufficient_sizes[0].reference_size
     if not any(differences.values()):
         return f"Only N' = {reference} is not greyed, so there is no smaller N' to compare with it."

@@ -61,7 +61,7 @@ def test_the_target_accuracy_is_typed_and_goes_into_the_address(file: Path, visi
     assert screens.address(at) == {"methods": "given", "wanted": "0.6"}
     assert tiles(at)["Answered at 60 %"] == f"{100 * found.coverage:.1f} %"
     assert tiles(at)["By confidence ≥"] == f"{found.threshold:.15g}"
-    assert tiles(at)["Lower end there"] == f"{100 * (found.low or 0):.1f} %"
+    assert tiles(at)["95 % lower bound"] == f"{100 * (found.low or 0):.1f} %"
     assert tiles(visit("abstention", methods="given", wanted="0.6")) == tiles(at)
     choose(at, "wanted", "0.9")
     assert screens.address(at) == {"methods": "given"}

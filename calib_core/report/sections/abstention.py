@@ -34,14 +34,14 @@ from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.wording import NO_VALUE, format_number, format_percent
 
-ID, TITLE, QUESTION = "abstention", "Abstention", "What if it may refuse?"
+ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
 
 DEFAULT_TARGET_ACCURACY: Final = 0.9
 """The target accuracy where none is chosen."""
 
 ABSTENTION_CAPTION: Final = (
-    "From right to left fewer questions are answered, the surest last. Pale: 95 % Wilson interval of each "
-    f"accuracy of {MIN_ROWS} answers or more. {IN_SAMPLE_NOTE}"
+    "Moving left, the model answers only its most confident questions. Shaded band: 95 % Wilson interval of "
+    f"each accuracy of {MIN_ROWS} answers or more. {IN_SAMPLE_NOTE}"
 )
 AURC_NOTE: Final = f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better."
 NO_SINGLE_CONFIDENCES: Final = (
@@ -129,7 +129,7 @@ def abstention_tiles(
             "The threshold that gives it, chosen on these same rows.",
         ),
         Tile(
-            "Lower end there",
+            "95 % lower bound",
             format_percent(best.low if best else None),
             "Of the 95 % Wilson interval of the accuracy on those answered.",
             f"n = {best.n_answered:,}" if best else "",

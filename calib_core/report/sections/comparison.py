@@ -42,8 +42,8 @@ ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate 
 MEASURES_PER_POINT: Final = 2
 """Numbers estimated for each point, with intervals: accuracy and Brier score."""
 
-CURVES_CAPTION: Final = "On grey ground, below a(1−a), a confidence tells right from wrong. "
-TRENDS_TITLE: Final = "Do the two go together over the models?"
+CURVES_CAPTION: Final = "Grey: better than always stating the average accuracy. "
+TRENDS_TITLE: Final = "Trend over the models"
 CHANGE_HEADING: Final = "From the least to the most accurate"
 SKILL_MEANING: Final = (
     "1 − Brier/(a(1−a)), a the accuracy: how much better the confidence is than always stating the accuracy. "

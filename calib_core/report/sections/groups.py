@@ -48,7 +48,7 @@ from calib_core.wording import (
     plural,
 )
 
-ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
+ID, TITLE, QUESTION = "groups", "Groups", "Where is calibration worst?"
 
 MAX_SERIES: Final = 4
 """At most this many runs can be told apart in one row of the figure."""

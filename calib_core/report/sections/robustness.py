@@ -194,7 +194,7 @@ def _rsd_tile(curve: SweepCurve) -> Tile:
 
 def _model_text(curve: SweepCurve) -> str:
     """Which model the draws are of."""
-    return "fitted model" if curve.fitted else "if calibrated"
+    return "fitted model" if curve.fitted else "calibrated model"
 
 
 def full_ece_tiles(result: Sweep) -> list[Tile]:

@@ -61,8 +61,8 @@ ENOUGH_HELP: Final = (
     "of the paired difference (mean over the repeats, bootstrap over the questions) lies inside the chosen ±."
 )
 SAMPLING_CAPTION: Final = (
-    "Pale: one standard deviation of the draws to either side; no interval over questions. On grey ground "
-    "the parts overlap."
+    "Shaded band: one standard deviation over the draws, which is no interval over questions. Grey: the "
+    "subsets overlap."
 )
 
 
@@ -236,7 +236,7 @@ def _mean_and_sd(mean: float | None, std: float | None) -> str:
 def gaps_title(result: SampleSizeSweep) -> str:
     """The title of the table of paired differences."""
     tolerance = result.sufficient_sizes[0].tolerance
-    return f"Brier score less that at N' = {result.reference_size}, enough within ±{tolerance:g}"
+    return f"Difference in Brier score from N' = {result.reference_size} (tolerance ±{tolerance:g})"
 
 
 def gap_rows(result: SampleSizeSweep) -> list[dict[str, object]]:

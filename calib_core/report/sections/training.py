@@ -24,8 +24,8 @@ NO_CHECKPOINT: Final = (
     "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
 )
 TRAINING_CAPTION: Final = (
-    "Pale: the number if a checkpoint's confidences were exactly right (5th to 95th percentile; dotted: the "
-    "median). Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints drawn. A change is "
+    "Shaded band: the number of a perfectly calibrated model (5th to 95th percentile; dotted: the median). "
+    "Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints drawn. A change is "
     "claimed only by the interval of the difference on the same questions."
 )
 
@@ -116,7 +116,7 @@ def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
     low, high = min(values, default=None), max(values, default=None)
     value = format_number(low) if single else format_interval(low, high)
     null = points[0].null_median if single else None
-    return Tile(label, value, help_, "" if null is None else f"if calibrated {format_number(null)}")
+    return Tile(label, value, help_, "" if null is None else f"calibrated model {format_number(null)}")
 
 
 def training_recipes(result: Training) -> list[str]:

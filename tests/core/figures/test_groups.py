@@ -60,7 +60,7 @@ def test_the_null_is_a_stroke_and_in_the_hover() -> None:
     (stroke,) = [trace for trace in figure["data"] if trace.get("marker", {}).get("symbol") == "line-ns"]
     assert (stroke["x"], stroke["y"]) == ([0.05], [0])
     assert dots(figure)[0]["hovertext"][0] == (
-        "<b>law</b><br>r<br>ECE 0.3000 (0.2000 to 0.4500)<br>if calibrated 0.0500<br>n = 100"
+        "<b>law</b><br>r<br>ECE 0.3000 (0.2000 to 0.4500)<br>calibrated model 0.0500<br>n = 100"
         "<br>over-confident (q = 0.012)"
     )
     assert dots(figure)[0]["hovertext"][1].endswith("n = 20, few<br>too few rows")
@@ -72,9 +72,9 @@ def legend_texts(figure: Figure) -> list[str]:
 
 def test_the_stroke_is_explained_once_and_a_series_without_a_dot_has_no_entry() -> None:
     first = make_groups(make_group("law", 0.3, null=0.05), make_group("law", 0.2, run="s"))
-    assert legend_texts(groups_figure(first, LIGHT)) == ["r", "s", "if calibrated: median"]
+    assert legend_texts(groups_figure(first, LIGHT)) == ["r", "s", "calibrated model: median"]
     bare = replace(first, series={"r": "r", "none": "none", "s": "s"})
-    assert legend_texts(groups_figure(bare, LIGHT)) == ["r", "s", "if calibrated: median"]
+    assert legend_texts(groups_figure(bare, LIGHT)) == ["r", "s", "calibrated model: median"]
     assert legend_texts(groups_figure(make_groups(make_group("law", 0.3)), LIGHT)) == ["r"]
 
 
@@ -82,7 +82,7 @@ def test_a_number_below_zero_has_a_minus_sign_in_the_hover() -> None:
     group = make_group("law", -0.3, low=-0.4, high=-0.2, null=-0.01)
     (words,) = dots(groups_figure(make_groups(group, metric="bias"), LIGHT))[0]["hovertext"]
     assert "-" not in words
-    assert "−0.3000 (−0.4000 to −0.2000)<br>if calibrated −0.0100" in words
+    assert "−0.3000 (−0.4000 to −0.2000)<br>calibrated model −0.0100" in words
 
 
 def test_two_long_names_that_end_otherwise_are_distinguished() -> None:

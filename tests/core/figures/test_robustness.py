@@ -24,7 +24,7 @@ def test_every_value_is_a_point_at_its_m() -> None:
     (trace,) = traces_of_metric(metric_values_figure([make_sweep(make_curve("ece"))], LIGHT), "ece")
     assert (trace["x"], trace["y"]) == ([5, 10, 100], [0.1, 0.2, 0.3])
     assert trace["hovertext"][0] == (
-        "<b>ECE</b><br>M = 5<br>0.1<br>if calibrated 0.01 (0.005 to 0.02)<br>p ≤ 0.005"
+        "<b>ECE</b><br>M = 5<br>0.1<br>calibrated model 0.01 (0.005 to 0.02)<br>p ≤ 0.005"
     )
 
 
@@ -49,7 +49,7 @@ def test_the_null_is_a_pale_band_of_the_first_run_alone() -> None:
     assert band["x"] == [5, 10, 100, 100, 10, 5]
     assert band["y"] == pytest.approx([0.005, 0.01, 0.015, 0.06, 0.04, 0.02])
     assert band["fillcolor"].startswith("rgba(0,114,178,")
-    assert trace_named(metric_values_figure([one, two], LIGHT), "if calibrated")["name"].endswith(
+    assert trace_named(metric_values_figure([one, two], LIGHT), "calibrated model")["name"].endswith(
         "(first run)"
     )
 
@@ -64,7 +64,7 @@ def test_the_fitted_model_takes_the_place_of_the_calibrated_one() -> None:
         "<b>ECE</b><br>M = 5<br>0.1<br>fitted model 0.01 (0.09 to 0.02)"
     )
     assert [trace["name"] for trace in figure["data"] if "5–95 %" in str(trace.get("name"))] == [
-        "if calibrated: 5–95 %",
+        "calibrated model: 5–95 %",
         "ECE, fitted model: 5–95 %",
     ]
 

@@ -21,7 +21,7 @@ def test_points_are_the_checkpoints_and_carry_their_run() -> None:
     assert (trace["x"], trace["y"]) == ([1, 2, 3], [0.3, 0.2, 0.05])
     assert trace["customdata"] == [["gpt@10"], ["gpt@100"], ["gpt@1000"]]
     assert trace["hovertext"][0] == (
-        "<b>gpt</b><br>step10<br>0.3<br>if calibrated 0.02 (0.01 to 0.03)<br>over-confident (q < 0.001)"
+        "<b>gpt</b><br>step10<br>0.3<br>calibrated model 0.02 (0.01 to 0.03)<br>over-confident (q < 0.001)"
     )
 
 

@@ -193,8 +193,7 @@ def test_methods_side_by_side() -> None:
 def test_the_sentence_says_what_the_page_shows() -> None:
     two = measure_concentration(block_evidence((0.15, 1, 0), (0.55, 3, 1), (0.95, 6, 4)))
     assert concentration_headline([two]) == (
-        "The two fullest of 10 bins hold 90.0 % of the 10 rows, which are as spread out as over 2.2 equally "
-        "full bins."
+        "The two fullest of 10 bins hold 90.0 % of the 10 rows: an effective 2.2 of 10 bins."
     )
     one = measure_concentration(block_evidence((0.95, 6, 4)))
     none = replace(one, top_two_share=None)
