@@ -1,1 +1,1 @@
-"""Train tiny models and predict the demo data (`python -m demo`)."""
+"""Make the demo data: train tiny models (`python -m demo`), or reduce published files (`demo.published`)."""

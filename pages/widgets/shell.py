@@ -36,7 +36,7 @@ ChoiceT = TypeVar("ChoiceT")
 Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
 """Draws a page's controls in the sidebar and returns the choice; raises Unavailable with what to do."""
 
-DEMO_NOTE: Final = " Demo data: tiny models trained for this demo, and GPT-4 on a public set of puzzles."
+DEMO_NOTE: Final = " Demo data: public predictions of known models, and tiny models trained for this demo."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
 BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
