@@ -313,7 +313,7 @@ def show_contents(order: ReportOrder) -> None:
     """Say which pages, runs and numbers the report holds."""
     st.header("What it will hold", anchor=False)
     settings = order.settings
-    method = METHODS[settings.methods[0]].title if settings.methods else "each run's first confidence method"
+    method = METHODS[settings.methods[0]].title if settings.methods else "each run's default method"
     number = metric_caption(settings.metrics[0] if settings.metrics else DEFAULT_METRIC, settings.scheme)
     caption = ViewCaption(
         plural(len(order.pages), "page"), [run.title for run in order.runs], [method], number

@@ -304,6 +304,7 @@ CHOICE_SOFTMAX: Final = Method(
     columns=("choice_logprobs", "choice_logits", "choice_probs"),
     requirement="a number for every choice is needed",
     display_rank=4,
+    headline_rank=3,
     style=(2, "pentagon", "10px,3px,3px,3px"),
 )
 

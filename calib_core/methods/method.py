@@ -115,6 +115,13 @@ class Method:
         Whether the method serves as a baseline for those from samples, as it needs none itself.
     display_rank : int
         If not all methods can be shown at once, those of lower rank come first; ties go by registration.
+    headline_rank : int
+        Where a run has several methods, the one of lowest rank stands for the run, on Start, in the tour and
+        where none is chosen; ties go by registration. The ranks follow what a person who uses the model's
+        answers has to go by: the number the model states, else the one its file calls its confidence, else
+        the probability of the chosen answer, else how many samples agree on it (F_CS; F_CN counts different
+        answers only, and falls as more are drawn), and then what takes a second question to the model or
+        averages over tokens.
     style : (int, str, str) or None
         Colour, symbol and dash in figures that compare methods, where no two methods share a symbol; None
         means any symbol and dash left over.
@@ -134,6 +141,7 @@ class Method:
     uses_samples: bool = False
     is_baseline: bool = False
     display_rank: int = 100
+    headline_rank: int = 100
     style: MethodStyle | None = None
 
     def confidences(self, run: AnswerRun, options: MethodOptions) -> Confidences:

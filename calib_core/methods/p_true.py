@@ -72,5 +72,6 @@ P_TRUE: Final = Method(
     renormalisation_column="p_false",
     is_baseline=True,
     display_rank=2,
+    headline_rank=5,
     style=(3, "triangle-up", "8px,3px,2px,3px"),
 )

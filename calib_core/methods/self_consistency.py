@@ -261,6 +261,7 @@ CLUSTER_SIZE: Final = Method(
     requirement=SAMPLES_REQUIRED,
     uses_samples=True,
     display_rank=1,
+    headline_rank=4,
     style=(0, "circle", "solid"),
 )
 

@@ -36,6 +36,7 @@ GIVEN: Final = Method(
     columns=("confidence",),
     requirement="one number from 0 to 1 a question is needed",
     display_rank=5,
+    headline_rank=2,
     style=(1, "hexagon", "14px,3px"),
 )
 
@@ -65,5 +66,6 @@ VERBAL: Final = Method(
     columns=("verbal_confidence",),
     requirement="a confidence that the model wrote is needed",
     display_rank=6,
+    headline_rank=1,
     style=(5, "cross", "3px,6px"),
 )

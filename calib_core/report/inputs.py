@@ -14,6 +14,7 @@ from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC
 from calib_core.readers.merged_runs import group_parts, merge_parts
+from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.files import FileReport, RunReport, run_report
 from calib_core.results.run_names import run_order
@@ -172,8 +173,8 @@ class ReportInput:
 
     def methods_for(self, run: ReportRun) -> tuple[str, ...]:
         """The requested methods that the run supports; if there are none, its default method."""
-        usable = tuple(run.usable)
-        return tuple(id_ for id_ in usable if id_ in self.settings.methods) or usable[:1]
+        requested = tuple(id_ for id_ in run.usable if id_ in self.settings.methods)
+        return requested or (default_method(run.usable),)
 
     @property
     def answer_runs(self) -> tuple[ReportRun, ...]:

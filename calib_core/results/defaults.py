@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from calib_core.inference.verdict import MIN_ROWS
@@ -20,6 +20,22 @@ def default_methods(
 ) -> list[str]:
     """The first `limit` usable methods by preference, returned in the registry's order."""
     return in_order(in_order(usable, preference)[:limit])
+
+
+def default_method(usable: Iterable[str]) -> str:
+    """The method that stands for a run: of its usable methods, that of the lowest `Method.headline_rank`.
+
+    Parameters
+    ----------
+    usable : iterable of str
+        Ids of the methods that the run has; at least one.
+
+    Examples
+    --------
+    >>> default_method(["cluster_number", "cluster_size"]), default_method(["logit_path", "given", "verbal"])
+    ('cluster_size', 'verbal')
+    """
+    return min(in_order(usable), key=lambda id_: METHODS[id_].headline_rank)
 
 
 def default_run(n_used: Mapping[str, int]) -> str:

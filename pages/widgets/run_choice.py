@@ -13,7 +13,7 @@ from calib_core.errors import Unavailable
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.report.sections.robustness import SWEEPABLE_METRICS
-from calib_core.results.defaults import default_run
+from calib_core.results.defaults import default_method, default_run
 from calib_core.results.evidence import Evidence
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
 from calib_core.results.score import metric_availability
@@ -152,10 +152,11 @@ def choose_sweep(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
 def pick_run_and_method(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[LoadedRun, Evidence]:
     """Draw the controls of one run, its method and the method's options; raises as `choose_run`."""
     by_id = {run.id: run for run in runs}
-    n_used = {run.id: next(iter(run.report.survey.usable.values())).n_used for run in runs}
+    usable_by_run = {run.id: run.report.survey.usable for run in runs}
+    n_used = {id_: usable[default_method(usable)].n_used for id_, usable in usable_by_run.items()}
     run = pick_run(url_state, by_id, default_run(n_used))
-    usable = run.report.survey.usable
-    method = pick_method(url_state, list(usable), next(iter(usable)))
+    usable = usable_by_run[run.id]
+    method = pick_method(url_state, list(usable), default_method(usable))
     options = pick_method_options(url_state, usable[method])
     return run, run_evidence(run.report, run.file.stamp, method, options)
 

@@ -2,7 +2,13 @@
 
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
-from calib_core.results.defaults import MAX_DEFAULT_METHODS, METHOD_PREFERENCE, default_methods, default_run
+from calib_core.results.defaults import (
+    MAX_DEFAULT_METHODS,
+    METHOD_PREFERENCE,
+    default_method,
+    default_methods,
+    default_run,
+)
 
 
 def test_the_first_run_with_rows_enough_is_shown_first() -> None:
@@ -20,3 +26,14 @@ def test_methods_stand_in_the_registrys_order_and_are_few() -> None:
     assert len(shown) == MAX_DEFAULT_METHODS
     assert shown == [id_ for id_ in METHODS if id_ in METHOD_PREFERENCE[:MAX_DEFAULT_METHODS]]
     assert default_methods({"verbal", "given"}) == ["verbal", "given"]
+
+
+def test_the_method_that_stands_for_a_run_is_the_one_a_person_would_use() -> None:
+    preferred = ["verbal", "given", "given.b", "choice_softmax", "cluster_size", "p_true"]
+    for place, method in enumerate(preferred):
+        later = [*METHODS, "given.b"] if place == 0 else [*preferred[place:], "cluster_number", "logit_path"]
+        for usable in (later, later[::-1], set(later)):
+            assert default_method(usable) == method
+    assert default_method(["pairwise", "cluster_number"]) == "cluster_number"  # ties go by registration
+    assert default_method(["given.b", "given.a"]) == "given.a"
+    assert default_method(["tokens"]) == "tokens"
