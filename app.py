@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
 import polars as pl
 import streamlit as st
@@ -11,7 +12,14 @@ import streamlit as st
 from calib_core.edges import DEFAULT_SCHEME
 from calib_core.figures.sparkline import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
 from calib_core.inference.verdict import MIN_ROWS
-from calib_core.results.overview import Overview, RunSummary, overview_frame, summarise_runs
+from calib_core.results.defaults import default_method
+from calib_core.results.overview import (
+    Overview,
+    RunSummary,
+    group_by_dataset,
+    overview_frame,
+    summarise_runs,
+)
 from calib_core.results.view_caption import ViewCaption, bins_caption, method_titles, rows_used_text
 from calib_core.wording import plural
 from pages.state.cache import LoadedFile, cached_result
@@ -24,16 +32,20 @@ from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
 from pages.widgets.page_link import page_link
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_headline, show_recipe, show_warnings_of_runs
+from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
+from pages.widgets.uploader import show_start_uploader
 from pages.widgets.url_inputs import url_toggle
 
 _ROW_PADDING: Final = 8
 """Pixels of a row above and below its curve."""
 
-_TEXT_COLUMNS_WIDTH: Final = 567
-"""Pixels of run, verdict and method together with which all columns fit on a 1440-pixel screen."""
-_MIN_RUN_COLUMN_WIDTH: Final = 224
+_MIN_RUN_COLUMN_WIDTH, _MAX_RUN_COLUMN_WIDTH = 174, 320
+"""Pixels: the same in most tables, so that their columns lie below one another; on a phone, the ECE and most
+of the verdict lie beside it."""
+
+_MAX_TABLES: Final = 20
+"""Data sets with a table each; the runs of further ones share the last table, under their full names."""
 
 _SHARE_COLUMNS: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
 _CURVE_HELP: Final = (
@@ -45,7 +57,7 @@ VERDICT_HELP: Final = (
     "every page."
 )
 Q_HELP: Final = (
-    "The false discovery rate at which the verdict is still one, among all verdicts of this table. The "
+    "The false discovery rate at which the verdict is still one, among all verdicts of this page. The "
     "sentence above counts those up to 0.05."
 )
 OVERVIEW_COLUMNS: Final = {
@@ -81,7 +93,7 @@ def show_overview_headline(result: Overview) -> None:
         ),
     )
     if result.subheadline:
-        st.markdown(escape_markdown(result.subheadline))
+        st.caption(escape_markdown(result.subheadline))
 
 
 def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> None:
@@ -95,20 +107,50 @@ def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> N
             page_link(PAGES["files"].script, label, PAGES["files"].icon, _url_values("good"))
 
 
-def show_next_steps(result: Overview) -> None:
-    """Draw the large links to the next pages, which keep a run that is already chosen.
+def show_overview_tiles(files: Sequence[LoadedFile], runs: Sequence[LoadedRun], result: Overview) -> None:
+    """Draw how much is at hand."""
+    summaries = result.by_default_method
+    loaded = {file for run in runs for file in run.part_files}
+    n_loaded = sum(file_state(file, loaded, files) in SETTLED_STATES for file in files)
+    show_tiles(
+        [
+            ("Runs", f"{len(summaries):,}", "One model's answers to one data set, or at one checkpoint."),
+            ("Data sets", f"{len(group_by_dataset(summaries)):,}", "As the files name them."),
+            (
+                "Rows",
+                f"{sum(summary.n_total for summary in summaries):,}",
+                "Answers to questions, and positions of texts, in all runs together.",
+            ),
+            ("Files loaded", f"{n_loaded:,} / {len(files):,}", "The page Files says what became of each."),
+        ]
+    )
 
-    The tour is offered only where a run has at least `MIN_ROWS` usable rows.
+
+def show_drop_zone() -> None:
+    """Draw the field that opens own files, and go to the page Files with what was dropped there."""
+    if show_start_uploader():
+        st.switch_page(PAGES["files"].script)
+
+
+def show_next_steps(result: Overview) -> None:
+    """Draw the first steps: own files, the tour, and the first run, in this order.
+
+    The links keep a run that is already chosen. The tour is offered only where a run has at least `MIN_ROWS`
+    usable rows.
     """
     query = _url_values("run", "method", "good")
-    has_tour = any(summary.n_used >= MIN_ROWS for summary in result.by_every_method)
-    with st.container(horizontal=True, key="ways"):
-        for page_id, label in (("reliability", "Look at the data"), ("tour", "Take the tour"))[
-            : 1 + has_tour
-        ]:
-            page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, large=True)
-    if has_tour:
-        st.caption("The tour shows what calibration is, on this data, in six pictures and three minutes.")
+    steps = {"reliability": "Look at the data"}
+    if any(summary.n_used >= MIN_ROWS for summary in result.by_every_method):
+        steps = {"tour": "Take the tour"} | steps
+    own_files, links = st.columns(2, gap="medium", vertical_alignment="center")
+    with own_files:
+        show_drop_zone()
+    with links:
+        with st.container(horizontal=True, key="ways"):
+            for page_id, label in steps.items():
+                page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, large=True)
+        if "tour" in steps:
+            st.caption("The tour explains calibration in five pictures, on one of these models.")
 
 
 def _url_values(*keys: str) -> dict[str, str]:
@@ -116,18 +158,28 @@ def _url_values(*keys: str) -> dict[str, str]:
     return {key: value for key, value in st.query_params.to_dict().items() if key in keys}
 
 
-def show_runs_table(runs: Sequence[LoadedRun], result: Overview) -> None:
-    """Draw one row per run, or per run and method; a click on a row opens its reliability diagram."""
+def show_run_tables(runs: Sequence[LoadedRun], result: Overview) -> None:
+    """Draw a table for each data set, one row per run, or per run and method.
+
+    A click on a row opens its reliability diagram.
+    """
     has_several_methods = len(result.by_every_method) > len(result.by_default_method)
     shows_every_method = has_several_methods and url_toggle(
         "every", "Every confidence method", "A row for each method of each run."
     )
     summaries = result.by_every_method if shows_every_method else result.by_default_method
-    clicked = _clicked_summary(summaries)
-    caption = "Highest ECE first. Click a row to see its reliability diagram."
-    if has_several_methods and not shows_every_method:
-        caption = f"Each run by the first confidence method it gives. {caption}"
-    st.caption(caption)
+    clicked: RunSummary | None = None
+    uploaded = {run.title for run in runs if run.file.is_uploaded}
+    verdicts = pl.DataFrame({"verdict": [look.verdict.words for look in summaries]})
+    columns = fit_column_widths(OVERVIEW_COLUMNS, verdicts, "verdict")
+    for number, (heading, group) in enumerate(_tables(summaries), 1):
+        with st.container(gap="xxsmall"):
+            if heading:
+                st.subheader(escape_markdown(heading), anchor=False)
+            if len(methods := method_titles([look.method for look in group])) == 1:
+                st.caption(escape_markdown(f"{plural(len(group), 'run')} by {methods[0]}"))
+        clicked = _clicked_summary(group, f"overview_{number}", columns, uploaded) or clicked
+    st.caption("Click a row to see its reliability diagram.")
     show_recipe(result.recipe)
     table_export_menu(
         Export("runs", result.to_frame, result.recipe, "Table of runs", plural(len(runs), "run")),
@@ -141,36 +193,68 @@ def show_runs_table(runs: Sequence[LoadedRun], result: Overview) -> None:
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 
+def _tables(summaries: Sequence[RunSummary]) -> list[tuple[str, tuple[RunSummary, ...]]]:
+    """Return heading and summaries of each table; a single table without a data set has no heading."""
+    groups = group_by_dataset(summaries)
+    named = [(dataset or "No data set named", group) for dataset, group in groups.items()]
+    if list(groups) == [None]:
+        return [("", named[0][1])]
+    if len(named) <= _MAX_TABLES:
+        return named
+    others = [replace(look, short_name=look.run) for _, group in named[_MAX_TABLES - 1 :] for look in group]
+    n_others = len(named) - _MAX_TABLES + 1
+    return [*named[: _MAX_TABLES - 1], (f"{n_others:,} further data sets", tuple(others))]
+
+
 def _readable_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
     """Return the summaries as a table to read, with shares in percent."""
     shares = {name: pl.col(source) * 100 for name, source in _SHARE_COLUMNS.items()}
     return overview_frame(summaries).with_columns(**shares).drop("confidence")
 
 
-def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
-    """Draw the table and return the summary whose row is selected, None where no row is."""
+def _clicked_summary(
+    summaries: Sequence[RunSummary], key: str, columns: Mapping[str, Any], uploaded: Collection[str]
+) -> RunSummary | None:
+    """Draw one table and return the summary whose row is selected, None where no row is.
+
+    Parameters
+    ----------
+    summaries : sequence of RunSummary
+    key : str
+    columns : mapping of str to Any
+        Configuration of the columns; those of run and method are as wide as this table needs.
+    uploaded : collection of str
+        Titles of the runs that the person uploaded, which their names say.
+    """
     theme, several = page_theme(), len(summaries) > len({summary.run for summary in summaries})
+    names = [
+        f"{look.short_name} · uploaded"
+        if look.run in uploaded and not look.short_name.endswith("uploaded")
+        else look.short_name
+        for look in summaries
+    ]
     shown = _readable_frame(summaries).select(
-        "run",
-        "verdict",
-        "ece",  # the last column that a phone shows without scrolling
+        pl.Series("run", names, dtype=pl.String),
+        "ece",
+        "verdict",  # the last column that a phone shows without scrolling
         pl.Series("curve", [sparkline(summary, theme) for summary in summaries], dtype=pl.String),
-        pl.Series("q", [summary.q_text for summary in summaries], dtype=pl.String),
         "accuracy",
         "mean_confidence",
         "brier",
-        "used",
         "title",
+        "used",
+        pl.Series("q", [summary.q_text for summary in summaries], dtype=pl.String),
     )
-    columns = fit_column_widths(OVERVIEW_COLUMNS, shown, "title", "verdict")
-    run_column_width = max(
-        _MIN_RUN_COLUMN_WIDTH, _TEXT_COLUMNS_WIDTH - columns["title"]["width"] - columns["verdict"]["width"]
-    )
+    fitted = fit_column_widths(columns, shown, "title")
+    run_width = fit_column_widths({}, shown, "run", max_width=_MAX_RUN_COLUMN_WIDTH)["run"]["width"]
+    fitted["run"] = {**columns["run"], "width": max(_MIN_RUN_COLUMN_WIDTH, run_width)}
+    if shown["title"].n_unique() == 1:
+        shown = shown.drop("title")  # the line above the table says it
     event = st.dataframe(
         shown,
-        key="overview",
+        key=key,
         hide_index=True,
-        column_config=fit_column_widths(columns, shown, "run", max_width=run_column_width),
+        column_config=fitted,
         placeholder="–",
         row_height=SPARKLINE_HEIGHT + _ROW_PADDING,
         height="content" if shown.height <= 12 else 630,
@@ -190,18 +274,19 @@ def page() -> None:
         "it right 80 times in 100?"
     )
     if not context.runs:
+        show_drop_zone()
         show_no_runs(context.files, PAGES["files"].script)
         return
-    result = cached_overview(context.runs)
+    runs = sorted(context.runs, key=lambda run: not run.file.is_uploaded)  # a person's own files come first
+    result = cached_overview(runs)
     show_overview_headline(result)
-    show_warnings_of_runs(
-        (run.title, evidence)
-        for run in context.runs
-        for evidence in tuple(run.report.survey.usable.values())[:1]  # the method it is shown by
-    )
-    show_not_loaded(context.files, context.runs)
+    show_overview_tiles(context.files, runs, result)
     show_next_steps(result)
-    show_runs_table(context.runs, result)
+    show_warnings_of_runs(
+        (run.title, run.report.survey.usable[default_method(run.report.survey.usable)]) for run in runs
+    )
+    show_not_loaded(context.files, runs)
+    show_run_tables(runs, result)
 
 
 if __name__ == "__main__":  # run as a script at every interaction of a session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,10 +20,12 @@ from calib_core.inference.verdict import (
     verdicts_sentence,
 )
 from calib_core.metrics import METRICS
+from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
 from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import bin_table
-from calib_core.wording import ROUNDING_TOLERANCE, format_p_value, format_percent, plural
+from calib_core.results.run_names import short_run_names
+from calib_core.wording import format_p_value, format_percent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +36,10 @@ class RunSummary:
     ----------
     run, method, method_title : str
         Name of the run; id and title of the method.
+    dataset : str or None
+        Name of the data set; None where the file names none.
+    short_name : str
+        Name of the run among those of its data set, which it need not repeat.
     n_total, n_used : int
         Rows in the file, and those with a confidence and an outcome.
     unit : {"rows", "positions"}
@@ -52,6 +59,8 @@ class RunSummary:
     run: str
     method: str
     method_title: str
+    dataset: str | None
+    short_name: str
     n_total: int
     n_used: int
     unit: str
@@ -81,11 +90,11 @@ class Overview:
     Attributes
     ----------
     by_default_method : tuple[RunSummary, ...]
-        Each run by its first method, highest ECE first.
+        Each run by the method that stands for it (`default_method`), in the order given.
     by_every_method : tuple[RunSummary, ...]
-        Each run by each of its methods, highest ECE first.
+        Each run by each of its methods, in the order given.
     headline, subheadline : str
-        On the runs by their first method; the subheadline may be "".
+        On the runs by their default method; the subheadline may be "".
     recipe : str
         How the numbers were made.
     """
@@ -99,23 +108,64 @@ class Overview:
     def to_frame(self) -> pl.DataFrame:
         """One row for each run and method.
 
-        Columns: run, method, title, rows, used, confidence, accuracy, brier, ece, verdict, p, q, recipe.
+        Columns: run, dataset, method, title, rows, used, confidence, accuracy, brier, ece, verdict, p, q,
+        recipe.
         """
         return overview_frame(self.by_every_method).with_columns(recipe=pl.lit(self.recipe))
 
 
 def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
-    """Summarise every run by every method it supports; a run's first method is its default."""
-    summaries = {name: [run_summary(name, evidence) for evidence in group] for name, group in runs.items()}
-    by_default_method = _worst_first([summary for group in summaries.values() for summary in group[:1]])
+    """Summarise every run by every method it supports.
+
+    Parameters
+    ----------
+    runs : Mapping[str, Sequence[Evidence]]
+        Name of a run → the run as seen by each of its methods, at least one.
+    """
+    short_names = _names_by_dataset(runs)
+    summaries = {
+        name: [replace(run_summary(name, evidence), short_name=short_names[name]) for evidence in group]
+        for name, group in runs.items()
+    }
+    by_default_method = _with_q([_default_summary(group) for group in summaries.values()])
     headline, subheadline = overview_headline(by_default_method)
     return Overview(
         by_default_method=by_default_method,
-        by_every_method=_worst_first([summary for group in summaries.values() for summary in group]),
+        by_every_method=_with_q([look for group in summaries.values() for look in group]),
         headline=headline,
         subheadline=subheadline,
         recipe=_OVERVIEW_RECIPE,
     )
+
+
+def _default_summary(group: Sequence[RunSummary]) -> RunSummary:
+    """The summary of a run by the method that stands for it."""
+    method = default_method(look.method for look in group)
+    return next(look for look in group if look.method == method)
+
+
+def _names_by_dataset(runs: Mapping[str, Sequence[Evidence]]) -> dict[str, str]:
+    """Name of a run → its name among the runs of its data set."""
+    infos = {name: group[0].run.info for name, group in runs.items()}
+    names: dict[str, str] = {}
+    for dataset in dict.fromkeys(info.dataset for info in infos.values()):
+        members = {name: info for name, info in infos.items() if info.dataset == dataset}
+        titles = {name: _without_dataset(name, dataset) for name in members}
+        names |= short_run_names(members, titles)
+    return names
+
+
+def _without_dataset(name: str, dataset: str | None) -> str:
+    """A name without its data set where that follows the model: "red · quiz (a.csv)" is "red (a.csv)"."""
+    return name if dataset is None else re.sub(rf" · {re.escape(dataset)}(?= · | \(|$)", "", name, count=1)
+
+
+def group_by_dataset(summaries: Sequence[RunSummary]) -> dict[str | None, tuple[RunSummary, ...]]:
+    """The summaries by data set, data sets and summaries in the order given; None is the key of no name."""
+    return {
+        dataset: tuple(look for look in summaries if look.dataset == dataset)
+        for dataset in dict.fromkeys(look.dataset for look in summaries)
+    }
 
 
 def run_summary(name: str, evidence: Evidence) -> RunSummary:
@@ -125,6 +175,8 @@ def run_summary(name: str, evidence: Evidence) -> RunSummary:
         run=name,
         method=evidence.method.id,
         method_title=evidence.method.title,
+        dataset=evidence.run.info.dataset,
+        short_name=name,
         n_total=evidence.n_total,
         n_used=evidence.n_used,
         unit=evidence.unit,
@@ -140,11 +192,10 @@ def run_summary(name: str, evidence: Evidence) -> RunSummary:
     )
 
 
-def _worst_first(summaries: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
-    """The summaries of one list, highest ECE first, each with its q-value in that list."""
+def _with_q(summaries: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
+    """The summaries of one list, each with its q-value in that list."""
     q_values = benjamini_hochberg([summary.verdict.p for summary in summaries])
-    with_q = [replace(summary, q=q) for summary, q in zip(summaries, q_values, strict=True)]
-    return tuple(sorted(with_q, key=lambda summary: -(summary.ece or 0.0)))
+    return tuple(replace(summary, q=q) for summary, q in zip(summaries, q_values, strict=True))
 
 
 _OVERVIEW_RECIPE: Final = (
@@ -162,6 +213,7 @@ def overview_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
 _OVERVIEW_SCHEMA: Final = pl.Schema(
     {
         "run": pl.String(),
+        "dataset": pl.String(),
         "method": pl.String(),
         "title": pl.String(),
         "rows": pl.Int64(),
@@ -180,6 +232,7 @@ _OVERVIEW_SCHEMA: Final = pl.Schema(
 def _overview_row(summary: RunSummary) -> dict[str, object]:
     return {
         "run": summary.run,
+        "dataset": summary.dataset,
         "method": summary.method,
         "title": summary.method_title,
         "rows": summary.n_total,
@@ -198,7 +251,7 @@ def _overview_row(summary: RunSummary) -> dict[str, object]:
 
 
 def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
-    """Count the verdicts, and name the runs with the lowest ECE and the highest accuracy.
+    """Count the verdicts; nothing is named best or worst, as data sets and methods differ.
 
     Parameters
     ----------
@@ -208,18 +261,20 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
     Returns
     -------
     headline, subheadline : str
-        The second is "" if the first is enough.
+        The second says what is counted; it is "" if the first is enough.
     """
-    judged = sorted(
-        (summary for summary in summaries if summary.verdict.kind != "few"),
-        key=lambda summary: summary.ece or 0.0,
-    )
+    judged = [summary for summary in summaries if summary.verdict.kind != "few"]
     if not judged:
         return _too_few_rows_text(summaries), ""
     if len(summaries) == 1:
         return _single_run_headline(judged[0]), ""
     kinds: list[VerdictKind] = [summary.counted_kind for summary in summaries]
-    return verdicts_sentence(kinds, "run"), _extremes_sentence(judged, summaries)
+    n_judged = "both" if len(judged) == 2 else f"all {len(judged)}"
+    counted = (
+        f"Each run is judged by one confidence method; a verdict counts if q ≤ {SIGNIFICANCE_LEVEL} over "
+        f"{n_judged} (Benjamini–Hochberg)."
+    )
+    return verdicts_sentence(kinds, "run"), counted if len(judged) > 1 else ""
 
 
 def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:
@@ -235,47 +290,6 @@ def _single_run_headline(summary: RunSummary) -> str:
     """The headline of one run: its mean confidence, its accuracy and its verdict."""
     rows_text = f" in {summary.n_used:,} {summary.unit}" if summary.verdict.kind == "none" else ""
     return f"{summary.run} {_stated_and_observed(summary)}: {summary.verdict.words}{rows_text}."
-
-
-def _extremes_sentence(judged: Sequence[RunSummary], summaries: Sequence[RunSummary]) -> str:
-    """Name the lowest ECE and the highest accuracy; answers and texts are not compared with each other.
-
-    `judged` holds the summaries with enough rows, lowest ECE first.
-    """
-    answers = [summary for summary in judged if summary.unit == "rows"]
-    compared = answers or judged
-    qualifiers = ["answers"] if len(compared) < len(judged) else []
-    if len(compared) == 1:
-        return f"{compared[0].run} {_stated_and_observed(compared[0])}."
-    best, most_accurate = compared[0], max(compared, key=lambda summary: summary.accuracy or 0.0)
-    if any(_beats(summary, best, most_accurate) for summary in summaries if summary.verdict.kind == "few"):
-        qualifiers.append("rows enough")
-    opening_words = f"Of the {len(compared)} with {' and '.join(qualifiers)}, the" if qualifiers else "The"
-    lowest = f"{best.ece or 0.0:.4f}"
-    n_ties = sum((summary.ece or 0.0) - (best.ece or 0.0) <= ROUNDING_TOLERANCE for summary in compared) - 1
-    subject = f"{best.run}{_ties_clause(n_ties, 'of ')}"
-    opening = (
-        f"{opening_words} lowest ECE, {lowest}, is that of {subject}, which {_stated_and_observed(best)}"
-    )
-    n_ties = [summary.accuracy for summary in compared].count(most_accurate.accuracy) - 1
-    if most_accurate.accuracy == best.accuracy:
-        return f"{opening}, {'as often as any' if n_ties else 'the most of all'}."
-    return (
-        f"{opening}. Right most often is {most_accurate.run}{_ties_clause(n_ties)}, which "
-        f"{_stated_and_observed(most_accurate)}."
-    )
-
-
-def _ties_clause(others: int, preposition: str = "") -> str:
-    """The number of tied runs, in brackets; "" if there is none."""
-    return f" (and {preposition}{plural(others, 'other')})" if others else ""
-
-
-def _beats(summary: RunSummary, lowest_ece: RunSummary, most_accurate: RunSummary) -> bool:
-    """Whether a run with too few rows has a lower ECE or a higher accuracy than the runs named."""
-    if summary.ece is None or summary.accuracy is None:
-        return False
-    return summary.ece < (lowest_ece.ece or 0.0) or summary.accuracy > (most_accurate.accuracy or 0.0)
 
 
 def _stated_and_observed(summary: RunSummary) -> str:

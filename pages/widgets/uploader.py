@@ -1,4 +1,4 @@
-"""Controls of the page Files that upload files into the session and remove them."""
+"""Controls that upload files into the session, and those of the page Files that remove them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,13 @@ from pages.state.uploads import drop_from_streamlit, session_uploads
 
 _UPLOAD_NUMBER = "_upload_turn"
 _UPLOAD_ERRORS = "_upload_trouble"
+_UPLOADED_ON_START = "_uploaded_on_start"
 
 
 def show_uploader(files: Sequence[LoadedFile]) -> None:
     """Draw the upload field, the errors of the last upload, and the button that removes all uploads."""
-    upload_number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
-    st.file_uploader(
-        "Upload files for this session alone",
-        accept_multiple_files=True,
-        key=f"upload_{upload_number}",
-        on_change=_store_uploads,
-        args=(upload_number,),
-        help="They are read as the files of the folder are, nobody else sees them, and they are gone when "
-        "you leave. Files that belong together (a samples log and its results, an array and its target) go "
-        "up together.",
-    )
+    _show_upload_field("Upload files for this session alone")
+    st.session_state.pop(_UPLOADED_ON_START, None)
     for error in st.session_state.pop(_UPLOAD_ERRORS, ()):
         st.error(escape_markdown(error), icon=":material/upload_file:")
     n_uploaded = sum(file.is_uploaded for file in files)
@@ -39,6 +31,26 @@ def show_uploader(files: Sequence[LoadedFile]) -> None:
             st.button(
                 "Remove all uploaded files", key="remove_uploads", on_click=session_uploads().remove_all
             )
+
+
+def show_start_uploader() -> bool:
+    """Draw the upload field of the page Start; True in the run that follows an upload, which Files shows."""
+    _show_upload_field("**Open your own files**", _UPLOADED_ON_START)
+    return bool(st.session_state.get(_UPLOADED_ON_START))
+
+
+def _show_upload_field(label: str, mark: str = "") -> None:
+    upload_number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
+    st.file_uploader(
+        label,
+        accept_multiple_files=True,
+        key=f"upload_{upload_number}",
+        on_change=_store_uploads,
+        args=(upload_number, mark),
+        help="They are read as the files of the folder are, nobody else sees them, and they are gone when "
+        "you leave. Files that belong together (a samples log and its results, an array and its target) go "
+        "up together.",
+    )
 
 
 def show_remove_button(file: LoadedFile, key: str) -> None:
@@ -52,8 +64,11 @@ def show_remove_button(file: LoadedFile, key: str) -> None:
     )
 
 
-def _store_uploads(upload_number: int) -> None:
-    """Keep the uploaded files where files are read from, and start over with an empty upload field."""
+def _store_uploads(upload_number: int, mark: str) -> None:
+    """Keep the uploaded files where files are read from, and start over with an empty upload field.
+
+    `mark`, if any, is the key of session state that says so.
+    """
     uploaded: list[UploadedFile] = st.session_state[f"upload_{upload_number}"]
     errors: list[str] = []
     for file in uploaded:
@@ -64,3 +79,5 @@ def _store_uploads(upload_number: int) -> None:
         drop_from_streamlit(file.file_id)
     st.session_state[_UPLOAD_ERRORS] = errors
     st.session_state[_UPLOAD_NUMBER] = upload_number + 1
+    if mark:
+        st.session_state[mark] = True

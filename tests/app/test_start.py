@@ -23,7 +23,7 @@ def test_one_row_per_run_and_every_method_on_demand(data: Path, visit: Visit) ->
     metrics = ("accuracy", "brier", "ece")
     expected = [
         (
-            run.label,
+            run.info.model,
             run.n_total,
             *(
                 round(calib_core.score(run, method=method, metric=metric).value or 0, 12)
@@ -35,17 +35,80 @@ def test_one_row_per_run_and_every_method_on_demand(data: Path, visit: Visit) ->
     ]
     assert [run.label for run in runs] == ["blue · four", "red", "green"]
     at = visit("start")
-    first = [expected[0], expected[-4], expected[-2]]
-    assert rows_of(at) == sorted(first, key=lambda row: -(row[-1] or 0))
+    assert rows_of(at) == [expected[0], expected[-4], expected[-2]]
+    text = screens.page_text(at)
+    assert "1 run by logit, softmax over the choices" in text
+    assert "2 runs by stated confidence" in text
     screens.choose(at, "_every", value=True)
     assert address(at) == {"every": "1"}
-    assert rows_of(at) == sorted(expected, key=lambda row: -(row[-1] or 0))
+    assert rows_of(at) == expected
 
 
 def rows_of(at: screens.AppTest) -> list[tuple[object, ...]]:
-    shown = table(at, "run", "ece")[["run", "used", "accuracy", "brier", "ece"]]
-    shown["accuracy"] /= 100
-    return list(shown.round(12).itertuples(index=False, name=None))
+    """The rows of all tables, in order."""
+    rows: list[tuple[object, ...]] = []
+    for found in screens.tables(at, "run", "ece"):
+        shown = found[["run", "used", "accuracy", "brier", "ece"]]
+        rows += shown.assign(accuracy=shown["accuracy"] / 100).round(12).itertuples(index=False, name=None)
+    return rows
+
+
+def test_a_table_for_each_data_set_without_its_name(data: Path, visit: Visit) -> None:
+    rows = quiz(60)
+    for dataset in ("four", "![five](http://x.test)"):
+        write_csv(data / f"{len(dataset)}.csv", [{**row, "model": "red", "dataset": dataset} for row in rows])
+    write_csv(data / "z.csv", quiz(60))
+    at = visit("start")
+    assert [screens.plain(heading.value) for heading in at.subheader] == [
+        "![five](http://x.test)",
+        "four",
+        "No data set named",
+    ]
+    assert [list(found["run"]) for found in screens.tables(at, "run", "ece")] == [["red"], ["red"], ["z"]]
+    assert screens.tiles(at) == {
+        "Runs": "3",
+        "Data sets": "3",
+        "Rows": "180",
+        "Files loaded": "3 / 3",
+    }
+
+
+def test_many_data_sets_share_the_last_table(data: Path, visit: Visit) -> None:
+    rows = [{**row, "model": "red", "dataset": f"d{at:02}"} for at in range(22) for row in quiz(31)]
+    write_csv(data / "quiz.csv", rows)
+    at = visit("start")
+    assert [heading.value for heading in at.subheader][-2:] == ["d18", "3 further data sets"]
+    *_, last = screens.tables(at, "run", "ece")
+    assert list(last["run"]) == ["red · d19", "red · d20", "red · d21"]
+
+
+def test_a_file_dropped_on_start_is_shown_on_files(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(50))
+    at = visit("start")
+    at.file_uploader[0].set_value(
+        [("mine.csv", b"model,confidence,correct\n" + b"m,0.9,1\n" * 40, "text/csv")]
+    )
+    screens.run(at)
+    assert at.title[0].value == "Files"
+    assert set(table(at, "File", "State")["File"]) == {"quiz.csv", "mine.csv"}
+    at = screens.go(at, "start")
+    assert at.title[0].value == "Start"  # and not Files again
+    assert [list(found["run"]) for found in screens.tables(at, "run", "ece")] == [["m · uploaded", "quiz"]]
+
+
+def test_own_files_come_before_those_of_the_folder(data: Path, visit: Visit) -> None:
+    write_csv(data / "a.csv", [{**row, "model": "red", "dataset": "quiz"} for row in quiz(40)])
+    at = visit("start")
+    mine = b"model,dataset,confidence,correct\n" + b"red,exam,0.9,1\n" * 40
+    at.file_uploader[0].set_value([("mine.csv", mine, "text/csv")])
+    at = screens.go(screens.run(at), "start")
+    assert [heading.value for heading in at.subheader] == ["exam", "quiz"]
+
+
+def test_no_folder_needs_to_be_there_to_open_own_files(visit: Visit) -> None:
+    at = visit("start")
+    at.file_uploader[0].set_value([("mine.csv", b"confidence,correct\n" + b"0.9,1\n" * 40, "text/csv")])
+    assert screens.run(at).title[0].value == "Files"
 
 
 def test_the_sparkline_is_an_embedded_picture(data: Path, visit: Visit) -> None:
@@ -64,7 +127,7 @@ def test_a_row_leads_to_its_diagram(data: Path, visit: Visit) -> None:
         for at_, (run, title) in enumerate(zip(shown["run"], shown["title"], strict=True))
         if (run, title) == ("green", "confidence in the file")
     ]
-    at.session_state["overview"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
+    at.session_state["overview_1"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
     screens.run(at)
     assert at.title[0].value == "Reliability"
     assert address(at) == {"run": "green", "method": "given"}
@@ -76,7 +139,7 @@ def test_a_row_of_a_file_whose_bad_rows_are_left_out(data: Path, visit: Visit) -
     rows[7]["confidence"] = "85%"
     write_csv(data / "quiz.csv", rows)
     at = visit("start", good="quiz.csv")
-    at.session_state["overview"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.session_state["overview_1"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     screens.run(at)
     assert address(at)["good"] == "quiz.csv"
     assert screens.tiles(at)["Rows used / total"].endswith(" / 50")
@@ -92,7 +155,7 @@ def test_the_headline_and_the_two_links(data: Path, visit: Visit) -> None:
     links = [link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)]
     assert {link.query_string for link in links} == {"run=red&method=given"}
     shown = table(at, "run", "ece")
-    assert list(shown.columns)[:4] == ["run", "verdict", "ece", "curve"]  # what a telephone shows
+    assert list(shown.columns)[:4] == ["run", "ece", "verdict", "curve"]  # a phone shows the first three
     write_csv(data / "quiz.csv", [*quiz(4, model="red")])
     at = visit("start")
     assert "The one run here, red, has too few rows to be judged." in screens.page_text(at)
@@ -131,7 +194,10 @@ def test_two_files_with_runs_of_one_name_are_distinguished(data: Path, visit: Vi
 def test_the_demo_data_stands_in_for_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CALIB_DATA", raising=False)
     at = screens.visit("start", {})
-    assert len(table(at, "run", "ece")) > 5
+    known = screens.tables(at, "run", "ece")[0]
+    assert list(known["run"]) == ["gpt-4.1-mini", "Qwen3-14B", "Qwen2.5-7B", "Llama-3.1-8B"]
+    assert list(known["ece"].round(4)) == [0.1686, 0.1293, 0.3904, 0.3609]
+    assert screens.plain(at.subheader[0].value) == "MMLU-Pro"
     assert "Demo data" in screens.page_text(at)
 
 

@@ -1,11 +1,11 @@
-"""The overview: one row per run and method, of the top label, highest ECE first."""
+"""The overview: one row per run and method, of the top label, by data set."""
 
 from __future__ import annotations
 
 import pytest
 
 from calib_core.methods.method import MethodOptions
-from calib_core.results.overview import overview_frame, summarise_runs
+from calib_core.results.overview import group_by_dataset, overview_frame, summarise_runs
 from core.run_builders import block_evidence, choice_evidence, given_evidence
 from core.tour_runs import CALIBRATED, OVER, UNDER, block_answers, evidences
 
@@ -25,7 +25,7 @@ def test_one_row_per_run_and_method() -> None:
     assert frame["verdict"].to_list() == ["too few rows"] * 3
 
 
-def test_the_first_method_stands_for_a_run_and_the_worst_run_is_first() -> None:
+def test_one_method_stands_for_a_run_and_runs_stay_in_their_order() -> None:
     result = summarise_runs(
         {
             "good": [block_evidence(*CALIBRATED), block_evidence(*OVER)],
@@ -34,13 +34,43 @@ def test_the_first_method_stands_for_a_run_and_the_worst_run_is_first() -> None:
         }
     )
     assert [(look.run, look.verdict.kind) for look in result.by_default_method] == [
+        ("good", "none"),
         ("bad", "over"),
         ("shy", "under"),
-        ("good", "none"),
     ]
-    assert len(result.by_every_method) == 4
-    gaps = [look.ece or 0.0 for look in result.by_every_method]
-    assert gaps == sorted(gaps, reverse=True)
+    assert [look.run for look in result.by_every_method] == ["good", "good", "bad", "shy"]
+
+
+def test_the_method_a_person_would_use_stands_for_a_run() -> None:
+    run = block_answers(*OVER, verbal_confidence=[0.5] * 300, p_true=[0.5] * 300)
+    result = summarise_runs({"red": tuple(reversed(evidences(red=run)["red"]))})
+    assert [look.method for look in result.by_default_method] == ["verbal"]
+    assert {look.method for look in result.by_every_method} == {"given", "verbal", "p_true"}
+
+
+def test_runs_are_grouped_by_data_set_and_named_within_it() -> None:
+    runs = {
+        "red · quiz": block_answers(*OVER, model="red", dataset="quiz"),
+        "red · exam": block_answers(*OVER, model="red", dataset="exam"),
+        "blue · quiz": block_answers(*OVER, model="blue", dataset="quiz"),
+        "quiz": block_answers(*OVER, model="", dataset="quiz"),
+        "alone": block_answers(*OVER, model="", dataset=None),
+    }
+    groups = group_by_dataset(summarise_runs(evidences(**runs)).by_default_method)
+    assert {dataset: [look.short_name for look in looks] for dataset, looks in groups.items()} == {
+        "quiz": ["red", "blue", "quiz"],
+        "exam": ["red"],
+        None: ["alone"],
+    }
+    assert list(groups) == ["quiz", "exam", None]
+
+
+def test_runs_of_one_model_are_told_apart_without_their_data_set() -> None:
+    first, second = (block_answers(*OVER, model="red", dataset="quiz") for _ in range(2))
+    looks = summarise_runs(
+        evidences(**{"red · quiz (a.csv)": first, "red · quiz (b.csv)": second})
+    ).by_default_method
+    assert [look.short_name for look in looks] == ["red (a.csv)", "red (b.csv)"]
 
 
 def test_the_curve_has_bins_with_rows_alone() -> None:
@@ -96,8 +126,8 @@ def test_all_labels_are_shown_by_their_top_label() -> None:
 def test_every_method_of_a_run_that_has_several() -> None:
     run = block_answers(*OVER, verbal_confidence=[0.5] * 300)
     result = summarise_runs(evidences(red=run))
-    assert [look.method for look in result.by_every_method] == ["given", "verbal"]
-    assert [look.method for look in result.by_default_method] == ["verbal"]  # the registry's first
+    assert [look.method for look in result.by_every_method] == ["verbal", "given"]
+    assert [look.method for look in result.by_default_method] == ["verbal"]
 
 
 def test_an_empty_overview_keeps_its_columns() -> None:
