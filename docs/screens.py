@@ -37,7 +37,7 @@ CHOICES: Final = {
     "groups-hidden": "groups?runs=facts-0.2m-tuned-facts-0-shot"
     "&hidden=facts-0.2m-tuned-facts-0-shot~subject=documentation",
     "robustness-tokens": "robustness?run=5-gram-witten-bell-stdlib-code",
-    **{f"tour-{step}": f"tour?step={step}" for step in range(2, 7)},
+    **{f"tour-{step}": f"tour?step={step}" for step in range(2, 6)},
     "tour-large": "tour?step=3&large=1",
 }
 """Name of a picture → URL of a view that the page's defaults do not show."""

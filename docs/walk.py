@@ -97,7 +97,7 @@ def tour(camera: Camera) -> None:
     for step in (2, 3):
         camera.page.keyboard.press("ArrowRight")
         camera.page.get_by_text(f"{step} of 6", exact=True).wait_for()
-        camera.look("Tour: six pictures of this data, by the arrow keys", 1.7)
+        camera.look("Tour: five pictures of one run, by the arrow keys", 1.7)
 
 
 def report(camera: Camera, folder: Path) -> None:

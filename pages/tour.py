@@ -11,6 +11,7 @@ import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.figures.tour import describe_tour, tour_figure
+from calib_core.results.defaults import default_method
 from calib_core.results.tour import (
     STEP_KINDS,
     STEP_TITLES,
@@ -43,7 +44,6 @@ FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
     "bin": ("concentration", "where the confidences lie"),
     "whole": ("reliability", "the same diagram, to ask further"),
     "bins": ("robustness", "every metric at every M"),
-    "samples": ("sampling", "how many samples are enough"),
     "models": ("comparison", "all runs, accuracy against Brier score"),
 }
 """Step → the page that goes further, and what it shows."""
@@ -89,7 +89,7 @@ def choose_tour(url_state: UrlState, runs: Sequence[LoadedRun]) -> TourChoice:
     by_id, default_run = {run.id: run for run in runs}, default_tour_run(candidates)
     run_id = pick_run(url_state, by_id, default_run).id
     usable = candidates[run_id].usable
-    method = pick_method(url_state, list(usable), next(iter(usable)))
+    method = pick_method(url_state, list(usable), default_method(usable))
     step_number = int(url_state.pick("step", STEP_NUMBERS, "1"))
     large_type = url_state.pick("large", ["1", "0"], "0") == "1"
     reason = choice_reason(candidates, run_id) if run_id == default_run else ""
@@ -182,6 +182,8 @@ def show_step(choice: TourChoice) -> None:
             for sentence in step.sentences:
                 st.markdown(_unbroken_percent(sentence))
             _show_further_link(choice)
+            if choice.step_number == len(STEP_KINDS):
+                _show_next_steps(choice)
         with picture:
             _show_picture(choice, step)
     with st.container(key="tour_foot"):
@@ -211,6 +213,15 @@ def _show_further_link(choice: TourChoice) -> None:
     page, label = FURTHER_PAGES[choice.kind]
     query = {"run": choice.subject.run, "method": choice.subject.method}
     page_link(PAGES[page].script, f"{PAGES[page].title}: {label}", PAGES[page].icon, query)
+
+
+def _show_next_steps(choice: TourChoice) -> None:
+    """Draw where to go after the last step: the person's own files, and the run of the tour in full."""
+    query = {"run": choice.subject.run, "method": choice.subject.method}
+    with st.container(horizontal=True, key="ways"):
+        page_link(PAGES["files"].script, "Open your own files", PAGES["files"].icon, large=True)
+        label = f"Look at {escape_markdown(choice.subject.name)}"
+        page_link(PAGES["reliability"].script, label, PAGES["reliability"].icon, query, large=True)
 
 
 def page() -> None:

@@ -22,13 +22,11 @@ from calib_core.figures.layout import (
 )
 from calib_core.figures.marks import error_bars
 from calib_core.figures.palette import Theme, blend, marker_style
-from calib_core.figures.question_clusters import describe_question_clusters, question_clusters_figure
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.robustness import describe_metric_values, metric_values_figure
 from calib_core.figures.text import escape_for_plotly, truncate_middle
 from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
 from calib_core.results.concentration import Concentration
-from calib_core.results.question_clusters import QuestionClusters
 from calib_core.results.reliability import Reliability
 from calib_core.results.robustness import Sweep
 from calib_core.results.tour import (
@@ -485,7 +483,6 @@ _DRAW_AND_DESCRIBE: Final[
         lambda picture, theme: metric_values_figure([picture], theme),
         lambda picture: describe_metric_values([picture]),
     ),
-    QuestionClusters: (question_clusters_figure, describe_question_clusters),
     Comparison: (ranking_figure, describe_ranking),
     Concentration: (
         lambda picture, theme: histogram_figure([picture], theme),

@@ -1,4 +1,4 @@
-"""What is calibration? A tour in six steps, with the numbers of the loaded data."""
+"""What is calibration? A tour in five steps, on one run and one method of the loaded data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from calib_core.inference.null import NullDistribution
 from calib_core.inference.verdict import MIN_ROWS, Verdict, VerdictKind
 from calib_core.methods import METHODS
 from calib_core.methods.answers.normalise import choice_texts
-from calib_core.methods.answers.subsample import sample_matrix
-from calib_core.methods.columns import column
-from calib_core.methods.method import MethodOptions
 from calib_core.results.best import PairedComparison
 from calib_core.results.comparison import (
     Comparison,
@@ -30,14 +27,13 @@ from calib_core.results.comparison import (
     estimate_metric,
 )
 from calib_core.results.concentration import Concentration, measure_concentration
+from calib_core.results.defaults import default_method, default_run
 from calib_core.results.evidence import AnswerEvidence, Evidence
-from calib_core.results.question_clusters import QuestionClusters, question_clusters
 from calib_core.results.questions import questions_in_bin
 from calib_core.results.recipe import recipe_text
 from calib_core.results.reliability import Reliability, bin_name, reliability_diagram, stated_and_observed
 from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve, sweep_bins
 from calib_core.results.run_names import name_with_model
-from calib_core.runs import AnswerRun
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     both_or_all,
@@ -47,18 +43,14 @@ from calib_core.wording import (
     too_few_phrase,
 )
 
-AGREEMENT_METHOD: Final = "cluster_size"
-"""The method of the fifth step: the share of samples that agree."""
-
-StepKind = Literal["answer", "bin", "whole", "bins", "samples", "models"]
+StepKind = Literal["answer", "bin", "whole", "bins", "models"]
 
 STEP_TITLES: Final[Mapping[StepKind, str]] = MappingProxyType(
     {
         "answer": "What a confidence is",
         "bin": "What calibrated means",
         "whole": "Over-confident or not, and where",
-        "bins": "Why one number is not enough",
-        "samples": "Several answers instead of one",
+        "bins": "How far off, in one number",
         "models": "Which model to trust",
     }
 )
@@ -75,10 +67,7 @@ _MAX_QUESTION_LETTERS: Final = 200
 _MAX_ANSWER_LETTERS: Final = 60
 """Characters of a question and of an answer in a sentence."""
 
-_MAX_SAMPLED_QUESTION_LETTERS: Final = 160
-
-_MAX_SAMPLED_ANSWER_LETTERS: Final = 40
-"""Characters of a sampled question and answer in a sentence."""
+_BRIER_MEANING: Final = "The Brier score is low where right answers are sure and wrong ones are not"
 
 _WRONG_OPTION: Final = "it is wrong"
 """The alternative to an answer that comes with a single confidence."""
@@ -100,30 +89,19 @@ class TourCandidate:
     usable: Mapping[str, Evidence]
 
     @property
-    def first_evidence(self) -> Evidence:
-        """The evidence of its first method, for facts that do not depend on the method."""
-        return next(iter(self.usable.values()))
+    def default_evidence(self) -> Evidence:
+        """The evidence of its default method, for facts that do not depend on the method."""
+        return self.usable[default_method(self.usable)]
 
     @property
     def name(self) -> str:
         """The name to use in a sentence: the model, if the file names it."""
-        return self.first_evidence.run.info.model or self.title
+        return self.default_evidence.run.info.model or self.title
 
     @property
     def has_answers(self) -> bool:
         """Whether it answers questions, rather than predicting a text."""
-        return isinstance(self.first_evidence, AnswerEvidence)
-
-    @property
-    def has_readable_questions(self) -> bool:
-        """Whether the file holds the texts of the questions."""
-        run = self.first_evidence.run
-        return isinstance(run, AnswerRun) and run.has_columns("question")
-
-    @property
-    def has_samples(self) -> bool:
-        """Whether each question was answered several times."""
-        return AGREEMENT_METHOD in self.usable
+        return isinstance(self.default_evidence, AnswerEvidence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,13 +241,7 @@ class ConfidenceAccuracyPairs:
 
 
 TourPicture: TypeAlias = (
-    SingleAnswer
-    | ConfidenceAccuracyPairs
-    | Reliability
-    | Sweep
-    | QuestionClusters
-    | Comparison
-    | Concentration
+    SingleAnswer | ConfidenceAccuracyPairs | Reliability | Sweep | Comparison | Concentration
 )
 
 
@@ -307,42 +279,20 @@ class TourStep:
 
 
 def default_tour_run(runs: Mapping[str, TourCandidate]) -> str:
-    """The key of the run the tour shows by default, of at least one; see `choice_reason`."""
-    return max(runs, key=lambda key: _tour_rank(runs[key]))
-
-
-def _tour_rank(candidate: TourCandidate) -> tuple[bool, bool, bool, int]:
-    """Sort key of the default run: answers before texts, then readable questions, samples, number of rows."""
-    return (
-        candidate.has_answers,
-        candidate.has_readable_questions,
-        candidate.has_samples,
-        candidate.first_evidence.n_used,
-    )
+    """The key of the run shown by default: as on other pages, but a run of answers where there is one."""
+    answers = {key: candidate for key, candidate in runs.items() if candidate.has_answers}
+    return default_run({key: run.default_evidence.n_used for key, run in (answers or runs).items()})
 
 
 def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
     """Why `default_tour_run` chose this run, as a sentence."""
+    chosen = runs[chosen_key]
+    unit = "answers" if chosen.has_answers else "positions"
     if len(runs) == 1:
         return "It is the one run here."
-    chosen = runs[chosen_key]
-    unit = "rows" if chosen.has_answers else "positions"
-    features = [
-        *(["answers to questions"] if chosen.has_answers and not chosen.has_readable_questions else []),
-        *(["questions that can be read"] if chosen.has_readable_questions else []),
-        *(["several answers to each"] if chosen.has_samples else []),
-    ]
-    similar = [other for other in runs.values() if _tour_rank(other)[:3] == _tour_rank(chosen)[:3]]
-    if len(similar) == 1:
-        return (
-            f"It is the one run here that has {' and '.join(features)}."
-            if features
-            else f"It has the most {unit}."
-        )
-    ties = sum(_tour_rank(other) == _tour_rank(chosen) for other in similar)
-    with_clause = f" with {' and '.join(features)}" if features else ""
-    rank = "has the most" if ties == 1 else "is the first with the most"
-    return f"Of the {len(similar)} runs{with_clause}, it {rank} {unit}."
+    if chosen.default_evidence.n_used < MIN_ROWS:
+        return f"Of the {len(runs)} runs here, it has the most {unit}."
+    return f"Of the {len(runs)} runs here, it is the first with at least {MIN_ROWS} {unit}."
 
 
 # --- Steps one and two: a confidence, and calibration ---------------------------------------------
@@ -491,9 +441,9 @@ def bin_step(subject: TourSubject) -> TourStep:
         heading=STEP_TITLES["bin"],
         sentences=(
             (
-                f"Put the {noun} of {subject.name} into ten bins by confidence: in the fullest, {interval}, "
-                f"it says {format_percent(stated)} on average, and calibrated means that "
-                f"{format_percent(stated)} of the {count_text} there should be "
+                f"Sort the {noun} of {subject.name} by confidence into ten bins. The fullest, {interval}, "
+                f"holds {count_text}, with a confidence of {format_percent(stated)} on average: calibrated "
+                f"means that {format_percent(stated)} of this bin is "
                 f"right{chance_clause if n >= MIN_ROWS else ''}."
             ),
             (
@@ -601,8 +551,8 @@ def bins_step(subject: TourSubject) -> TourStep:
         heading=STEP_TITLES["bins"],
         sentences=(
             (
-                "The usual number, ECE, is the average gap of M bins, of which fuller ones count more, and M "
-                f"is a choice: for {subject.name} it is {number}."
+                "The ECE (expected calibration error) is the average gap between confidence and accuracy "
+                f"over the bins, where fuller bins count more: for {subject.name} it is {number}."
             ),
             _null_sentence(curve, plural(evidence.n_used, subject.unit_plural[:-1])),
         ),
@@ -613,14 +563,14 @@ def bins_step(subject: TourSubject) -> TourStep:
 
 
 def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
-    advice = "an ECE has to be read with its M and its rows"
+    advice = "read an ECE together with its bins and its rows"
     if curve.null is None:
         return f"How much of it {rows_text} would give by chance is not known here: {advice}."
     fewest, most = curve.bins[0], curve.bins[-1]
     return (
-        f"Confidences that are exactly right would give about {_null_median_text(curve, curve.null, 0)} "
-        f"with {fewest} bins and {_null_median_text(curve, curve.null, -1)} with {most} on {rows_text}, by "
-        f"chance alone: {advice}."
+        f"On {rows_text}, a perfectly calibrated model would score about "
+        f"{_null_median_text(curve, curve.null, 0)} with {fewest} bins and "
+        f"{_null_median_text(curve, curve.null, -1)} with {most}, by chance alone: {advice}."
     )
 
 
@@ -631,186 +581,7 @@ def _null_median_text(curve: SweepCurve, null: NullDistribution, bins_index: int
     return f"{format_short(median)}{share}"
 
 
-# --- Step five: several answers -------------------------------------------------------------------
-
-
-def samples_step(subject: TourSubject) -> TourStep:
-    """One question asked several times; where no run has samples, the run's confidences side by side."""
-    candidates = {key: candidate for key, candidate in subject.runs.items() if candidate.has_samples}
-    if not candidates:
-        return _step_without_samples(subject)
-    is_subject = subject.run in candidates
-    run = (
-        subject.run
-        if is_subject
-        else max(candidates, key=lambda key: candidates[key].usable[AGREEMENT_METHOD].n_used)
-    )
-    candidate = candidates[run]
-    evidence = candidate.usable[AGREEMENT_METHOD]
-    if not isinstance(evidence, AnswerEvidence):
-        raise TypeError(type(evidence))
-    other_run_note = (
-        ""
-        if is_subject
-        else (
-            f"{subject.candidate.title} has none, so this is {candidate.title}, of the runs with several "
-            "answers to a question the first with the most rows. "
-        )
-    )
-    opening, picture, question_note = _question_or_all(candidate, evidence)
-    return TourStep(
-        kind="samples",
-        heading=STEP_TITLES["samples"],
-        sentences=(opening, _over_all_sentence(candidate, evidence, subject.method if is_subject else None)),
-        picture=picture,
-        selection_note=f"{other_run_note}{question_note}",
-        recipe=recipe_text(evidence, None, None),
-    )
-
-
-def _question_or_all(
-    candidate: TourCandidate, evidence: AnswerEvidence
-) -> tuple[str, QuestionClusters | ConfidenceAccuracyPairs, str]:
-    """Sentence, picture and selection note for a typical question; for all where none can be judged."""
-    try:
-        question, picture = _typical_question_clusters(evidence)
-    except Unavailable:
-        sentence = (
-            f"{candidate.name} was asked each question several times: the share of samples that give the "
-            f"same answer, its agreement, is {format_percent(evidence.mean_confidence or 0.0)} on average, "
-            "and can serve as its confidence."
-        )
-        return (
-            sentence,
-            _confidence_accuracy_by_method(candidate),
-            "Shown is each confidence that the run gives.",
-        )
-    note = "The question is the first whose agreement is nearest to the average."
-    return _agreement_sentence(candidate, question, picture), picture, note
-
-
-def _typical_question_clusters(evidence: AnswerEvidence) -> tuple[str, QuestionClusters]:
-    """The question whose agreement is nearest to the average, in words and as clusters."""
-    pairs = evidence.confidences.pairs
-    distance = np.abs(pairs.confidence.astype(np.float64) - (evidence.mean_confidence or 0.0))
-    position = int(pairs.rows[int(np.argmin(distance))])
-    clusters = question_clusters(evidence.run, sample_matrix(evidence.run, MethodOptions()), position)
-    text: str | None = column(evidence.run, "question")[position]
-    title = (
-        f"“{single_line(text, _MAX_SAMPLED_QUESTION_LETTERS)}”"
-        if text
-        else f"question {clusters.row} of its file"
-    )
-    return title, clusters
-
-
-def _agreement_sentence(candidate: TourCandidate, question: str, clusters: QuestionClusters) -> str:
-    chosen = clusters.clusters[0]
-    agree = f"{chosen.size} agree{'s' if chosen.size == 1 else ''}"
-    return (
-        f"Asked {clusters.n_samples} times {question}, {candidate.name} gives "
-        f"{_answer_count_text(clusters.n_clusters)}: "
-        f"{agree} on “{single_line(chosen.answer, _MAX_SAMPLED_ANSWER_LETTERS)}”, so its agreement, "
-        f"{format_percent(chosen.size / clusters.n_samples)}, can serve as its confidence."
-    )
-
-
-def _answer_count_text(n_answers: int) -> str:
-    return f"{n_answers} different answers" if n_answers > 1 else "1 answer only"
-
-
-def _over_all_sentence(candidate: TourCandidate, evidence: Evidence, method: str | None) -> str:
-    """Agreement over all questions, compared with the method the tour shows."""
-    comparison = ""
-    if method not in (None, AGREEMENT_METHOD):
-        other = candidate.usable[method]
-        on_clause = "" if other.n_used == evidence.n_used else f" on {plural(other.n_used, 'question')}"
-        comparison = (
-            f", against {other.brier or 0.0:.4f} of “{other.method.title}”{on_clause}, which says "
-            f"{format_percent(other.mean_confidence or 0.0)} and is right "
-            f"{format_percent(other.accuracy or 0.0)} of the time"
-        )
-    opening = f"Over all {evidence.n_used:,} questions" if evidence.n_used > 1 else "On its 1 question"
-    return (
-        f"{opening} agreement is {format_percent(evidence.mean_confidence or 0.0)} on average, and the "
-        f"answer most often given is right {format_percent(evidence.accuracy or 0.0)} of the time: a Brier "
-        f"score (lower is better) of {evidence.brier or 0.0:.4f}{comparison}."
-    )
-
-
-def _step_without_samples(subject: TourSubject) -> TourStep:
-    usable = {id_: evidence.top_label for id_, evidence in subject.candidate.usable.items()}
-    return TourStep(
-        kind="samples",
-        heading=STEP_TITLES["samples"],
-        sentences=(
-            (
-                f"{_no_samples_clause(subject)}, so agreement between answers cannot be shown on this data: "
-                "it would be one more confidence, the share of samples that give the same answer."
-            ),
-            _other_methods_sentence(subject, usable),
-        ),
-        picture=_confidence_accuracy_by_method(subject.candidate),
-        selection_note="Shown instead: each confidence that the run gives.",
-        recipe=recipe_text(subject.evidence, None, None),
-    )
-
-
-def _no_samples_clause(subject: TourSubject) -> str:
-    """That no question was asked several times."""
-    if len(subject.runs) > 1:
-        return f"Not one of the {len(subject.runs)} runs here has a question with several sampled answers"
-    n = subject.evidence.n_used
-    count_text = plural(n, subject.unit_plural[:-1])
-    if subject.candidate.has_answers:
-        return f"{subject.name} gave its {count_text} once{' each' if n > 1 else ''}"
-    return f"{subject.name} has {count_text} of a text and no sampled answers"
-
-
-def _other_methods_sentence(subject: TourSubject, usable: Mapping[str, Evidence]) -> str:
-    if len(usable) == 1:
-        evidence = subject.evidence
-        return (
-            f"The run gives 1 confidence, “{evidence.method.title}”, which says "
-            f"{format_percent(evidence.mean_confidence or 0.0)} on average and is right "
-            f"{format_percent(evidence.accuracy or 0.0)} of the time."
-        )
-    best, worst = (
-        extreme(usable.values(), key=lambda evidence: evidence.brier or 0.0) for extreme in (min, max)
-    )
-    score = "the Brier score (lower is better)"
-    opening = f"{subject.name} gives {len(usable)} confidences: {score}"
-    if f"{best.brier or 0.0:.4f}" == f"{worst.brier or 0.0:.4f}":
-        return f"{opening} is {best.brier or 0.0:.4f} by each of them."
-    return (
-        f"{opening} goes from {best.brier or 0.0:.4f} by “{best.method.title}” to {worst.brier or 0.0:.4f} "
-        f"by “{worst.method.title}”."
-    )
-
-
-def _confidence_accuracy_by_method(candidate: TourCandidate) -> ConfidenceAccuracyPairs:
-    unit = "answers" if candidate.has_answers else "positions"
-    return ConfidenceAccuracyPairs(
-        tuple(_confidence_accuracy(evidence.top_label) for evidence in candidate.usable.values()), unit
-    )
-
-
-def _confidence_accuracy(evidence: Evidence) -> ConfidenceAccuracy:
-    count = evidence.top_label_sums.n_pairs
-    low, high = wilson_interval(
-        np.array([evidence.top_label_sums.n_correct]), np.array([count]), evidence.design_effect
-    )
-    return ConfidenceAccuracy(
-        METHODS[evidence.method.id].title,
-        evidence.mean_confidence or 0.0,
-        evidence.accuracy or 0.0,
-        float(low[0]),
-        float(high[0]),
-        count,
-    )
-
-
-# --- Step six: several models ---------------------------------------------------------------------
+# --- Step five: several models ---------------------------------------------------------------------
 
 
 def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
@@ -857,7 +628,7 @@ def _comparable_evidences(subject: TourSubject) -> dict[str, Evidence]:
         key: candidate.usable[subject.method].top_label
         for key, candidate in subject.runs.items()
         if subject.method in candidate.usable
-        and candidate.first_evidence.run.info.dataset == dataset
+        and candidate.default_evidence.run.info.dataset == dataset
         and candidate.has_answers is subject.candidate.has_answers
     }
 
@@ -882,20 +653,17 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str) -> st
     brier, accuracy = f"{best.brier.value:.4f}", format_percent(best.accuracy.value)
     if len(points) == 1:
         return (
-            f"{best.name} is right {accuracy} of the time and has a Brier score of {brier} by “{method}”: "
-            "that score is low where right answers have a high confidence and wrong ones a low one."
+            f"{_BRIER_MEANING}: {best.name} has {brier} by “{method}”, and is right {accuracy} of the time."
         )
     unique = sum(point.brier.value <= best.brier.value + ROUNDING_TOLERANCE for point in points) == 1
-    lowest = f"{'the lowest Brier score' if unique else 'as low a Brier score as any'}, {brier}"
-    opening = f"Of {len(points)} runs, {best.name} has {lowest}, and is right {accuracy} of the time"
+    lowest = f"{'the lowest' if unique else 'as low a score as any'}, {brier}"
+    opening = f"{_BRIER_MEANING}. Of {len(points)} runs, {best.name} has {lowest}, and is right {accuracy}"
     if most_accurate is best:
-        explanation = "the score is low where right answers are sure and wrong ones are not"
         unique_accuracy = [point.accuracy.value for point in points].count(best.accuracy.value) == 1
-        return f"{opening}, {'the most of all' if unique_accuracy else 'as often as any'}: {explanation}."
+        return f"{opening} of the time, {'the most of all' if unique_accuracy else 'as often as any'}."
     return (
-        f"{opening}, while {most_accurate.name} is right most often, "
-        f"{format_percent(most_accurate.accuracy.value)}, with a Brier "
-        f"score of {most_accurate.brier.value:.4f}."
+        f"{opening} of the time, while {most_accurate.name} is right most often, "
+        f"{format_percent(most_accurate.accuracy.value)}, with a score of {most_accurate.brier.value:.4f}."
     )
 
 
@@ -906,7 +674,7 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison)
         f"its own score {_against_constant_clause(best)}"
     )
     if len(points) == 1:
-        return f"Which to trust takes another to compare it with; {constant_clause}."
+        return f"Load a second run to compare it with; {constant_clause}."
     if best.n_used < MIN_ROWS:
         return (
             f"A score of {plural(best.n_used, 'row')} says too little to trust {best.name} by; "
@@ -962,7 +730,6 @@ _STEP_BUILDERS: Final[Mapping[StepKind, Callable[[TourSubject], TourStep]]] = Ma
         "bin": bin_step,
         "whole": overall_step,
         "bins": bins_step,
-        "samples": samples_step,
     }
 )
 

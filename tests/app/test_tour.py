@@ -1,4 +1,4 @@
-"""The tour: six steps about the loaded data, by buttons, by address, and in large type."""
+"""The tour: five steps about one run, by buttons, by address, and in large type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1.element_tree import PageLink
 
 import screens
-from predictions import quiz, samples, write_csv, write_jsonl
+from predictions import quiz, write_csv
 from screens import Visit, address, page_text, walk
 from token_files import positions, write_npz
 
@@ -17,11 +17,10 @@ HEADINGS = [
     "What a confidence is",
     "What calibrated means",
     "Over-confident, and where",
-    "Why one number is not enough",
-    "Several answers instead of one",
+    "How far off, in one number",
     "Which model to trust",
 ]
-KINDS = ("answer", "bin", "whole", "bins", "samples", "models")
+KINDS = ("answer", "bin", "whole", "bins", "models")
 
 
 def heading(at: screens.AppTest) -> str:
@@ -39,20 +38,20 @@ def press_button(at: screens.AppTest, key: str) -> screens.AppTest:
     return screens.run(at)
 
 
-def test_six_steps_by_the_button_and_back(folder: Path, visit: Visit) -> None:
+def test_five_steps_by_the_button_and_back(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("tour", run="red", method="given")
     seen = [heading(at)]
-    for step in range(2, 7):
+    for step in range(2, 6):
         press_button(at, "tour_next")
         seen.append(heading(at))
         assert address(at)["step"] == str(step)
-        assert f"{step} of 6" in page_text(at)
+        assert f"{step} of 5" in page_text(at)
         assert screens.figure(at, f"tour_picture_{KINDS[step - 1]}")["data"]
     assert seen == HEADINGS
     assert screens.control(at, "tour_next").disabled
     press_button(at, "tour_back")
-    assert heading(at) == HEADINGS[4]
+    assert heading(at) == HEADINGS[3]
     assert not screens.control(at, "tour_back").disabled
 
 
@@ -84,16 +83,18 @@ def test_an_impossible_step_is_told_and_the_first_is_shown(folder: Path, visit: 
     assert heading(at) == HEADINGS[0]
 
 
-def test_the_most_informative_run_is_chosen_and_the_page_says_why(folder: Path, visit: Visit) -> None:
+def test_the_run_that_other_pages_show_is_chosen_and_the_page_says_why(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
-    text = page_text(visit("tour"))
+    at = visit("tour")
+    text = page_text(at)
+    assert screens.control(at, "run").value == screens.control(visit("reliability"), "run").value
     assert (
-        "Tour of green by stated confidence: 160 of 160 rows. Of the 3 runs with questions that can be read, "
-        "it has the most"
+        "Tour of four answers by logit, softmax over the choices: 120 of 120 rows. Of the 4 runs here, it is "
+        "the first with at least 30 answers."
     ) in text
     other = page_text(visit("tour", run="red"))
     assert "Tour of red by stated confidence: " in other
-    assert "most rows" not in other
+    assert "the first with" not in other
 
 
 def test_a_step_leads_to_its_page_with_the_run(folder: Path, visit: Visit) -> None:
@@ -119,27 +120,29 @@ def test_a_calibrated_run_is_not_called_over_confident(data: Path, visit: Visit)
     assert ": over-confident" in page_text(at)
 
 
-@pytest.mark.parametrize("step", ["1", "2", "3", "4", "5", "6"])
+@pytest.mark.parametrize("step", ["1", "2", "3", "4", "5"])
 def test_a_text_alone_has_every_step(step: str, data: Path, visit: Visit) -> None:
     write_npz(data / "text.npz", positions())
     at = visit("tour", step=step)
-    assert ("positions" if step in "12345" else "token level") in page_text(at)
+    assert ("positions" if step in "1234" else "token level") in page_text(at)
     assert at.get("plotly_chart")
 
 
-def test_samples_are_told_where_there_are_some(data: Path, visit: Visit) -> None:
-    write_jsonl(data / "ten.jsonl", samples())
-    assert "Asked 10 times question" in page_text(visit("tour", step="5"))
-    (data / "ten.jsonl").unlink()
-    write_csv(data / "quiz.csv", quiz(40))
-    assert "quiz gave its 40 answers once each, so agreement" in page_text(visit("tour", step="5"))
+def test_the_last_step_leads_on(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("tour", run="red", method="given", step="5")
+    links = {node.label: node.proto for node in walk(at.main) if isinstance(node, PageLink)}
+    own, further = links["**Open your own files**"], links["**Look at red**"]
+    assert own.page == "files"
+    assert (further.page, further.query_string) == ("reliability", "run=red&method=given")
+    assert len(links) == 3
 
 
 def test_texts_of_a_file_are_shown_as_text(data: Path, visit: Visit) -> None:
     hostile = "![x](http://x.test) **b** $x^2$"
     rows = [row | dict.fromkeys(("question", "prediction", "gold", "model"), hostile) for row in quiz(40)]
     write_csv(data / "quiz.csv", rows)
-    for step in "126":
+    for step in "125":
         at = visit("tour", step=step)
         assert hostile in page_text(at)
         shown = [element.value for element in at.markdown]

@@ -24,7 +24,7 @@ NEAREST = """() => {
 
 def wait_for_step(page: Page, step: int) -> None:
     """Waits for the step: its number, its heading and its picture, drawn."""
-    page.get_by_text(f"{step} of 6", exact=True).wait_for()
+    page.get_by_text(f"{step} of 5", exact=True).wait_for()
     settled(page)
     picture = page.locator(".st-key-tour_step .js-plotly-plot .main-svg").first
     browser_pages.wait_until(page, picture.is_visible, wanted=True)
@@ -34,19 +34,19 @@ def test_arrow_keys_walk_through_every_step(demo_server: Server, browse: Browse)
     window = browse(color_scheme="dark")
     page = window.open(f"{demo_server.url}/tour")
     seen: list[str] = []
-    for step in range(1, 7):
+    for step in range(1, 6):
         wait_for_step(page, step)
         seen.append(page.locator(HEADING).inner_text())
         assert page.locator(".st-key-tour_words p").count() >= 2
         no_fault(page)
         page.keyboard.press("ArrowRight")
-    assert len(set(seen)) == 6
-    assert browser_pages.address(page).get("step") == "6"  # nothing is beyond the last
+    assert len(set(seen)) == 5
+    assert browser_pages.address(page).get("step") == "5"  # nothing is beyond the last
     page.keyboard.press("ArrowLeft")
-    wait_for_step(page, 5)
-    assert page.locator(HEADING).inner_text() == seen[4]
+    wait_for_step(page, 4)
+    assert page.locator(HEADING).inner_text() == seen[3]
     page.go_back()
-    wait_for_step(page, 6)
+    wait_for_step(page, 5)
     page.locator(".st-key-tour_2 button").first.click()
     wait_for_step(page, 2)
     page.keyboard.press("ArrowRight")  # a clicked button leaves the arrow keys to the tour
@@ -68,7 +68,7 @@ def test_large_type_is_larger_and_leaves_the_step_alone(demo_server: Server, bro
     no_fault(page)
     resize(page, 420)
     page.keyboard.press("ArrowLeft")
-    for step in range(1, 7):  # what has room there in large type has it everywhere
+    for step in range(1, 6):  # what has room there in large type has it everywhere
         wait_for_step(page, step)
         no_fault(page)
         assert page.evaluate(NEAREST) > 4, step

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from calib_core.results.tour import STEP_KINDS, TourSubject, tour_step
-from calib_core.runs import Run
+from calib_core.runs import Run, RunInfo
 from core.run_builders import make_answer_run
 from core.sampled_runs import make_questions, make_run
 from core.token_run_builders import dense_sums, random_rows, token_run
-from core.tour_runs import CALIBRATED, OVER, UNDER, block_answers, candidates
+from core.tour_runs import CALIBRATED, OVER, UNDER, block_answers, candidates, step_text
 
 TEXT = token_run(dense_sums(*random_rows(120, 5)))
 HOSTILE = "![x](http://x.test) <b>y</b> $x^2$ :red[z]"
@@ -52,5 +53,26 @@ def test_two_sentences_with_numbers_a_picture_and_a_recipe(name: str) -> None:
         assert set(frame["recipe"]) == {step.recipe}
 
 
-def test_six_steps_in_their_order() -> None:
-    assert STEP_KINDS == ("answer", "bin", "whole", "bins", "samples", "models")
+def test_five_steps_in_their_order() -> None:
+    assert STEP_KINDS == ("answer", "bin", "whole", "bins", "models")
+
+
+def test_every_step_is_about_one_run_and_one_accuracy() -> None:
+    """A run with other confidences and samples, whose accuracies differ, is told by one method alone."""
+    sampled = make_run(
+        [{**row, "confidence": 0.9, "correct": at % 3 > 0} for at, row in enumerate(make_questions(60))]
+    )
+    run = replace(sampled, info=RunInfo(model="red", dataset="quiz"))
+    subject = TourSubject("0", "given", candidates(run, block_answers(*OVER, model="blue")))
+    accuracies = {
+        method: f"{100 * (evidence.accuracy or 0):.1f} %"
+        for method, evidence in subject.candidate.usable.items()
+    }
+    assert accuracies["given"] == "66.7 %"
+    assert accuracies["cluster_size"] != "66.7 %"
+    for kind in STEP_KINDS:
+        step = tour_step(kind, subject)
+        sentences = re.findall(r"red [^.]*is right (\d+\.\d %)", step_text(step))
+        assert set(sentences) <= {"66.7 %"}
+        assert accuracies["cluster_size"] not in step_text(step)
+    assert "red has 0" in step_text(tour_step("models", TourSubject("0", "given", candidates(run))))

@@ -114,9 +114,9 @@ def test_the_numbers_of_the_fullest_bin() -> None:
     step = make_step("bin", block_answers(*OVER))
     assert step.sentences == (
         (
-            "Put the answers of red into ten bins by confidence: in the fullest, (0.9, 1], it says 95.0 % "
-            "on average, and calibrated means that 95.0 % of the 200 answers there should be right, give or "
-            "take 4.0 points of chance."
+            "Sort the answers of red by confidence into ten bins. The fullest, (0.9, 1], holds 200 answers, "
+            "with a confidence of 95.0 % on average: calibrated means that 95.0 % of this bin is right, give "
+            "or take 4.0 points of chance."
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
         "120 of 200 are right, which is 60.0 %: less often than it says, by more than chance.",
     )
@@ -129,7 +129,7 @@ def test_the_numbers_of_the_fullest_bin() -> None:
 
 def test_one_row() -> None:
     step = make_step("bin", block_answers((0.9, 1, 1)))
-    assert "of the 1 answer there should be right" in step.sentences[0]
+    assert "holds 1 answer, with a confidence of 90.0 % on average: calibrated" in step.sentences[0]
     assert step.sentences[1] == "1 of 1 is right, which is 100.0 %: 1 answer is too few to judge by."
 
 
@@ -161,4 +161,4 @@ def test_one_wrong_answer_makes_certainty_miscalibrated(said: float, right: int,
 def test_few_answers_have_no_stated_spread() -> None:
     assert "give or take" in make_step("bin", block_answers((0.8, 30, 24))).sentences[0]
     one = make_step("bin", block_answers((0.5, 1, 1))).sentences[0]
-    assert one.endswith("50.0 % of the 1 answer there should be right.")
+    assert one.endswith("calibrated means that 50.0 % of this bin is right.")

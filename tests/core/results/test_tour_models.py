@@ -9,6 +9,7 @@ from core.run_builders import make_answer_run
 from core.token_run_builders import dense_sums, random_rows, token_run
 from core.tour_runs import CALIBRATED, OVER, block_answers, make_step
 
+MEANING = "The Brier score is low where right answers are sure and wrong ones are not"
 SHARP = ((0.99, 300, 297), (0.05, 100, 5))
 """Knows when it is right."""
 POOR = ((0.02, 400, 8),)
@@ -19,8 +20,8 @@ FLAT = ((0.8, 400, 320),)
 
 def test_one_run_is_best_by_both_numbers() -> None:
     step = make_step("models", block_answers(*SHARP, model="a"), block_answers(*OVER, model="b"))
-    assert step.sentences[0].startswith("Of 2 runs, a has the lowest Brier score, 0.0")
-    assert "and is right 75.5 % of the time, the most of all: " in step.sentences[0]
+    assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, a has the lowest, 0.0")
+    assert "and is right 75.5 % of the time, the most of all." in step.sentences[0]
     assert (
         "On their common questions its score is clearly lower than every other run's, so of these it is the "
         "one to trust; always saying 75.5 %"
@@ -39,9 +40,9 @@ def test_two_indistinguishable_runs() -> None:
 def test_a_low_score_of_a_poor_model_is_not_praised() -> None:
     step = make_step("models", block_answers(*POOR, model="poor"), block_answers(*FLAT, model="flat"))
     assert step.sentences[0].startswith(
-        "Of 2 runs, poor has the lowest Brier score, 0.0196, and is right 2.0 % of the time, while"
+        f"{MEANING}. Of 2 runs, poor has the lowest, 0.0196, and is right 2.0 % of the time, while"
     )
-    assert "while flat is right most often, 80.0 %, with a Brier score of 0.1600." in step.sentences[0]
+    assert "while flat is right most often, 80.0 %, with a score of 0.1600." in step.sentences[0]
     assert step.sentences[1] == (
         "A low score alone is no reason to trust poor: always saying 2.0 % would score 0.0196, and its own "
         "score is about the same."
@@ -67,10 +68,10 @@ def test_only_runs_of_one_data_set_and_confidence() -> None:
     shown, other = block_answers(*OVER, model="a"), block_answers(*OVER, model="b", dataset="else")
     stated = make_answer_run({"verbal_confidence": [0.5] * 9, "correct": [True] * 9})
     step = make_step("models", shown, other, stated)
-    assert step.sentences[0].startswith("a is right 56.7 % of the time and has a Brier score of ")
-    assert step.sentences[1].startswith(
-        "Which to trust takes another to compare it with; always saying 56.7 %"
+    assert step.sentences[0].startswith(
+        f"{MEANING}: a has 0.3258 by “confidence in the file”, and is right 56.7 %"
     )
+    assert step.sentences[1].startswith("Load a second run to compare it with; always saying 56.7 %")
     assert (
         step.selection_note == "It is the only run of the data set quiz that gives “confidence in the file”."
     )
@@ -79,7 +80,7 @@ def test_only_runs_of_one_data_set_and_confidence() -> None:
 def test_texts_are_not_compared_with_answers() -> None:
     text = token_run(dense_sums(*random_rows(100, 4)))
     step = make_step("models", text, text, block_answers(*OVER, dataset=None), method="tokens")
-    assert step.sentences[0].startswith("Of 2 runs, ")
+    assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, ")
     assert step.selection_note.startswith("Both runs whose files name no data set that give ")
     alone = make_step("models", block_answers(*OVER, dataset=None))
     assert alone.selection_note.startswith("It is the only run whose file names no data set that gives ")
@@ -88,13 +89,13 @@ def test_texts_are_not_compared_with_answers() -> None:
 def test_forty_runs() -> None:
     runs = [block_answers((0.9, 30, 5 + at // 2), model=f"m{at}") for at in range(40)]
     step = make_step("models", *runs)
-    assert step.sentences[0].startswith("Of 40 runs, m38 has as low a Brier score as any, 0.")
+    assert step.sentences[0].startswith(f"{MEANING}. Of 40 runs, m38 has as low a score as any, 0.")
     assert step.to_frame().height == 40
 
 
 def test_one_row_and_one_class() -> None:
     step = make_step("models", block_answers((1.0, 1, 1)))
-    assert "a Brier score of 0.0000" in step.sentences[0]
+    assert " has 0.0000 by " in step.sentences[0]
 
 
 def test_overlapping_scores_do_not_say_which_model_to_trust() -> None:
@@ -116,12 +117,12 @@ def test_one_model_asked_with_more_shots_is_named() -> None:
         for run, shots in ((block_answers(*OVER), 0), (block_answers(*SHARP), 5))
     ]
     sentence, _ = make_step("models", *asked).sentences
-    assert sentence.startswith("Of 2 runs, Qwen2.5-1.5B-Instruct · 5-shot has the lowest Brier score, ")
+    assert sentence.startswith(f"{MEANING}. Of 2 runs, Qwen2.5-1.5B-Instruct · 5-shot has the lowest, ")
 
 
 def test_five_rows_are_not_to_be_trusted() -> None:
     step = make_step("models", block_answers(*CALIBRATED, model="a"), block_answers((1.0, 5, 5), model="b"))
-    assert step.sentences[0].startswith("Of 2 runs, b has the lowest Brier score, 0.0000")
+    assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, b has the lowest, 0.0000")
     assert step.sentences[1].startswith("A score of 5 rows says too little to trust b by; always saying 100")
 
 
@@ -129,9 +130,9 @@ def test_runs_with_one_number_are_distinguished_by_the_other() -> None:
     equal = make_step(
         "models", block_answers((0.8, 100, 80), model="a"), block_answers((0.6, 100, 80), model="b")
     )
-    assert "and is right 80.0 % of the time, as often as any: " in equal.sentences[0]
+    assert "and is right 80.0 % of the time, as often as any." in equal.sentences[0]
     right = make_step(
         "models", block_answers((0.5, 100, 50), model="a"), block_answers((0.5, 100, 60), model="b")
     )
-    told_of = "b has as low a Brier score as any, 0.2500, and is right 60.0 % of the time, the most of all"
+    told_of = "b has as low a score as any, 0.2500, and is right 60.0 % of the time, the most of all"
     assert told_of in right.sentences[0]

@@ -95,9 +95,8 @@ def test_ece_with_its_m_and_by_chance() -> None:
     assert step.sentences[0].endswith(f"model · quiz it is {few:.4f} with 5 bins and {many:.4f} with 500.")
     numbers = [f"{curve.null.median[0]:.4f}", f"{curve.null.median[-1]:.4f}"]
     assert all(number in step.sentences[1] for number in numbers)
-    assert (
-        "on 500 answers, by chance alone: an ECE has to be read with its M and its rows."
-    ) in step.sentences[1]
+    assert step.sentences[1].startswith("On 500 answers, a perfectly calibrated model would score about ")
+    assert step.sentences[1].endswith(", by chance alone: read an ECE together with its bins and its rows.")
 
 
 def test_without_a_curve_the_reason_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +116,7 @@ def test_of_a_text() -> None:
     whole, bins = make_step("whole", run, method="tokens"), make_step("bins", run, method="tokens")
     assert whole.heading == "Over-confident, and where"
     assert "positions say" in whole.sentences[1]
-    assert "on 600 positions, by chance alone" in bins.sentences[1]
+    assert bins.sentences[1].startswith("On 600 positions, a perfectly calibrated model would score")
 
 
 def test_the_largest_gap_may_be_on_the_other_side() -> None:
