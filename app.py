@@ -178,7 +178,7 @@ def show_run_tables(runs: Sequence[LoadedRun], result: Overview) -> None:
                 st.subheader(escape_markdown(heading), anchor=False)
             if len(methods := method_titles([look.method for look in group])) == 1:
                 st.caption(escape_markdown(f"{plural(len(group), 'run')} by {methods[0]}"))
-        clicked = _clicked_summary(group, f"overview_{number}", columns, uploaded) or clicked
+        clicked = _clicked_summary(heading, group, f"overview_{number}", columns, uploaded) or clicked
     st.caption("Click a row to see its reliability diagram.")
     show_recipe(result.recipe)
     table_export_menu(
@@ -213,12 +213,18 @@ def _readable_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
 
 
 def _clicked_summary(
-    summaries: Sequence[RunSummary], key: str, columns: Mapping[str, Any], uploaded: Collection[str]
+    heading: str,
+    summaries: Sequence[RunSummary],
+    key: str,
+    columns: Mapping[str, Any],
+    uploaded: Collection[str],
 ) -> RunSummary | None:
     """Draw one table and return the summary whose row is selected, None where no row is.
 
     Parameters
     ----------
+    heading : str
+        What stands above the table; screen readers hear it as the table's name.
     summaries : sequence of RunSummary
     key : str
     columns : mapping of str to Any
@@ -260,7 +266,8 @@ def _clicked_summary(
         height="content" if shown.height <= 12 else 630,
         on_select="rerun",
         selection_mode="single-row",
-        alt=f"{plural(shown.height, 'row')}, one a run{' and confidence method' if several else ''}",
+        alt=f"{f'{heading}: ' if heading else ''}{plural(shown.height, 'row')}, one a run"
+        f"{' and confidence method' if several else ''}",
     )
     rows = event["selection"]["rows"]
     return summaries[rows[0]] if rows else None

@@ -13,7 +13,7 @@ import chromium
 import window
 
 HERE: Final = Path(__file__).resolve().parent
-VIEW: Final = "/reliability?method=p_true"
+VIEW: Final = "/reliability"
 
 
 def main() -> None:

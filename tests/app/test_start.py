@@ -10,7 +10,7 @@ from streamlit.testing.v1.element_tree import PageLink
 import calib_core
 import screens
 from calib_core.results.evidence import survey_methods
-from predictions import choices, quiz, write_csv, write_jsonl
+from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit, address, table
 
 
@@ -109,6 +109,15 @@ def test_no_folder_needs_to_be_there_to_open_own_files(visit: Visit) -> None:
     at = visit("start")
     at.file_uploader[0].set_value([("mine.csv", b"confidence,correct\n" + b"0.9,1\n" * 40, "text/csv")])
     assert screens.run(at).title[0].value == "Files"
+
+
+def test_reliability_and_tour_open_with_the_method_that_start_shows(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "ten.jsonl", samples())
+    assert "1 run by self-consistency, F_CS" in screens.page_text(visit("start"))
+    for page in ("reliability", "tour"):
+        method = screens.control(visit(page), "method")
+        assert method.value == "cluster_size"
+        assert method.options[0] != "self-consistency, F_CS"  # which is not simply the first
 
 
 def test_the_sparkline_is_an_embedded_picture(data: Path, visit: Visit) -> None:

@@ -24,6 +24,7 @@ from browser_pages import (
     tiles,
     wait_until,
 )
+from calib_core.figures.sparkline import SPARKLINE_HEIGHT
 from predictions import quiz
 from window import Browse, Settled
 
@@ -96,10 +97,18 @@ def test_pages_back_and_forward_keep_the_choice(server: Server, browse: Browse, 
 
 def test_a_row_of_start_leads_to_its_diagram_and_the_link_leads_back(server: Server, browse: Browse) -> None:
     page = browse().open(server.url)
-    shown = browser_pages.table(page, OVERVIEW).locator("canvas table tbody tr")
-    wait_until(page, lambda: shown.count() > 1, wanted=True)
-    (at,) = (at for at, row in enumerate(shown.all()) if "quiz" in row.locator("td").all_text_contents())
-    click_row(page, OVERVIEW, at)
+    tables = browser_pages.table(page, OVERVIEW)
+    rows_of = "canvas table tbody tr"
+    wait_until(page, lambda: tables.locator(rows_of).count() > 2, wanted=True)
+    ((table, at),) = (
+        (table, at)
+        for table in tables.all()
+        for at, row in enumerate(table.locator(rows_of).all())
+        if "quiz" in row.locator("td").all_text_contents()
+    )
+    canvas = table.locator("[data-testid=data-grid-canvas]").first
+    canvas.scroll_into_view_if_needed()
+    canvas.click(position={"x": 18, "y": 36 + (at + 0.5) * (SPARKLINE_HEIGHT + 8)})
     page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()
     assert (address(page)["run"], address(page).get("method", "given")) == ("quiz", "given")
     follow_link(page, "Start")
