@@ -614,7 +614,10 @@ def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
     return TourStep(
         kind="models",
         heading=STEP_TITLES["models"],
-        sentences=(_lowest_brier_sentence(points, method), _trust_sentence(points, result.paired)),
+        sentences=(
+            _lowest_brier_sentence(points, method, subject.run),
+            _trust_sentence(points, result.paired),
+        ),
         picture=result,
         selection_note=_selection_note(subject, len(result.points), method),
         recipe=result.recipe,
@@ -648,7 +651,8 @@ def _best_and_most_accurate(points: Sequence[ComparisonPoint]) -> tuple[Comparis
     return best, max(points, key=lambda point: (point.accuracy.value, -point.brier.value))
 
 
-def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str) -> str:
+def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown: str) -> str:
+    """The run with the lowest Brier score, and the score of the run that the tour is about (key `shown`)."""
     best, most_accurate = _best_and_most_accurate(points)
     brier, accuracy = f"{best.brier.value:.4f}", format_percent(best.accuracy.value)
     if len(points) == 1:
@@ -658,12 +662,16 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str) -> st
     unique = sum(point.brier.value <= best.brier.value + ROUNDING_TOLERANCE for point in points) == 1
     lowest = f"{'the lowest' if unique else 'as low a score as any'}, {brier}"
     opening = f"{_BRIER_MEANING}. Of {len(points)} runs, {best.name} has {lowest}, and is right {accuracy}"
+    own = next((point for point in points if point.key == shown), best)
+    own_clause = "" if own in (best, most_accurate) else f"; {own.name} has {own.brier.value:.4f}"
     if most_accurate is best:
         unique_accuracy = [point.accuracy.value for point in points].count(best.accuracy.value) == 1
-        return f"{opening} of the time, {'the most of all' if unique_accuracy else 'as often as any'}."
+        how_often = "the most of all" if unique_accuracy else "as often as any"
+        return f"{opening} of the time, {how_often}{own_clause}."
     return (
         f"{opening} of the time, while {most_accurate.name} is right most often, "
-        f"{format_percent(most_accurate.accuracy.value)}, with a score of {most_accurate.brier.value:.4f}."
+        f"{format_percent(most_accurate.accuracy.value)}, with a score of {most_accurate.brier.value:.4f}"
+        f"{own_clause}."
     )
 
 

@@ -136,3 +136,13 @@ def test_runs_with_one_number_are_distinguished_by_the_other() -> None:
     )
     told_of = "b has as low a score as any, 0.2500, and is right 60.0 % of the time, the most of all"
     assert told_of in right.sentences[0]
+
+
+def test_the_run_of_the_tour_is_told_where_it_stands() -> None:
+    runs = [
+        block_answers(*blocks, model=name) for name, blocks in (("a", SHARP), ("b", OVER), ("c", CALIBRATED))
+    ]
+    told = [make_step("models", *runs, shown=shown).sentences[0] for shown in range(3)]
+    assert told[0].endswith("75.5 % of the time, the most of all.")
+    assert told[1].endswith("the most of all; b has 0.3258.")  # 97.75 of 300
+    assert told[2].endswith("the most of all; c has 0.1775.")  # .0475, .1875, .2475 and .2275 on average
