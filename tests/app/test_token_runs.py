@@ -100,7 +100,8 @@ def test_concentration_counts_positions(token_file: Path, visit: Visit) -> None:
 
 def test_start_and_files_know_the_run(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
-    table = screens.table(visit("start"), "run", "title")
-    assert table["title"].to_list() == ["token level"]
-    assert "gpt · plays" in table["run"].to_list()
+    at = visit("start")
+    assert screens.table(at, "run", "ece")["run"].to_list() == ["gpt"]
+    assert [heading.value for heading in at.subheader] == ["plays"]
+    assert "1 run by token level" in page_text(at)
     assert "300 rows read" in page_text(visit("files"))

@@ -116,7 +116,7 @@ def test_their_numbers_beside_one_another_are_those_of_two(data: Path, visit: Vi
     assert found == pytest.approx(wanted)
     at.query_params.clear()
     at = go(at, "tour")
-    at.query_params["method"], at.query_params["step"] = "given", "6"
+    at.query_params["method"], at.query_params["step"] = "given", "5"
     accuracy, brier = screens.figure(screens.run(at), "tour_picture_models")["data"]
     assert len(accuracy["x"]) == 2
     assert sorted(brier["x"]) == pytest.approx(sorted(wanted.values()), abs=1e-6)
