@@ -106,9 +106,9 @@ def test_a_row_of_start_leads_to_its_diagram_and_the_link_leads_back(server: Ser
         for at, row in enumerate(table.locator(rows_of).all())
         if "quiz" in row.locator("td").all_text_contents()
     )
-    canvas = table.locator("[data-testid=data-grid-canvas]").first
-    canvas.scroll_into_view_if_needed()
-    canvas.click(position={"x": 18, "y": 36 + (at + 0.5) * (SPARKLINE_HEIGHT + 8)})
+    table.scroll_into_view_if_needed()
+    box = browser_pages.box_at_rest(page, table.locator("[data-testid=data-grid-canvas]").first)
+    page.mouse.click(box["x"] + 18, box["y"] + 36 + (at + 0.5) * (SPARKLINE_HEIGHT + 8))
     page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()
     assert (address(page)["run"], address(page).get("method", "given")) == ("quiz", "given")
     follow_link(page, "Start")
