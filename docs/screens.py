@@ -33,7 +33,8 @@ CHOICES: Final = {
     "reliability-isotonic": "reliability?view=isotonic",
     "reliability-smooth": "reliability?view=smooth",
     "reliability-tokens": "reliability?run=5-gram-witten-bell-stdlib-code",
-    "concentration-beside": "concentration?with=p_true,logit_path,cluster_size",
+    "concentration-beside": "concentration?run=chains-0.8m-chains-choice-0-shot"
+    "&with=p_true,logit_path,cluster_size",
     "groups-hidden": "groups?runs=facts-0.2m-tuned-facts-0-shot"
     "&hidden=facts-0.2m-tuned-facts-0-shot~subject=documentation",
     "robustness-tokens": "robustness?run=5-gram-witten-bell-stdlib-code",

@@ -28,6 +28,8 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "sampling": ("sampling", "clusters"),
     "groups": ("groups_dots",),
 }
+SAMPLED = "run=chains-0.8m-chains-choice-0-shot"
+"""A run with choices, samples and token probabilities, as the demo's first has not."""
 TILED = ("sampling", "reliability")
 """Pages whose tiles fill several rows, at a width more than the others."""
 THEME: Mapping[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
@@ -180,7 +182,7 @@ def test_reduced_motion_stops_all_animation(open_page_in: Show) -> None:
     ],
 )
 def test_other_bins_can_be_read_too(query: str, open_page_in: Show) -> None:
-    page = open_page_in("light", f"reliability?{query}").page
+    page = open_page_in("light", f"reliability?{SAMPLED}&{query}").page
     for width in (1440, 420):
         resize(page, width)
         no_fault(page)
@@ -188,7 +190,7 @@ def test_other_bins_can_be_read_too(query: str, open_page_in: Show) -> None:
 
 
 def test_methods_side_by_side_can_be_read(open_page_in: Show) -> None:
-    page = open_page_in("light", "concentration?with=p_true,logit_path,cluster_size").page
+    page = open_page_in("light", f"concentration?{SAMPLED}&with=p_true,logit_path,cluster_size").page
     for width in (1440, 420):
         resize(page, width)
         no_fault(page)
