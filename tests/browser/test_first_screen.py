@@ -72,7 +72,8 @@ def menu(page: Page) -> dict[str, list[str]]:
     found: list[tuple[str, list[str]]] = page.locator("[class*=st-key-menu_of_]").evaluate_all(
         """groups => groups.map(group => [
             group.querySelector('p').innerText,
-            [...group.querySelectorAll('a p')].filter(title => title.checkVisibility()).map(title => title.innerText.replaceAll('\\u2060', ''))])"""
+            [...group.querySelectorAll('a p')].filter(title => title.checkVisibility())
+                .map(title => title.innerText.replaceAll('\\u2060', ''))])"""
     )
     return dict(found)
 
