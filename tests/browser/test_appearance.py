@@ -99,7 +99,7 @@ def figures_are_drawn(page: Page, path: str, width: int) -> None:
         page.wait_for_function(
             "() => { const plot = document.querySelector('.st-key-reliability .js-plotly-plot');"
             " return plot._fullLayout.xaxis._length"
-            " >= Math.min(plot.clientWidth - 90, 450, 0.72 * (plot.clientHeight - 98)); }"
+            " >= Math.min(plot.clientWidth - 90, 450, 0.725 * (plot.clientHeight - 120)); }"
         )
         across, down = page.locator(".st-key-reliability .js-plotly-plot").evaluate(
             "plot => [plot._fullLayout.xaxis._length, plot._fullLayout.yaxis._length]"
@@ -108,7 +108,7 @@ def figures_are_drawn(page: Page, path: str, width: int) -> None:
         whole, height = page.locator(".st-key-reliability .js-plotly-plot").evaluate(
             "plot => [plot.clientWidth, plot.clientHeight]"
         )
-        room = 0.72 * (height - 98)  # a low window leaves the square less than its column
+        room = 0.725 * (height - 120)  # a low window leaves the square less than its column
         assert across >= min(whole - 90, 450, room), "the diagram leaves its column empty"
         assert across >= min(whole - 90, 280), "the diagram is too small to be read"
 
