@@ -38,7 +38,7 @@ from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import pick_run
 from pages.widgets.run_selection import METHODS_HELP
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles, show_warnings
+from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
 from pages.widgets.table import drop_constant_columns, show_table
 
 DefaultT = TypeVar("DefaultT", bound="float | None")
@@ -198,11 +198,9 @@ def page() -> None:
     """Draw the page."""
     choice = shell("abstention", choose_abstention).choice
     curves = cached_curves(choice)
-    show_headline(abstention_headline(curves, choice.target_accuracy), abstention_view_caption(choice))
+    show_headline(abstention_headline(curves, choice.target_accuracy))
     show_warnings(*dict.fromkeys(text for evidence in choice.evidences for text in evidence.warnings))
     show_abstention_tiles(choice, curves)
-    show_recipe(curve_recipes(curves))
-    show_remarks(*judged_answers_caveat(choice.evidences))
     show_figure(
         lambda theme: abstention_figure(
             curves, theme, target_accuracy=choice.target_accuracy, threshold=choice.threshold
@@ -211,7 +209,9 @@ def page() -> None:
         alt=describe_abstention(curves),
         export=abstention_export(choice, curves),
     )
+    show_provenance(abstention_view_caption(choice), curve_recipes(curves))
     st.caption(ABSTENTION_CAPTION)
+    show_remarks(*judged_answers_caveat(choice.evidences))
     show_abstention_table(choice, curves)
 
 

@@ -39,13 +39,24 @@ from pages.state.runs import LoadedRun, cached_measure
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
-from pages.widgets.figure import show_figure
-from pages.widgets.pickers import select_point_from_figure, select_point_from_table, selected_point
+from pages.widgets.figure import figure_and_detail, show_figure
+from pages.widgets.pickers import (
+    ROW_CLICKS,
+    select_point_from_figure,
+    select_point_from_table,
+    selected_point,
+)
 from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice
 from pages.widgets.run_selection import RunEvidence, RunSelection, pick_run_selection, show_not_drawn
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles, show_warnings_of_runs
+from pages.widgets.summary import (
+    show_headline,
+    show_provenance,
+    show_remarks,
+    show_tiles,
+    show_warnings_of_runs,
+)
 from pages.widgets.table import COLUMN_CONFIG, drop_constant_columns, show_table
 
 
@@ -238,7 +249,7 @@ def show_points_table(result: Comparison, chosen: str | None) -> None:
         placeholder="–",
         height="content" if len(keys) <= 12 else 460,
         on_select=lambda: select_point_from_table(widget, keys),
-        selection_mode="single-row",
+        selection_mode=ROW_CLICKS,
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen in keys
         else None,
@@ -349,25 +360,29 @@ def page() -> None:
     choice = shell("comparison", choose_comparison).choice
     result = cached_comparison(choice)
     chosen = selected_point([point.key for point in result.points])
-    show_headline(result.headline, comparison_view_caption(choice, result))
+    show_headline(result.headline)
     show_comparison_tiles(result)
-    show_recipe(result.recipe)
-    show_remarks(*result.caveats)
     show_warnings_of_runs((scored.run.title, scored.evidence) for scored in choice.selection.run_evidences)
-    show_figure(
-        lambda theme: comparison_figure(result, theme, selected=chosen, style_indices=choice.style_indices),
-        key="comparison",
-        alt=describe_comparison(result),
-        export=comparison_export(result),
-        on_select=lambda: select_point_from_figure("comparison"),
-    )
-    show_comparison_caption(result)
-    show_trends(result)
-    show_points_table(result, chosen)
-    show_refused_points(choice, result)
+    figure, detail = figure_and_detail(has_detail=chosen is not None)
+    with figure:
+        show_figure(
+            lambda theme: comparison_figure(
+                result, theme, selected=chosen, style_indices=choice.style_indices
+            ),
+            key="comparison",
+            alt=describe_comparison(result),
+            export=comparison_export(result),
+            on_select=lambda: select_point_from_figure("comparison"),
+        )
     if chosen is not None:
-        st.divider()
-        show_point_diagram(choice, chosen, PAGES["reliability"].script)
+        with detail:
+            show_point_diagram(choice, chosen, PAGES["reliability"].script)
+    show_points_table(result, chosen)
+    show_provenance(comparison_view_caption(choice, result), result.recipe)
+    show_comparison_caption(result)
+    show_remarks(*result.caveats)
+    show_trends(result)
+    show_refused_points(choice, result)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
 from pages.widgets.run_choice import RunChoice, choose_confidences
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings
+from pages.widgets.summary import show_headline, show_provenance, show_tiles, show_warnings
 from pages.widgets.table import show_table
 
 
@@ -55,15 +55,14 @@ def available_results(choice: RunChoice) -> list[Concentration]:
 
 
 def show_concentration_summary(choice: RunChoice, results: Sequence[Concentration]) -> None:
-    """Draw the headline, warnings, numbers and recipes: tiles for one method, a table for several."""
-    show_headline(concentration_headline(results), _confidences_view_caption(choice, results))
+    """Draw the headline, warnings and numbers: tiles for one method, a table for several."""
+    show_headline(concentration_headline(results))
     for result in results:
         if result.warning:
             name = f"**{escape_markdown(result.title)}**: " if len(results) > 1 else ""
             st.warning(name + escape_markdown(result.warning), icon=":material/warning:")
     if len(results) == 1:
         show_tiles(concentration_tiles(results[0]))
-        show_recipe(results[0].recipe)
     else:
         table = concentration_table(results)
         show_table(
@@ -74,7 +73,13 @@ def show_concentration_summary(choice: RunChoice, results: Sequence[Concentratio
                 concentration_export(choice, results, "Methods side by side"), frame=lambda: table
             ),
         )
-        show_recipe("\n".join(f"{result.title}: {result.recipe}" for result in results))
+
+
+def _recipe(results: Sequence[Concentration]) -> str:
+    """Return the recipe of one method, or of each under its title."""
+    if len(results) == 1:
+        return results[0].recipe
+    return "\n".join(f"{result.title}: {result.recipe}" for result in results)
 
 
 def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration]) -> ViewCaption:
@@ -91,11 +96,10 @@ def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration
 def concentration_export(choice: RunChoice, results: Sequence[Concentration], content: str) -> Export:
     """Return the export of the bins of every method."""
     methods = stem_parts((result.method for result in results), "methods")
-    recipe = "\n".join(f"{result.title}: {result.recipe}" for result in results)
     return Export(
         make_file_stem(choice.run.id, *methods, content, choice.scheme.binning, choice.scheme.bins),
         lambda: pl.concat([result.to_frame() for result in results]),
-        results[0].recipe if len(results) == 1 else recipe,
+        _recipe(results),
         content,
         choice.run.title,
     )
@@ -121,6 +125,7 @@ def show_concentration_figures(choice: RunChoice, results: Sequence[Concentratio
             alt=describe_cumulative(results),
             export=concentration_export(choice, results, "Cumulative share"),
         )
+    show_provenance(_confidences_view_caption(choice, results), _recipe(results))
     st.caption(concentration_caption(results))
 
 

@@ -69,9 +69,10 @@ from pages.state.runs import LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
-from pages.widgets.figure import show_figure
+from pages.widgets.figure import figure_and_detail, show_figure
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import (
+    ROW_CLICKS,
     most_common_method,
     pick_method,
     pick_method_options,
@@ -82,7 +83,13 @@ from pages.widgets.pickers import (
 from pages.widgets.run_choice import pick_metric
 from pages.widgets.run_selection import RunSelection, pick_run_selection, short_names_by_id, show_not_drawn
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
+from pages.widgets.summary import (
+    show_headline,
+    show_provenance,
+    show_recipe,
+    show_tiles,
+    show_warnings_of_runs,
+)
 from pages.widgets.table import fit_column_widths, show_table
 
 MAX_DIAGRAMS: Final = 9
@@ -335,14 +342,10 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
 
 
 def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
-    """Draw the headline, the tiles with the highest and lowest group, and the recipe."""
-    show_headline(result.headline, _groups_view_caption(choice, result))
-    if result.subheadline:
-        st.markdown(escape_markdown(result.subheadline))
+    """Draw the headline, the tiles with the highest and lowest group, and the warnings."""
+    show_headline(result.headline)
     if tiles := groups_tiles(choice.evidences, result):
         show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
-    if result.groups:
-        show_recipe(result.recipe)
     titles = {run.id: run.title for run in choice.selection.runs}
     show_warnings_of_runs((titles[id_], evidence) for id_, evidence in choice.evidences.items())
 
@@ -361,13 +364,17 @@ def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCapt
 
 
 def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
-    """Draw the figure and how to read it."""
+    """Draw the figure, what it shows and how to read it."""
     show_figure(
         lambda theme: groups_figure(result, theme, choice.style_indices),
         key="groups_dots",
         alt=describe_groups(result),
         export=groups_export(choice, result, "Groups"),
     )
+    recipe = [result.recipe] if result.groups else []
+    show_provenance(_groups_view_caption(choice, result), *recipe)
+    if result.subheadline:
+        st.markdown(escape_markdown(result.subheadline))
     st.caption(escape_markdown(groups_caption(result)))
     for remark in groups_remarks(result, {run.id: run.title for run in choice.selection.runs}):
         st.caption(f":material/info: {escape_markdown(remark)}")
@@ -472,7 +479,7 @@ def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups, chosen: str |
         placeholder="–",
         height="content" if len(keys) <= 12 else 460,
         on_select=lambda: select_point_from_table(widget, keys, HIDDEN_KEY),
-        selection_mode="single-row",
+        selection_mode=ROW_CLICKS,
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen in keys
         else None,
@@ -604,9 +611,12 @@ def page() -> None:
         hidden = cached_hidden_groups(choice)
         groups = {group.key: group for group in hidden.groups}
         chosen = selected_point(groups, HIDDEN_KEY)
-        show_hidden_groups(choice, hidden, chosen)
+        table, diagram = figure_and_detail(has_detail=chosen is not None)
+        with table:
+            show_hidden_groups(choice, hidden, chosen)
         if chosen is not None:
-            show_hidden_group_diagram(choice, groups[chosen])
+            with diagram:
+                show_hidden_group_diagram(choice, groups[chosen])
     st.divider()
     show_group_diagrams(choice, result)
 

@@ -64,7 +64,13 @@ from pages.widgets.run_selection import (
     show_not_drawn,
 )
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
+from pages.widgets.summary import (
+    show_headline,
+    show_provenance,
+    show_recipe,
+    show_tiles,
+    show_warnings_of_runs,
+)
 from pages.widgets.table import drop_constant_columns, show_table
 
 TABLE_STYLE_SHEET: Final = Path(__file__).parent / "widgets" / "ece_brier_table.css"
@@ -118,7 +124,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
     Unavailable
         Where no run gives one of the methods.
     """
-    above, below = st.container(), st.container()
+    above, bins, below = st.container(), st.container(), st.container()
     rule: UnparseableRule = "own"
     usable = (id_ for run in runs for id_ in run.report.survey.usable)
     offered = in_order([*OFFERED_METHODS, *usable], OFFERED_METHODS)
@@ -169,6 +175,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             label="Order of the methods",
             help_="By mean Brier score, or logit before self-consistency before stated, as in the paper.",
         )
+    with bins:
         scheme = pick_binning(url_state, selection.run_evidences[0].evidence)
     return MethodsChoice(
         selection,
@@ -255,15 +262,14 @@ def cached_methods_table(choice: MethodsChoice) -> MethodsTable:
 
 
 def show_methods_summary(choice: MethodsChoice, result: MethodsTable) -> None:
-    """Draw the headline, the tiles with the lowest Brier scores, and the recipe."""
-    show_headline(result.headline, _methods_view_caption(choice, result))
+    """Draw the headline and the tiles with the lowest Brier scores."""
+    show_headline(result.headline)
     if result.one_method_per_run:
         _link_to_comparison(result)
         return
     names = short_names_by_id([run for run in choice.selection.runs if run.id in result.runs])
     if tiles := methods_tiles(result, names):
         show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
-    show_recipe(methods_recipe(result))
 
 
 def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCaption:
@@ -287,8 +293,6 @@ def _link_to_comparison(result: MethodsTable) -> None:
         page_link(
             page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, query
         )
-    if result.cells:
-        show_recipe(methods_recipe(result))
 
 
 def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
@@ -306,6 +310,8 @@ def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
         )
     else:
         st.html(ece_brier_html(table))
+    recipe = [methods_recipe(result)] if result.cells else []
+    show_provenance(_methods_view_caption(choice, result), *recipe)
     _show_legend(choice, result)
     with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
         show_recipe("\n".join(table.notes))

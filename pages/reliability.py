@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import polars as pl
 import streamlit as st
@@ -46,13 +46,14 @@ from pages.state.url import UrlState, encode_ids
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import show_figure
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect
-from pages.widgets.pickers import clicked_point_data, selected_row_value
+from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, selected_row_value
 from pages.widgets.reliability_diagram import bins_export
 from pages.widgets.run_choice import RunChoice, choose_run
 from pages.widgets.run_selection import RunEvidence, short_names_by_id
 from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_headline,
+    show_provenance,
     show_reasons,
     show_recipe,
     show_remarks,
@@ -243,8 +244,7 @@ def show_lines(choice: LinesChoice) -> None:
         return
     result = choice.cached_lines()
     chosen = choice.page_line if choice.page_line in result.labels else None
-    show_headline(result.headline, _lines_view_caption(choice, result), key="looking_lines")
-    show_remarks(*result.caveats)
+    show_headline(result.headline)
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, table = st.container(), st.container()
     with diagram:
@@ -262,6 +262,8 @@ def show_lines(choice: LinesChoice) -> None:
         _show_lines_table(choice, result, chosen)
         st.caption(_lines_caption(result))
         _show_lines_not_drawn(choice, result)
+    show_view_caption(_lines_view_caption(choice, result).sentence, key="looking_lines")
+    show_remarks(*result.caveats)
     st.divider()
 
 
@@ -299,7 +301,7 @@ def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str
         placeholder="–",
         height="content",
         on_select=lambda: _select_line_from_table(widget, keys),
-        selection_mode="single-row",
+        selection_mode=ROW_CLICKS,
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen
         else None,
@@ -415,16 +417,20 @@ def cached_reliability(choice: RunChoice) -> Reliability:
 
 
 def show_reliability_summary(choice: RunChoice, result: Reliability) -> None:
-    """Draw what stands above the diagram: headline, tiles, recipe and remarks."""
-    number = result.score
-    show_headline(result.headline, reliability_view_caption(choice))
+    """Draw what stands above the diagram: headline, tiles and warnings."""
+    show_headline(result.headline)
     *first, rows = reliability_tiles(choice.evidence, result)
     # The help of the last tile quotes texts of the file.
     show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])
+    show_warnings(*choice.evidence.warnings)
+
+
+def show_reliability_remarks(choice: RunChoice, result: Reliability) -> None:
+    """Draw what stands below the diagram: what it shows, the recipe and the remarks."""
+    number, warnings = result.score, choice.evidence.warnings
     # The recipe of a binned metric says how p was computed; a metric without bins gets the diagram's recipe.
-    show_recipe(number.recipe if METRICS[choice.metric].binned else result.recipe)
-    warnings = choice.evidence.warnings
-    show_warnings(*warnings)
+    recipe = number.recipe if METRICS[choice.metric].binned else result.recipe
+    show_provenance(reliability_view_caption(choice), recipe)
     show_remarks(number.remark, *(remark for remark in result.remarks if remark not in warnings))
 
 
@@ -444,10 +450,9 @@ def reliability_view_caption(choice: RunChoice) -> ViewCaption:
 def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
     """Draw a score whose bins cannot be drawn: its interval, and why there is no diagram."""
     bounds = score(choice.evidence, choice.metric, choice.scheme)
-    show_view_caption(reliability_view_caption(choice).sentence)
     show_tiles([metric_tile(bounds)])
-    show_recipe(bounds.recipe)
     st.info(escape_markdown(str(reason)), icon=":material/straighten:")
+    show_provenance(reliability_view_caption(choice), bounds.recipe)
 
 
 # --- One run without bins -------------------------------------------------------------------------
@@ -555,14 +560,15 @@ def _export_without_bins(
 # --- Bins -----------------------------------------------------------------------------------------
 
 
-def show_diagram(choice: RunChoice, result: Reliability, selected: int | None) -> None:
+def log_counts_toggle(choice: RunChoice) -> bool:
+    """Draw the switch of the lower panel's axis and return whether it is logarithmic."""
+    return url_toggle(
+        "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
+    )
+
+
+def show_diagram(choice: RunChoice, result: Reliability, selected: int | None, *, log_counts: bool) -> None:
     """Draw the reliability diagram; a click on a bar selects its bin."""
-    title, switch = st.columns([2, 1], vertical_alignment="center")
-    title.subheader("Reliability diagram", anchor=False)
-    with switch:
-        log_counts = url_toggle(
-            "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
-        )
     show_figure(
         lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
         key="reliability",
@@ -573,9 +579,10 @@ def show_diagram(choice: RunChoice, result: Reliability, selected: int | None) -
 
 
 def show_bins(choice: RunChoice, result: Reliability, selected: int | None) -> None:
-    """Draw the per-bin table, how to read diagram and table, and the export menu."""
+    """Draw the per-bin table, the questions of the selected bin, how to read both, and the export menu."""
     st.subheader("Per-bin table", anchor=False)
     show_bin_table(result, selected)
+    show_questions(choice, result, selected)
     questions_hint = (
         escape_markdown(choice.evidence.no_questions_reason or "")
         or "Click a bar or a row to see its questions."
@@ -603,9 +610,9 @@ def show_bin_table(result: Reliability, selected: int | None) -> None:
             "count": {**COLUMN_CONFIG["count"], "width": _count_column_width(shown["count"])},
         },
         placeholder="–",
-        height="content" if shown.height <= 12 else 480,
+        height=_bin_table_height(shown.height, has_questions=selected is not None),
         on_select=lambda: select_bin_from_table(key, numbers),
-        selection_mode="single-row",
+        selection_mode=ROW_CLICKS,
         selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
         if selected in numbers
         else None,
@@ -623,6 +630,12 @@ def bin_table_frame(result: Reliability) -> pl.DataFrame:
         gap="gap",
         share=pl.col("share") * 100,
     )
+
+
+def _bin_table_height(n_rows: int, *, has_questions: bool) -> int | Literal["content"]:
+    """Return the table's height in pixels, low where the questions of a bin are below it."""
+    max_rows, height = (5, 220) if has_questions else (12, 480)
+    return "content" if n_rows <= max_rows else height
 
 
 def _count_column_width(counts: pl.Series) -> int:
@@ -659,7 +672,8 @@ def select_bin_from_figure(key: str) -> None:
 
 def select_bin_from_table(key: str, numbers: Sequence[int]) -> None:
     """Select the bin of the clicked row; a second click clears it."""
-    select_bin(selected_row_value(key, numbers))
+    selected = next((number for number in numbers if str(number) == st.query_params.get("bin")), None)
+    select_bin(selected_row_value(key, numbers, selected))
 
 
 def show_questions(choice: RunChoice, result: Reliability, bin_number: int | None) -> None:
@@ -722,18 +736,21 @@ def page() -> None:
         show_bounds(choice, reason)
         st.stop()
     show_reliability_summary(choice, result)
-    view = choose_view(choice)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="view_controls"):
+        view = choose_view(choice)
+        log_counts = view == BINS_VIEW and log_counts_toggle(choice)
     if view != BINS_VIEW:
         {"isotonic": show_corp, "smooth": show_smooth}[view](choice)
+        show_reliability_remarks(choice, result)
         return
     selected = selected_bin(result.table)
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, table = st.container(), st.container()
     with diagram:
-        show_diagram(choice, result, selected)
+        show_diagram(choice, result, selected, log_counts=log_counts)
     with table:
         show_bins(choice, result, selected)
-    show_questions(choice, result, selected)
+    show_reliability_remarks(choice, result)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
 from pages.widgets.run_choice import RunChoice, choose_sweep
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles, show_warnings
+from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
 from pages.widgets.table import show_table
 from pages.widgets.url_inputs import url_selectbox
 
@@ -82,16 +82,22 @@ def cached_sweeps(choice: RunChoice) -> list[Sweep]:
 
 
 def show_sweep_summary(choice: RunChoice, results: Sequence[Sweep]) -> None:
-    """Draw the headline, one tile per metric, the recipes and the remarks."""
+    """Draw the headline, one tile per metric and the warnings."""
     first = results[0]
-    show_headline(first.headline, _sweep_view_caption(choice, results))
+    show_headline(first.headline)
     if first.curves:
         show_tiles(robustness_tiles(first))
     show_warnings(*choice.evidence.warnings)
+
+
+def show_sweep_remarks(choice: RunChoice, results: Sequence[Sweep]) -> None:
+    """Draw what stands below the curves: what they show, the recipes and the remarks."""
+    first = results[0]
+    lines = _recipe_lines(results) or ["No metric can be swept here."]
+    show_provenance(_sweep_view_caption(choice, results), lines[0], *filter(None, ["\n".join(lines[1:])]))
     _show_exactness_badge(choice)
     for other in results[1:]:
         st.caption(f"**{escape_markdown(other.run)}**: {escape_markdown(other.headline)}")
-    _show_recipes(results)
     show_remarks(first.chance_note)
     show_remarks(*robustness_remarks(choice.evidence, first))
     for result in results:
@@ -119,15 +125,6 @@ def _show_exactness_badge(choice: RunChoice) -> None:
         return
     exact = largest_exact_bins(run.sums)
     st.badge(f"Top-k file, Full-ECE: exact up to M = {exact}", icon=":material/straighten:", color="orange")
-
-
-def _show_recipes(results: Sequence[Sweep]) -> None:
-    """Draw the recipe of the headline's curve; those of the other curves are folded."""
-    lines = _recipe_lines(results)
-    show_recipe(lines[0] if lines else "No metric can be swept here.")
-    if len(lines) > 1:
-        with st.expander(f"How the other curves were made ({len(lines) - 1})", key="recipes"):
-            show_recipe("\n".join(lines[1:]))
 
 
 def _recipe_lines(results: Sequence[Sweep]) -> list[str]:
@@ -304,6 +301,7 @@ def page() -> None:
     results = cached_sweeps(choice)
     show_sweep_summary(choice, results)
     show_curves(choice, results)
+    show_sweep_remarks(choice, results)
     show_rsd_table(choice, results)
     show_published_rsd()
     with st.grid(2, min_column_width=430, gap="medium"):

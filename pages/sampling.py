@@ -58,7 +58,13 @@ from pages.widgets.figure import show_figure
 from pages.widgets.number_list_input import NumberListSpec, number_list_input
 from pages.widgets.pickers import pick_method_options, pick_run
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles, show_warnings_of_runs
+from pages.widgets.summary import (
+    show_headline,
+    show_provenance,
+    show_remarks,
+    show_tiles,
+    show_warnings_of_runs,
+)
 from pages.widgets.table import show_table
 from pages.widgets.url_inputs import url_selectbox
 
@@ -257,17 +263,22 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
 
 
 def show_sampling_summary(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """Draw the headline, a tile per method, the recipe and the remarks."""
-    show_headline(result.headline, _sampling_view_caption(choice, result))
+    """Draw the headline, a tile per method and the warnings."""
+    show_headline(result.headline)
     show_tiles(sampling_tiles(result))
-    show_recipe(sampling_recipe(result, choice.metric))
-    show_remarks(result.sufficiency_definition)
-    show_remarks(*sampling_remarks(result))
     show_warnings_of_runs(
         (choice.run.title, evidence)
         for id_, evidence in choice.run.report.survey.usable.items()
         if id_ in result.mean_confidence
     )
+
+
+def show_sampling_remarks(choice: SamplingChoice, result: SampleSizeSweep) -> None:
+    """Draw what stands below the curves: what they show, their recipe and the remarks."""
+    show_provenance(_sampling_view_caption(choice, result), sampling_recipe(result, choice.metric))
+    st.caption(SAMPLING_CAPTION)
+    show_remarks(result.sufficiency_definition)
+    show_remarks(*sampling_remarks(result))
     for reason in (*result.spread_caveats.values(), *result.unavailable.values()):
         st.caption(f":material/block: {escape_markdown(reason)}")
 
@@ -285,7 +296,7 @@ def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> V
 
 
 def show_sizes(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """Draw the metric over N' beside its tables, and how to read them."""
+    """Draw the metric over N' beside its tables, and below both what they show and how to read them."""
     with st.grid(2, min_column_width=485, gap="medium"):
         figure, tables = st.container(), st.container()
     with figure:
@@ -297,7 +308,7 @@ def show_sizes(choice: SamplingChoice, result: SampleSizeSweep) -> None:
         )
     with tables:
         show_sampling_tables(choice, result)
-    st.caption(SAMPLING_CAPTION)
+    show_sampling_remarks(choice, result)
 
 
 def show_sampling_tables(choice: SamplingChoice, result: SampleSizeSweep) -> None:

@@ -34,8 +34,9 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
-from pages.widgets.figure import show_figure
+from pages.widgets.figure import figure_and_detail, show_figure
 from pages.widgets.pickers import (
+    ROW_CLICKS,
     most_common_method,
     pick_method,
     pick_method_options,
@@ -48,8 +49,8 @@ from pages.widgets.run_choice import RunChoice, pick_metric, show_unavailable
 from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import (
     show_headline,
+    show_provenance,
     show_reasons,
-    show_recipe,
     show_remarks,
     show_tiles,
     show_warnings_of_runs,
@@ -180,7 +181,7 @@ def show_checkpoint_table(choice: RunChoice, result: Training, chosen: str | Non
         placeholder="–",
         height="content" if len(rows) <= 12 else 460,
         on_select=lambda: select_point_from_table(key, runs),
-        selection_mode="single-row",
+        selection_mode=ROW_CLICKS,
         selection_default={"selection": {"rows": [runs.index(chosen)], "columns": [], "cells": []}}
         if chosen in runs
         else None,
@@ -225,27 +226,29 @@ def page() -> None:
     evidences, unavailable = training_evidences(choice, context.runs)
     result = cached_training(choice, evidences, runs)
     chosen = selected_checkpoint(result)
-    show_headline(result.headline, training_view_caption(choice, result, evidences))
+    show_headline(result.headline)
     show_tiles(training_tiles(result))
-    show_recipe("\n".join(training_recipes(result)))
-    show_remarks(*result.line_summaries)
     show_warnings_of_runs((runs[id_].title, evidence) for id_, evidence in evidences.items())
     single_checkpoints_toggle(result)
-    show_figure(
-        lambda theme: training_figure(
-            result, theme, selected=chosen, style_indices=style_indices(context.runs)
-        ),
-        key="training",
-        alt=describe_training(result),
-        export=training_export(choice, result, "Metric over training"),
-        on_select=lambda: select_point_from_figure("training"),
-    )
+    figure, detail = figure_and_detail(has_detail=chosen is not None)
+    with figure:
+        show_figure(
+            lambda theme: training_figure(
+                result, theme, selected=chosen, style_indices=style_indices(context.runs)
+            ),
+            key="training",
+            alt=describe_training(result),
+            export=training_export(choice, result, "Metric over training"),
+            on_select=lambda: select_point_from_figure("training"),
+        )
+    if chosen is not None:
+        with detail:
+            show_checkpoint_diagram(choice, evidences[chosen], runs[chosen], PAGES["reliability"].script)
+    show_provenance(training_view_caption(choice, result, evidences), "\n".join(training_recipes(result)))
+    show_remarks(*result.line_summaries)
     st.caption(f"{TRAINING_CAPTION} Click a point or a row to see its reliability diagram.")
     show_checkpoint_table(choice, result, chosen)
     show_runs_left_out(result, unavailable, {id_: run.title for id_, run in runs.items()})
-    if chosen is not None:
-        st.divider()
-        show_checkpoint_diagram(choice, evidences[chosen], runs[chosen], PAGES["reliability"].script)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,10 @@ def tiles(page: Page) -> dict[str, str]:
 
 
 def recipe(page: Page) -> str:
-    """The recipe line."""
-    return page.locator("[data-testid=stCode]").first.inner_text()
+    """The recipe under the main figure, whether its line is open or not."""
+    text = page.locator("[data-testid=stMain] [data-testid=stCode] code").first.text_content()
+    assert text is not None
+    return text
 
 
 def bars(page: Page, key: str = "reliability") -> int:
@@ -142,7 +144,8 @@ def type_m(page: Page, bins: int) -> None:
 def follow_link(page: Page, title: str) -> None:
     """The link to another page, in the sidebar."""
     sidebar = page.get_by_test_id("stSidebar")
-    sidebar.get_by_test_id("stPageLink-NavLink").filter(has_text=title).click()
+    # A link with a tooltip is there twice, once for screens without a pointer.
+    sidebar.get_by_test_id("stPageLink-NavLink").filter(has_text=title, visible=True).click()
     page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
     settled(page)
 

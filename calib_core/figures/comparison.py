@@ -49,7 +49,7 @@ from calib_core.wording import format_number, format_percent, plural
 
 _MIN_PANEL_HEIGHT: Final = 400
 _HEIGHT_PER_POINT: Final = 6
-_MAX_PANEL_HEIGHT: Final = 680
+_MAX_PANEL_HEIGHT: Final = 460
 """Height of the panel in pixels: without a point, more for each point, and at most."""
 
 _MAX_HOVER_NAME: Final = 60

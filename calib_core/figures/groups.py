@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from calib_core.figures.layout import (
     BOTTOM_MARGIN,
+    MAX_FIGURE_HEIGHT,
     Figure,
     annotation,
     axis,
@@ -28,7 +29,8 @@ _MAX_GROUP_NAME: Final = 25
 
 _MIN_ROW_HEIGHT: Final = 24
 _DOT_HEIGHT: Final = 13
-"""Height of a row, at least, and of each dot in it, in pixels."""
+_MIN_DOT_HEIGHT: Final = 8
+"""Height of a row, at least, and of each dot in it, in pixels; closer dots make a high figure lower."""
 
 
 def groups_figure(
@@ -63,7 +65,7 @@ def groups_figure(
         _series_trace(result, groups, styles[id_], positions) for id_, groups in by_series.items() if groups
     ]
     top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
-    row_height = max(_MIN_ROW_HEIGHT, 8 + _DOT_HEIGHT * (len(offsets) if any(offsets.values()) else 1))
+    row_height = _row_height(len(names), len(offsets) if any(offsets.values()) else 1, top)
     layout = base_layout(
         theme,
         height=top + BOTTOM_MARGIN + row_height * max(len(names), 2),
@@ -100,6 +102,15 @@ def groups_figure(
             ],
         },
     }
+
+
+def _row_height(n_rows: int, dots_per_row: int, top: int) -> int:
+    """Height of each row in pixels, such that the figure fits a window as far as its dots stay apart."""
+    room = (MAX_FIGURE_HEIGHT - top - BOTTOM_MARGIN) // max(n_rows, 2)
+    lowest, highest = (
+        max(_MIN_ROW_HEIGHT, 8 + dot_height * dots_per_row) for dot_height in (_MIN_DOT_HEIGHT, _DOT_HEIGHT)
+    )
+    return max(lowest, min(highest, room))
 
 
 def _series_offsets(result: GroupResults) -> dict[str, float]:

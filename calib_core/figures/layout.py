@@ -32,6 +32,9 @@ _LEGEND_PADDING: Final = 14
 _MAX_PAIRED_NAME: Final = 25
 """The longest legend entry, in characters, that leaves room for a second one beside it on a phone."""
 
+MAX_FIGURE_HEIGHT: Final = 620
+"""Largest height in pixels of a page's main figure: with what is above it, it fits a window of 900 pixels."""
+
 HALF_WIDTH_ENTRY: Final = 0.48
 FULL_WIDTH_ENTRY: Final = 0.98
 """Width of a legend entry, as a fraction of the plot: two to a line, and one to a line."""
@@ -331,6 +334,27 @@ def stack_panels(panels: int, *, top: int, panel_height: int) -> PanelStack:
         for index in range(panels)
     )
     return PanelStack(domains, plot + top + BOTTOM_MARGIN)
+
+
+def fitting_panel_height(panels: int, *, top: int, largest: int, smallest: int) -> int:
+    """The height of each panel of a stack, with which the figure is no higher than `MAX_FIGURE_HEIGHT`.
+
+    Parameters
+    ----------
+    panels : int
+        Number of panels, 1 or more.
+    top : int
+        Margin above the first panel, in pixels.
+    largest, smallest : int
+        Bounds of the height in pixels. With the smallest the figure may be higher.
+
+    Examples
+    --------
+    >>> fitting_panel_height(2, top=52, largest=300, smallest=120)
+    230
+    """
+    room = MAX_FIGURE_HEIGHT - top - BOTTOM_MARGIN
+    return max(smallest, min(largest, room // panels - _HEADING_HEIGHT))
 
 
 def panel_heading(text: str, theme: Theme, stack: PanelStack, index: int = 0) -> dict[str, Any]:

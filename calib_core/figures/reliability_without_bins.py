@@ -22,7 +22,7 @@ from calib_core.methods import METHODS
 from calib_core.results.reliability_without_bins import CorpReliability, SmoothReliability
 from calib_core.wording import format_number, plural
 
-_PLOT_HEIGHT: Final = 478
+_PLOT_HEIGHT: Final = 450
 """Height of both panels together, in pixels."""
 
 _SQUARE_DOMAIN: Final = [0.275, 1]

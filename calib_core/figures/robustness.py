@@ -15,6 +15,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     empty_trace,
+    fitting_panel_height,
     legend_entry,
     legend_margin,
     panel_heading,
@@ -139,7 +140,8 @@ def sweep_layout(
 ) -> tuple[dict[str, Any], PanelStack]:
     """The layout of a figure over M without its vertical axes, and the positions of its panels."""
     top, one_per_line = legend_margin([entry["name"] for entry in entries], one_per_line=len(results) > 1)
-    stack = stack_panels(panels, top=top, panel_height=300 if panels == 1 else 200)
+    height = fitting_panel_height(panels, top=top, largest=300 if panels == 1 else 200, smallest=130)
+    stack = stack_panels(panels, top=top, panel_height=height)
     layout = base_layout(theme, height=stack.height, top=top, one_per_line=one_per_line)
     layout |= {"hovermode": "closest", "annotations": [], "shapes": []}
     bins = sorted({bins for result in results for bins in result.bins})

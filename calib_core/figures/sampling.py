@@ -29,7 +29,7 @@ from calib_core.metrics import METRICS
 from calib_core.results.sampling import METHOD_SYMBOLS, SampleSizeCurve, SampleSizeSweep
 from calib_core.wording import NOT_DEFINED, format_interval, format_number, format_signed
 
-PANEL_HEIGHT: Final = 270
+PANEL_HEIGHT: Final = 205
 """Height of each of the two panels in pixels."""
 
 _GREYED_OPACITY: Final = 0.5

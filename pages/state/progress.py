@@ -36,8 +36,15 @@ MESSAGES: Final = MappingProxyType(
 DEFAULT_MESSAGE: Final = "Computing …"
 DELAY_SECONDS: Final = 0.5
 """Seconds after which progress is shown."""
-KINDS_WITH_OWN_PROGRESS: Final = ("comparison", "measured", "groups", "hidden_groups", "samples")
-"""Kinds of results that show a progress bar of their own while they are computed."""
+KINDS_WITH_OWN_PROGRESS: Final = (
+    "comparison",
+    "measured",
+    "groups",
+    "hidden_groups",
+    "samples",
+    "pages_without_content",
+)
+"""Kinds of results that show a progress bar of their own while they are computed, or need none."""
 
 _PARTIAL_NOTE: Final = "_partial_note"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.figures.palette import THEMES, Theme
 from calib_core.figures.unvalidated_figure import UnvalidatedFigure
@@ -17,6 +18,18 @@ PLOTLY_CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar
 def page_theme() -> Theme:
     """Return the figure theme that matches the page's current theme."""
     return THEMES[st.context.theme.type or "light"]
+
+
+def figure_and_detail(*, has_detail: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the place of a figure or table, and beside it that of what a click in it opens.
+
+    Parameters
+    ----------
+    has_detail : bool
+        Whether something is open; otherwise the figure is as wide as the page.
+    """
+    with st.grid(2 if has_detail else 1, min_column_width=430, gap="medium"):
+        return st.container(), st.container()
 
 
 def show_figure(

@@ -19,6 +19,7 @@ def page_link(
     into: DeltaGenerator | None = None,
     width: Literal["content", "stretch"] = "content",
     large: bool = False,
+    help_: str | None = None,
 ) -> None:
     """Draw a link to a page; only its label where a test runs a page's script alone.
 
@@ -34,10 +35,14 @@ def page_link(
     width : {"content", "stretch"}
     large : bool
         Whether the link is one of the main next steps.
+    help_ : str, optional
+        Text shown while the pointer is over the link.
     """
     container = st if into is None else into
     text = f"**{label}**" if large else label
     try:
-        container.page_link(script, label=text, icon=icon, query_params=query or None, width=width)
+        container.page_link(
+            script, label=text, icon=icon, query_params=query or None, width=width, help=help_
+        )
     except StreamlitPageNotFoundError:
         container.caption(label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 import streamlit as st
 
@@ -20,6 +20,9 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 
 _T = TypeVar("_T")
+
+ROW_CLICKS: Final[tuple[Literal["single-row", "single-cell"], ...]] = ("single-row", "single-cell")
+"""Selection mode of a table in which a click anywhere in a row selects the row."""
 
 MAX_VISIBLE_TITLE: Final = 28
 """Letters of a run's title that fit into its select box."""
@@ -161,7 +164,7 @@ def select_point_from_figure(key: str) -> None:
 
 def select_point_from_table(key: str, points: list[str], url_key: str = "at") -> None:
     """Select the point of the clicked row, in the order of `points`; a second click clears it."""
-    _select_point(selected_row_value(key, points), url_key)
+    _select_point(selected_row_value(key, points, st.query_params.get(url_key)), url_key)
 
 
 def clicked_point_data(key: str) -> Sequence[Any]:
@@ -170,10 +173,28 @@ def clicked_point_data(key: str) -> Sequence[Any]:
     return points[0].get("customdata") or () if points else ()
 
 
-def selected_row_value(key: str, values: Sequence[_T]) -> _T | None:
-    """Return the value, one per row, of the row that is selected in a table; None where none is."""
-    rows = st.session_state[key].selection.rows
-    return values[rows[0]] if rows else None
+def selected_row_value(key: str, values: Sequence[_T], selected: _T | None = None) -> _T | None:
+    """Return the value of the row that was clicked in a table; None where the click cleared the selection.
+
+    Parameters
+    ----------
+    key : str
+        Of a table with `ROW_CLICKS` as its selection mode.
+    values : Sequence
+        One per row.
+    selected : optional
+        The value selected before: a click on any cell of its row clears it.
+    """
+    row = clicked_row(st.session_state[key].selection)
+    value = None if row is None else values[row]
+    return None if st.session_state[key].selection.cells and value == selected else value
+
+
+def clicked_row(selection: Any) -> int | None:  # noqa: ANN401 (Streamlit has no type for it)
+    """Return the index of the row of which a cell or the box was clicked; None where none is selected."""
+    if selection.cells:
+        return selection.cells[0][0]
+    return selection.rows[0] if selection.rows else None
 
 
 def _select_point(key: str | None, url_key: str = "at") -> None:

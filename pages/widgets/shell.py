@@ -14,10 +14,18 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.errors import Unavailable, shorten
 from calib_core.report.sections import SECTIONS
+from calib_core.report.sections.abstention import NO_SINGLE_CONFIDENCES
+from calib_core.report.sections.groups import NO_GROUPS
+from calib_core.report.sections.sampling import NO_SAMPLES, SAMPLED_METHOD
+from calib_core.report.sections.training import NO_CHECKPOINT
+from calib_core.results.groups import group_by_choices
+from calib_core.results.training import place_checkpoints
+from calib_core.runs import AnswerRun
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import (
     FolderContents,
     LoadedFile,
+    cached_result,
     data_folder,
     is_demo_data,
     load_files,
@@ -25,7 +33,7 @@ from pages.state.cache import (
 )
 from pages.state.markdown import escape_markdown
 from pages.state.progress import set_partial_note
-from pages.state.runs import LoadedRun, file_id, loaded_runs
+from pages.state.runs import LoadedRun, file_id, loaded_runs, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.file_status import show_no_runs
@@ -113,6 +121,23 @@ PAGES: Final = {
 }
 
 
+MENU: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "Overview": ("start", "tour"),
+        "One run": ("reliability", "concentration", "robustness", "abstention", "sampling"),
+        "Compare": ("comparison", "methods", "groups", "training"),
+        "Share": ("report",),
+        "Data": ("files",),
+    }
+)
+"""Heading in the menu → the ids of its pages."""
+
+PAGES_WITHOUT_RUNS: Final = ("start", "files")
+"""Pages that show something where no run is loaded."""
+
+NO_RUNS: Final = "No run is loaded."
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PageContext(Generic[ChoiceT]):
     """What a page starts with.
@@ -155,8 +180,9 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     page = PAGES[page_id]
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE_SHEET)
-    st.title(page.title, anchor=False)
-    st.caption(page.question + (DEMO_NOTE if is_demo_data() else ""))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
+        st.title(page.title, anchor=False, width="content")
+        st.caption(page.question + (DEMO_NOTE if is_demo_data() else ""), width="content")
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
     contents, runs = _load_folder(page_id, url_state, accepted_file_ids)
@@ -169,8 +195,9 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
-        st.markdown("**Calib**")
-        links = st.container(gap="xxsmall")
+        with st.container(key="brand"):
+            st.markdown("**Calib**")
+        links = st.container(gap="xxsmall", key="menu")
         if choose and runs:
             st.divider()
             try:
@@ -184,7 +211,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     _remember_run(runs)
     with st.sidebar:
         show_copy_link(page_id, url_state)
-    _show_navigation(links, url_state.current)
+    _show_navigation(links, url_state.current, pages_without_content(runs))
     _warn_rejected(url_state, is_awaited=bool(unread))
     if page_id != "files":
         _show_bad_rows(files, accepted_file_ids)
@@ -259,16 +286,65 @@ def show_reading_progress(n_shown: int) -> None:
     )
 
 
-def _show_navigation(container: DeltaGenerator, values: dict[str, str]) -> None:
-    for page in PAGES.values():
-        page_link(page.script, page.title, page.icon, values, into=container, width="stretch")
+def _show_navigation(
+    container: DeltaGenerator, values: dict[str, str], without_content: Mapping[str, str]
+) -> None:
+    """Draw the links to all pages in groups; those with nothing to show are pale and say why."""
+    for heading, page_ids in MENU.items():
+        group = container.container(gap="xxsmall", key=f"menu_of_{slug(heading)}")
+        group.markdown(heading)
+        for page_id in page_ids:
+            page, reason = PAGES[page_id], without_content.get(page_id)
+            key = f"pale_{page_id}" if reason else f"link_{page_id}"
+            page_link(
+                page.script,
+                page.title,
+                page.icon,
+                values,
+                into=group.container(key=key),
+                width="stretch",
+                help_=reason,
+            )
+
+
+def pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
+    """Return the pages that can show nothing of these runs: page id → the reason that the page itself gives.
+
+    The runs' files are not read for it.
+    """
+    if not runs:
+        return {id_: NO_RUNS for id_ in PAGES if id_ not in PAGES_WITHOUT_RUNS}
+    key = ("pages_without_content", *((run.id, run.file.name, run.file.stamp) for run in runs))
+    return cached_result(key, lambda: _find_pages_without_content(runs))
+
+
+def _find_pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
+    answer_runs = {run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)}
+    infos = {run.id: run.report.run.info for run in runs}
+    has_content = {
+        "abstention": bool(answer_runs),
+        "sampling": any(run.id in answer_runs and SAMPLED_METHOD in run.report.survey.usable for run in runs),
+        "groups": bool(group_by_choices(answer_runs)),
+        "training": bool(place_checkpoints(infos, {run.id: run.report.run.n_total for run in runs}).lines),
+    }
+    reasons = {
+        "abstention": NO_SINGLE_CONFIDENCES,
+        "sampling": NO_SAMPLES,
+        "groups": NO_GROUPS,
+        "training": NO_CHECKPOINT,
+    }
+    return {id_: reason for id_, reason in reasons.items() if not has_content[id_]}
 
 
 def show_copy_link(page: str, url_state: UrlState) -> None:
-    """Draw the control that shows the link, in a box with a button to copy it."""
-    with st.popover("Copy link", icon=":material/link:", key="copy_link", width="stretch"):
-        st.code(share_link(page, url_state), language=None, wrap_lines=True)
-        st.caption(COPY_LINK_HELP)
+    """Draw the button that copies the link.
+
+    It is the copy button of a code block that the style sheet makes as wide as the sidebar: Streamlit has no
+    other button that copies, and the page's security policy allows no script of its own.
+    """
+    with st.container(key="copy_link", gap="xxsmall"):
+        st.code(share_link(page, url_state), language=None)
+        st.markdown(":material/link: Copy link", help=COPY_LINK_HELP)
 
 
 def share_link(page: str, url_state: UrlState) -> str:

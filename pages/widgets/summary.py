@@ -1,4 +1,4 @@
-"""Headline, tiles, recipe and remarks, the same on every page."""
+"""Headline, tiles, remarks, and the line below a figure that says what it shows, the same on every page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 import streamlit as st
 
+from calib_core.errors import single_line
 from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
 from calib_core.wording import join_names, plural
@@ -16,6 +17,9 @@ from pages.state.progress import with_partial_note
 
 MAX_RUN_WARNINGS: Final = 3
 """Warnings that a page of several runs shows; the others are counted."""
+
+MAX_WARNING_TITLE: Final = 110
+"""Letters of the first warning in the line that unfolds all of them."""
 
 
 def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
@@ -40,16 +44,28 @@ def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]
             )
 
 
-def show_headline(sentence: str, view: ViewCaption, key: str = "looking") -> None:
-    """Draw the main finding, and below it what the page shows."""
+def show_headline(sentence: str, view: ViewCaption | None = None, key: str = "looking") -> None:
+    """Draw the main finding, and below it what the page shows, unless `show_provenance` says that."""
     st.header(escape_markdown(sentence), anchor=False)
-    show_view_caption(view.sentence, key)
+    if view is not None:
+        show_view_caption(view.sentence, key)
 
 
 def show_view_caption(text: str, key: str = "looking") -> None:
     """Draw the line that says which runs, methods, metric and rows are shown."""
     with st.container(key=key):
         st.caption(f":material/visibility: {escape_markdown(text)}")
+
+
+def show_provenance(view: ViewCaption, *recipes: str, key: str = "looking") -> None:
+    """Draw the line below a figure: which runs, methods, metric and rows it shows.
+
+    The line opens to how the numbers were computed, one box to copy for each of the recipes.
+    """
+    sentence = f":material/visibility: {escape_markdown(view.sentence)}"
+    with st.expander(sentence, key=key, type="compact"):
+        for recipe in recipes:
+            show_recipe(recipe)
 
 
 def show_recipe(text: str) -> None:
@@ -65,13 +81,32 @@ def show_remarks(*texts: str | None) -> None:
 
 
 def show_warnings(*texts: str) -> None:
-    """Draw what suggests that a file was read otherwise than it was meant, each text by itself."""
+    """Draw what suggests that a file was read otherwise than it was meant; several texts are folded."""
+    if len(texts) > 1:
+        _show_folded_warnings(texts, len(texts))
+    else:
+        _draw_warnings(texts)
+
+
+def _draw_warnings(texts: Iterable[str]) -> None:
     for text in texts:
         st.warning(escape_markdown(text), icon=":material/help:")
 
 
+def _show_folded_warnings(texts: Sequence[str], n_warnings: int) -> None:
+    """Draw a line with the number of warnings and the beginning of the first, which opens to the texts."""
+    beginning = single_line(texts[0], MAX_WARNING_TITLE)
+    with (
+        st.container(key="warnings"),
+        st.expander(
+            f"**{plural(n_warnings, 'warning')}** {escape_markdown(beginning)}", icon=":material/warning:"
+        ),
+    ):
+        _draw_warnings(texts)
+
+
 def show_warnings_of_runs(evidences: Iterable[tuple[str, Evidence]]) -> None:
-    """Draw what suggests that runs were read otherwise than they were meant: each text once, by its runs.
+    """Draw, folded, what suggests that runs were read otherwise than meant: each text once, by its runs.
 
     Parameters
     ----------
@@ -82,10 +117,11 @@ def show_warnings_of_runs(evidences: Iterable[tuple[str, Evidence]]) -> None:
     for title, evidence in evidences:
         for text in evidence.warnings:
             titles_by_text.setdefault(text, {})[title] = None
-    shown = list(titles_by_text.items())[:MAX_RUN_WARNINGS]
-    show_warnings(*(f"{join_names(list(titles))}: {text}" for text, titles in shown))
-    if hidden := len(titles_by_text) - len(shown):
-        show_warnings(f"{plural(hidden, 'further warning')} on the page Files.")
+    shown = [f"{join_names(list(titles))}: {text}" for text, titles in titles_by_text.items()]
+    if hidden := len(shown[MAX_RUN_WARNINGS:]):
+        shown[MAX_RUN_WARNINGS:] = [f"{plural(hidden, 'further warning')} on the page Files."]
+    if shown:
+        _show_folded_warnings(shown, len(titles_by_text))
 
 
 def show_reasons(title: str, reasons: Mapping[str, str], key: str, *, expanded: bool = False) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from calib_core.metrics import METRICS
 from pages.widgets.export import Export, table_export_menu
+from pages.widgets.pickers import ROW_CLICKS, clicked_row
 
 PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
 
@@ -112,9 +113,8 @@ def show_selectable_table(frame: pl.DataFrame, key: str, alt: str, export: Expor
         placeholder="–",
         height="content" if frame.height <= 14 else 520,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode=ROW_CLICKS,
         alt=alt,
     )
     table_export_menu(export, key, shown=frame, columns=COLUMN_CONFIG)
-    rows = event["selection"]["rows"]
-    return rows[0] if rows else None
+    return clicked_row(event.selection)

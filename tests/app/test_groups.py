@@ -47,9 +47,9 @@ def evidence_of(path: Path, method: str) -> AnswerEvidence:
     return evidence
 
 
-def main_texts(at: AppTest) -> list[str]:
-    """Texts of the main part, without the link."""
-    return [screens.plain(caption.value) for caption in at.sidebar.caption][:-1]
+def control_captions(at: AppTest) -> list[str]:
+    """Captions of the controls."""
+    return [screens.plain(caption.value) for caption in at.sidebar.caption]
 
 
 def subject_score(folder: Path, subject: str, **info: Any) -> float:
@@ -200,10 +200,10 @@ def test_more_than_four_runs_are_not_drawn_in_one_row(data: Path, visit: Visit) 
     at = visit("groups")
     assert len(dots(at)) == 4
     assert len(screens.control(at, "runs_shown").value) == 4
-    assert main_texts(at) == ["4 of 5, 4 at most: more cannot be told apart in one row."]
+    assert control_captions(at) == ["4 of 5, 4 at most: more cannot be told apart in one row."]
     choose(at, "by", "shots")
     assert len(dots(at)) == 5
-    assert main_texts(at) == []
+    assert control_captions(at) == []
     assert screens.address(at) == {"by": "shots"}
     choose(at, "by", "subject")
     assert len(dots(at)) == 4
@@ -216,7 +216,7 @@ def test_a_link_to_more_runs_than_can_be_drawn_says_which_are_not(data: Path, vi
     assert len(dots(at)) == 4
     assert (
         ":material/block: llama-7b · 4-shot not added: more cannot be told apart in one row."
-        in main_texts(at)
+        in control_captions(at)
     )
 
 

@@ -1,4 +1,4 @@
-"""The view caption: what a page shows, once, at the same place, and of the loaded data."""
+"""The view caption: what a page shows, once, below its main figure, and of the loaded data."""
 
 from __future__ import annotations
 
@@ -12,30 +12,44 @@ from calib_core.metrics import METRICS
 from screens import Visit
 
 MARK = ":material/visibility: "
-HEADED = sorted(set(screens.SCRIPTS) - {"files", "report", "tour", "training"})
-"""Pages on which a finding stands first; nothing of `folder` is a training."""
+HEADED = sorted(set(screens.SCRIPTS) - {"start", "files", "report", "tour", "training"})
+"""Pages on which a finding stands first and a figure or table second; nothing of `folder` is a training."""
 
 
 def view_captions(at: screens.AppTest) -> list[str]:
-    """The view captions of the page."""
+    """The view captions of the page: captions, or labels of what opens to the recipe."""
     found = [screens.plain(caption.value) for caption in at.caption]
+    found += [screens.plain(expander.label) for expander in at.expander]
     return [text.removeprefix(MARK) for text in found if text.startswith(MARK)]
 
 
 @pytest.mark.parametrize("page", HEADED)
-def test_the_view_caption_is_right_below_the_headline(page: str, folder: Path, visit: Visit) -> None:
+def test_the_view_caption_is_below_the_main_figure_and_opens_to_the_recipe(
+    page: str, folder: Path, visit: Visit
+) -> None:
     assert folder.is_dir()
     at = visit(page)
+    (line,) = view_captions(at)
+    nodes = list(screens.walk(at.main))
+    own = next(node for node in nodes if screens.plain(getattr(node, "label", "") or "") == MARK + line)
+    main = next(node for node in nodes if node.type in ("plotly_chart", "html") and node is not nodes[0])
+    assert nodes.index(main) < nodes.index(own)
+    assert isinstance(own, screens.Block)
+    assert [code.value for code in own.code][:1] == [at.main.code[0].value]
+    assert "upward" not in line  # the axes of the figure say it
+    assert line.endswith(".")
+
+
+def test_the_view_caption_of_start_is_right_below_its_headline(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("start")
     (line,) = view_captions(at)
     texts = [
         screens.plain(str(node.value))
         for node in screens.walk(at.main)
-        if not isinstance(node, screens.Block) and node.type in ("header", "caption", "metric")
+        if not isinstance(node, screens.Block) and node.type in ("header", "caption")
     ]
-    first = screens.plain(at.header[0].value)
-    assert texts[texts.index(first) + 1] == MARK + line
-    assert "upward" not in line  # the axes of the figure say it
-    assert line.endswith(".")
+    assert texts[texts.index(screens.plain(at.header[0].value)) + 1] == MARK + line
 
 
 def test_the_view_caption_names_run_method_metric_bins_and_rows(folder: Path, visit: Visit) -> None:

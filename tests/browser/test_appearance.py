@@ -100,14 +100,19 @@ def figures_are_drawn(page: Page, path: str, width: int) -> None:
         # The figure is laid out again once its column has its width; measured earlier, it is too wide.
         page.wait_for_function(
             "() => { const plot = document.querySelector('.st-key-reliability .js-plotly-plot');"
-            " return plot._fullLayout.xaxis._length >= Math.min(plot.clientWidth - 90, 450); }"
+            " return plot._fullLayout.xaxis._length"
+            " >= Math.min(plot.clientWidth - 90, 450, 0.725 * (plot.clientHeight - 120)); }"
         )
         across, down = page.locator(".st-key-reliability .js-plotly-plot").evaluate(
             "plot => [plot._fullLayout.xaxis._length, plot._fullLayout.yaxis._length]"
         )
         assert abs(across - down) <= 1, "the diagram is no square"
-        whole = page.locator(".st-key-reliability .js-plotly-plot").evaluate("plot => plot.clientWidth")
-        assert across >= min(whole - 90, 450), "the diagram leaves its column empty"
+        whole, height = page.locator(".st-key-reliability .js-plotly-plot").evaluate(
+            "plot => [plot.clientWidth, plot.clientHeight]"
+        )
+        room = 0.725 * (height - 120)  # a low window leaves the square less than its column
+        assert across >= min(whole - 90, 450, room), "the diagram leaves its column empty"
+        assert across >= min(whole - 90, 280), "the diagram is too small to be read"
 
 
 def tiles_stand_in_even_rows(page: Page, width: int) -> None:

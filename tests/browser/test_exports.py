@@ -9,7 +9,7 @@ import polars as pl
 from playwright.sync_api import Page
 
 from app_server import Server
-from browser_pages import tiles
+from browser_pages import recipe, tiles
 from calib_core.report.export import figure
 from window import Browse, Settled
 
@@ -43,10 +43,10 @@ def test_a_figure_is_taken_away(server: Server, browse: Browse, settled: Settled
 
     page.get_by_role("button", name="SVG", exact=True).click()
     svg = save_file(page, "Save the SVG", tmp_path).read_text("utf-8")
-    recipe = page.locator("[data-testid=stCode]").first.inner_text()
+    shown_recipe = recipe(page)
     assert ">Accuracy (share right)<" in svg
     assert ">Confidence<" in svg
-    assert recipe.startswith("ECE-L1, equal width, M=12")
+    assert shown_recipe.startswith("ECE-L1, equal width, M=12")
     described = svg.partition("<desc>")[2].partition("</desc>")[0]
     assert described.startswith("ECE-L1, equal width, M=12")
     assert f">{described.split(',')[0]}, equal width, M=12" in svg.partition("</desc>")[2]

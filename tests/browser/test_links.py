@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 
 from app_server import Server
 from browser_pages import address, click_row, wait_until
-from window import Browse, settled
+from window import Browse
 
 LINES = "lines=chains-0.8m-chains-choice-0-shot,chains-35k-chains-choice-0-shot"
 
@@ -15,11 +15,17 @@ def legend(page: Page) -> list[str]:
     return page.locator(".st-key-lines_figure .legendtext").all_text_contents()
 
 
-def offered_link(page: Page) -> str:
-    """The link that the control at the end of the sidebar shows."""
-    page.get_by_role("button", name="Copy link").click()
-    settled(page)
-    return page.locator("[data-testid=stPopoverBody] [data-testid=stCode]").inner_text().strip()
+def copied_link(page: Page) -> str:
+    """The link that one click on the control at the end of the sidebar puts into the clipboard."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    control = page.locator(".st-key-copy_link")
+    box = control.bounding_box()
+    assert box is not None
+    assert 30 < box["height"] < 50
+    control.scroll_into_view_if_needed()
+    control.click(position={"x": 20, "y": 15})
+    page.wait_for_timeout(300)
+    return str(page.evaluate("navigator.clipboard.readText()"))
 
 
 def test_the_copied_link_shows_the_lines_again_and_a_row_opens_its_run(
@@ -29,10 +35,9 @@ def test_the_copied_link_shows_the_lines_again_and_a_row_opens_its_run(
     before = legend(page)
     names = [name.partition(" · ")[0] for name in before]
     assert names == ["chains-0.8M", "chains-35k", "perfect calibration"]
-    link = offered_link(page)
+    link = copied_link(page)
     assert link.startswith(f"{demo_server.url}/reliability?")
     assert len(link) < 300
-    page.keyboard.press("Escape")
     click_row(page, "2 lines", 1)
     wait_until(page, lambda: address(page).get("run"), "chains-35k-chains-choice-0-shot")
     again = browse(width=420, color_scheme="dark").open(link)

@@ -1,0 +1,63 @@
+"""The menu: every page in one group, and pages with nothing to show say why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1.element_tree import PageLink
+
+import screens
+from pages.widgets.pickers import clicked_row
+from pages.widgets.shell import MENU, NO_RUNS, PAGES
+from predictions import quiz, write_csv
+from screens import Visit
+from token_files import write_checkpoints
+
+
+def reasons(at: screens.AppTest) -> dict[str, str]:
+    """Title of a page whose link is pale → what its tooltip says."""
+    links = [node for node in screens.walk(at.sidebar) if isinstance(node, PageLink)]
+    assert sorted(link.value for link in links) == sorted(screens.TITLES.values())
+    return {link.value: link.proto.help for link in links if link.proto.help}
+
+
+def test_the_menu_has_every_page_once() -> None:
+    assert sorted(id_ for page_ids in MENU.values() for id_ in page_ids) == sorted(PAGES)
+
+
+@pytest.mark.parametrize(
+    ("write", "pale"),
+    [
+        (lambda data: write_csv(data / "quiz.csv", quiz(40)), {"sampling", "training"}),
+        (write_checkpoints, {"abstention", "sampling", "groups"}),
+    ],
+    ids=["answers", "tokens"],
+)
+def test_a_pale_link_gives_the_reason_that_its_page_gives(
+    write: Callable[[Path], object], pale: set[str], data: Path, visit: Visit
+) -> None:
+    write(data)
+    given = reasons(visit("start"))
+    assert set(given) == {screens.TITLES[page] for page in pale}
+    for page in sorted({"abstention", "sampling", "groups", "training"}):
+        infos = [screens.plain(info.value) for info in visit(page).info]
+        assert infos == ([given[screens.TITLES[page]]] if page in pale else []), page
+
+
+def test_without_a_run_only_start_and_files_have_something_to_show(data: Path, visit: Visit) -> None:
+    assert not list(data.iterdir())
+    pale = reasons(visit("start"))
+    assert set(pale) == set(screens.TITLES.values()) - {"Start", "Files"}
+    assert set(pale.values()) == {NO_RUNS}
+
+
+@pytest.mark.parametrize(
+    ("rows", "cells", "row"), [([], [(3, "n")], 3), ([2], [], 2), ([2], [(0, "n")], 0), ([], [], None)]
+)
+def test_a_click_on_a_cell_or_a_box_is_a_click_on_its_row(
+    rows: list[int], cells: list[tuple[int, str]], row: int | None
+) -> None:
+    assert clicked_row(SimpleNamespace(rows=rows, cells=cells)) == row

@@ -1,0 +1,131 @@
+"""A window of 1440x900 shows the main figure and the main controls of every page whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Locator, Page
+
+from app_server import Server, SharedServer
+from browser_pages import address, click_row, table, wait_until
+from layout_checks import resize
+from pages.widgets.shell import MENU, PAGES
+from predictions import quiz, write_csv
+from window import Browse, ColorScheme, settled
+
+HEIGHT: Final = 900
+M: Final = "[class*=st-key-m_typed] input"
+MAIN: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "reliability": (".st-key-reliability", (M, ".st-key-method")),
+    "concentration": (".st-key-histogram", (M, ".st-key-method")),
+    "robustness": (".st-key-values", (".st-key-ms", ".st-key-method")),
+    "comparison": (".st-key-comparison", (".st-key-x", ".st-key-methods_shown")),
+    "abstention": (".st-key-abstention", (".st-key-wanted", ".st-key-methods_shown")),
+    "sampling": (".st-key-sampling", (".st-key-sizes", ".st-key-metric")),
+    "methods": (".paired-box >> nth=0", (M, ".st-key-methods_shown")),
+    "groups": (".st-key-groups_dots", (M, ".st-key-method")),
+    "training": (".st-key-training", (M, ".st-key-method")),
+}
+"""Page → its main figure, and the controls that are used most."""
+
+
+def bottom(part: Locator) -> float:
+    """Distance in pixels from the top of the window to the element's lower end."""
+    box = part.bounding_box()
+    assert box is not None
+    assert box["height"] > 20
+    assert box["y"] >= 0
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_main_figure_and_its_controls_are_in_the_window(
+    scheme: ColorScheme, demo_server: Server, browse: Browse
+) -> None:
+    window = browse(color_scheme=scheme, width=1440, height=HEIGHT)
+    below: list[str] = []
+    for path, (figure, controls) in MAIN.items():
+        page = window.open(f"{demo_server.url}/{path}", seconds=90)
+        resize(page, 1440, HEIGHT)
+        ends = {selector: bottom(page.locator(selector)) for selector in (figure, *controls)}
+        below += [f"{path} {selector} ends at {end:.0f}" for selector, end in ends.items() if end > HEIGHT]
+        recipe = page.locator("[data-testid=stMain] .st-key-looking")
+        assert bottom(page.locator(figure)) <= bottom(recipe), f"{path}: the recipe is above the figure"
+    assert below == []
+
+
+def test_on_a_phone_the_figure_follows_headline_and_tiles(demo_server: Server, browse: Browse) -> None:
+    page = browse(width=420, height=HEIGHT).open(f"{demo_server.url}/reliability")
+    tops = [
+        page.locator(selector).first.evaluate("part => part.getBoundingClientRect().top")
+        for selector in ("h2", "[data-testid=stMetric]", ".st-key-reliability", ".st-key-looking")
+    ]
+    assert tops == sorted(tops)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def menu(page: Page) -> dict[str, list[str]]:
+    """Heading → titles of its pages, as the sidebar shows them."""
+    found: list[tuple[str, list[str]]] = page.locator("[class*=st-key-menu_of_]").evaluate_all(
+        """groups => groups.map(group => [
+            group.querySelector('p').innerText,
+            [...group.querySelectorAll('a p')].filter(title => title.checkVisibility())
+                .map(title => title.innerText.replaceAll('\\u2060', ''))])"""
+    )
+    return dict(found)
+
+
+def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
+    shared_server: SharedServer, browse: Browse
+) -> None:
+    def write_one_run(data: Path) -> None:
+        write_csv(data / "quiz.csv", quiz(60))
+
+    page = browse(width=1440, height=HEIGHT).open(shared_server.holding(write_one_run).url)
+    assert menu(page) == {
+        heading: [PAGES[id_].title for id_ in page_ids] for heading, page_ids in MENU.items()
+    }
+    assert bottom(page.locator(".st-key-menu")) < 300
+    pale = page.locator("[class*=st-key-pale_] a").filter(visible=True)
+    assert pale.locator("p").all_inner_texts() == ["Sampling", "Training"]
+    opacity = "part => Number(getComputedStyle(part).opacity)"
+    assert pale.first.evaluate(opacity) < 0.8
+    assert page.locator(".st-key-link_reliability a").evaluate(opacity) == 1
+    pale.first.hover()
+    page.get_by_text("No run here has several sampled answers a question.").wait_for()
+    pale.first.click()
+    page.get_by_role("heading", level=1, name="Sampling", exact=True).wait_for()
+    settled(page)
+    assert page.get_by_test_id("stAlertContainer").count() == 1
+
+
+def test_a_click_anywhere_in_a_row_selects_it_and_a_second_one_clears_it(
+    server: Server, browse: Browse
+) -> None:
+    page = browse(width=1440, height=HEIGHT).open(f"{server.url}/reliability?run=quiz")
+    click_row(page, "Per-bin table", 2, x=250)
+    wait_until(page, lambda: "bin" in address(page), wanted=True)
+    questions = table(page, "of the selected bin")
+    questions.wait_for()
+    settled(page)
+    box = questions.bounding_box()
+    assert box is not None
+    assert box["y"] + 100 < HEIGHT, "the questions begin below the window"
+    click_row(page, "Per-bin table", 2, x=250)
+    wait_until(page, lambda: "bin" in address(page), wanted=False)
+
+
+def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, browse: Browse) -> None:
+    page = browse(width=1440, height=HEIGHT).open(f"{demo_server.url}/comparison")
+    click_row(page, "the highest skill first", 1, x=300)
+    diagram = page.locator(".st-key-reliability")
+    diagram.wait_for()
+    settled(page)
+    beside, figure = diagram.bounding_box(), page.locator(".st-key-comparison").bounding_box()
+    assert beside is not None
+    assert figure is not None
+    assert beside["x"] > figure["x"] + figure["width"]
+    assert beside["y"] < figure["y"] + figure["height"]
