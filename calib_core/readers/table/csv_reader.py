@@ -389,6 +389,17 @@ def first_csv_values(
     ]
 
 
+def has_regular_records(data: bytes | Content, dialect: CsvDialect, n_rows: int) -> bool:
+    """Return whether there are records, and the first `n_rows` have as many cells as the header."""
+    records, _ = dialect.records(as_content(data))
+    try:
+        width = len(_read_header(records))
+        widths = {len(row) for row in islice(records, n_rows) if row}
+    except csv.Error:
+        return False
+    return widths == {width}
+
+
 def open_csv(
     data: bytes | Content,
     file: str,
