@@ -21,6 +21,8 @@ HINTED: Final = 1
 """Rank of a suggestion for which the name speaks only weakly."""
 BY_VALUES: Final = 2
 """Rank of a suggestion by the values alone."""
+ONLY_IF_CHOSEN: Final = 3
+"""Rank of a reading that nothing but a person's choice can justify: a rating from 1 to 5 as a confidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class Suggestion:
     names
         Column → the name it may be read as; two columns for the model's answer and the right one.
     rank
-        `NAMED`, `HINTED` or `BY_VALUES`; the lowest is the likeliest, and equal ranks are equally likely.
+        `NAMED`, `HINTED`, `BY_VALUES` or `ONLY_IF_CHOSEN`; the lowest is the likeliest, and equal ranks are
+        equally likely.
     reason
         What speaks for it, as in "its name and values from 0.2 to 0.9".
     """

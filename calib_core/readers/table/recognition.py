@@ -17,7 +17,7 @@ from typing import Final, Literal
 import polars as pl
 
 from calib_core.errors import shorten
-from calib_core.readers.format import BY_VALUES, HINTED, NAMED, Role, Suggestion
+from calib_core.readers.format import BY_VALUES, HINTED, NAMED, ONLY_IF_CHOSEN, Role, Suggestion
 from calib_core.readers.table.cells import PLAIN_NUMBER, RIGHT_WORDS, UNJUDGED_WORDS, WRONG_WORDS
 from calib_core.readers.table.columns import COLUMN_ALIASES, normalise_name
 
@@ -27,6 +27,8 @@ MAX_RECOGNISED_COLUMNS: Final = 200
 """Limit on the columns that are looked at; the first of the file."""
 MAX_TEXT_COLUMNS: Final = 24
 """Limit on the columns that are compared with one another as answers; those with telling names come first."""
+MAX_RATING: Final = 10
+"""Largest whole number of a rating that may be taken for a confidence where a person says so."""
 MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
 MAX_ID_CHARACTERS: Final = 64
@@ -175,7 +177,7 @@ def _likeliest(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     """Return the suggestions of the best rank, or those of columns that have the right name already."""
     known = [one for one in suggestions if all(column == name for column, name in one.names.items())]
     best = min((one.rank for one in suggestions), default=NAMED)
-    return known or [one for one in suggestions if one.rank == best][:MAX_TIES]
+    return known or [one for one in suggestions if one.rank == best != ONLY_IF_CHOSEN][:MAX_TIES]
 
 
 # --- One column -------------------------------------------------------------------------------------------
@@ -268,16 +270,28 @@ def _as_confidence(column: _Column) -> Suggestion | None:
     if (rank != NAMED and is_other) or (rank == BY_VALUES and column.is_known_as_other("confidence")):
         return None
     rank = HINTED if is_other else rank
-    distinct = set(numbers)
-    is_share = max(numbers) <= 1 and not distinct <= {0, 1} and not column.present[0].endswith("%")
-    is_percent = 20 < max(numbers) <= 100 and 2 * sum(number > 1 for number in numbers) > len(numbers)
-    counts_up = len(distinct) == len(numbers) and all(number.is_integer() for number in numbers)
-    if rank != NAMED and (len(distinct) <= 2 or (is_percent and counts_up and rank == BY_VALUES)):
+    divisor = _divisor(column, rank)
+    if divisor is None:
         return None
-    if min(numbers) < 0 or not (is_share or is_percent):
-        return None
-    name = "confidence/100" if is_percent else "confidence"
+    if divisor not in (1, 100):
+        rank, seen = ONLY_IF_CHOSEN, f"{seen}, divided by {divisor}"
+    name = "confidence" if divisor == 1 else f"confidence/{divisor}"
     return Suggestion("confidence", {column.name: name}, rank, _reason(rank, seen))
+
+
+def _divisor(column: _Column, rank: int) -> int | None:
+    """Return what makes a column's numbers probabilities: 1, 100, or the top of a rating; else None."""
+    distinct = set(column.numbers)
+    top = max(distinct)
+    if min(distinct) < 0 or (rank != NAMED and len(distinct) <= 2):
+        return None
+    if top <= 1:
+        return None if distinct <= {0, 1} or column.present[0].endswith("%") else 1
+    are_whole = all(number.is_integer() for number in distinct)
+    are_row_numbers = are_whole and rank == BY_VALUES and len(distinct) == len(column.numbers)
+    if 20 < top <= 100 and 2 * sum(number > 1 for number in column.numbers) > len(column.numbers):
+        return None if are_row_numbers else 100
+    return int(top) if are_whole and top <= MAX_RATING and rank != BY_VALUES else None
 
 
 def _as_outcome(column: _Column) -> Suggestion | None:
@@ -324,7 +338,7 @@ def _as_id(column: _Column) -> Suggestion | None:
     if max(map(len, texts)) > MAX_ID_CHARACTERS:
         return None
     rank = column.name_rank(ID_WORDS)
-    return Suggestion("id", {column.name: "id"}, rank, _reason(rank, "another value in each row"))
+    return Suggestion("id", {column.name: "id"}, rank, _reason(rank, "a different value in each row"))
 
 
 def _as_subject(column: _Column) -> Suggestion | None:

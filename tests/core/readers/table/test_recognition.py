@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.readers.format import BY_VALUES, HINTED, NAMED
+from calib_core.readers.format import BY_VALUES, HINTED, NAMED, ONLY_IF_CHOSEN
 from calib_core.readers.table.recognition import name_words, suggest_columns, suggested_mappings
 from core.readers.conftest import ReadText
 
@@ -66,7 +66,7 @@ def test_what_a_column_is_taken_for(name: str, values: pl.Series, expected: tupl
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("rating", texts(*[1, 2, 3, 4, 5] * 4)),  # whose scale only a person knows
+        ("stars", texts(*[1, 2, 3, 4, 5] * 4)),
         ("temperature", texts(*["0.7", "0.2", "0.5"] * 4)),
         ("latency", texts(*["0.7", "0.2", "0.5"] * 4)),
         ("F1 score", texts(*["0.7", "0.2", "0.5"] * 4)),
@@ -86,6 +86,12 @@ def test_what_a_column_is_taken_for(name: str, values: pl.Series, expected: tupl
 )
 def test_what_is_not_guessed(name: str, values: pl.Series) -> None:
     assert name not in found(**{name: values})
+
+
+def test_a_rating_is_never_taken_for_a_confidence_unasked() -> None:
+    columns = {"rating": texts(*[1, 2, 3, 4, 5] * 4), "right": texts(*[1, 0, 1, 1, 0] * 4)}
+    assert found(**columns)["rating"] == ("confidence/5", ONLY_IF_CHOSEN)
+    assert suggested_mappings(suggest_columns(columns)) == []
 
 
 def test_row_numbers_are_no_percentages() -> None:
