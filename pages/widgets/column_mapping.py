@@ -102,6 +102,8 @@ NEEDS_CONSENT: Final = "columns to confirm"
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
 
+_PREVIEW_ROW_HEIGHT: Final = 30
+"""Pixels, so that preview, columns and button are on one screen of 900."""
 _DECIDED_KEY: Final = "_decided"
 _ACCEPTED_PATH: Final = "_accepted_path"
 _TROUBLE_WITH_ALL: Final = "trouble_with_all"
@@ -175,10 +177,6 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
             _show_preview(base, key)
         draft = _pick_roles(base, key)
         figures, trouble = _try_draft(file, base, draft)
-        if figures is not None:
-            st.markdown(f":material/check_circle: {figures_text(figures)}")
-        elif trouble:
-            st.caption(f":material/info: {escape_markdown(trouble)}")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "Accept all",
@@ -188,7 +186,9 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
                 on_click=accept_mapping,
                 args=(file, _mapping_of(file, base, draft.columns, draft.wide), key),
             )
-            st.caption("Nothing is read before you accept.")
+            outcome = escape_markdown(trouble) if figures is None else figures_text(figures)
+            st.markdown(outcome)
+        st.caption("Nothing is read before you accept.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +229,7 @@ def _show_preview(base: FileReport, key: str) -> None:
         key=f"preview_{key}",
         hide_index=True,
         height="content",
+        row_height=_PREVIEW_ROW_HEIGHT,
         alt=f"The first {plural(frame.height, 'row')} of {plural(frame.width, 'column')}",
     )
 

@@ -107,6 +107,9 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
     if is_gold_table(file, files):
         return LOOKS_LIKE_GOLD
     if missing_information(file) == NEEDS_CONSENT and file.report and file.report.proposal:
+        n_others = len(file.report.proposal.alternatives)
+        if n_others:
+            return f"{n_others + 1} readings of its columns are equally likely"
         return f"would come to {file.report.proposal.outcome}"
     lines = refusal_text(file).splitlines()
     reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
