@@ -14,7 +14,7 @@ import browser_pages
 from app_server import Server
 from browser_pages import wait_until
 from predictions import quiz
-from window import Browse, Settled, Window
+from window import Browse, Window, settled
 
 HOSTILE = "<img src=http://calib.invalid/x.png> ![y](http://calib.invalid/y.png)"
 ROWS = quiz(240)
@@ -66,10 +66,12 @@ TWO = table_text(
 
 
 def drop(page: Page, name: str, text: str) -> None:
-    """Drops a file on the upload field."""
+    """Drops a file on the upload field, and waits for what is then above all files."""
     page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
         [{"name": name, "mimeType": "text/csv", "buffer": text.encode()}]
     )
+    page.locator("[class*=st-key-suggested_], [class*=st-key-next_]").first.wait_for()
+    settled(page)
 
 
 def panel(page: Page) -> Locator:
@@ -118,7 +120,7 @@ def test_three_clicks_from_start_to_the_diagram(
     started = time.monotonic()
     browser_pages.follow_link(page, "Files")  # the first click
     drop(page, name, text)  # the second
-    expect(panel(page)).to_contain_text(name)
+    expect(panel(page)).to_contain_text(name.removesuffix(".csv"))
     expect(panel(page)).to_contain_text(f"{len(ROWS)} rows · accuracy {100 * N_RIGHT / len(ROWS):.1f} %")
     for role, column in taken_for.items():
         expect(panel(page).get_by_role("combobox", name=role)).to_have_value(column)
@@ -135,7 +137,7 @@ def test_three_clicks_from_start_to_the_diagram(
     assert no_stranger(window)
 
 
-def test_of_two_likely_columns_the_person_chooses(server: Server, browse: Browse, settled: Settled) -> None:
+def test_of_two_likely_columns_the_person_chooses(server: Server, browse: Browse) -> None:
     page = browse().open(f"{server.url}/files")
     drop(page, "two.csv", TWO)
     expect(panel(page)).to_contain_text("2 readings are equally likely")
