@@ -27,13 +27,13 @@ from calib_core.errors import Refused, shorten
 from calib_core.readers.content import Content, as_content
 from calib_core.readers.table.cells import PLAIN_NUMBER
 from calib_core.readers.table.raw import (
-    MAX_COLUMNS,
     ROWS_PER_SLICE,
     Batch,
     BrokenRecord,
     ColumnFilter,
     RawTable,
     Slice,
+    check_column_count,
     map_ahead,
     no_column,
 )
@@ -443,11 +443,7 @@ def _check_header(names: Sequence[str], file: str) -> None:
             f"{file}: the header has more than one column named {', '.join(map(repr, repeated[:5]))}, so "
             f"which is meant is not clear. Rename all but one."
         )
-    if len(names) > MAX_COLUMNS:
-        raise Refused(
-            f"{file}: the header has {len(names):,} columns and at most {MAX_COLUMNS:,} are read. "
-            f"Keep only the columns that are needed."
-        )
+    check_column_count(names, file)
 
 
 def _is_blank_record(row: Sequence[str]) -> bool:

@@ -113,8 +113,8 @@ def suggest_columns(values: Mapping[str, pl.Series]) -> tuple[Suggestion, ...]:
 
     Examples
     --------
-    >>> for suggestion in suggest_columns({"Conf (%)": pl.Series(["90", "55"]),
-    ...                                    "Right?": pl.Series(["yes", "no"])}):
+    >>> columns = {"Conf (%)": pl.Series(["90", "55", "90"]), "Right?": pl.Series(["yes", "no", "yes"])}
+    >>> for suggestion in suggest_columns(columns):
     ...     print(dict(suggestion.names), suggestion.reason)
     {'Conf (%)': 'confidence/100'} its name and values from 55 to 90
     {'Right?': 'correct'} its name and the values no and yes
