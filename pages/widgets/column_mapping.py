@@ -158,8 +158,8 @@ def show_mapping_controls(
 def show_suggested_mapping(file: LoadedFile, key: str) -> None:
     """Draw what a file's columns were taken for, with a preview, and the button that accepts it.
 
-    Each of them can be changed. Where several columns are as likely, none is chosen. Nothing is read with
-    the mapping until it is accepted; what it comes to is shown.
+    Each of them can be changed. Where several readings are as likely, none is chosen. No page uses the file
+    until its mapping is accepted; what it comes to is shown.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
             )
             outcome = escape_markdown(trouble) if figures is None else figures_text(figures)
             st.markdown(outcome)
-        st.caption("Nothing is read before you accept.")
+        st.caption("No page uses the file before you accept.")
 
 
 @dataclass(frozen=True, slots=True)
