@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final, NoReturn
 
@@ -20,7 +20,7 @@ from calib_core.report.sections.files import (
     names_or_more,
     row_facts,
 )
-from calib_core.results.files import FileReport, RunReport
+from calib_core.results.files import FileReport, RunReport, run_figures
 from calib_core.results.reported_metrics import (
     ReportedComparison,
     compare_reported_metrics,
@@ -31,7 +31,15 @@ from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import LoadedFile, read_now
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun, file_id
-from pages.widgets.column_mapping import mark_decided, show_accept_all, show_mapping_controls
+from pages.widgets.column_mapping import (
+    figures_text,
+    mark_decided,
+    needs_columns,
+    show_accept_all,
+    show_mapping_controls,
+    show_suggested_mapping,
+    take_accepted_path,
+)
 from pages.widgets.export import Export, make_file_stem
 from pages.widgets.file_status import (
     escape_markdown_lines,
@@ -40,11 +48,13 @@ from pages.widgets.file_status import (
     show_file_table,
     show_refusal,
     show_unusable_methods,
+    widget_keys,
 )
-from pages.widgets.shell import shell
+from pages.widgets.page_link import page_link
+from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import show_remarks, show_view_caption, show_warnings
 from pages.widgets.table import show_table
-from pages.widgets.uploader import show_remove_button, show_uploader
+from pages.widgets.uploader import last_uploaded, show_remove_button, show_uploader
 
 CONVERT_HELP: Final = (
     "The same rows in Calib's own format, which reads back to the same numbers. Bad rows are left out, and "
@@ -54,6 +64,9 @@ REDUCE_NOTE: Final = (
     "Token-level files are not converted: the sums in them are saved with "
     "`python -m calib_core reduce FILE -o SUMS.parquet`."
 )
+
+MAX_NEXT_STEPS: Final = 3
+"""Up to this many of the files that were just uploaded have a link to their diagram."""
 
 EXPECTED_COLUMN: Final = "Expected"
 FIX_COLUMN: Final = "What to do"
@@ -83,6 +96,7 @@ def show_file(
     accepted_file_ids: Sequence[str],
     *,
     expanded: bool,
+    is_shown_above: bool = False,
 ) -> None:
     """Draw the block of one file: format, runs or refusal, mapping controls and removal.
 
@@ -97,6 +111,8 @@ def show_file(
         Ids of the files whose bad rows the person agreed to leave out.
     expanded : bool
         Whether the block starts open.
+    is_shown_above : bool
+        Whether what its columns were taken for is drawn above all files.
     """
     mark = " · uploaded" if file.is_uploaded else ""
     with st.expander(f"{escape_markdown(file.name)}{mark}", expanded=expanded):
@@ -105,7 +121,7 @@ def show_file(
             show_refusal(file, files)
         else:
             _show_loaded(file, file.report, key, accepted_file_ids)
-        show_mapping_controls(file, files, key)
+        show_mapping_controls(file, files, key, is_shown_above=is_shown_above)
         if file.is_uploaded:
             show_remove_button(file, key)
 
@@ -318,10 +334,59 @@ def _convert(file: LoadedFile, report: FileReport) -> bytes:
     return to_canonical([run_report.run for run_report in report.runs], sources, report.notes).to_parquet()
 
 
+def open_accepted_diagram(runs: Sequence[LoadedRun]) -> None:
+    """Go to the diagram of the file whose mapping was just accepted, where a run of it is loaded."""
+    path = take_accepted_path()
+    run = next((run for run in runs if any(file.listing.path == path for file in run.part_files)), None)
+    if path is not None and run is not None:
+        st.switch_page(PAGES["reliability"].script, query_params=_diagram_query(run))
+
+
+def _diagram_query(run: LoadedRun) -> dict[str, str]:
+    """Return the address of a run's diagram, which keeps the decisions on bad rows."""
+    good = st.query_params.get("good", "")
+    return {"run": run.id, **({"good": good} if good else {})}
+
+
+def show_next_steps(
+    dropped: Sequence[LoadedFile], runs: Sequence[LoadedRun], keys: Mapping[LoadedFile, str]
+) -> LoadedFile | None:
+    """Draw what to do with the files that were just uploaded.
+
+    Returns
+    -------
+    LoadedFile or None
+        The file whose suggested mapping is drawn.
+    """
+    asking = next((file for file in dropped if needs_columns(file)), None)
+    if asking is not None:
+        show_suggested_mapping(asking, keys[asking])
+    for file in dropped[:MAX_NEXT_STEPS]:
+        run = next((run for run in runs if file in run.part_files), None)
+        if run is None or file.report is None:
+            continue
+        with st.container(
+            border=True, key=f"next_{keys[file]}", horizontal=True, vertical_alignment="center"
+        ):
+            figures = figures_text(run_figures(file.report))
+            st.markdown(f":material/check_circle: **{escape_markdown(file.name)}** is loaded: {figures}")
+            page_link(
+                PAGES["reliability"].script,
+                "See its reliability diagram",
+                PAGES["reliability"].icon,
+                _diagram_query(run),
+                large=True,
+            )
+    return asking
+
+
 def page() -> None:
     """Draw the page."""
     context = shell("files")
+    open_accepted_diagram(context.runs)
     show_uploader(context.files)
+    keys = widget_keys((*context.files, *context.unread))
+    asking = show_next_steps(last_uploaded(context.files), context.runs, keys)
     if not context.files and not context.unread:
         stop_on_empty_folder()
     loaded = {file for run in context.runs for file in run.part_files}
@@ -339,7 +404,14 @@ def page() -> None:
         show_merged_runs(context.runs)
     open_blocks = open_files(shown, loaded, context.files)
     for file, key in shown.items():
-        show_file(file, key, context.files, context.accepted_file_ids, expanded=file in open_blocks)
+        show_file(
+            file,
+            key,
+            context.files,
+            context.accepted_file_ids,
+            expanded=file in open_blocks and file is not asking,
+            is_shown_above=file is asking,
+        )
 
 
 if __name__ == "__main__":

@@ -55,7 +55,8 @@ ColumnMappingOption: TypeAlias = Annotated[
         metavar="COLUMN=NAME",
         show_default=False,
         help="Read this column, or nested field (a.b.0), as that name; with no NAME not at all. A name can "
-        "have a divisor (confidence/100) or the values that are right (correct:Yes|Mostly). Repeat.",
+        "have a divisor (confidence/100), be of its logarithm (confidence:log), or have the values that are "
+        "right (correct:Yes|Mostly). Repeat.",
     ),
 ]
 RowsOption: TypeAlias = Annotated[

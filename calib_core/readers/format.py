@@ -12,6 +12,41 @@ from calib_core.readers.content import Content
 from calib_core.readers.table.raw import ReadProgress
 from calib_core.runs import Run
 
+Role: TypeAlias = Literal["confidence", "outcome", "id", "subject"]
+"""What a column may be needed for."""
+
+NAMED: Final = 0
+"""Rank of a suggestion that the column's name, or what its values say, makes clear."""
+HINTED: Final = 1
+"""Rank of a suggestion for which the name speaks only weakly."""
+BY_VALUES: Final = 2
+"""Rank of a suggestion by the values alone."""
+ONLY_IF_CHOSEN: Final = 3
+"""Rank of a reading that nothing but a person's choice can justify: a rating from 1 to 5 as a confidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What one column, or a pair of them, may be read as.
+
+    Attributes
+    ----------
+    role
+        What it is needed for.
+    names
+        Column → the name it may be read as; two columns for the model's answer and the right one.
+    rank
+        `NAMED`, `HINTED`, `BY_VALUES` or `ONLY_IF_CHOSEN`; the lowest is the likeliest, and equal ranks are
+        equally likely.
+    reason
+        What speaks for it, as in "its name and values from 0.2 to 0.9".
+    """
+
+    role: Role
+    names: Mapping[str, str]
+    rank: int
+    reason: str
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
@@ -49,6 +84,11 @@ class Reading:
         Columns without a role whose few values split the rows into groups.
     column_roles
         Column of the file → the name it is read as, for tables and for logs read as tables.
+    suggestions
+        What columns may be read as by their values, the likeliest first for each role, where no confidence
+        or no outcome is read; never applied without being asked for.
+    preview
+        Column of the file → its first values as text, where there are suggestions to judge.
     """
 
     file: str
@@ -65,6 +105,8 @@ class Reading:
     refusal: str | None = None
     group_columns: tuple[str, ...] = ()
     column_roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    suggestions: tuple[Suggestion, ...] = ()
+    preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def runs(self, *, skip_bad_rows: bool) -> tuple[Run, ...]:
         """Return the runs, without their bad rows.
@@ -98,7 +140,8 @@ class ReadOptions:
         Column of the file → Calib's name for it, for columns that do not have that name already. Several
         columns may get the name of one list (samples, choices, choice_probs …): they become its elements,
         in the order of the mapping, and an empty cell is an unknown element. A probability may be divided
-        (`{"conf": "confidence/100"}` for percentages), and an outcome may name the values that mean right
+        (`{"conf": "confidence/100"}` for percentages) or be stored as its logarithm
+        (`{"logprob": "confidence:log"}`), and an outcome may name the values that mean right
         (`{"grade": "correct:Correct|Mostly correct"}`). A column with the empty name
         (`{"choices": ""}`; `--map choices=` on the command line) is left out. A nested field is named by
         its path (`{"signals.stated": "confidence"}`, `{"results.0.score": "correct"}`); a column that has

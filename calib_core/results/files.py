@@ -16,8 +16,14 @@ from calib_core.methods import METHODS, methods_of
 from calib_core.methods.answers.outcomes import greedy_correct
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.methods.stored_confidence import GIVEN
-from calib_core.readers.format import Reading
-from calib_core.readers.table.columns import map_options, mapping_variants, wide_options
+from calib_core.readers.format import Reading, Suggestion
+from calib_core.readers.table.columns import (
+    likeliest_columns,
+    map_options,
+    mapping_variants,
+    wide_options,
+)
+from calib_core.readers.table.recognition import suggested_mappings
 from calib_core.results.evidence import (
     AnswerEvidence,
     Evidence,
@@ -26,7 +32,7 @@ from calib_core.results.evidence import (
     restored_survey,
     survey_methods,
 )
-from calib_core.runs import Run, TokenRun, confidence_name
+from calib_core.runs import INFO_COLUMNS, Run, TokenRun, confidence_name
 from calib_core.wording import plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -110,6 +116,38 @@ MAX_BAD_SHARE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What the first run of a file comes to, in three numbers.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the file, bad ones included.
+    n_runs : int
+    accuracy : float or None
+        In [0, 1]; None where no outcome is known.
+    mean_confidence : float or None
+        In [0, 1]; None for a run that is sums already.
+    method : str
+        Id of the method whose confidence it is.
+    """
+
+    n_rows: int
+    n_runs: int
+    accuracy: float | None
+    mean_confidence: float | None
+    method: str
+
+
+def run_figures(report: FileReport) -> RunFigures:
+    """What the first run of a usable file comes to with its first method."""
+    run = report.runs[0]
+    method, evidence = next(iter(run.survey.usable.items()))
+    mean = float(np.mean(evidence.pairs.confidence)) if isinstance(evidence, AnswerEvidence) else None
+    return RunFigures(report.n_rows, len(report.runs), run.accuracy, mean, method)
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A mapping of columns that was tried.
 
@@ -121,21 +159,32 @@ class Proposal:
         Pattern of columns → the name that they may stand for, for systems side by side in each row.
     outcome : str
         What the file comes to with it.
+    figures : RunFigures
+        The same as numbers.
     n_bad_rows : int
         Rows that are bad with it.
     agreement : float
         Share of rows, in [0, 1], whose answer has the outcome that the file stores; 0 if that is not known.
+    alternatives : tuple of Proposal
+        Other mappings that were tried and are as likely, so that a person has to choose.
     """
 
     mapping: Mapping[str, str]
     wide: Mapping[str, str]
     outcome: str
+    figures: RunFigures
     n_bad_rows: int
     agreement: float
+    alternatives: tuple[Proposal, ...] = ()
 
     @property
     def summary(self) -> str:
-        """The command-line options for it, and what the file comes to with them."""
+        """The command-line options for it, and what the file comes to with them; so for each alternative."""
+        if self.alternatives:
+            choices = "".join(
+                f"\n- {one.summary}" for one in (replace(self, alternatives=()), *self.alternatives)
+            )
+            return f"{len(self.alternatives) + 1} readings are equally likely: choose one.{choices}"
         options = " ".join(filter(None, (map_options(self.mapping), wide_options(self.wide))))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
         return f"With {options} it loads{bad_text}: {self.outcome}."
@@ -169,6 +218,8 @@ class FileReport:
         What suggests that it means something else than it was taken for.
     proposal : Proposal or None
         A mapping with which it was tried and loads, where without one nothing in it can be used.
+    suggestions, preview
+        As in `calib_core.readers.format.Reading`.
     """
 
     file: str
@@ -187,6 +238,8 @@ class FileReport:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     proposal: Proposal | None = None
+    suggestions: tuple[Suggestion, ...] = ()
+    preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each run and method: run, method, used, missing, left_out, reason."""
@@ -328,6 +381,8 @@ def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Propos
         notes=reading.notes,
         warnings=warnings,
         proposal=proposal,
+        suggestions=reading.suggestions,
+        preview=reading.preview,
     )
 
 
@@ -423,10 +478,12 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
 def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     """Try what the columns of a file may mean, and return the best of what loads.
 
-    Columns whose values do not fit are left out, as are further confidences with a bad value. Systems side
-    by side in each row come before a single system. Of several columns for one name, the one with which the
-    answers agree best with the file's own outcomes is taken, or else the first. Nothing is proposed with
-    which something suggests a misreading (`Evidence.warnings`).
+    Columns are tried by their names, and where nothing loads so, by their values. Columns whose values do
+    not fit are left out, as are further confidences with a bad value. Systems side by side in each row come
+    before a single system. Of several columns for one name, the one with which the answers agree best with
+    the file's own outcomes is taken, or else the first. What is as likely by the values is listed beside it
+    (`Proposal.alternatives`). Nothing is proposed with which something suggests a misreading
+    (`Evidence.warnings`).
 
     Parameters
     ----------
@@ -442,11 +499,57 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     ]
     if reading.proposed_wide:
         trials.append(_try_mapping(nothing, reading.proposed_wide, read_again))
-    return max(
+    by_name = max(
         (trial for trial in trials if trial is not None),
         key=lambda trial: (not trial.n_bad_rows, bool(trial.wide), trial.agreement),
         default=None,
     )
+    likeliest = likeliest_columns(reading.proposed_mapping)
+    supporting = {column: name for column, name in likeliest.items() if name in _SUPPORTING_NAMES}
+    mappings = suggested_mappings(reading.suggestions, supporting)[:MAX_TRIALS]
+    if by_name is None:
+        by_values = [trial for mapping in mappings if (trial := _try_by_values(mapping, read_again))]
+        best = min((trial.n_bad_rows for trial in by_values), default=0)
+        first, *others = [trial for trial in by_values if trial.n_bad_rows == best] or [None]
+        return first and replace(first, alternatives=tuple(filter(None, others)))
+    if len(mappings) == 1 and _needed_columns(mappings[0]) == _needed_columns(by_name.mapping):
+        complete = _try_by_values({**by_name.mapping, **mappings[0]}, read_again)
+        return complete if complete and complete.n_bad_rows <= by_name.n_bad_rows else by_name
+    if by_name.wide or _essentials(by_name.mapping) not in map(_essentials, mappings):
+        return by_name
+    others = [
+        _try_by_values(mapping, read_again)
+        for mapping in mappings
+        if _essentials(mapping) != _essentials(by_name.mapping)
+    ]
+    return replace(
+        by_name,
+        alternatives=tuple(one for one in others if one and one.n_bad_rows == by_name.n_bad_rows),
+    )
+
+
+_SUPPORTING_NAMES: Final = frozenset({"question", "subject", *INFO_COLUMNS})
+
+
+def _essentials(mapping: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """The part of a mapping that decides on confidences and outcomes."""
+    return frozenset(item for item in mapping.items() if item[1] not in _SUPPORTING_NAMES | {"id"})
+
+
+def _needed_columns(mapping: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(column for column, _ in _essentials(mapping))
+
+
+def _try_by_values(mapping: Mapping[str, str], read_again: ReadAgain) -> Proposal | None:
+    """Try a mapping, and if rows are bad with it, without its id: ids may repeat below the first rows."""
+    nothing: Mapping[str, str] = {}
+    trial = _try_mapping(mapping, nothing, read_again)
+    without_id = {column: name for column, name in mapping.items() if name != "id"}
+    if (trial is None or trial.n_bad_rows) and len(without_id) < len(mapping):
+        other = _try_mapping(without_id, nothing, read_again)
+        if other is not None and (trial is None or other.n_bad_rows < trial.n_bad_rows):
+            return other
+    return trial
 
 
 def _try_mapping(
@@ -478,6 +581,7 @@ def _try_mapping(
         MappingProxyType(dict(mapping)),
         MappingProxyType(dict(wide)),
         _outcome_text(report),
+        run_figures(report),
         report.n_bad_rows,
         float(np.mean(agreements)) if agreements else 0.0,
     )
@@ -493,10 +597,9 @@ def _agreement(run: Run) -> float | None:
 
 def _outcome_text(report: FileReport) -> str:
     """What the first run of a file comes to."""
-    run = report.runs[0]
-    facts = [f"accuracy {text}"] if (text := _accuracy_text(run)) else []
-    method, evidence = next(iter(run.survey.usable.items()))
-    if isinstance(evidence, AnswerEvidence):
-        facts.append(f"mean confidence {float(np.mean(evidence.pairs.confidence)):.4f} ({method})")
-    n_runs = f", in the first of {len(report.runs):,} runs" if len(report.runs) > 1 else ""
+    figures = run_figures(report)
+    facts = [f"accuracy {text}"] if (text := _accuracy_text(report.runs[0])) else []
+    if figures.mean_confidence is not None:
+        facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
+    n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
     return f"{', '.join(facts) or 'no outcome'}{n_runs}"

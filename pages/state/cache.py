@@ -18,7 +18,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from math import inf
 from pathlib import Path
@@ -576,6 +576,22 @@ def _read_report(
         root=listing.root,
         parameters=asdict(mapping),
     ).report()
+
+
+def tried_report(file: LoadedFile, mapping: FileMapping) -> FileReport:
+    """Return the report of the file under a mapping that nobody has accepted yet; kept for the session.
+
+    Raises
+    ------
+    CalibError
+        The file cannot be read with this mapping.
+    """
+    stamp = replace(file.stamp, mapping=mapping)
+    return cached_result(
+        ("tried", file.listing.path, stamp),
+        lambda: _read_report(file.listing, mapping, lambda _share, _text: None),
+        max_results=MAX_LARGE_RESULTS,
+    )
 
 
 _reading_cache: Final = cache(CacheFolder)

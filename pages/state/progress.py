@@ -14,6 +14,7 @@ ItemT = TypeVar("ItemT")
 MESSAGES: Final = MappingProxyType(
     {
         "overview": "Looking at every run …",
+        "tried": "Reading the file with these columns …",
         "reliability": "Counting what is in each bin, and what chance would put there …",
         "corp": "Fitting accuracies that rise with the confidence, and what chance would fit …",
         "smooth": "Smoothing, and what chance would leave …",

@@ -94,8 +94,8 @@ class SessionUploads:
     def __bool__(self) -> bool:
         return bool(self._labels)
 
-    def add(self, label: str, data: bytes | memoryview) -> None:
-        """Keep a file in place of any other with the same label.
+    def add(self, label: str, data: bytes | memoryview) -> str:
+        """Keep a file in place of any other with the same label, and return the label as it is kept.
 
         Raises
         ------
@@ -119,6 +119,7 @@ class SessionUploads:
                 self._labels.pop(label, None)
                 raise Refused(f"{label} could not be kept ({error.strerror}).") from None
             self._labels[label] = path
+            return label
 
     def remove(self, label: str) -> None:
         """Remove one file with everything computed from it."""

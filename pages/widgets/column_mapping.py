@@ -6,24 +6,29 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+import polars as pl
 import streamlit as st
 
-from calib_core.errors import shorten
+from calib_core.errors import CalibError, shorten
 from calib_core.readers import FORMATS
+from calib_core.readers.format import ONLY_IF_CHOSEN
 from calib_core.readers.table.columns import (
+    CONFIDENCE_SOURCES,
     LIST_COLUMNS,
     PROBABILITY_COLUMNS,
     MappedName,
     in_order_of_suffix,
     likeliest_columns,
 )
-from calib_core.results.files import FileReport, Proposal
-from calib_core.runs import INFO_COLUMNS, confidence_name
-from pages.state.cache import LoadedFile, mapping_store
+from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
+from calib_core.runs import INFO_COLUMNS, confidence_name, schema_name
+from calib_core.wording import format_percent, plural
+from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
 from pages.state.markdown import escape_markdown
 
@@ -97,19 +102,35 @@ NEEDS_CONSENT: Final = "columns to confirm"
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
 
+_PREVIEW_ROW_HEIGHT: Final = 30
+"""Pixels, so that preview, columns and button are on one screen of 900."""
 _DECIDED_KEY: Final = "_decided"
+_ACCEPTED_PATH: Final = "_accepted_path"
 _TROUBLE_WITH_ALL: Final = "trouble_with_all"
 
 
-def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
-    """Draw the file's mapping and the controls to change it, where the file may need one."""
+def show_mapping_controls(
+    file: LoadedFile, files: Sequence[LoadedFile], key: str, *, is_shown_above: bool = False
+) -> None:
+    """Draw the file's mapping and the controls to change it, where the file may need one.
+
+    Parameters
+    ----------
+    file : LoadedFile
+    files : Sequence of LoadedFile
+        Every file, since right answers may come from another one.
+    key : str
+        Suffix of the keys of the file's widgets.
+    is_shown_above : bool
+        Whether `show_suggested_mapping` is drawn elsewhere on the page.
+    """
     show_kept_mapping(file, files, key)
     base = file.report_without_mapping or file.report
     can_map_columns = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
     if not (can_map_columns or file.refusal is not None or file.mapping):
         return
-    if base and base.proposal and not file.mapping:
-        _show_proposal(file, base, key)
+    if base and base.proposal and not file.mapping and not is_shown_above:
+        show_suggested_mapping(file, key)
     starts_open = _opens_by_default(file, files)
     if not st.toggle(
         "Read it otherwise: columns, right answers, format",
@@ -134,22 +155,299 @@ def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: st
         _mapping_buttons(file, mapping, files, key)
 
 
-def _show_proposal(file: LoadedFile, base: FileReport, key: str) -> None:
-    """Draw what the columns probably mean, what the file comes to with that, and a button that accepts it."""
-    if base.proposal is None:
+def show_suggested_mapping(file: LoadedFile, key: str) -> None:
+    """Draw what a file's columns were taken for, with a preview, and the button that accepts it.
+
+    Each of them can be changed. Where several readings are as likely, none is chosen. No page uses the file
+    until its mapping is accepted; what it comes to is shown.
+
+    Parameters
+    ----------
+    file : LoadedFile
+        A file without a mapping that has a proposal or suggestions.
+    key : str
+        Suffix of the keys of the file's widgets.
+    """
+    base = file.report_without_mapping or file.report
+    if base is None:
         return
-    columns = columns_text({**base.proposal.wide, **base.proposal.mapping})
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            f":material/lightbulb: **Read {columns}**, it comes to {escape_markdown(base.proposal.outcome)}."
+    with st.container(border=True, key=f"suggested_{key}"):
+        st.markdown(f"**{escape_markdown(file.name)}** · what its columns were taken for")
+        if base.preview:
+            _show_preview(base, key)
+        draft = _pick_roles(base, key)
+        figures, trouble = _try_draft(file, base, draft)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Accept all",
+                key=f"accept_{key}",
+                type="primary",
+                disabled=figures is None,
+                on_click=accept_mapping,
+                args=(file, _mapping_of(file, base, draft.columns, draft.wide), key),
+            )
+            outcome = escape_markdown(trouble) if figures is None else figures_text(figures)
+            st.markdown(outcome)
+        st.caption("No page uses the file before you accept.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What the controls of a suggested mapping are set to.
+
+    Attributes
+    ----------
+    columns, wide : Mapping[str, str]
+        As in `Proposal`.
+    unanswered : str
+        A sentence on what is still to be chosen; "" if nothing is.
+    """
+
+    columns: Mapping[str, str]
+    wide: Mapping[str, str]
+    unanswered: str = ""
+
+
+ROLE_LABELS: Final = MappingProxyType(
+    {
+        "confidence": "Confidence",
+        "correct": "Right or wrong",
+        "prediction": "Model's answer",
+        "gold": "Right answer",
+        "id": "Question id",
+        "subject": "Subject",
+    }
+)
+"""Contract name → its label where a suggested mapping is shown, in this order."""
+
+
+def _show_preview(base: FileReport, key: str) -> None:
+    """Draw the first rows of a file; cells and headings of a table show text as it is."""
+    frame = pl.DataFrame({name: list(texts) for name, texts in base.preview.items()})
+    st.dataframe(
+        frame,
+        key=f"preview_{key}",
+        hide_index=True,
+        height="content",
+        row_height=_PREVIEW_ROW_HEIGHT,
+        alt=f"The first {plural(frame.height, 'row')} of {plural(frame.width, 'column')}",
+    )
+
+
+def _pick_roles(base: FileReport, key: str) -> _Draft:
+    """Draw a control for each role: the column that has it, why, and whether it is in percent."""
+    proposal = base.proposal
+    readings = (proposal, *proposal.alternatives) if proposal else ()
+    chosen_reading = _pick_reading(readings, key) if len(readings) > 1 else 0
+    if chosen_reading is None:
+        return _Draft({}, {}, "Choose which of these is meant.")
+    initial = readings[chosen_reading].mapping if readings else _partial_mapping(base)
+    column_by_role = {
+        _role_name(name): column for column, name in (*base.column_roles.items(), *initial.items())
+    }
+    fixed = {column: name for column, name in initial.items() if _role_name(name) not in ROLE_LABELS}
+    names_by_role = _suggested_names(base, initial)
+    columns: dict[str, str] = dict(fixed)
+    missing: list[str] = []
+    for role in _shown_roles(base, column_by_role, fixed):
+        names = names_by_role.get(role, {})
+        column, name = _pick_column(base, role, names, column_by_role.get(role), f"{key}_{chosen_reading}")
+        if column is not None and name != column:
+            columns[column] = name
+        elif column is None and role in _NEEDED_ROLES:
+            missing.append(ROLE_LABELS[role].lower())
+    if fixed:
+        st.caption(f"Also: {columns_text(fixed)}.")
+    wide = proposal.wide if proposal else {}
+    if wide:
+        st.caption(f"Systems side by side: {columns_text(wide)}.")
+    return _Draft(columns, wide, f"Choose the column of: {', '.join(missing)}." if missing else "")
+
+
+def _pick_reading(readings: Sequence[Proposal], key: str) -> int | None:
+    """Draw the question which of several equally likely mappings is meant; return its position."""
+    shared = frozenset.intersection(*(frozenset(one.mapping.items()) for one in readings))
+
+    def label(position: int) -> str:
+        reading = readings[position]
+        own = {column: name for column, name in reading.mapping.items() if (column, name) not in shared}
+        return f"{columns_text(own)}: {figures_text(reading.figures, with_rows=False)}"
+
+    return st.radio(
+        f"{len(readings)} readings are equally likely. Which one is meant?",
+        range(len(readings)),
+        index=None,
+        key=f"reading_{key}",
+        format_func=label,
+    )
+
+
+def _pick_column(
+    base: FileReport, role: str, names: Mapping[str, str], current: str | None, key: str
+) -> tuple[str | None, str]:
+    """Draw the control of one role, and return its column and the name that the column is read as.
+
+    Parameters
+    ----------
+    base : FileReport
+    role : str
+        A key of `ROLE_LABELS`.
+    names : Mapping[str, str]
+        Likely columns → the name that each is read as.
+    current : str or None
+        The column that has the role at first.
+    key : str
+        Suffix of the keys of the controls.
+    """
+    options = [
+        *dict.fromkeys((*names, *base.columns[:MAX_OFFERED_COLUMNS], *((current,) if current else ())))
+    ]
+    label, control, scale, why = st.columns([1.1, 2, 1, 3], vertical_alignment="center", gap="small")
+    label.markdown(f"**{ROLE_LABELS[role]}**")
+    column = control.selectbox(
+        ROLE_LABELS[role],
+        options,
+        index=None if current is None else options.index(current),
+        key=f"role_{key}_{role}",
+        label_visibility="collapsed",
+        placeholder="choose a column" if role in _NEEDED_ROLES else "none",
+    )
+    if column is None:
+        return None, role
+    name = names.get(column, role)
+    if role == "confidence" and not MappedName.parse(name).is_log:
+        divisor = MappedName.parse(name).divisor
+        is_divided = scale.toggle(
+            "In percent" if divisor in (1, 100) else f"Out of {divisor}",
+            value=divisor != 1,
+            key=f"percent_{key}_{fingerprint([column])[:8]}",
         )
-        st.button(
-            "Accept",
-            key=f"accept_{key}",
-            type="primary",
-            on_click=save_mapping,
-            args=(file, _proposed_mapping(file, base, base.proposal), key),
+        name = f"confidence/{100 if divisor == 1 else divisor}" if is_divided else "confidence"
+    if reason := _reason(base, column, role):
+        why.caption(escape_markdown(f"because of {reason}"))
+    return column, name
+
+
+_NEEDED_ROLES: Final = frozenset({"confidence", "correct", "prediction", "gold"})
+
+
+def _role_name(name: str) -> str:
+    """Return the contract name of what a column is mapped to."""
+    return MappedName.parse(name).name
+
+
+def _partial_mapping(base: FileReport) -> dict[str, str]:
+    """Return the likeliest column of each role that is clear, where no whole mapping loads."""
+    mapping: dict[str, str] = {}
+    for role in ("confidence", "outcome", "id", "subject"):
+        of_role = [one for one in base.suggestions if one.role == role]
+        best = min((one.rank for one in of_role), default=0)
+        likeliest = [one for one in of_role if one.rank == best != ONLY_IF_CHOSEN]
+        if len(likeliest) == 1 and not likeliest[0].names.keys() & mapping.keys():
+            mapping |= likeliest[0].names
+    return mapping
+
+
+def _suggested_names(base: FileReport, mapping: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return role → its likely columns → the name that each is read as, the likeliest first."""
+    names: dict[str, dict[str, str]] = {}
+    for column_names in (mapping, *(suggestion.names for suggestion in base.suggestions)):
+        for column, name in column_names.items():
+            names.setdefault(_role_name(name), {}).setdefault(column, name)
+    return names
+
+
+def _shown_roles(base: FileReport, column_by_role: Mapping[str, str], fixed: Mapping[str, str]) -> list[str]:
+    """Return the roles that have a control: those that some column has, and those that are needed."""
+    if base.proposal is not None and base.proposal.wide:
+        return []
+    roles = set(column_by_role)
+    others = {schema_name(_role_name(name)) for name in (*fixed.values(), *base.column_roles.values())}
+    if not others & CONFIDENCE_SOURCES:
+        roles.add("confidence")
+    if not roles & {"correct", "prediction"} and not others & GOLD_COLUMNS:
+        roles.add("correct")
+    return [role for role in ROLE_LABELS if role in roles]
+
+
+def _reason(base: FileReport, column: str, role: str) -> str:
+    """Return what speaks for a column in a role; "" where nothing is known to."""
+    return next(
+        (
+            one.reason
+            for one in base.suggestions
+            if any(own == column and _role_name(name) == role for own, name in one.names.items())
+        ),
+        "its name" if base.column_roles.get(column) == role else "",
+    )
+
+
+def _try_draft(file: LoadedFile, base: FileReport, draft: _Draft) -> tuple[RunFigures | None, str]:
+    """Return what a draft comes to, or what is wrong with it; what was tried before is not tried again."""
+    if draft.unanswered:
+        return None, draft.unanswered
+    proposal = base.proposal
+    for tried in (proposal, *proposal.alternatives) if proposal else ():
+        if dict(tried.mapping) == dict(draft.columns) and dict(tried.wide) == dict(draft.wide):
+            return tried.figures, ""
+    if len(set(map(_role_name, draft.columns.values()))) < len(draft.columns) and not draft.wide:
+        counts = Counter(
+            name for text in draft.columns.values() if (name := _role_name(text)) not in LIST_COLUMNS
         )
+        if any(count > 1 for count in counts.values()):
+            return None, "Two columns have one meaning: choose one of them."
+    try:
+        report = tried_report(file, _mapping_of(file, base, draft.columns, draft.wide))
+    except CalibError as refused:
+        return None, _first_reason(str(refused), file)
+    return (
+        (None, _first_reason(report.message, file))
+        if report.status == "refused"
+        else (run_figures(report), "")
+    )
+
+
+def _first_reason(message: str, file: LoadedFile) -> str:
+    """Return the first line of a refusal without the file's name and the advice for the command line."""
+    line = message.partition("\n")[0].removeprefix(f"{file.name}: ").partition(": --map")[0]
+    return f"{line[:1].upper()}{line[1:]}"
+
+
+def figures_text(figures: RunFigures, *, with_rows: bool = True) -> str:
+    """Return what a file comes to, as Markdown."""
+    parts = [f"**{plural(figures.n_rows, 'row')}**"] if with_rows else []
+    if figures.n_runs > 1:
+        parts.append(f"{figures.n_runs:,} runs, the first of them:")
+    if figures.accuracy is not None:
+        parts.append(f"accuracy **{format_percent(figures.accuracy)}**")
+    if figures.mean_confidence is not None:
+        parts.append(f"mean confidence **{format_percent(figures.mean_confidence)}**")
+    return " · ".join(parts)
+
+
+def accept_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
+    """Keep a mapping and have the page open the diagram of the file's first run."""
+    save_mapping(file, mapping, key)
+    st.session_state[_ACCEPTED_PATH] = file.listing.path
+
+
+def take_accepted_path() -> Path | None:
+    """Return the file whose mapping was accepted by the last click, once."""
+    return st.session_state.pop(_ACCEPTED_PATH, None)
+
+
+def needs_columns(file: LoadedFile) -> bool:
+    """Return whether a file is not loaded because its columns are to be confirmed or named."""
+    base = file.report_without_mapping or file.report
+    return (
+        file.refusal is not None
+        and not file.mapping
+        and base is not None
+        and base.format in TABLE_FORMATS
+        and bool(base.proposal or base.preview)
+        and missing_information(file) != NEEDS_GOLD
+        and not base.n_bad_rows
+    )
 
 
 def show_accept_all(files: Sequence[LoadedFile]) -> None:
@@ -157,12 +455,13 @@ def show_accept_all(files: Sequence[LoadedFile]) -> None:
     if error := st.session_state.pop(_TROUBLE_WITH_ALL, None):
         st.error(escape_markdown(error), icon=":material/save:")
     proposed = {
-        file: _proposed_mapping(file, base, base.proposal)
+        file: _mapping_of(file, base, base.proposal.mapping, base.proposal.wide)
         for file in files
         if not file.mapping
         and file.refusal is not None
         and (base := file.report_without_mapping or file.report) is not None
         and base.proposal is not None
+        and not base.proposal.alternatives
     }
     if len(proposed) < 2:
         return
@@ -180,11 +479,13 @@ def show_accept_all(files: Sequence[LoadedFile]) -> None:
         )
 
 
-def _proposed_mapping(file: LoadedFile, base: FileReport, proposal: Proposal) -> FileMapping:
+def _mapping_of(
+    file: LoadedFile, base: FileReport, columns: Mapping[str, str], wide: Mapping[str, str]
+) -> FileMapping:
     return FileMapping(
         file.mapping.format,
-        tuple(proposal.mapping.items()),
-        wide=tuple(proposal.wide.items()),
+        tuple(columns.items()),
+        wide=tuple(wide.items()),
         columns_fingerprint=fingerprint(base.columns),
     )
 
@@ -656,5 +957,7 @@ def reset_controls(key: str) -> None:
     """Reset the controls of a file to how they are first drawn."""
     widget_keys = {f"{kind}_{key}" for kind in ("format", "gold", "columns", "all")}
     for name in [str(name) for name in st.session_state]:
-        if name in widget_keys or name.startswith((f"as_{key}_", f"order_{key}_")):
+        if name in widget_keys or name.startswith(
+            (f"as_{key}_", f"order_{key}_", f"role_{key}_", f"percent_{key}_")
+        ):
             del st.session_state[name]

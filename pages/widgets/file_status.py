@@ -107,6 +107,9 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
     if is_gold_table(file, files):
         return LOOKS_LIKE_GOLD
     if missing_information(file) == NEEDS_CONSENT and file.report and file.report.proposal:
+        n_others = len(file.report.proposal.alternatives)
+        if n_others:
+            return f"{n_others + 1} readings of its columns are equally likely"
         return f"would come to {file.report.proposal.outcome}"
     lines = refusal_text(file).splitlines()
     reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
@@ -163,7 +166,7 @@ def show_file_table(
     # A selection is a position in the table, and the order changes when all is read.
     key = "files_so_far" if unread else "files"
     selected = show_selectable_table(frame, key=key, alt=plural(len(order), "file"), export=export)
-    keys = _widget_keys((*files, *unread))
+    keys = widget_keys((*files, *unread))
     if selected is not None and selected < len(order):
         return {order[selected]: keys[order[selected]]}
     key_by_file = {file: keys[file] for file in order if file not in unread}
@@ -253,7 +256,7 @@ def _short_format_title(title: str) -> str:
     return title.partition(" (")[0]
 
 
-def _widget_keys(files: Sequence[LoadedFile]) -> dict[LoadedFile, str]:
+def widget_keys(files: Sequence[LoadedFile]) -> dict[LoadedFile, str]:
     """Return a unique suffix for the widget keys of each file."""
     counts = Counter(map(file_id, files))
     return {

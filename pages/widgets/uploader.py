@@ -16,6 +16,7 @@ from pages.state.uploads import drop_from_streamlit, session_uploads
 _UPLOAD_NUMBER = "_upload_turn"
 _UPLOAD_ERRORS = "_upload_trouble"
 _UPLOADED_ON_START = "_uploaded_on_start"
+_LAST_LABELS = "_upload_labels"
 
 
 def show_uploader(files: Sequence[LoadedFile]) -> None:
@@ -53,6 +54,12 @@ def _show_upload_field(label: str, mark: str = "") -> None:
     )
 
 
+def last_uploaded(files: Sequence[LoadedFile]) -> list[LoadedFile]:
+    """Return those of the files that were uploaded last, together."""
+    labels = st.session_state.get(_LAST_LABELS, ())
+    return [file for file in files if file.is_uploaded and file.name in labels]
+
+
 def show_remove_button(file: LoadedFile, key: str) -> None:
     """Draw the button that removes one uploaded file."""
     st.button(
@@ -71,12 +78,14 @@ def _store_uploads(upload_number: int, mark: str) -> None:
     """
     uploaded: list[UploadedFile] = st.session_state[f"upload_{upload_number}"]
     errors: list[str] = []
+    labels: list[str] = []
     for file in uploaded:
         try:
-            session_uploads().add(file.name, file.getbuffer())
+            labels.append(session_uploads().add(file.name, file.getbuffer()))
         except Refused as refusal:
             errors.append(str(refusal))
         drop_from_streamlit(file.file_id)
+    st.session_state[_LAST_LABELS] = labels
     st.session_state[_UPLOAD_ERRORS] = errors
     st.session_state[_UPLOAD_NUMBER] = upload_number + 1
     if mark:

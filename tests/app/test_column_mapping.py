@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from streamlit.testing.v1.element_tree import PageLink
 
 import screens
 from calib_core.readers.table.columns import COLUMN_JUDGES
@@ -49,7 +51,7 @@ def test_a_mapping_is_applied_saved_and_deleted(data: Path, visit: Visit, tmp_pa
     write_csv(data / "own.csv", renamed_rows(80))
     before = (data / "own.csv").read_bytes()
     at = visit("files")
-    assert file_states(at) == {"own.csv": "refused"}
+    assert file_states(at) == {"own.csv": "columns to confirm"}
     at = apply_mapping(at, "own.csv", {"how sure": "confidence", "was fine": "correct"})
     assert file_states(at) == {"own.csv": "loaded"}
     assert all(text in page_text(at) for text in ("kept on this machine", "how sure as confidence"))
@@ -58,7 +60,7 @@ def test_a_mapping_is_applied_saved_and_deleted(data: Path, visit: Visit, tmp_pa
     assert tiles(again)["Rows used / total"] == "80 / 80"
     at = go(again, "files")
     at.button(key="forget_own.csv").click()
-    assert file_states(screens.run(at)) == {"own.csv": "refused"}
+    assert file_states(screens.run(at)) == {"own.csv": "columns to confirm"}
     assert "kept on this machine" not in page_text(at)
     assert list((tmp_path / "cache" / "calib" / "wishes").iterdir()) == []
     assert [path.name for path in data.iterdir()] == ["own.csv"]
@@ -90,10 +92,14 @@ def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> Non
     assert "--map" not in asked
     assert "'conf', 'is_correct'" in asked
     assert not at.error
-    assert "conf as confidence, is_correct as correct" in page_text(at)
-    assert "it comes to accuracy 0.4000 (16 of 40), mean confidence 0.6828 (given)" in page_text(at)
+    taken_for = {box.label: box.value for box in at.selectbox}
+    assert taken_for == {"Confidence": "conf", "Right or wrong": "is_correct"}
+    assert "40 rows · accuracy 40.0 % · mean confidence 68.3 %" in screens.plain(page_text(at))
     at.button(key="accept_likely.csv").click()
-    assert file_states(screens.run(at)) == {"likely.csv": "loaded"}
+    at = screens.run(at)
+    assert [title.value for title in at.title] == ["Reliability"]
+    assert tiles(at)["Rows used / total"] == "40 / 40"
+    assert file_states(go(at, "files")) == {"likely.csv": "loaded"}
 
 
 def test_one_click_accepts_what_is_proposed_for_every_file(data: Path, visit: Visit) -> None:
@@ -124,6 +130,90 @@ def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
     shown = table(at, "Confidence method", "Many rows at one value")
     assert shown["Many rows at one value"][0] == "40 at 0.25"
     assert "conf as" not in page_text(at)
+
+
+def test_of_equally_likely_columns_none_is_chosen(data: Path, visit: Visit) -> None:
+    rows = [
+        {"certainty": row["confidence"], "likelihood": row["confidence"] / 2, "fine": row["correct"]}
+        for row in quiz(40)
+    ]
+    write_csv(data / "two.csv", rows)
+    write_csv(data / "one.csv", [{"conf": row["certainty"], "hit": row["fine"]} for row in rows])
+    write_csv(data / "other.csv", [{"prob": row["certainty"], "hit": row["fine"]} for row in rows])
+    at = visit("files")
+    assert table(at, "File", "Why").set_index("File")["Why"]["two.csv"] == (
+        "2 readings of its columns are equally likely"
+    )
+    at.button(key="accept_all").click()
+    at = screens.run(at)
+    assert file_states(at) == {"two.csv": "columns to confirm", "one.csv": "loaded", "other.csv": "loaded"}
+    assert at.button(key="accept_two.csv").disabled
+    at = choose(at, "reading_two.csv", 1)
+    assert [box.value for box in at.selectbox][:2] == ["likelihood", "fine"]
+    at.button(key="accept_two.csv").click()
+    assert tiles(screens.run(at))["Mean confidence"] == "34.1 %"
+
+
+def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) -> None:
+    """What another choice comes to is shown, or why it cannot be read, before it is accepted."""
+    rows = [
+        {"sure": row["confidence"], "stars": number % 5 + 1, "note": "x", "was fine": row["correct"]}
+        for number, row in enumerate(quiz(40))
+    ]
+    write_csv(data / "own.csv", rows)
+    at = visit("files")
+    assert "because of its name and values from" in screens.plain(page_text(at))
+    assert "mean confidence 68.3 %" in screens.plain(page_text(at))
+    at = choose(at, "role_own.csv_0_confidence", "stars")
+    assert at.button(key="accept_own.csv").disabled
+    (switch,) = (switch for switch in at.toggle if switch.label == "In percent")
+    switch.set_value(True)
+    at = screens.run(at)
+    assert "mean confidence 3.0 %" in screens.plain(page_text(at))
+    at.button(key="accept_own.csv").click()
+    assert tiles(screens.run(at))["Mean confidence"] == "3.0 %"
+
+
+def test_a_rating_needs_a_person(data: Path, visit: Visit) -> None:
+    rows = [{"rating": number % 5 + 1, "correct": number % 2} for number in range(40)]
+    at = upload(visit("files"), "stars.csv", rows)
+    assert data.exists()
+    assert control(at, "role_uploaded--stars.csv_0_confidence").value is None
+    assert at.button(key="accept_uploaded--stars.csv").disabled
+    at = choose(at, "role_uploaded--stars.csv_0_confidence", "rating")
+    assert [switch.value for switch in at.toggle if switch.label == "Out of 5"] == [True]
+    at.button(key="accept_uploaded--stars.csv").click()
+    assert tiles(screens.run(at))["Mean confidence"] == "60.0 %"
+
+
+@pytest.mark.parametrize("name", ["![x](http://calib.invalid/a.png)", "<b>sure</b>", ":red[sure] $y$"])
+def test_headings_and_cells_of_a_dropped_file_are_shown_as_text(name: str, data: Path, visit: Visit) -> None:
+    rows = [{name: row["confidence"], "right?": row["correct"], "note": name} for row in quiz(40)]
+    at = upload(visit("files"), f"{name.replace('/', '')}.csv", rows)
+    assert data.exists()
+    preview = next(frame.value for frame in at.dataframe if "note" in frame.value.columns)
+    assert preview["note"].tolist() == [name] * 5
+    assert list(preview.columns) == [name, "right?", "note"]
+    assert [box.value for box in at.selectbox][:2] == [name, "right?"]
+    assert not [text for text in (*at.markdown, *at.caption) if name in text.value]
+
+
+def test_a_file_that_needs_nothing_has_a_link_to_its_diagram(data: Path, visit: Visit) -> None:
+    assert data.exists()
+    at = upload(visit("files"), "ready.csv", quiz(40))
+    assert "ready.csv is loaded: 40 rows · accuracy 40.0 %" in screens.plain(page_text(at))
+    links = [node for node in screens.walk(at.main) if isinstance(node, PageLink)]
+    assert [link.proto.query_string for link in links if "reliability diagram" in link.value] == [
+        "run=uploaded--ready"
+    ]
+    assert not [button for button in at.button if str(button.key).startswith("accept_")]
+
+
+def upload(at: AppTest, name: str, rows: list[dict[str, Any]]) -> AppTest:
+    """Drops a file on the page Files."""
+    text = pl.DataFrame(rows).write_csv()
+    at.file_uploader[0].set_value([(name, text.encode(), "text/csv")])
+    return screens.run(at)
 
 
 def test_a_column_can_be_left_out(data: Path, visit: Visit) -> None:
@@ -206,9 +296,9 @@ def test_a_confidence_in_percent_is_proposed_and_read_as_such(data: Path, visit:
     rows = [{"conf": 100 * float(row["confidence"]), "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "percent.csv", rows)
     at = visit("files")
-    assert "conf as confidence/100" in page_text(at)
+    assert [switch.value for switch in at.toggle if switch.label == "In percent"] == [True]
     at.button(key="accept_percent.csv").click()
-    assert file_states(screens.run(at)) == {"percent.csv": "loaded"}
+    assert file_states(go(screens.run(at), "files")) == {"percent.csv": "loaded"}
     write_csv(data / "share.csv", quiz(40))
     shown = [tiles(visit("reliability", run=run, method="given"))["ECE"] for run in ("percent", "share")]
     assert shown[0] == shown[1]
@@ -217,6 +307,7 @@ def test_a_confidence_in_percent_is_proposed_and_read_as_such(data: Path, visit:
 def test_two_columns_cannot_be_one_value(data: Path, visit: Visit) -> None:
     write_csv(data / "own.csv", renamed_rows(20))
     at = choose(visit("files"), "reread_own.csv", value=True)
+    proposed = at.multiselect(key="columns_own.csv").value
     at.multiselect(key="columns_own.csv").set_value(["how sure", "was fine"])
     screens.run(at)
     for box in at.selectbox:
@@ -227,7 +318,7 @@ def test_two_columns_cannot_be_one_value(data: Path, visit: Visit) -> None:
     assert "choose one of them" in "\n".join(screens.plain(warning.value) for warning in at.warning)
     at.button(key="reset_own.csv").click()
     screens.run(at)
-    assert at.multiselect(key="columns_own.csv").value == []
+    assert at.multiselect(key="columns_own.csv").value == proposed == ["how sure", "was fine", "nr"]
 
 
 def test_a_mapping_does_not_apply_to_a_file_with_other_columns(data: Path, visit: Visit) -> None:
@@ -281,7 +372,7 @@ def test_a_cache_that_cannot_be_written_is_reported(data: Path, visit: Visit, tm
     write_csv(data / "own.csv", renamed_rows(20))
     (tmp_path / "cache").write_text("in the way")
     at = apply_mapping(visit("files"), "own.csv", {"how sure": "confidence", "was fine": "correct"})
-    assert file_states(at) == {"own.csv": "refused"}
+    assert file_states(at) == {"own.csv": "columns to confirm"}
     assert "cannot be kept" in "\n".join(error.value for error in at.error).replace("\u2060", "")
     assert str(tmp_path) not in page_text(at)
 
@@ -320,7 +411,9 @@ def test_systems_side_by_side_are_named_on_the_page(data: Path, visit: Visit) ->
         for number, row in enumerate(quiz(30))
     ]
     write_csv(data / "wide.csv", rows)
-    at = fill(visit("files"), "wide.csv", wide="*-conf = confidence\n*-ok = correct", missing="N/A")
+    at = choose(visit("files"), "reread_wide.csv", value=True)
+    at.multiselect(key="columns_wide.csv").set_value([])  # instead of the columns of one system
+    at = fill(screens.run(at), "wide.csv", wide="*-conf = confidence\n*-ok = correct", missing="N/A")
     assert file_states(at) == {"wide.csv": "loaded"}
     assert "systems side by side: *-conf as confidence, *-ok as correct; N/A as missing" in page_text(at)
     assert tiles(visit("reliability", run="a"))["Rows used / total"] == "30 / 30"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from calib_core.errors import Refused, shorten
-from calib_core.readers.table.raw import MAX_COLUMNS, ColumnFilter, RawTable, Slice, undo_storage_types
+from calib_core.readers.table.raw import ColumnFilter, RawTable, Slice, check_column_count, undo_storage_types
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,11 +55,7 @@ def arrow_schema(data: bytes, file: str) -> tuple[tuple[str, ...], Mapping[str, 
             key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
             for key, value in (schema.metadata or {}).items()
         }
-    if len(names) > MAX_COLUMNS:
-        raise Refused(
-            f"{file}: the file has {len(names):,} columns and at most {MAX_COLUMNS:,} are read. "
-            f"Keep only the columns that are needed."
-        )
+    check_column_count(names, file)
     name, count = next(iter(Counter(names).most_common(1)), ("", 0))
     if count > 1:
         raise Refused(

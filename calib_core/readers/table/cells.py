@@ -314,6 +314,12 @@ def judge_logit(raw: pl.Series) -> JudgedColumn:
     return _judge_with_minus_infinity(raw, LOGIT_RANGE)
 
 
+def judge_exponential(raw: pl.Series) -> JudgedColumn:
+    """Check natural logarithms of probabilities, as `judge_log_probability`, and return the probabilities."""
+    judged = judge_log_probability(raw)
+    return replace(judged, values=judged.values.cast(pl.Float64).exp())
+
+
 def _judge_with_minus_infinity(raw: pl.Series, limits: NumberRange) -> JudgedColumn:
     if raw.dtype != pl.String:
         return judge_range(raw, limits)

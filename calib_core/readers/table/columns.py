@@ -120,6 +120,21 @@ CHOICE_LISTS: Final = (
 OUTCOME_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_flag)
 """Columns of outcomes, for which the user may name the values that mean right."""
 
+CONFIDENCE_SOURCES: Final = frozenset(
+    {
+        *PROBABILITY_COLUMNS,
+        "choice_probs",
+        "choice_logprobs",
+        "choice_logits",
+        "samples",
+        "samples_parsed",
+        "sample_cluster",
+        "path_logprobs",
+        "answer_logprobs",
+    }
+) - {"choice_other_mass"}
+"""Columns that a confidence can be taken from."""
+
 NUMERIC_COLUMNS: Final = frozenset(
     name
     for name, judge in COLUMN_JUDGES.items()
@@ -300,6 +315,9 @@ WIDE_NAMES: Final = ("confidence", "verbal_confidence", "p_true", "correct", "pr
 
 MAX_PATH_STEPS: Final = 32
 """Limit on the steps of a path to a nested field."""
+
+LOG_SCALE: Final = "log"
+"""What follows the name of a probability whose column holds its natural logarithm: "confidence:log"."""
 
 _SCALED_NAME: Final = re.compile(r"(?P<name>[^/]+)/(?P<divisor>[1-9][0-9]{0,5})")
 _SEPARATOR: Final = re.compile(r"[-_./: ]+")
@@ -527,11 +545,14 @@ class MappedName:
         The number that the values are divided by; 1 if they are taken as they are.
     right_values : frozenset of str
         The values that mean right, all others meaning wrong; empty if none are named.
+    is_log : bool
+        Whether the values are natural logarithms of what is meant ("confidence:log").
     """
 
     name: str
     divisor: int = 1
     right_values: frozenset[str] = frozenset()
+    is_log: bool = False
 
     @classmethod
     def parse(cls, text: str) -> MappedName:
@@ -543,8 +564,12 @@ class MappedName:
         100
         >>> sorted(MappedName.parse("correct:Correct|Mostly correct").right_values)
         ['Correct', 'Mostly correct']
+        >>> MappedName.parse("confidence:log")
+        MappedName(name='confidence', divisor=1, right_values=frozenset(), is_log=True)
         """
         name, _, values = text.partition(":")
+        if values.strip() == LOG_SCALE and schema_name(name) in PROBABILITY_COLUMNS:
+            return cls(name, is_log=True)
         right_values = frozenset(value.strip() for value in values.split("|") if value.strip())
         scaled = _SCALED_NAME.fullmatch(name)
         if scaled is None:
@@ -587,6 +612,8 @@ class ColumnRoles:
         Column of the file → the number that its values are divided by, such as 100 for percentages.
     right_values
         Column of the file → its values that mean right; all others mean wrong.
+    logarithms
+        Columns of the file that hold natural logarithms of probabilities.
     missing
         Texts that stand for no value, in every column that is read.
     single_valued
@@ -597,6 +624,7 @@ class ColumnRoles:
     known_names: tuple[str, ...] = tuple(COLUMN_JUDGES)
     divisors: Mapping[str, int] = field(default_factory=dict[str, int])
     right_values: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    logarithms: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset()
     single_valued: frozenset[str] = frozenset()
 
@@ -654,7 +682,8 @@ class ColumnRoles:
                 )
             if names.count(name) > 1 and name and name not in LIST_COLUMNS:
                 raise Refused(f"{file}: two columns are to be read as {name!r}. Choose one of them.")
-        roles = cls(mapping, known_names, divisors, right_values)
+        logarithms = frozenset(column for column, mapped in parsed.items() if mapped.is_log)
+        roles = cls(mapping, known_names, divisors, right_values, logarithms)
         roles.check_orders(file)
         return roles
 
@@ -700,7 +729,7 @@ class ColumnRoles:
 
     @property
     def value_notes(self) -> tuple[str, ...]:
-        """A sentence for each column whose values are divided, or of which some mean right."""
+        """A sentence for each column whose values are converted, or of which some mean right."""
         divided = (
             f"{self.mapping[column]} is {shorten(column, 40)!r} divided by {divisor:,}."
             for column, divisor in self.divisors.items()
@@ -710,7 +739,12 @@ class ColumnRoles:
             f"{column_list_text(sorted(values))}."
             for column, values in self.right_values.items()
         )
-        return (*divided, *judged)
+        logs = (
+            f"{self.mapping[column]} is exp of {shorten(column, 40)!r}, its natural logarithm."
+            for column in self.mapping
+            if column in self.logarithms
+        )
+        return (*divided, *logs, *judged)
 
     def check_orders(self, file: str) -> None:
         """Raise Refused if two lists of choices are made of columns whose letters have different orders."""

@@ -27,13 +27,13 @@ from calib_core.errors import Refused, shorten
 from calib_core.readers.content import Content, as_content
 from calib_core.readers.table.cells import PLAIN_NUMBER
 from calib_core.readers.table.raw import (
-    MAX_COLUMNS,
     ROWS_PER_SLICE,
     Batch,
     BrokenRecord,
     ColumnFilter,
     RawTable,
     Slice,
+    check_column_count,
     map_ahead,
     no_column,
 )
@@ -389,6 +389,17 @@ def first_csv_values(
     ]
 
 
+def has_regular_records(data: bytes | Content, dialect: CsvDialect, n_rows: int) -> bool:
+    """Return whether there are records, and the first `n_rows` have as many cells as the header."""
+    records, _ = dialect.records(as_content(data))
+    try:
+        width = len(_read_header(records))
+        widths = {len(row) for row in islice(records, n_rows) if row}
+    except csv.Error:
+        return False
+    return widths == {width}
+
+
 def open_csv(
     data: bytes | Content,
     file: str,
@@ -432,11 +443,7 @@ def _check_header(names: Sequence[str], file: str) -> None:
             f"{file}: the header has more than one column named {', '.join(map(repr, repeated[:5]))}, so "
             f"which is meant is not clear. Rename all but one."
         )
-    if len(names) > MAX_COLUMNS:
-        raise Refused(
-            f"{file}: the header has {len(names):,} columns and at most {MAX_COLUMNS:,} are read. "
-            f"Keep only the columns that are needed."
-        )
+    check_column_count(names, file)
 
 
 def _is_blank_record(row: Sequence[str]) -> bool:

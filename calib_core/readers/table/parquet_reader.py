@@ -14,7 +14,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.errors import Refused, shorten
-from calib_core.readers.table.raw import MAX_COLUMNS, ColumnFilter, RawTable, Slice, undo_storage_types
+from calib_core.readers.table.raw import ColumnFilter, RawTable, Slice, check_column_count, undo_storage_types
 
 PARQUET_MAGIC: Final = b"PAR1"
 PARQUET_ROWS_PER_SLICE: Final = 262_144
@@ -107,11 +107,7 @@ def open_parquet(data: bytes, file: str, is_used: ColumnFilter) -> RawTable:
         The file is damaged or has more than `MAX_COLUMNS` columns.
     """
     names = tuple(parquet_schema(data, file))
-    if len(names) > MAX_COLUMNS:
-        raise Refused(
-            f"{file}: the file has {len(names):,} columns and at most {MAX_COLUMNS:,} are read. "
-            f"Keep only the columns that are needed."
-        )
+    check_column_count(names, file)
     return RawTable(names, _parquet_slices(data, file, [name for name in names if is_used(name)]))
 
 

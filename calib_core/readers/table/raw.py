@@ -18,6 +18,8 @@ from typing import Final, Generic, TypeAlias, TypeVar, cast
 import numpy as np
 import polars as pl
 
+from calib_core.errors import Refused
+
 MAX_COLUMNS: Final = 10_000
 """A file with more columns is refused: it is a matrix, not a table of named columns."""
 
@@ -33,6 +35,15 @@ OutputT = TypeVar("OutputT")
 
 ColumnFilter: TypeAlias = Callable[[str], bool]
 """Whether a column of the file has some property (such as being read), judged by its name."""
+
+
+def check_column_count(names: Sequence[str], file: str) -> None:
+    """Raise Refused if a file has more than `MAX_COLUMNS` columns."""
+    if len(names) > MAX_COLUMNS:
+        raise Refused(
+            f"{file} has {len(names):,} columns and at most {MAX_COLUMNS:,} are read. Keep only the columns "
+            f"that are needed."
+        )
 
 
 def every_column(_name: str) -> bool:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 import polars as pl
 
 from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
-from calib_core.readers.format import Format, Head, Reading, ReadOptions
+from calib_core.readers.format import Format, Head, Reading, ReadOptions, Suggestion
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
-from calib_core.readers.table.cells import PLAIN_NUMBER, are_percentages, null_where
+from calib_core.readers.table.cells import PLAIN_NUMBER, are_percentages, null_where, value_text
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
     COLUMN_JUDGES,
+    CONFIDENCE_SOURCES,
     LIST_COLUMNS,
     NUMERIC_COLUMNS,
     PROBABILITY_COLUMNS,
@@ -35,13 +37,14 @@ from calib_core.readers.table.csv_reader import (
     DIALECTS,
     CsvDialect,
     first_csv_values,
+    has_regular_records,
     header_of,
     open_csv,
     unescape_ids,
     unescaped_id_notes,
 )
 from calib_core.readers.table.gold_match import match_gold
-from calib_core.readers.table.gold_table import join_columns, join_gold
+from calib_core.readers.table.gold_table import OUTCOME_COLUMNS, join_columns, join_gold
 from calib_core.readers.table.group_columns import GroupColumns
 from calib_core.readers.table.json_reader import (
     numbered_lines,
@@ -59,6 +62,12 @@ from calib_core.readers.table.raw import (
     Slice,
     no_column,
     series_from_values,
+)
+from calib_core.readers.table.recognition import (
+    MAX_RECOGNISED_COLUMNS,
+    N_RECOGNISED_ROWS,
+    are_fractions,
+    suggest_columns,
 )
 from calib_core.readers.table.rows import RowCollector, disagreements, judge_slice
 from calib_core.readers.table.run_split import (
@@ -88,6 +97,9 @@ PARSED_SHARE: Final = 0.9
 
 N_FIRST_COLUMNAR_ROWS: Final = 1_000
 """Rows of a Parquet or Arrow file that are looked at to exclude columns with too many values for groups."""
+
+N_PREVIEW_ROWS: Final = 5
+"""First rows of a file that are shown to the person who says what its columns mean."""
 
 MODEL: Final = "model"
 """The column that names the system of a row."""
@@ -197,20 +209,35 @@ def combine_columns(raw: Sequence[pl.Series]) -> pl.Series:
 # --- First values, for proposals --------------------------------------------------------------------------
 
 
-def first_values(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> list[pl.Series]:
-    """Return the first raw values of these columns, at most `N_FIRST_OBJECTS` each."""
+def first_values(
+    head: Head, dialect: CsvDialect, columns: Sequence[str], n_rows: int = N_FIRST_OBJECTS
+) -> list[pl.Series]:
+    """Return the first raw values of these columns, at most `n_rows` each."""
     match head.kind:
         case "parquet":
-            return first_parquet_values(head.all_bytes, columns, N_FIRST_OBJECTS)
+            return first_parquet_values(head.all_bytes, columns, n_rows)
         case "arrow":
-            return first_arrow_values(head.all_bytes, columns, N_FIRST_OBJECTS)
+            return first_arrow_values(head.all_bytes, columns, n_rows)
         case "text":
-            return first_csv_values(head.content, dialect, columns, N_FIRST_OBJECTS)
+            return first_csv_values(head.content, dialect, columns, n_rows)
         case _:
-            return [
-                series_from_values(name, [value_at(row, name) for row in head.first_objects])[0]
-                for name in columns
-            ]
+            objects = _first_objects(head, n_rows)
+            return [series_from_values(name, [value_at(row, name) for row in objects])[0] for name in columns]
+
+
+def _first_objects(head: Head, n_rows: int) -> Sequence[Mapping[str, object]]:
+    """Return the first JSON objects, without what is none."""
+    if n_rows <= N_FIRST_OBJECTS:
+        return head.first_objects
+    if head.kind == "json lines":
+        lines = [line for _, line, _ in islice(numbered_lines(head.content), n_rows)]
+        parsed: list[object] = []
+        for line in lines:
+            with suppress(ValueError, RecursionError):
+                parsed.append(parse_json(line.decode()))
+    else:
+        parsed = list(head.list_elements[:n_rows]) or list(head.first_objects)
+    return [cast("Mapping[str, object]", value) for value in parsed if isinstance(value, dict)]
 
 
 def looks_like(raw: Sequence[pl.Series], name: str) -> bool:
@@ -449,6 +476,12 @@ def read_table(
     runs, notes, refusal = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
     proposals = _propose_mapping(head, dialect, roles, columns)
+    read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
+    is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
+    wide = {} if is_complete else _propose_wide(head, dialect, columns)
+    suggestions, preview = (), {}
+    if not is_complete:
+        suggestions, preview = _suggest(head, dialect, roles, columns, proposals)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
@@ -464,11 +497,13 @@ def read_table(
             name for name in roles.unused_columns(columns) if name not in group_columns.columns
         ),
         proposed_mapping=MappingProxyType(proposals),
-        proposed_wide=MappingProxyType(_propose_wide(head, dialect, columns)),
+        proposed_wide=MappingProxyType(wide),
         notes=(*notes, *roles.misnamed_notes(columns)),
         refusal=refusal,
         group_columns=tuple(group_columns.columns),
         column_roles=roles.used_roles(columns),
+        suggestions=suggestions,
+        preview=MappingProxyType(preview),
     )
 
 
@@ -559,22 +594,28 @@ def open_table(
 
 
 def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
-    """Return the dialect whose header has the most columns that are read, or else the most proposals."""
+    """Return the dialect whose header has the most columns that are read.
+
+    Where none has any, it is the one that splits the first records like the header, of several the one with
+    the most proposals.
+    """
     headers = {dialect: header_of(data, dialect) for dialect in DIALECTS}
     n_read = {
         dialect: sum(map(roles.is_used, header))
         + sum(path_root(path, header) is not None for path in roles.paths)
         for dialect, header in headers.items()
     }
+    if any(n_read.values()):
+        return max(DIALECTS, key=n_read.__getitem__)
     n_proposed = {
         dialect: len(roles.propose(header[:MAX_COLUMNS], lambda _columns, _name: True))
         for dialect, header in headers.items()
     }
-    for score in (n_read, n_proposed):
-        best = max(DIALECTS, key=score.__getitem__)
-        if score[best]:
-            return best
-    return COMMAS
+    splits = {
+        dialect: len(header) > 1 and has_regular_records(data, dialect, N_FIRST_OBJECTS)
+        for dialect, header in headers.items()
+    }
+    return max(DIALECTS, key=lambda dialect: (splits[dialect], n_proposed[dialect]))
 
 
 def _propose_mapping(
@@ -593,6 +634,33 @@ def _propose_mapping(
         else name
         for column, name in proposals.items()
     }
+
+
+def _suggest(
+    head: Head,
+    dialect: CsvDialect,
+    roles: ColumnRoles,
+    columns: Sequence[str],
+    proposals: Mapping[str, str],
+) -> tuple[tuple[Suggestion, ...], dict[str, tuple[str, ...]]]:
+    """Suggest columns by their values, and return the first values as a preview."""
+    paths = (*columns, *nested_paths(head.first_objects))[:MAX_RECOGNISED_COLUMNS]
+    values = dict(zip(paths, first_values(head, dialect, paths, N_RECOGNISED_ROWS), strict=True))
+    in_lists = {column for column, name in proposals.items() if name in LIST_COLUMNS}
+    if any(are_fractions(values[column]) for column, name in proposals.items() if name == "choices"):
+        in_lists -= {column for column, name in proposals.items() if name == "choices"}  # merely a, b, c
+    left_out = {column for column, name in roles.mapping.items() if not name}
+    free = {column: raw for column, raw in values.items() if column not in in_lists | left_out}
+    preview = {
+        column: tuple(
+            "" if value is None else value if isinstance(value, str) else value_text(value)
+            for value in values[column].head(N_PREVIEW_ROWS).to_list()
+        )
+        for column in columns
+        if column in values
+    }
+    preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
+    return suggest_columns(free), preview
 
 
 def _propose_wide(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> dict[str, str]:

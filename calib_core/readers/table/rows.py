@@ -24,6 +24,7 @@ from calib_core.readers.table.cells import (
     JudgedColumn,
     RowPositions,
     faults_where,
+    judge_exponential,
     judge_quotient,
     judge_right_values,
     judge_text,
@@ -459,6 +460,8 @@ def judge_slice(
         raw = part.columns[column]
         if column in roles.divisors:
             judged[column] = judge_quotient(raw, roles.divisors[column])
+        elif column in roles.logarithms:
+            judged[column] = judge_exponential(raw)
         elif column in roles.right_values:
             judged[column] = judge_right_values(raw, roles.right_values[column])
         else:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from calib_core import api, readers
 from calib_core.errors import Refused
@@ -171,3 +173,123 @@ def test_further_confidences_are_proposed_where_they_fit(read_text: ReadText) ->
         "hit": "correct",
         "verbal_confidence_score": "confidence.verbal_score",
     }
+
+
+# --- By values --------------------------------------------------------------------------------------------
+
+
+def columns_text(columns: Mapping[str, list[object]], delimiter: str = ",") -> str:
+    lines = [
+        delimiter.join(columns),
+        *(delimiter.join(map(str, row)) for row in zip(*columns.values(), strict=True)),
+    ]
+    return "\n".join(lines)
+
+
+CONFIDENCES: list[object] = [f"0.{number:02}" for number in range(10, 90)]
+OUTCOMES: list[object] = ["ja" if number % 3 else "nein" for number in range(80)]
+RIGHT: list[object] = [LETTERS[number * 7 % 4] for number in range(80)]
+SAID: list[object] = [LETTERS[(number * 7 + (number % 5 == 0)) % 4] for number in range(80)]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_unknown_names_are_proposed_by_their_values(delimiter: str, read_text: ReadText) -> None:
+    content = columns_text(
+        {"Frage-Nr": list(range(80)), "Sicherheit grob": CONFIDENCES, "Richtig oder falsch": OUTCOMES},
+        delimiter,
+    )
+    proposal = report_on(content, read_text).proposal
+    assert proposal is not None
+    assert dict(proposal.mapping) == {
+        "Sicherheit grob": "confidence",
+        "Richtig oder falsch": "correct:ja",
+        "Frage-Nr": "id",
+    }
+    assert proposal.figures.accuracy == sum(outcome == "ja" for outcome in OUTCOMES) / 80
+    assert proposal.figures.mean_confidence == pytest.approx(sum(range(10, 90)) / 8000)
+    assert (proposal.figures.n_rows, proposal.figures.n_runs, proposal.alternatives) == (80, 1, ())
+
+
+def test_an_answer_and_the_right_one_are_proposed(read_text: ReadText) -> None:
+    content = columns_text({"How sure": CONFIDENCES, "Model said": SAID, "Truth": RIGHT})
+    proposal = report_on(content, read_text).proposal
+    assert proposal is not None
+    assert proposal.figures.accuracy == 64 / 80
+    assert {name: column for column, name in proposal.mapping.items()} == {
+        "confidence": "How sure",
+        "prediction": "Model said",
+        "gold": "Truth",
+    }
+
+
+def test_equally_likely_readings_are_all_told(read_text: ReadText) -> None:
+    columns = {"sure before": CONFIDENCES, "sure after": CONFIDENCES[::-1], "hit": OUTCOMES}
+    columns["hit"] = [int(outcome == "ja") for outcome in OUTCOMES]
+    report = report_on(columns_text(columns), read_text)
+    assert report.proposal is not None
+    assert [dict(one.mapping) for one in (report.proposal, *report.proposal.alternatives)] == [
+        {"sure after": "confidence", "hit": "correct"},
+        {"sure before": "confidence", "hit": "correct"},
+    ]
+    assert report.proposal.summary.splitlines()[0] == "2 readings are equally likely: choose one."
+    assert '- With --map "sure before=confidence" --map hit=correct it loads' in report.proposal.summary
+
+
+def test_a_rival_of_a_column_found_by_its_name_is_told(read_text: ReadText) -> None:
+    """`conf` is a usual name, and `sureness` says as much."""
+    columns = {"conf": CONFIDENCES, "sureness": CONFIDENCES[::-1], "hit": [n % 2 for n in range(80)]}
+    report = report_on(columns_text(columns), read_text)
+    assert report.proposal is not None
+    assert dict(report.proposal.mapping) == {"conf": "confidence", "hit": "correct"}
+    assert [dict(one.mapping) for one in report.proposal.alternatives] == [
+        {"sureness": "confidence", "hit": "correct"}
+    ]
+
+
+def test_an_id_that_repeats_below_the_first_rows_is_left_out(read_text: ReadText) -> None:
+    n_rows = 1_200
+    columns: dict[str, list[object]] = {
+        "item": [min(number, 1_100) for number in range(n_rows)],
+        "sure": [f"0.{number % 80 + 10}" for number in range(n_rows)],
+        "fine": [number % 2 for number in range(n_rows)],
+    }
+    assert proposed(columns_text(columns), read_text) == {"sure": "confidence", "fine": "correct"}
+
+
+@given(order=st.permutations(["sure", "was fine", "Model said", "Truth", "nr", "stars"]))
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_the_order_of_the_columns_decides_nothing(order: list[str], read_text: ReadText) -> None:
+    columns: dict[str, list[object]] = {
+        "sure": CONFIDENCES,
+        "was fine": OUTCOMES,
+        "Model said": SAID,
+        "Truth": RIGHT,
+        "nr": list(range(80)),
+        "stars": [number % 5 + 1 for number in range(80)],
+    }
+    report = report_on(columns_text({name: columns[name] for name in order}), read_text)
+    assert report.proposal is not None
+    assert report.proposal.mapping == {
+        "sure": "confidence",
+        "Model said": "prediction",
+        "Truth": "gold",
+        "nr": "id",
+    }
+
+
+@given(
+    names=st.lists(
+        st.sampled_from(["Conf (%)", "sure", "hit", "Right?", "Model said", "Truth", "nr", "Fach", "x"]),
+        min_size=1,
+        unique=True,
+    ),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_suggestion_is_applied_unasked(names: list[str], seed: int, read_text: ReadText) -> None:
+    columns = [CONFIDENCES, OUTCOMES, RIGHT, SAID, list(range(80))]
+    chosen = {name: columns[(seed + index) % len(columns)] for index, name in enumerate(names)}
+    reading = read_text(columns_text(chosen))
+    assert (dict(reading.column_roles), reading.good_runs) == ({}, ())
+    report = report_on(columns_text(chosen), read_text)
+    assert (report.status, report.runs) == ("refused", ())

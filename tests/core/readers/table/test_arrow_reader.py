@@ -187,7 +187,7 @@ def test_a_column_that_is_there_twice_is_refused() -> None:
 
 
 def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrow_reader, "MAX_COLUMNS", 2)
+    monkeypatch.setattr(raw, "MAX_COLUMNS", 2)
     with pytest.raises(Refused, match=r"3 columns and at most 2"):
         columns(written(QUIZ))
 

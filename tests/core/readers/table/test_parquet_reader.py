@@ -77,7 +77,7 @@ def test_a_damaged_page_is_refused() -> None:
 
 
 def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_reader, "MAX_COLUMNS", 1)
+    monkeypatch.setattr(raw, "MAX_COLUMNS", 1)
     with pytest.raises(Refused, match=r"2 columns and at most 1"):
         slices(parquet_bytes(pl.DataFrame({"a": [1], "b": [2]})))
 

@@ -1,0 +1,394 @@
+"""What columns of unknown names may hold, judged by their first values and the words of their names.
+
+A suggestion is never applied unasked: `results.files.find_proposal` tries what follows from it, and a person
+accepts it. The order of the columns in the file decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations, product
+from typing import Final, Literal
+
+import polars as pl
+
+from calib_core.errors import shorten
+from calib_core.readers.format import BY_VALUES, HINTED, NAMED, ONLY_IF_CHOSEN, Role, Suggestion
+from calib_core.readers.table.cells import PLAIN_NUMBER, RIGHT_WORDS, UNJUDGED_WORDS, WRONG_WORDS
+from calib_core.readers.table.columns import COLUMN_ALIASES, normalise_name
+
+N_RECOGNISED_ROWS: Final = 1_000
+"""First rows of a file by whose values columns are recognised."""
+MAX_RECOGNISED_COLUMNS: Final = 200
+"""Limit on the columns that are looked at; the first of the file."""
+MAX_TEXT_COLUMNS: Final = 24
+"""Limit on the columns that are compared with one another as answers; those with telling names come first."""
+MAX_RATING: Final = 10
+"""Largest whole number of a rating that may be taken for a confidence where a person says so."""
+MAX_SUBJECTS: Final = 50
+"""Largest number of values of a column that is taken for subjects."""
+MAX_ID_CHARACTERS: Final = 64
+"""Longest text that is taken for an id rather than a question."""
+MAX_SPELLINGS: Final = 6
+"""Limit on the spellings of right and wrong in one column, such as Yes, yes and no."""
+MAX_SUGGESTIONS: Final = 24
+"""Limit on the suggestions for one role."""
+MAX_TIES: Final = 3
+"""Limit on equally likely columns for one role."""
+
+_ALIASES: Final = {name: frozenset(map(normalise_name, aliases)) for name, aliases in COLUMN_ALIASES.items()}
+_NUMBER: Final = re.compile(PLAIN_NUMBER)
+_FRACTION: Final = re.compile(r"[+-]?[0-9]*\.[0-9]+%?")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+CONFIDENCE_WORDS: Final = _words(
+    "confidence confidences conf certainty certain sure sureness probability probabilities prob probs "
+    "likelihood likely credence belief msp sicherheit sicher konfidenz gewissheit wahrscheinlichkeit "
+    "confianza certeza probabilidad confiance certitude probabilité probabilite"
+)
+WEAK_CONFIDENCE_WORDS: Final = _words("score p rating level percent pct percentage estimate self")
+LOG_WORDS: Final = _words(
+    "logprob logprobs logp lp ll log loglik loglikelihood logprobability logit_logprob lnp"
+)
+OUTCOME_WORDS: Final = _words(
+    "correct right hit outcome ok okay success succeeded pass passed accurate accuracy acc em exact match "
+    "matched grade graded judge judged judgement judgment verdict solved richtig korrekt treffer correcto "
+    "acierto juste réussi iscorrect correctness"
+)
+WEAK_OUTCOME_WORDS: Final = _words("true score eval evals evaluation result y valid label fine good")
+REVERSING_WORDS: Final = _words("wrong incorrect error err mistake failed failure fail false falsch fehler")
+"""Words of a name that turn the outcome round: yes means wrong."""
+GOLD_WORDS: Final = _words(
+    "gold right correct target truth true label reference ref expected key solution actual gt golden "
+    "musterlösung musterloesung lösung loesung richtige richtig groundtruth correcta solución"
+)
+PREDICTION_WORDS: Final = _words(
+    "model pred predicted prediction said says say response responded output guess guessed chosen chose "
+    "picked given completion generation generated llm gpt claude ai bot extracted parsed modell modells "
+    "vorhersage antwortet assistant modelo modèle"
+)
+ANSWER_WORDS: Final = _words("answer answers antwort response label option choice respuesta réponse")
+ID_WORDS: Final = _words("id ids nr no num number index idx key uid uuid guid item row qid question frage n")
+SUBJECT_WORDS: Final = _words(
+    "subject subjects topic category domain field area theme fach thema bereich kategorie materia tema "
+    "section discipline"
+)
+OTHER_WORDS: Final = _words(
+    "temperature temp latency time duration seconds secs ms cost price usd loss entropy length len tokens "
+    "token words rouge bleu f1 similarity age year date step epoch seed k size id nr index shots top_p topp "
+    "perplexity ece auroc auc brier distance rank count margin std variance"
+)
+"""Words of the name of a number that is no confidence, whatever its range."""
+
+RIGHT_VALUES: Final = _words(
+    "correct right richtig korrekt ✓ ✔ ✅ pass passed correcto juste vrai hit success"
+)
+WRONG_VALUES: Final = _words(
+    "incorrect wrong falsch inkorrekt ✗ ✘ ❌ fail failed incorrecto faux miss failure error"
+)
+YES_VALUES: Final = _words("yes true y 1 1.0 ja wahr oui sí si j t c ok")
+NO_VALUES: Final = _words("no false n 0 0.0 nein falsch non f i nok")
+
+
+def suggest_columns(values: Mapping[str, pl.Series]) -> tuple[Suggestion, ...]:
+    """Suggest what columns may be read as.
+
+    Parameters
+    ----------
+    values : Mapping[str, pl.Series]
+        Column → its raw first values, the same rows of each.
+
+    Returns
+    -------
+    tuple of Suggestion
+        By role, the likeliest first; the same whatever the order of the columns is.
+
+    Examples
+    --------
+    >>> columns = {"Conf (%)": pl.Series(["90", "55", "90"]), "Right?": pl.Series(["yes", "no", "yes"])}
+    >>> for suggestion in suggest_columns(columns):
+    ...     print(dict(suggestion.names), suggestion.reason)
+    {'Conf (%)': 'confidence/100'} its name and values from 55 to 90
+    {'Right?': 'correct'} its name and the values no and yes
+    """
+    columns = [_Column(name, values[name]) for name in sorted(values) if not values[name].dtype.is_nested()]
+    columns = [column for column in columns if column.present]
+    found: dict[Role, list[Suggestion | None]] = {
+        "confidence": list(map(_as_confidence, columns)),
+        "outcome": [*map(_as_outcome, columns), *_as_answer_pairs(columns)],
+        "id": list(map(_as_id, columns)),
+        "subject": list(map(_as_subject, columns)),
+    }
+    return tuple(
+        suggestion
+        for suggestions in found.values()
+        for suggestion in sorted(filter(None, suggestions), key=lambda one: (one.rank, list(one.names)))[
+            :MAX_SUGGESTIONS
+        ]
+    )
+
+
+def suggested_mappings(
+    suggestions: Iterable[Suggestion], supporting: Mapping[str, str] | None = None
+) -> list[dict[str, str]]:
+    """List the mappings that follow from the likeliest suggestions; several where some are equally likely.
+
+    Parameters
+    ----------
+    suggestions : iterable of Suggestion
+        As `suggest_columns` returns them.
+    supporting : Mapping[str, str], optional
+        Further columns → names, taken where neither is used otherwise.
+
+    Returns
+    -------
+    list of dict
+        Column → name, without columns that have their name already; empty unless there are a confidence and
+        an outcome. An id or a subject is left out where several are equally likely, as neither is needed.
+    """
+    by_role: dict[Role, list[Suggestion]] = {"confidence": [], "outcome": [], "id": [], "subject": []}
+    for suggestion in suggestions:
+        by_role[suggestion.role].append(suggestion)
+    mappings: list[dict[str, str]] = []
+    for confidence, outcome in product(_likeliest(by_role["confidence"]), _likeliest(by_role["outcome"])):
+        if confidence.names.keys() & outcome.names.keys():
+            continue
+        mapping = {**confidence.names, **outcome.names}
+        for optional in (by_role["id"], by_role["subject"]):
+            free = [one for one in _likeliest(optional) if not one.names.keys() & mapping.keys()]
+            if len(free) == 1:
+                mapping |= free[0].names
+        for column, name in (supporting or {}).items():
+            if column not in mapping and name not in mapping.values():
+                mapping[column] = name
+        mappings.append({column: name for column, name in mapping.items() if column != name})
+    return mappings
+
+
+def _likeliest(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    """Return the suggestions of the best rank, or those of columns that have the right name already."""
+    known = [one for one in suggestions if all(column == name for column, name in one.names.items())]
+    best = min((one.rank for one in suggestions), default=NAMED)
+    return known or [one for one in suggestions if one.rank == best != ONLY_IF_CHOSEN][:MAX_TIES]
+
+
+# --- One column -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The first values of one column.
+
+    Attributes
+    ----------
+    name : str
+    raw : pl.Series
+        Not nested.
+    """
+
+    name: str
+    raw: pl.Series
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the name, and the name as one word."""
+        return name_words(self.name) | {normalise_name(self.name)}
+
+    @cached_property
+    def texts(self) -> list[str | None]:
+        """The values as stripped texts; None where missing."""
+        values = self.raw.cast(pl.String, strict=False).to_list()
+        return [None if value is None else value.strip() or None for value in values]
+
+    @cached_property
+    def present(self) -> list[str]:
+        """The texts that are there."""
+        return [text for text in self.texts if text is not None]
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The values that are numbers, possibly with a percent sign."""
+        bare = (text.removesuffix("%").rstrip() for text in self.present)
+        return [float(text) for text in bare if _NUMBER.match(text)]
+
+    @cached_property
+    def has_fractions(self) -> bool:
+        """Whether values are floats, or one of the texts is a number with a decimal point."""
+        return self.raw.dtype.is_float() or any(map(_FRACTION.fullmatch, self.present))
+
+    @cached_property
+    def answer(self) -> Literal["gold", "prediction"] | None:
+        """The answer that the words of the name stand for; None for neither or both."""
+        is_gold, is_prediction = bool(self.words & GOLD_WORDS), bool(self.words & PREDICTION_WORDS)
+        return None if is_gold == is_prediction else "gold" if is_gold else "prediction"
+
+    def name_rank(self, strong: frozenset[str], weak: frozenset[str] = frozenset()) -> int:
+        """Return how clearly the name speaks, by the words that do so strongly and weakly."""
+        return NAMED if self.words & strong else HINTED if self.words & weak else BY_VALUES
+
+    def is_known_as_other(self, own: str) -> bool:
+        """Return whether the name usually stands for something else than `own`."""
+        normalised = normalise_name(self.name)
+        return any(normalised in aliases for name, aliases in _ALIASES.items() if name != own)
+
+
+def are_fractions(raw: pl.Series) -> bool:
+    """Return whether values are floats, or one of the texts is a number with a decimal point."""
+    return not raw.dtype.is_nested() and _Column("", raw).has_fractions
+
+
+def name_words(name: str) -> frozenset[str]:
+    """Return the words of a column's name, in lower case.
+
+    Examples
+    --------
+    >>> sorted(name_words("Is_it correct?")), sorted(name_words("modelAnswer"))
+    (['correct', 'is', 'it'], ['answer', 'model'])
+    """
+    spaced = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])", " ", name)
+    return frozenset(re.findall(r"[^\W_]+", spaced.lower()))
+
+
+def _as_confidence(column: _Column) -> Suggestion | None:
+    """Suggest a column of numbers from 0 to 1, of percentages, or of logarithms that are called so."""
+    numbers = column.numbers
+    if 20 * len(numbers) < 19 * len(column.present) or not numbers or column.words & REVERSING_WORDS:
+        return None
+    seen = f"values from {min(numbers):.4g} to {max(numbers):.4g}"
+    if column.name_rank(LOG_WORDS) == NAMED and max(numbers) <= 0 and min(numbers) < 0:
+        return Suggestion("confidence", {column.name: "confidence:log"}, NAMED, _reason(NAMED, seen))
+    rank = column.name_rank(CONFIDENCE_WORDS, WEAK_CONFIDENCE_WORDS)
+    is_other = bool(column.words & OTHER_WORDS)
+    if (rank != NAMED and is_other) or (rank == BY_VALUES and column.is_known_as_other("confidence")):
+        return None
+    rank = HINTED if is_other else rank
+    divisor = _divisor(column, rank)
+    if divisor is None:
+        return None
+    if divisor not in (1, 100):
+        rank, seen = ONLY_IF_CHOSEN, f"{seen}, divided by {divisor}"
+    name = "confidence" if divisor == 1 else f"confidence/{divisor}"
+    return Suggestion("confidence", {column.name: name}, rank, _reason(rank, seen))
+
+
+def _divisor(column: _Column, rank: int) -> int | None:
+    """Return what makes a column's numbers probabilities: 1, 100, or the top of a rating; else None."""
+    distinct = set(column.numbers)
+    top = max(distinct)
+    if min(distinct) < 0 or (rank != NAMED and len(distinct) <= 2):
+        return None
+    if top <= 1:
+        return None if distinct <= {0, 1} or column.present[0].endswith("%") else 1
+    are_whole = all(number.is_integer() for number in distinct)
+    are_row_numbers = are_whole and rank == BY_VALUES and len(distinct) == len(column.numbers)
+    if 20 < top <= 100 and 2 * sum(number > 1 for number in column.numbers) > len(column.numbers):
+        return None if are_row_numbers else 100
+    return int(top) if are_whole and top <= MAX_RATING and rank != BY_VALUES else None
+
+
+def _as_outcome(column: _Column) -> Suggestion | None:
+    """Suggest a column of two values of which one means right."""
+    spellings = sorted({text for text in column.present if text.lower() not in UNJUDGED_WORDS})
+    if not spellings or len(spellings) > MAX_SPELLINGS or len({text.lower() for text in spellings}) > 2:
+        return None
+    right = {text for text in spellings if text.lower() in RIGHT_VALUES}
+    wrong = {text for text in spellings if text.lower() in WRONG_VALUES}
+    says_itself = bool(right) and right | wrong == set(spellings)
+    rank = column.name_rank(OUTCOME_WORDS, WEAK_OUTCOME_WORDS)
+    if column.words & ANSWER_WORDS and not column.words & _words("is was correctly"):
+        rank = BY_VALUES  # the answer to a yes-no question
+    is_reversed = rank != NAMED and not says_itself and bool(column.words & REVERSING_WORDS)
+    right |= {text for text in spellings if text.lower() in YES_VALUES}
+    wrong |= {text for text in spellings if text.lower() in NO_VALUES}
+    rank = NAMED if says_itself else HINTED if is_reversed else rank
+    if right | wrong != set(spellings) or (rank == BY_VALUES and column.is_known_as_other("correct")):
+        return None
+    if is_reversed:
+        right, wrong = wrong, right
+    if not right or (not wrong and rank != NAMED):
+        return None
+    is_plain = not is_reversed and all(map(_is_plain_flag, spellings))
+    name = "correct" if is_plain else f"correct:{'|'.join(sorted(right))}"
+    shown = " and ".join(shorten(text, 20) for text in spellings)
+    seen = f"the value{'s' * (len(spellings) > 1)} {shown}"
+    return Suggestion("outcome", {column.name: name}, rank, seen if says_itself else _reason(rank, seen))
+
+
+def _is_plain_flag(text: str) -> bool:
+    """Return whether an outcome is read without saying which values mean right."""
+    lowered = text.lower()
+    return lowered in (*RIGHT_WORDS, *WRONG_WORDS) or bool(_NUMBER.match(text) and float(text) in (0, 1))
+
+
+def _as_id(column: _Column) -> Suggestion | None:
+    """Suggest a column with another short value in each row."""
+    texts = column.present
+    if len(texts) < max(2, len(column.texts)) or len(set(texts)) < len(texts):
+        return None
+    if column.raw.dtype.is_float() or all(map(_FRACTION.fullmatch, texts)):
+        return None
+    if max(map(len, texts)) > MAX_ID_CHARACTERS:
+        return None
+    rank = column.name_rank(ID_WORDS)
+    return Suggestion("id", {column.name: "id"}, rank, _reason(rank, "a different value in each row"))
+
+
+def _as_subject(column: _Column) -> Suggestion | None:
+    """Suggest a column of few texts whose name says that they are subjects."""
+    n_values = len(set(column.present))
+    if column.numbers or not 2 <= n_values <= min(MAX_SUBJECTS, len(column.texts) // 2):
+        return None
+    if column.name_rank(SUBJECT_WORDS) != NAMED:
+        return None
+    return Suggestion("subject", {column.name: "subject"}, NAMED, _reason(NAMED, f"{n_values} values"))
+
+
+def _reason(rank: int, seen: str) -> str:
+    return seen if rank == BY_VALUES else f"its name and {seen}"
+
+
+# --- Pairs: the model's answer and the right one ----------------------------------------------------------
+
+
+def _as_answer_pairs(columns: Iterable[_Column]) -> list[Suggestion]:
+    """Suggest pairs of columns that agree more often than chance alone would have them agree."""
+    answers = [
+        column
+        for column in columns
+        if not (column.has_fractions or (column.answer is None and _as_outcome(column)))
+        and (column.answer is not None or len(set(column.present)) > 1)
+    ]
+    kept = sorted(answers, key=lambda column: (column.answer is None, column.name))[:MAX_TEXT_COLUMNS]
+    lowered = {column.name: [text and text.lower() for text in column.texts] for column in kept}
+    pairs: list[Suggestion] = []
+    for gold, prediction in permutations(kept, 2):
+        if gold.answer == "prediction" or prediction.answer == "gold":
+            continue
+        n_hints = (gold.answer == "gold") + (prediction.answer == "prediction")
+        agreement, by_chance = _agreement(lowered[gold.name], lowered[prediction.name])
+        is_plausible = agreement > 0 if n_hints == 2 else by_chance < agreement < 1
+        if is_plausible:
+            rank = (BY_VALUES, HINTED, NAMED)[n_hints]
+            seen = f"the same answer in {100 * agreement:.0f} % of the first rows"
+            names = {prediction.name: "prediction", gold.name: "gold"}
+            pairs.append(Suggestion("outcome", names, rank, _reason(rank, seen)))
+    return pairs
+
+
+def _agreement(ours: Sequence[str | None], theirs: Sequence[str | None]) -> tuple[float, float]:
+    """Return the share of equal texts, and the largest that chance alone is likely to bring (3 errors up)."""
+    both = [(a, b) for a, b in zip(ours, theirs, strict=True) if a is not None and b is not None]
+    n = len(both)
+    if not n:
+        return 0.0, 0.0
+    counts = Counter(b for _, b in both)
+    by_chance = sum(counts[a] for a, _ in both) / n**2
+    return sum(a == b for a, b in both) / n, by_chance + 3 * (by_chance * (1 - by_chance) / n) ** 0.5
