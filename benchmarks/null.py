@@ -7,12 +7,11 @@ does, and writes null.md beside this script.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 import numpy as np
+from benchmark_page import date_line, percent, points_known, table, write_page
 from numpy.typing import NDArray
 
 from calib_core.bins import BinSums
@@ -24,9 +23,12 @@ from calib_core.metrics.metric import Metric
 from calib_core.results.reliability_without_bins import CELLS, miscalibration_null
 
 SEED: Final = 20261124
-REPEATS: Final = 200
-ROWS: Final = (30, 100, 300, 1_000, 10_000)
-CLUSTERS: Final = (30, 60, 200)
+ROWS: Final = {30: 1_000, 100: 1_000, 300: 1_000, 1_000: 600, 10_000: 300}
+"""Number of rows → number of data sets."""
+
+CLUSTERS: Final = {30: 400, 60: 1_000, 200: 1_000}
+"""Number of questions → number of data sets."""
+
 TRIALS: Final = 5
 LEVEL: Final = 0.05
 SHOWN: Final = (
@@ -73,69 +75,60 @@ class Drawn:
         return p is not None and p <= LEVEL
 
 
-def sizes_of_rows() -> Iterator[tuple[str, int, list[float]]]:
-    """Confidences, n, and the share of clear p-values of each metric."""
+def sizes_of_rows() -> Iterator[list[str]]:
+    """Confidences, n, data sets, and the share of clear p-values of each metric."""
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
-        for n in ROWS:
+        for n, repeats in ROWS.items():
             random = np.random.default_rng([SEED, place, n])
             clear = np.zeros(len(SHOWN) + 1, np.float64)
-            for _ in range(REPEATS):
+            for _ in range(repeats):
                 c = confidences(random, n)
                 sums = BinSums.from_pairs(c, random.random(n) < c)
-                drawn = Drawn(sums, BinomialDraws(sums))
+                drawn = Drawn(sums, BinomialDraws(sums, seed=int(random.integers(2**32))))
                 of_shown = (drawn.clear(metric, scheme) for metric, scheme in SHOWN)
                 clear += [*of_shown, drawn.miscalibration_clear()]
-            yield title, n, (clear / REPEATS).tolist()
+            yield [title, f"{n:,}", f"{repeats:,}", *map(percent, clear / repeats)]
 
 
-def sizes_of_clusters() -> Iterator[tuple[str, int, list[float]]]:
-    """The same for clusters; the last number is that of ECE, M = 10, with rows drawn as if independent."""
+def sizes_of_clusters() -> Iterator[list[str]]:
+    """The same for clusters; the last share is that of ECE, M = 10, with rows drawn as if independent."""
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
         for how, shared, jitter in (("identical", 1.0, 0.0), ("partly alike", 0.7, 0.5)):
-            for n_clusters in CLUSTERS:
+            for n_clusters, repeats in CLUSTERS.items():
                 random = np.random.default_rng([SEED, 100 + place, n_clusters])
                 cluster = np.repeat(np.arange(n_clusters), TRIALS)
                 clear = np.zeros(len(SHOWN) + 2, np.float64)
-                for _ in range(REPEATS):
+                for _ in range(repeats):
                     c = np.repeat(confidences(random, n_clusters), TRIALS)
                     if jitter:
                         c = np.clip(c, 1e-9, 1 - 1e-9)
                         logit = np.log(c / (1 - c))
                         c = 1 / (1 + np.exp(-logit - jitter * random.standard_normal(c.size)))
                     y = correlated_uniforms(random, cluster, shared) < c.astype(np.float32)
-                    sums = BinSums.from_pairs(c, y)
-                    drawn = Drawn(sums, ClusterDraws(sums, c, y, cluster))
-                    alone = Drawn(sums, BinomialDraws(sums))
+                    sums, seed = BinSums.from_pairs(c, y), int(random.integers(2**32))
+                    drawn = Drawn(sums, ClusterDraws(sums, c, y, cluster, seed=seed))
+                    alone = Drawn(sums, BinomialDraws(sums, seed=seed))
                     clear += [
                         *(drawn.clear(metric, scheme) for metric, scheme in SHOWN),
                         drawn.miscalibration_clear(),
                         alone.clear(*SHOWN[0]),
                     ]
-                yield f"{title}, {how}", n_clusters, (clear / REPEATS).tolist()
-
-
-def table(titles: list[str], rows: Iterator[tuple[str, int, list[float]]]) -> Iterator[str]:
-    """A Markdown table, printed line by line while it is measured."""
-    yield "| " + " | ".join(titles) + " |"
-    yield "| --- |" + " --: |" * (len(titles) - 1)
-    for title, n, shares in rows:
-        yield f"| {title} | {n:,} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |"
+                yield [f"{title}, {how}", str(n_clusters), f"{repeats:,}", *map(percent, clear / repeats)]
 
 
 def lines() -> Iterator[str]:
     """The page, line by line."""
     metrics = [f"{METRICS[metric].title}, M = {scheme.bins}" for metric, scheme in SHOWN]
     metrics.append("miscalibration (CORP)")
-    known = 100 * 1.96 * (LEVEL * (1 - LEVEL) / REPEATS) ** 0.5
+    known = [f"± {points_known(LEVEL, repeats)} points ({repeats:,})" for repeats in (1_000, 600, 300)]
     yield "# How often p ≤ .05 for calibrated rows"
     yield ""
     yield (
-        f"Written by `python benchmarks/null.py`: {REPEATS} data sets per cell, seed {SEED}. A share near "
-        f"5 % is known to ± {known:.1f} points. All data sets of a cell share the 199 draws of seed 0, which "
-        "moves the whole cell by up to as much again."
+        f"Written by `python benchmarks/null.py`, seed {SEED}. Each data set has draws of its own, with its "
+        f"own seed. By the number of data sets, a share near 5 % is known to {', '.join(known)}."
     )
     yield from ("", "## Independent rows", "")
-    yield from table(["confidences", "n", *metrics], sizes_of_rows())
+    yield from table(["confidences", "n", "data sets", *metrics], sizes_of_rows())
     yield from ("", f"## Questions asked {TRIALS} times", "")
     yield (
         "“Partly alike”: an answer follows its question's common number with probability 0.7 (ρ ≈ .5), and "
@@ -143,19 +136,11 @@ def lines() -> Iterator[str]:
     )
     yield ""
     yield from table(
-        ["confidences", "questions", *metrics, f"{metrics[0]}, rows as if independent"], sizes_of_clusters()
+        ["confidences", "questions", "data sets", *metrics, f"{metrics[0]}, rows as if independent"],
+        sizes_of_clusters(),
     )
-    yield from ("", f"{datetime.now(UTC).date()}, Python and numpy as pinned.")
-
-
-def main() -> None:
-    """Measures, prints and writes the tables."""
-    text = ""
-    for line in lines():
-        print(line, flush=True)
-        text += line + "\n"
-    Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")
+    yield from ("", date_line())
 
 
 if __name__ == "__main__":
-    main()
+    write_page(__file__, lines())
