@@ -27,7 +27,7 @@ SEED: Final = 20261124
 ROWS: Final = {30: 600, 100: 600, 300: 600, 1_000: 600, 10_000: 200}
 """Number of rows → number of data sets."""
 
-CLUSTERS: Final = {30: 200, 60: 600, 200: 1_000}
+CLUSTERS: Final = {30: 200, 60: 400, 200: 1_000}
 """Number of questions → number of data sets."""
 
 REPEATS_OF_CORP: Final = 200
@@ -181,7 +181,7 @@ def lines() -> Iterator[str]:
     """The page, line by line."""
     metrics = [f"{METRICS[metric].title}, M = {scheme.bins}" for metric, scheme in SHOWN]
     metrics.append("miscalibration (CORP)")
-    known = ", ".join(f"± {points_known(LEVEL, n)} points ({n:,})" for n in (1_000, 600, 200))
+    known = ", ".join(f"± {points_known(LEVEL, n)} points ({n:,})" for n in (1_000, 600, 400, 200))
     yield "# How often p ≤ .05 for calibrated rows"
     yield ""
     yield (
