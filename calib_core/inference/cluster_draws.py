@@ -23,7 +23,7 @@ from calib_core.inference.null import NULL_SEED, BinnedNullDraws, ConfidenceMome
 from calib_core.tokens.sums import N_DRAWS
 
 MIN_CLUSTERS: Final = 60
-"""With fewer clusters, p-values of clustered rows are too often small (benchmarks/null.md): none is given."""
+"""With fewer clusters no p-value is given; how often p is small from here on: benchmarks/null.md."""
 
 
 def too_few_clusters(cluster: NDArray[np.intp]) -> str | None:
