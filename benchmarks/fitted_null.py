@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import polars as pl
+from benchmark_page import date_line, table, write_page
 from numpy.typing import NDArray
 
 from calib_core.edges import FINEST_BINS, bin_of
@@ -158,8 +157,8 @@ def clear(p: float | None) -> bool:
     return p is not None and p <= SIGNIFICANCE_LEVEL
 
 
-def percent(found: Sequence[bool]) -> str:
-    """A share in percent."""
+def whole_percent(found: Sequence[bool]) -> str:
+    """A share in whole percent."""
     return f"{100 * np.mean(found):.0f} %"
 
 
@@ -177,7 +176,7 @@ def sizes() -> Iterator[list[str]]:
                     raise RuntimeError(curve.not_fitted)
                 plain = isotonic_p(evidence, rise(curve), random)
                 found.append((clear(fitted.change_p), clear(fitted.rsd_p), clear(plain)))
-            yield [truth.title, f"{n:,}", *(percent(column) for column in zip(*found, strict=True))]
+            yield [truth.title, f"{n:,}", *(whole_percent(column) for column in zip(*found, strict=True))]
 
 
 def sizes_of_clusters() -> Iterator[list[str]]:
@@ -193,8 +192,8 @@ def sizes_of_clusters() -> Iterator[list[str]]:
                 yield [
                     f"{truth.title}, trials {how}",
                     f"{n:,}",
-                    percent([clear(one.change_p) for one in fitted]),
-                    percent([clear(one.rsd_p) for one in fitted]),
+                    whole_percent([clear(one.change_p) for one in fitted]),
+                    whole_percent([clear(one.rsd_p) for one in fitted]),
                 ]
 
 
@@ -221,16 +220,8 @@ def splits() -> Iterator[list[str]]:
                 f"{noise:.3f}",
                 f"{rest:.3f}",
                 f"{high - low:.3f}",
-                *(percent(column) for column in zip(*said, strict=True)),
+                *(whole_percent(column) for column in zip(*said, strict=True)),
             ]
-
-
-def table(titles: list[str], rows: Iterator[list[str]], n_texts: int = 1) -> Iterator[str]:
-    """A Markdown table, line by line while it is measured."""
-    yield "| " + " | ".join(titles) + " |"
-    yield "|" + " --- |" * n_texts + " --: |" * (len(titles) - n_texts)
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
 
 
 def lines() -> Iterator[str]:
@@ -275,17 +266,8 @@ def lines() -> Iterator[str]:
         splits(),
         2,
     )
-    yield from ("", f"{datetime.now(UTC).date()}, Python and numpy as pinned.")
-
-
-def main() -> None:
-    """Measures, prints and writes the tables."""
-    text = ""
-    for line in lines():
-        print(line, flush=True)
-        text += line + "\n"
-    Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")
+    yield from ("", date_line())
 
 
 if __name__ == "__main__":
-    main()
+    write_page(__file__, lines())

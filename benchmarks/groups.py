@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import polars as pl
+from benchmark_page import date_line, percent, points_known, table, write_page
 from numpy.typing import NDArray
 
 from calib_core.inference.cluster_draws import correlated_uniforms
@@ -314,36 +313,22 @@ def stated_changes() -> Iterator[list[str]]:
 # --- Writing ----------------------------------------------------------------------------------------------
 
 
-def percent(share: float) -> str:
-    """A share in percent."""
-    return f"{100 * share:.1f} %"
-
-
-def table(titles: list[str], rows: list[list[str]]) -> list[str]:
-    """A Markdown table; all columns but the first are numbers."""
-    return [
-        "| " + " | ".join(titles) + " |",
-        "| --- |" + " --: |" * (len(titles) - 1),
-        *("| " + " | ".join(row) + " |" for row in rows),
-    ]
-
-
-def main() -> None:
-    """Measures, prints and writes the tables."""
+def page() -> list[str]:
+    """The page, line by line."""
     lists = list(verdict_lists())
     print(lists, flush=True)
     rests = list(rest_intervals())
     print(rests, flush=True)
     changes = list(stated_changes())
     scanned = list(scans())
-    lines = [
+    return [
         "# Groups, hidden groups and stated changes",
         "",
         (
             f"Written by `python benchmarks/groups.py`: seed {SEED}, {REPEATS} data sets per cell, "
             f"{REPEATS_OF_SCAN} for the scan, {REPEATS_OF_LISTS} for lists. A share near 5 % is known to "
-            f"± {100 * 1.96 * (0.0475 / REPEATS) ** 0.5:.1f} points ({REPEATS} data sets) or "
-            f"± {100 * 1.96 * (0.0475 / REPEATS_OF_SCAN) ** 0.5:.1f} points ({REPEATS_OF_SCAN}). Clear means "
+            f"± {points_known(0.05, REPEATS)} points ({REPEATS} data sets) or "
+            f"± {points_known(0.05, REPEATS_OF_SCAN)} points ({REPEATS_OF_SCAN}). Clear means "
             f"q ≤ {SIGNIFICANCE_LEVEL} (Benjamini–Hochberg over all groups tried)."
         ),
         "",
@@ -386,12 +371,9 @@ def main() -> None:
         "",
         *table(["runs", "true change", "n = 100", "n = 300", "n = 1,000"], changes),
         "",
-        f"{datetime.now(UTC).date()}, Python and numpy as pinned.",
+        date_line(),
     ]
-    text = "\n".join(lines) + "\n"
-    Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")
-    print(text)
 
 
 if __name__ == "__main__":
-    main()
+    write_page(__file__, page())

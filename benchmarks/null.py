@@ -7,26 +7,31 @@ does, and writes null.md beside this script.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 import numpy as np
+from benchmark_page import date_line, percent, points_known, table, write_page
 from numpy.typing import NDArray
 
-from calib_core.bins import BinSums
-from calib_core.edges import Scheme
+from calib_core.bins import Binned, BinSums, segment_starts
+from calib_core.edges import FINEST_BINS, Scheme
 from calib_core.inference.cluster_draws import ClusterDraws, correlated_uniforms
-from calib_core.inference.null import BinnedNullDraws, BinomialDraws, null_distribution
+from calib_core.inference.null import BinnedNullDraws, BinomialDraws, monte_carlo_p_value, null_distribution
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.reliability_without_bins import CELLS, miscalibration_null
 
 SEED: Final = 20261124
-REPEATS: Final = 200
-ROWS: Final = (30, 100, 300, 1_000, 10_000)
-CLUSTERS: Final = (30, 60, 200)
+ROWS: Final = {30: 600, 100: 600, 300: 600, 1_000: 600, 10_000: 200}
+"""Number of rows → number of data sets."""
+
+CLUSTERS: Final = {30: 200, 60: 400, 200: 1_000}
+"""Number of questions → number of data sets."""
+
+REPEATS_OF_CORP: Final = 200
+REPEATS_ALONE: Final = 100
 TRIALS: Final = 5
 LEVEL: Final = 0.05
 SHOWN: Final = (
@@ -44,11 +49,16 @@ CONFIDENCES: Final[dict[str, Confidences]] = {
 }
 
 
-class Drawn:
-    """The null distributions of one data set."""
+@dataclass(frozen=True)
+class DrawnBins:
+    """One data set by cell of the finest grid, with the outcomes of its draws.
 
-    def __init__(self, sums: BinSums, draws: BinomialDraws | ClusterDraws) -> None:
-        self.sums, self.draws = sums, draws
+    The metrics of all draws are computed at once, which takes a fraction of the time; `checked` compares
+    their p-values with the program's.
+    """
+
+    sums: BinSums
+    draws: BinomialDraws | ClusterDraws
 
     @cached_property
     def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
@@ -56,86 +66,131 @@ class Drawn:
         return {}
 
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws:
-        """The bins with drawn outcomes."""
+        """The bins with drawn outcomes, as the program wants them."""
         del metric
         return self.draws.null_draws(scheme)
 
-    def miscalibration_clear(self) -> bool:
-        """Whether p ≤ .05 for the miscalibration of an isotonic fit (CORP)."""
-        drawn = np.array([draw.bins.correct for draw in self.draws.null_draws(CELLS)])
-        return miscalibration_null(self.sums.binned(CELLS), drawn)[1] <= LEVEL
+    @cached_property
+    def cells(self) -> Binned:
+        """The pairs by cell."""
+        return self.sums.binned(CELLS)
 
-    def clear(self, metric_id: str, scheme: Scheme) -> bool:
-        """Whether p ≤ .05."""
-        metric = METRICS[metric_id]
-        null = null_distribution(self, metric, [scheme], [metric.compute(self.sums, scheme)])
-        p = None if null is None else null.p[0]
-        return p is not None and p <= LEVEL
+    @cached_property
+    def outcomes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Σ y and Σ c·y of the data, then of each draw, shape (1 + draws, cells)."""
+        drawn = [self.cells, *(draw.bins for draw in self.draws.null_draws(CELLS))]
+        return (
+            np.array([bins.correct for bins in drawn], np.float64),
+            np.array([bins.correct_confidence for bins in drawn]),
+        )
+
+    def p_values(self) -> list[float]:
+        """The p-value of each metric shown."""
+        return [
+            monte_carlo_p_value(values[1:], float(values[0]))
+            for values in (self.values(metric, scheme) for metric, scheme in SHOWN)
+        ]
+
+    def values(self, metric: str, scheme: Scheme) -> NDArray[np.float64]:
+        """The metric of the data, then of each draw, shape (1 + draws,)."""
+        start = segment_starts(self.cells.index // (FINEST_BINS // scheme.bins))
+        correct, correct_confidence = (np.add.reduceat(part, start, axis=1) for part in self.outcomes)
+        count = np.add.reduceat(self.cells.count, start)
+        gap = correct - np.add.reduceat(self.cells.confidence, start)
+        if metric == "ece":
+            return np.abs(gap).sum(axis=1) / self.sums.n_pairs
+        squares = np.add.reduceat(self.cells.squared_confidence, start) - 2 * correct_confidence + correct
+        shared = count > 1
+        return ((gap**2 - squares)[:, shared] / (count[shared] - 1)).sum(axis=1) / self.sums.n_pairs
+
+    def miscalibration_p(self) -> float:
+        """p-value of the miscalibration of an isotonic fit (CORP)."""
+        drawn = self.outcomes[0][1:].astype(np.int64)
+        return miscalibration_null(self.cells, drawn)[1]
+
+    def checked(self) -> None:
+        """Compares the p-values with those of the program."""
+        for p, (metric_id, scheme) in zip(self.p_values(), SHOWN, strict=True):
+            metric = METRICS[metric_id]
+            null = null_distribution(self, metric, [scheme], [metric.compute(self.sums, scheme)])
+            assert null is not None
+            assert null.p == (p,)
 
 
-def sizes_of_rows() -> Iterator[tuple[str, int, list[float]]]:
-    """Confidences, n, and the share of clear p-values of each metric."""
+class Tally:
+    """How many p-values of one cell of a table are at most .05."""
+
+    def __init__(self) -> None:
+        self.clear = np.zeros(len(SHOWN), np.int64)
+        self.n = self.clear_of_corp = self.n_of_corp = 0
+
+    def add(self, drawn: DrawnBins) -> None:
+        """Count one data set."""
+        if not self.n:
+            drawn.checked()
+        self.n += 1
+        self.clear += np.array(drawn.p_values()) <= LEVEL
+        if self.n_of_corp < REPEATS_OF_CORP:
+            self.n_of_corp += 1
+            self.clear_of_corp += drawn.miscalibration_p() <= LEVEL
+
+    @property
+    def cells(self) -> list[str]:
+        """Number of data sets, and the shares."""
+        shares = (*self.clear / self.n, self.clear_of_corp / self.n_of_corp)
+        return [f"{self.n:,}", *map(percent, shares)]
+
+
+def sizes_of_rows() -> Iterator[list[str]]:
+    """Confidences, n, data sets, and the share of clear p-values of each metric."""
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
-        for n in ROWS:
-            random = np.random.default_rng([SEED, place, n])
-            clear = np.zeros(len(SHOWN) + 1, np.float64)
-            for _ in range(REPEATS):
+        for n, repeats in ROWS.items():
+            random, tally = np.random.default_rng([SEED, place, n]), Tally()
+            for _ in range(repeats):
                 c = confidences(random, n)
                 sums = BinSums.from_pairs(c, random.random(n) < c)
-                drawn = Drawn(sums, BinomialDraws(sums))
-                of_shown = (drawn.clear(metric, scheme) for metric, scheme in SHOWN)
-                clear += [*of_shown, drawn.miscalibration_clear()]
-            yield title, n, (clear / REPEATS).tolist()
+                tally.add(DrawnBins(sums, BinomialDraws(sums, seed=int(random.integers(2**32)))))
+            yield [title, f"{n:,}", *tally.cells]
 
 
-def sizes_of_clusters() -> Iterator[tuple[str, int, list[float]]]:
-    """The same for clusters; the last number is that of ECE, M = 10, with rows drawn as if independent."""
+def sizes_of_clusters() -> Iterator[list[str]]:
+    """The same for clusters; the last share is that of ECE, M = 10, with rows drawn as if independent."""
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
         for how, shared, jitter in (("identical", 1.0, 0.0), ("partly alike", 0.7, 0.5)):
-            for n_clusters in CLUSTERS:
-                random = np.random.default_rng([SEED, 100 + place, n_clusters])
+            for n_clusters, repeats in CLUSTERS.items():
+                random, tally = np.random.default_rng([SEED, 100 + place, n_clusters]), Tally()
                 cluster = np.repeat(np.arange(n_clusters), TRIALS)
-                clear = np.zeros(len(SHOWN) + 2, np.float64)
-                for _ in range(REPEATS):
+                clear_alone = 0
+                for number in range(repeats):
                     c = np.repeat(confidences(random, n_clusters), TRIALS)
                     if jitter:
                         c = np.clip(c, 1e-9, 1 - 1e-9)
                         logit = np.log(c / (1 - c))
                         c = 1 / (1 + np.exp(-logit - jitter * random.standard_normal(c.size)))
                     y = correlated_uniforms(random, cluster, shared) < c.astype(np.float32)
-                    sums = BinSums.from_pairs(c, y)
-                    drawn = Drawn(sums, ClusterDraws(sums, c, y, cluster))
-                    alone = Drawn(sums, BinomialDraws(sums))
-                    clear += [
-                        *(drawn.clear(metric, scheme) for metric, scheme in SHOWN),
-                        drawn.miscalibration_clear(),
-                        alone.clear(*SHOWN[0]),
-                    ]
-                yield f"{title}, {how}", n_clusters, (clear / REPEATS).tolist()
-
-
-def table(titles: list[str], rows: Iterator[tuple[str, int, list[float]]]) -> Iterator[str]:
-    """A Markdown table, printed line by line while it is measured."""
-    yield "| " + " | ".join(titles) + " |"
-    yield "| --- |" + " --: |" * (len(titles) - 1)
-    for title, n, shares in rows:
-        yield f"| {title} | {n:,} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |"
+                    sums, seed = BinSums.from_pairs(c, y), int(random.integers(2**32))
+                    tally.add(DrawnBins(sums, ClusterDraws(sums, c, y, cluster, seed=seed)))
+                    if number < REPEATS_ALONE:
+                        alone = DrawnBins(sums, BinomialDraws(sums, seed=seed))
+                        clear_alone += alone.p_values()[0] <= LEVEL
+                alone_share = percent(clear_alone / min(repeats, REPEATS_ALONE))
+                yield [f"{title}, {how}", str(n_clusters), *tally.cells, alone_share]
 
 
 def lines() -> Iterator[str]:
     """The page, line by line."""
     metrics = [f"{METRICS[metric].title}, M = {scheme.bins}" for metric, scheme in SHOWN]
     metrics.append("miscalibration (CORP)")
-    known = 100 * 1.96 * (LEVEL * (1 - LEVEL) / REPEATS) ** 0.5
+    known = ", ".join(f"± {points_known(LEVEL, n)} points ({n:,})" for n in (1_000, 600, 400, 200))
     yield "# How often p ≤ .05 for calibrated rows"
     yield ""
     yield (
-        f"Written by `python benchmarks/null.py`: {REPEATS} data sets per cell, seed {SEED}. A share near "
-        f"5 % is known to ± {known:.1f} points. All data sets of a cell share the 199 draws of seed 0, which "
-        "moves the whole cell by up to as much again."
+        f"Written by `python benchmarks/null.py`, seed {SEED}. Each data set has draws of its own, with its "
+        f"own seed. By the number of data sets, a share near 5 % is known to {known}; CORP's is over the "
+        f"first {REPEATS_OF_CORP}, and that of rows as if independent over the first {REPEATS_ALONE}."
     )
     yield from ("", "## Independent rows", "")
-    yield from table(["confidences", "n", *metrics], sizes_of_rows())
+    yield from table(["confidences", "n", "data sets", *metrics], sizes_of_rows())
     yield from ("", f"## Questions asked {TRIALS} times", "")
     yield (
         "“Partly alike”: an answer follows its question's common number with probability 0.7 (ρ ≈ .5), and "
@@ -143,19 +198,11 @@ def lines() -> Iterator[str]:
     )
     yield ""
     yield from table(
-        ["confidences", "questions", *metrics, f"{metrics[0]}, rows as if independent"], sizes_of_clusters()
+        ["confidences", "questions", "data sets", *metrics, f"{metrics[0]}, rows as if independent"],
+        sizes_of_clusters(),
     )
-    yield from ("", f"{datetime.now(UTC).date()}, Python and numpy as pinned.")
-
-
-def main() -> None:
-    """Measures, prints and writes the tables."""
-    text = ""
-    for line in lines():
-        print(line, flush=True)
-        text += line + "\n"
-    Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")
+    yield from ("", date_line())
 
 
 if __name__ == "__main__":
-    main()
+    write_page(__file__, lines())

@@ -9,19 +9,21 @@ otherwise one of its own. At λ = 1 rows of equal confidence always end alike, a
 
 from __future__ import annotations
 
+import math
+import sys
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import BinSums
+from calib_core.bins import BinSums, segment_starts
 from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
 from calib_core.inference.null import NULL_SEED, BinnedNullDraws, ConfidenceMoments, sum_draws
 from calib_core.tokens.sums import N_DRAWS
 
 MIN_CLUSTERS: Final = 60
-"""With fewer clusters, p-values of clustered rows are too often small (benchmarks/null.md): none is given."""
+"""With fewer clusters no p-value is given; how often p is small from here on: benchmarks/null.md."""
 
 
 def too_few_clusters(cluster: NDArray[np.intp]) -> str | None:
@@ -80,11 +82,15 @@ def shared_probability(
     that both take the cluster's number, min(c_i, c_j) − c_i c_j, in place of √(v_i v_j).
     """
     variance = confidence * (1 - confidence)
-    order = np.lexsort((confidence, cluster))
+    n = np.int64(cluster.size)
+    by_confidence = np.argsort(confidence)
+    rank = np.empty_like(by_confidence)
+    rank[by_confidence] = np.arange(n)
+    sorted_confidence = confidence[by_confidence][np.sort(cluster * n + rank) % n]  # by cluster, then by size
     sizes = np.bincount(cluster)
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    n_larger = np.repeat(sizes, sizes) - 1 - (np.arange(cluster.size) - start)
-    sum_of_minima = 2 * float((confidence[order] * n_larger).sum())
+    n_larger = np.repeat(sizes, sizes) - 1 - (np.arange(n) - start)
+    sum_of_minima = 2 * float((sorted_confidence * n_larger).sum())
     sum_of_products = float((np.bincount(cluster, confidence) ** 2).sum() - (confidence**2).sum())
     squared = _scaled_correlation(correct - confidence, variance, cluster, sum_of_minima - sum_of_products)
     return float(np.sqrt(squared))
@@ -137,6 +143,13 @@ class ClusterDraws:
         Cluster of each pair, numbered from 0.
     probability : NDArray[np.float64], shape (n,), optional
         Probability of being right, in [0, 1]; the confidence where omitted.
+    seed : int
+        Seed of the draws.
+
+    Notes
+    -----
+    The outcomes are drawn once for all schemes and kept as one bit each, in order of the confidence, so that
+    the bins of any scheme are stretches of bits to count.
     """
 
     def __init__(
@@ -146,24 +159,36 @@ class ClusterDraws:
         correct: NDArray[np.bool_],
         cluster: NDArray[np.intp],
         probability: NDArray[np.float64] | None = None,
+        *,
+        seed: int = NULL_SEED,
     ) -> None:
         self._sums = sums
-        self._confidence = confidence
-        self._cluster = cluster
-        self._probability = confidence if probability is None else probability
-        self.shared = shared_probability(self._probability.astype(np.float64), correct, cluster)
+        self._seed = seed
+        order = np.argsort(confidence, kind="stable")
+        self._confidence = confidence[order]
+        self._cluster = cluster[order]
+        self._probability = (confidence if probability is None else probability)[order].astype(np.float64)
+        self.shared = shared_probability(self._probability, correct[order], self._cluster)
 
     def null_draws(self, scheme: Scheme) -> BinnedNullDraws:
         """The draws in the bins of any scheme; the outcomes drawn are the same for every scheme."""
         binned = self._sums.binned(scheme)
+        cell = self._fine_cell
         if scheme.binning == "width" and FINEST_BINS % scheme.bins == 0:
-            cell, counts, moments = self._fine_draws
-            place = np.searchsorted(binned.index, cell // (FINEST_BINS // scheme.bins))
-            return sum_draws(binned, self._sums, NULL_SEED, counts, place, moments)
-        index = assign_bins(self._confidence, scheme, computed=self._sums.computed)
-        piece, counts, moments = self._draws_of_cells(index * np.int64(FINEST_BINS) + self._fine_cell)
-        place = np.searchsorted(binned.index, piece // FINEST_BINS)
-        return sum_draws(binned, self._sums, NULL_SEED, counts, place, moments)
+            start = segment_starts(cell)
+            bin_ = cell[start] // (FINEST_BINS // scheme.bins)
+        else:
+            index = assign_bins(self._confidence, scheme, computed=self._sums.computed)
+            start = segment_starts(cell, index)
+            bin_ = index[start]
+        confidence = self._confidence.astype(np.float64)
+        moments = ConfidenceMoments.from_sums(
+            np.diff(start, append=confidence.size),
+            np.add.reduceat(confidence, start),
+            np.add.reduceat(confidence**2, start),
+        )
+        place = np.searchsorted(binned.index, bin_)
+        return sum_draws(binned, self._sums, self._seed, self._count_right(start), place, moments)
 
     @cached_property
     def _fine_cell(self) -> NDArray[np.intp]:
@@ -171,28 +196,52 @@ class ClusterDraws:
         return bin_of(self._confidence, FINEST_BINS)
 
     @cached_property
-    def _fine_draws(self) -> tuple[NDArray[np.intp], NDArray[np.int32], ConfidenceMoments]:
-        return self._draws_of_cells(self._fine_cell)
+    def _right(self) -> NDArray[np.uint64]:
+        """The outcomes as bits, 64 to a word with the first one lowest, shape (N_DRAWS, n // 64 + 1)."""
+        n, n_clusters = self._cluster.size, int(self._cluster.max(initial=-1)) + 1
+        random = np.random.SFC64(self._seed)
+        # One number per row says both whether it takes the cluster's number and, if not, whether it is right.
+        takes_own = np.uint32((1 - self.shared) * _LIMIT)
+        right_by_own = ((1 - self.shared) * self._probability * _LIMIT).astype(np.uint32)
+        right_by_common = (self._probability * _LIMIT).astype(np.uint32)
+        words = np.zeros((N_DRAWS, n // 64 + 1), np.uint64)
+        octets = words.view(np.uint8)
+        batch = max(1, _DRAWN_AT_ONCE // n)
+        for first in range(0, N_DRAWS, batch):
+            n_draws = min(batch, N_DRAWS - first)
+            common = _uniform_integers(random, n_draws, n_clusters)
+            right = np.take(common, self._cluster, axis=1) < right_by_common
+            if takes_own:
+                own = _uniform_integers(random, n_draws, n)
+                right &= own >= takes_own
+                right |= own < right_by_own
+            packed = np.packbits(right, axis=1, bitorder="little")
+            octets[first : first + n_draws, : packed.shape[1]] = packed
+        return words if sys.byteorder == "little" else words.byteswap()
 
-    def _draws_of_cells(
-        self, cell_of_pair: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.int32], ConfidenceMoments]:
-        """The occupied cells, the number of right outcomes in each draw and cell, and the cells' moments."""
-        cell, place, count = np.unique(cell_of_pair, return_inverse=True, return_counts=True)
-        confidence = self._confidence.astype(np.float64)
-        moments = ConfidenceMoments.from_sums(
-            count.astype(np.int64),
-            np.bincount(place, confidence, minlength=cell.size).astype(np.float64),
-            np.bincount(place, confidence**2, minlength=cell.size).astype(np.float64),
-        )
-        return cell, self._count_draws(place, cell.size), moments
+    def _count_right(self, start: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Number of right outcomes in each draw and stretch of rows from one start on, (N_DRAWS, starts)."""
+        words = self._right
+        in_words = np.zeros(words.shape, np.int32)
+        np.cumsum(np.bitwise_count(words[:, :-1]), axis=1, out=in_words[:, 1:])
+        ends = np.append(start, self._cluster.size)
+        word, mask = ends // 64, (np.uint64(1) << (ends % 64).astype(np.uint64)) - np.uint64(1)
+        before = in_words[:, word] + np.bitwise_count(words[:, word] & mask)
+        return np.diff(before, axis=1)
 
-    def _count_draws(self, place: NDArray[np.intp], n_places: int) -> NDArray[np.int32]:
-        """Number of right outcomes in each draw and place, shape (N_DRAWS, n_places)."""
-        random = np.random.default_rng(NULL_SEED)
-        probability = self._probability.astype(np.float32)
-        counts = np.empty((N_DRAWS, n_places), np.int32)
-        for draw in range(N_DRAWS):
-            right = correlated_uniforms(random, self._cluster, self.shared) < probability
-            counts[draw] = np.bincount(place[right], minlength=n_places)
-        return counts
+
+_LIMIT: Final = 2**31
+"""Uniform whole numbers lie below this, so that a probability of 1 has a threshold that fits 32 bits."""
+
+
+_DRAWN_AT_ONCE: Final = 100_000
+"""Number of outcomes drawn together, so that they stay in the processor's cache."""
+
+
+def _uniform_integers(random: np.random.SFC64, *shape: int) -> NDArray[np.uint32]:
+    """Uniform whole numbers in [0, `_LIMIT`); several times as fast as a `Generator`."""
+    n = math.prod(shape)
+    numbers: NDArray[np.uint64] = random.random_raw((n + 1) // 2)
+    halves = numbers.view(np.uint32)[:n]
+    halves >>= np.uint32(1)
+    return halves.reshape(shape)

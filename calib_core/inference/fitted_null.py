@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from calib_core.bins import BinSums
 from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
 from calib_core.inference.cluster_draws import ClusterDraws
-from calib_core.inference.isotonic import isotonic_curve_of_counts
 from calib_core.inference.null import BinnedNullDraws, BinomialDraws
+from calib_core.metrics.brier_decomposition import recalibrated_accuracy
 from calib_core.metrics.metric import Metric
 
 FOLDS: Final = 5
@@ -56,7 +56,7 @@ def cross_fitted_probabilities(
     Returns
     -------
     NDArray[np.float64], shape (n,)
-        In [0, 1].
+        In [0, 1]; linear between the confidences of the other folds, constant beyond them.
 
     Raises
     ------
@@ -81,7 +81,8 @@ def cross_fitted_probabilities(
         rows = (count.sum(axis=0) - count[number]).astype(np.float64)
         occupied = np.flatnonzero(rows)
         of_others = (right.sum(axis=0) - right[number])[occupied]
-        probability[number] = isotonic_curve_of_counts(grid[occupied], rows[occupied], of_others).at(grid)
+        fitted = recalibrated_accuracy(rows[occupied], of_others)
+        probability[number] = np.interp(grid, grid[occupied], fitted)
     return probability[fold, cell]
 
 

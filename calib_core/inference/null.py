@@ -265,10 +265,19 @@ def sum_sparse_draws(
 
 
 class BinomialDraws:
-    """Draws for independent pairs of one class."""
+    """Draws for independent pairs of one class.
 
-    def __init__(self, sums: BinSums) -> None:
+    Parameters
+    ----------
+    sums : BinSums
+        Sums of the pairs.
+    seed : int
+        Seed of the draws.
+    """
+
+    def __init__(self, sums: BinSums, *, seed: int = NULL_SEED) -> None:
         self._sums = sums
+        self._seed = seed
         self._fine = sums.binned(Scheme("width", FINEST_BINS))
 
     def null_draws(self, scheme: Scheme) -> BinnedNullDraws:
@@ -281,7 +290,7 @@ class BinomialDraws:
         if scheme.binning == "width" and FINEST_BINS % scheme.bins == 0:
             bin_ = self._fine.index // (FINEST_BINS // scheme.bins)
             place = np.searchsorted(binned.index, bin_)
-            return sum_draws(binned, self._sums, NULL_SEED, self._fine_draws, place, self._fine_moments)
+            return sum_draws(binned, self._sums, self._seed, self._fine_draws, place, self._fine_moments)
         return self._draws_with_cut_cells(scheme)
 
     @cached_property
@@ -296,7 +305,7 @@ class BinomialDraws:
 
     @cached_property
     def _fine_draws(self) -> NDArray[np.int32]:
-        return _draw_binomial(np.random.default_rng(NULL_SEED), self._fine.count, self._fine_expected)
+        return _draw_binomial(np.random.default_rng(self._seed), self._fine.count, self._fine_expected)
 
     @cached_property
     def _fine_moments(self) -> ConfidenceMoments:
@@ -320,11 +329,11 @@ class BinomialDraws:
         expected = np.add.reduceat(self._distinct_probability * cells.count, start)
         drawn = np.empty((N_DRAWS, part.size), np.int32)
         drawn[:, whole] = self._fine_draws[:, part[whole]]
-        anew = np.random.default_rng([NULL_SEED, BINNINGS.index(scheme.binning), scheme.bins])
+        anew = np.random.default_rng([self._seed, BINNINGS.index(scheme.binning), scheme.bins])
         drawn[:, ~whole] = _draw_binomial(anew, count[~whole], expected[~whole])
         place = np.searchsorted(binned.index, bin_)
         moments = ConfidenceMoments.from_sums(count, confidence, squared)
-        return sum_draws(binned, self._sums, NULL_SEED, drawn, place, moments)
+        return sum_draws(binned, self._sums, self._seed, drawn, place, moments)
 
 
 def _draw_binomial(

@@ -185,6 +185,10 @@ class HiddenGroups:
                 f"q counts all {plural(self.n_tried, 'group')} (Benjamini–Hochberg); the intervals count one "
                 "each. Groups overlap, and one that is off pushes the others a little the other way."
             ),
+            (
+                "Only how often a group is right is compared: one that is right too often at some "
+                "confidences and too seldom at others can stay hidden."
+            ),
         ]
         if self.unpaired:
             sentences.append(

@@ -112,6 +112,53 @@ def test_one_draw_serves_every_m() -> None:
         assert np.array_equal(correct_counts(draws, scheme).sum(axis=1), total)
 
 
+@given(st.integers(1, 200), st.integers(1, 40), st.integers(0, 100))
+@settings(max_examples=40, deadline=None)
+def test_every_scheme_counts_the_same_outcomes(n: int, n_values: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    c = np.round(random.random(n_values), 2)[random.integers(0, n_values, n)]
+    y, cluster = random.random(n) < c, random.integers(0, 1 + n // 3, n)
+    draws = ClusterDraws(BinSums.from_pairs(c, y), c, y, cluster, seed=seed)
+    by_value, values = correct_counts(draws, Scheme("natural")), np.unique(c)
+    assert (by_value <= np.unique(c, return_counts=True)[1]).all()
+    assert by_value[:, values == 0].max(initial=0) == 0
+    assert (by_value[:, values == 1] == np.count_nonzero(c == 1)).all()
+    rank = np.searchsorted(np.sort(c), values, side="right")
+    for scheme, bin_ in (
+        (Scheme("width", 10), np.ceil(values * 10 - 1e-9).clip(1)),
+        (Scheme("width", 7), np.ceil(values * 7 - 1e-9).clip(1)),
+        (Scheme("mass", 4), -(-4 * rank // n)),
+    ):
+        of_bin = np.array([by_value[:, bin_ == one].sum(axis=1) for one in np.unique(bin_)]).T
+        assert np.array_equal(correct_counts(draws, scheme), of_bin)
+
+
+def test_rows_of_a_cluster_are_drawn_as_alike_as_the_data() -> None:
+    # Two rows a cluster, near .3 and .8, whose covariance is λ²(.3 − .3 · .8); 40 sorts of clusters.
+    c = np.repeat(np.array([0.3, 0.8]) + np.arange(40)[:, None] / 1e5, 500, axis=0)
+    c, cluster = c.ravel(), np.repeat(np.arange(20_000), 2)
+    y = correlated_uniforms(np.random.default_rng(5), cluster, 0.5**0.5) < c
+    draws = ClusterDraws(BinSums.from_pairs(c, y), c, y, cluster)
+    assert draws.shared == pytest.approx(0.5**0.5, abs=0.02)
+    right = correct_counts(draws, Scheme("natural"))
+    low, high = right[:, :40], right[:, 40:]
+    assert low.shape == high.shape
+    covariance = ((low - low.mean(axis=0)) * (high - high.mean(axis=0))).mean()
+    error = 500 * (0.21 * 0.16 / right.shape[0] / 40) ** 0.5
+    assert covariance == pytest.approx(500 * 0.06 * draws.shared**2, abs=4 * error)
+    assert right.mean(axis=0) == pytest.approx(500 * np.unique(c), abs=4.5 * (500 * 0.21 / 199) ** 0.5)
+
+
+def test_draws_follow_their_seed() -> None:
+    c, y, cluster = trials(100, 0.7, 3)
+    sums, scheme = BinSums.from_pairs(c, y), Scheme("width", 10)
+    first, again, other = (
+        correct_counts(ClusterDraws(sums, c, y, cluster, seed=seed), scheme) for seed in (0, 0, 1)
+    )
+    assert np.array_equal(first, again)
+    assert np.corrcoef(first.sum(axis=1), other.sum(axis=1))[0, 1] < 0.3
+
+
 @pytest.mark.parametrize("scheme", [Scheme("width", 10), Scheme("width", 7), Scheme("mass", 4)])
 def test_draws_have_the_squared_errors_of_their_outcomes(scheme: Scheme) -> None:
     values = np.array([0.0, 0.1, 0.2001, 0.35, 0.4, 0.6, 0.75, 1.0])

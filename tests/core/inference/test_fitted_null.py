@@ -65,6 +65,15 @@ def test_two_values_are_fitted_by_their_shares_in_the_other_folds() -> None:
         assert found[row] == pytest.approx(correct[others].mean())
 
 
+def test_between_confidences_the_fit_is_linear_and_beyond_them_constant() -> None:
+    confidence = np.array([0.1, 0.5, 0.9] + [0.25] * 20 + [0.75] * 20)
+    correct = np.array([False, True, True] + [False] * 20 + [True] * 20)
+    assert cross_fitted_probabilities(confidence, correct)[[0, 2]].tolist() == [0, 1]
+    middle = np.array([0.5] + [0.25] * 20 + [0.75] * 20)
+    right = np.array([True] + [False] * 20 + [True] * 20)
+    assert cross_fitted_probabilities(middle, right)[0] == pytest.approx(0.5, abs=1e-12)
+
+
 def test_folds_need_as_many_clusters() -> None:
     with pytest.raises(ValueError, match="5 folds need as many clusters, not 3"):
         cross_fitted_probabilities(np.full(6, 0.5), np.zeros(6, np.bool_), np.repeat([0, 1, 2], 2))

@@ -1,7 +1,10 @@
-"""The Brier score decomposes as stated in the literature, under every binning."""
+"""The Brier score decomposes as stated in the literature, and the isotonic fit is that of its formula."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
+from calib_core.metrics.brier_decomposition import recalibrated_accuracy
 from core.edge_cases import TOLERANCE, some_pairs, sums_of
 from core.oracle import Pair
 
@@ -35,3 +39,24 @@ def test_the_brier_score_is_the_sum_of_its_five_terms(pairs: list[Pair], scheme:
     sums = sums_of(pairs)
     brier = METRICS["brier"].compute(sums, scheme)
     assert brier_decomposition(sums.binned(scheme)) == pytest.approx(brier, rel=0, abs=TOLERANCE)
+
+
+def min_max(levels: list[tuple[int, int]], at: int) -> Fraction:
+    """Max over starts ≤ at of the min over ends ≥ at of the mean outcome between (Robertson et al. 1988)."""
+
+    def mean(first: int, last: int) -> Fraction:
+        inside = levels[first : last + 1]
+        return Fraction(sum(right for _, right in inside), sum(count for count, _ in inside))
+
+    return max(min(mean(first, last) for last in range(at, len(levels))) for first in range(at + 1))
+
+
+@given(
+    st.lists(
+        st.integers(1, 5).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), min_size=1, max_size=9
+    )
+)
+def test_the_isotonic_fit_is_that_of_the_min_max_formula(levels: list[tuple[int, int]]) -> None:
+    count, right = (np.array(column) for column in zip(*levels, strict=True))
+    expected = [float(min_max(levels, at)) for at in range(len(levels))]
+    assert recalibrated_accuracy(count, right).tolist() == pytest.approx(expected)

@@ -12,6 +12,7 @@ from scipy.stats import false_discovery_control
 
 from calib_core.errors import Unavailable
 from calib_core.inference.group_difference import compare_groups, confidence_strata
+from calib_core.inference.verdict import judge
 from calib_core.report.sections.groups import hidden_group_rows
 from calib_core.results.evidence import AnswerEvidence, restrict_rows
 from calib_core.results.hidden_groups import (
@@ -115,6 +116,17 @@ def test_nothing_clear_is_said_so() -> None:
         "None of the 23 groups tried is clearly right more or less often than the other rows of the run at "
         "the same confidence."
     )
+
+
+def test_a_group_that_is_off_both_ways_stays_hidden_and_the_caption_says_so() -> None:
+    random = np.random.default_rng(4)
+    confidence, subject = random.uniform(0.4, 0.9, N), random.integers(0, 5, N)
+    right = random.random(N) < confidence - 0.15 * (subject == 0) * np.sign(confidence - 0.65)
+    evidence = given_evidence(confidence, right, subject=[f"s{at}" for at in subject])
+    result = scanned(evidence)
+    assert judge(confidence[subject == 0], right[subject == 0]).kind == "extreme"
+    assert result.n_clear == 0
+    assert "one that is right too often at some confidences and too seldom at others" in result.caption
 
 
 def test_a_pair_that_its_part_explains_is_not_listed() -> None:
