@@ -125,7 +125,7 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
 def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str) -> str:
     picked = url_state.pick(key, allowed, default)
     st.selectbox(
-        "Across" if key == "x" else "Upward",
+        "X axis" if key == "x" else "Y axis",
         allowed,
         key=key,
         format_func=lambda id_: METRICS[id_].title,

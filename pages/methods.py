@@ -140,7 +140,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
                 url_state,
                 "unanswered",
                 UNPARSED_TITLES,
-                label="A question of which no sample parses",
+                label="Questions without a readable answer",
                 help_="For self-consistency: without a confidence it lowers n; or it counts as answered "
                 "wrongly.",
             )

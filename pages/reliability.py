@@ -509,7 +509,7 @@ def corp_tiles(result: CorpReliability) -> list[tuple[str, str, str, str]]:
     chance = ""
     if result.miscalibration.null_median is not None:
         p = p_value_phrase(result.miscalibration.p, result.miscalibration.draws)
-        chance = f"if calibrated {format_short(result.miscalibration.null_median)}, {p}"
+        chance = f"calibrated model {format_short(result.miscalibration.null_median)}, {p}"
     parts = {
         "Miscalibration": (result.miscalibration, chance),
         "Discrimination": (result.discrimination, ""),

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Binned
 from calib_core.inference.intervals import Z_975
+from calib_core.wording import ROUNDING_TOLERANCE
 
 DIRECTIONAL_DRAWS: Final = 1999
 """Number of draws from the normal distribution."""
@@ -215,8 +216,8 @@ def directional_contrasts(
     *,
     n_draws: int = DIFFERENCE_DRAWS,
     seed: int = DIRECTIONAL_SEED,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Ends of the 95 % intervals of Σ w_b |m_b|, such as differences of two ECEs; they hold Σ w_b |m_b|.
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The 95 % intervals and p-values of Σ w_b |m_b|, such as differences of two ECEs.
 
     Parameters
     ----------
@@ -232,21 +233,46 @@ def directional_contrasts(
     Returns
     -------
     low, high : NDArray[np.float64], shape (contrasts,)
+        Ends of the intervals, which hold Σ w_b |m_b|.
+    p : NDArray[np.float64], shape (contrasts,)
+        Two-sided p-values of 0, at most .05 where the interval does not hold 0.
 
     Notes
     -----
     With e ~ N(0, Σ̂), a bin that is clearly not 0 errs by w_b·sgn(m_b)·e_b. Any other bin errs by at most
     w_b·|e_b| at the lower end if w_b > 0, and at the upper end if w_b < 0, as noise makes each |m_b| too
     large; at the other end by w_b·sgn(m_b)·e_b, as in `directional_interval`.
+
+    p is twice the share of draws whose error is as large as the value, and at least that of a normal
+    distribution with the mean and the outer quantile of the draws: draws alone would show 0.
     """
     value = weights @ np.abs(bins.mean)
     least, most = _error_bounds(bins, n_draws, seed)
     added, subtracted = np.maximum(weights, 0.0).T, np.minimum(weights, 0.0).T
     upward = most @ added + least @ subtracted
     downward = least @ added + most @ subtracted
-    low = np.minimum(value, value - np.quantile(upward, 0.975, axis=0))
-    high = np.maximum(value, value - np.quantile(downward, 0.025, axis=0))
-    return low, high
+    highest, lowest = np.quantile(upward, 0.975, axis=0), np.quantile(downward, 0.025, axis=0)
+    p = np.minimum(_upper_p_values(value, upward, highest), _upper_p_values(-value, -downward, -lowest))
+    return np.minimum(value, value - highest), np.maximum(value, value - lowest), p
+
+
+def _upper_p_values(
+    value: NDArray[np.float64], errors: NDArray[np.float64], quantile: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Two-sided p of each value being this large, shape (contrasts,).
+
+    `errors`, shape (n_draws, contrasts), are draws of its error, and `quantile` their 97.5 % quantiles.
+    """
+    from scipy.special import erfc  # noqa: PLC0415 - slow to import
+
+    mean = errors.mean(axis=0)
+    spread = quantile - mean
+    varies = spread > ROUNDING_TOLERANCE
+    z = Z_975 * (value - mean) / np.where(varies, spread, 1.0)
+    tail = np.asarray(erfc(z / math.sqrt(2)), np.float64)
+    normal = np.where(varies, tail, value <= ROUNDING_TOLERANCE)
+    drawn = 2 * (errors >= value - ROUNDING_TOLERANCE).mean(axis=0)
+    return np.minimum(np.maximum(normal, drawn), 1.0)
 
 
 def _error_bounds(bins: BinMeans, n_draws: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -24,7 +24,6 @@ from calib_core.inference.directional import (
     directional_contrasts,
     joint_bin_means,
 )
-from calib_core.inference.intervals import p_value_of_interval
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, paired_test
 from calib_core.inference.pairing import QuestionNumbers, identifies_questions, number_questions
@@ -322,11 +321,12 @@ def ece_tests(
     weights = np.array([(owner == i) * 1.0 - (owner == j) for i, j in places]).reshape(-1, owner.size)
     values = weights @ np.abs(bins.mean)
     tests: list[tuple[str, str, PairedTest]] = []
-    lows, highs = directional_contrasts(bins, weights)
+    lows, highs, p_values = directional_contrasts(bins, weights)
     for at, (i, j) in enumerate(places):
-        value, low, high = float(values[at]), float(lows[at]), float(highs[at])
-        p = p_value_of_interval(value, low, high)
-        tests.append((keys[i], keys[j], PairedTest(value, low, high, p, n_rows, n_units)))
+        test = PairedTest(
+            float(values[at]), float(lows[at]), float(highs[at]), float(p_values[at]), n_rows, n_units
+        )
+        tests.append((keys[i], keys[j], test))
     return tests
 
 

@@ -442,13 +442,14 @@ def _directional_difference(
         raise Unavailable(f"A paired difference is offered up to {MAX_DIRECTIONAL_BINS:,} bins in all.")
     bins = joint_bin_means(parts, n_questions)
     sign = np.repeat([-1.0, 1.0] * len(sides), n_bins) / len(sides)
-    lows, highs = directional_contrasts(bins, sign[None, :], seed=seed)
+    lows, highs, p_values = directional_contrasts(bins, sign[None, :], seed=seed)
     low, high = _within_range(metric, (float(lows[0]), float(highs[0])))
     value = float(sign @ np.abs(bins.mean))
-    p = p_value_of_interval(value, float(lows[0]), float(highs[0]))
     fixed = ", bins held fixed" if scheme.binning != "width" else ""
     text = f"directional delta method 95 % over questions{fixed}, {DIFFERENCE_DRAWS} draws, seed {seed}"
-    return PairedDifference(value, low, high, p, n_questions, len(sides), DIFFERENCE_DRAWS, seed, text)
+    return PairedDifference(
+        value, low, high, float(p_values[0]), n_questions, len(sides), DIFFERENCE_DRAWS, seed, text
+    )
 
 
 def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, float]:

@@ -283,4 +283,4 @@ def show_unavailable(methods: Mapping[str, str], metrics: Mapping[str, str | Non
     """List the methods and metrics that are not available here, each with its reason."""
     reasons = {METHODS[id_].title: reason for id_, reason in methods.items()}
     reasons |= {METRICS[id_].title: reason for id_, reason in metrics.items() if reason}
-    show_reasons("Not possible here", reasons, key="not_possible")
+    show_reasons("Unavailable for this run", reasons, key="not_possible")

@@ -26,6 +26,9 @@ METHODS_HELP: Final = "Where the confidence comes from: each method reads its ow
 ALL_DATASETS: Final = "*"
 """Id of the data set in the address where runs of every data set are shown."""
 
+ENOUGH_TO_COMPARE: Final = 3
+"""Models or runs of a data set from which on it may be the default."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunEvidence:
@@ -95,7 +98,8 @@ def pick_run_selection(
         How many of them are selected by default.
     options : MethodOptions, optional
     prefer_most : {"models", "runs"}
-        Whether the default data set is the one with most models or with most runs.
+        What the default data set has enough of: it is the first with `ENOUGH_TO_COMPARE` models or runs, or
+        the one with most where none has so many.
     extra_methods : Mapping of str to Collection of str
         Run id → methods for which the page itself makes evidence.
     run_limit : Callable
@@ -179,14 +183,12 @@ def _pick_dataset(
         return next(iter(names.values())), list(runs)
     titles = {slug(name): name for name in names.values() if name is not None}
     runs_by_dataset = {id_: [run for run in runs if names[run.id] == name] for id_, name in titles.items()}
-    usual = max(
-        runs_by_dataset,
-        key=lambda id_: (
-            _model_and_run_counts(runs_by_dataset[id_])
-            if prefer_most == "models"
-            else (len(runs_by_dataset[id_]), 0)
-        ),
-    )
+    counts = {
+        id_: _model_and_run_counts(of_dataset) if prefer_most == "models" else (len(of_dataset), 0)
+        for id_, of_dataset in runs_by_dataset.items()
+    }
+    enough = [id_ for id_, (first, _) in counts.items() if first >= ENOUGH_TO_COMPARE]
+    usual = enough[0] if enough else max(counts, key=lambda id_: counts[id_])
     picked = url_state.pick("dataset", [*titles, ALL_DATASETS], usual)
     if url_state.initial.get("dataset") == picked:
         # Kept even where it is the default here: on the page it was chosen on it may not be.

@@ -71,8 +71,8 @@ PAGES_SHARING_ALL: Final = ("report",)
 """Pages that show what is chosen on the others, so that their link holds all of it."""
 
 COPY_LINK_HELP: Final = (
-    "Opens this page with this choice wherever the same runs are loaded. What is not there is said, and the "
-    "rest is shown."
+    "Opens this page with this choice wherever the same runs are loaded. Missing runs are listed; "
+    "everything else opens."
 )
 
 

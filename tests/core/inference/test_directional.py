@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme, bin_of
@@ -121,14 +122,14 @@ def test_order_and_names_do_not_matter(seed: int) -> None:
 
 
 def ends_of(bins: BinMeans, weight: np.ndarray, *, n_draws: int = DIFFERENCE_DRAWS) -> tuple[float, float]:
-    low, high = directional_contrasts(bins, weight[None, :], n_draws=n_draws)
+    low, high, _ = directional_contrasts(bins, weight[None, :], n_draws=n_draws)
     return float(low[0]), float(high[0])
 
 
 def test_contrasts_are_those_of_each_alone() -> None:
     bins = means_of([0.3, -0.02, 0.1], [1e-3, 4e-3, 1e-3])
     weights = np.array([[1.0, -1.0, 0.0], [0.0, 0.5, -0.5], [1.0, 1.0, 1.0]])
-    low, high = directional_contrasts(bins, weights)
+    low, high, _ = directional_contrasts(bins, weights)
     alone = [ends_of(bins, weight) for weight in weights]
     assert list(zip(low, high, strict=True)) == [pytest.approx(ends) for ends in alone]
 
@@ -153,6 +154,37 @@ def test_a_difference_of_clear_gaps_is_that_of_a_normal_distribution() -> None:
     signed = weight * np.sign(mean)
     half = 1.96 * np.sqrt(signed @ covariance @ signed)
     assert (low, high) == pytest.approx((0.2 - half, 0.2 + half), abs=2e-4)
+
+
+def test_p_of_clear_gaps_is_that_of_a_normal_distribution() -> None:
+    bins = means_of([0.3, -0.2], [1e-4, 3e-4], 500)
+    _, _, p = directional_contrasts(bins, np.array([[1.0, -1.0], [1.0, 1.0], [0.0, 0.0]]), n_draws=40_000)
+    assert p[0] == pytest.approx(2 * stats.norm.sf(0.1 / 0.02), rel=0.3)
+    assert p[1] < 1e-100
+    assert p[2] == 1
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.tuples(st.floats(-0.3, 0.3), st.floats(1e-5, 1e-2), st.sampled_from([-1, 1])),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_p_is_clear_exactly_where_the_interval_excludes_0(found: list[tuple[float, float, int]]) -> None:
+    mean, variance, sign = (list(column) for column in zip(*found, strict=True))
+    low, high, p = directional_contrasts(means_of(mean, variance), np.array([sign], np.float64))
+    assume(abs(p[0] - 0.05) > 1e-3)
+    assert (p[0] <= 0.05) == (low[0] > 0 or high[0] < 0)
+
+
+def test_p_counts_noise_that_makes_every_gap_larger() -> None:
+    """Eight gaps that may all be 0, against the share of draws in which noise alone is as large."""
+    bins = means_of([0.015] * 8, [1e-4] * 8)
+    _, _, p = directional_contrasts(bins, np.ones((1, 8)), n_draws=40_000)
+    normal = np.abs(np.random.default_rng(6).standard_normal((400_000, 8)) * 0.01).sum(axis=1)
+    assert p[0] == pytest.approx(2 * (normal >= 0.12).mean(), rel=0.25)
 
 
 def test_a_difference_lies_in_its_interval_even_without_spread() -> None:
