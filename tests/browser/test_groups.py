@@ -108,6 +108,7 @@ def test_a_click_on_a_hidden_group_opens_its_diagram(server_with_groups: Server,
     click_row(page, label, 0)
     wait_until(page, lambda: page.locator(".st-key-hidden_reliability .js-plotly-plot").count(), 1)
     assert address(page)["hidden"].startswith("llama-7b-facts-0-shot~")
+    resize(page, 1440, 1400)  # waits until the diagram fills its place beside the table
     no_fault(page)
     click_row(page, label, 0)
     wait_until(page, lambda: page.locator(".st-key-hidden_reliability").count(), 0)
