@@ -14,7 +14,6 @@ estimator for the Mantel-Haenszel risk difference", Biometrics 45 (1989), doi:10
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,16 +118,12 @@ def compare_groups(
     total, total_correct = np.bincount(stratum), np.bincount(stratum, correct).astype(np.int64)
     count, n_correct = stratum_counts(stratum, correct, group, n_groups)
     size = count.sum(axis=1)
-    tested = np.flatnonzero((size >= MIN_ROWS) & (correct.size - size >= MIN_ROWS))
+    enough = (size >= MIN_ROWS) & (correct.size - size >= MIN_ROWS)
     inflation = None
-    if cluster is not None:
-        members = {place: np.flatnonzero(group == place) for place in tested.tolist()}
-        tested = np.array(
-            [place for place, rows in members.items() if _has_questions_enough(cluster, rows)], np.intp
-        )
-        inflation = cluster_inflation(
-            stratum, correct, cluster, [members[place] for place in tested.tolist()]
-        )
+    if cluster is not None and enough.any():
+        enough &= _have_questions_enough(group, n_groups, cluster)
+        inflation = cluster_inflation(stratum, correct, group, n_groups, cluster)[enough]
+    tested = np.flatnonzero(enough)
     found = group_differences(count[tested], n_correct[tested], total, total_correct, inflation)
 
     def spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -141,11 +136,22 @@ def compare_groups(
     )
 
 
-def _has_questions_enough(cluster: NDArray[np.intp], rows: NDArray[np.intp]) -> bool:
-    """Whether these rows, and the others, ask at least `MIN_ROWS` questions each."""
-    inside = np.bincount(cluster[rows], minlength=int(cluster.max()) + 1)
-    outside = np.bincount(cluster) - inside
-    return bool(min(np.count_nonzero(inside), np.count_nonzero(outside)) >= MIN_ROWS)
+def _have_questions_enough(
+    group: NDArray[np.integer], n_groups: int, cluster: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Whether the rows of each group, and the others, ask at least `MIN_ROWS` questions each."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+    rows, of_question = np.flatnonzero(group < n_groups), np.bincount(cluster)
+    inside = csr_array(
+        (np.ones(rows.size, np.int64), (group[rows].astype(np.intp), cluster[rows])),
+        shape=(n_groups, of_question.size),
+    ).tocoo()
+    n_inside = np.bincount(inside.row, minlength=n_groups)
+    # A question is outside a group too, unless the group has all its rows.
+    is_whole = inside.data == of_question[inside.col]
+    n_outside = np.count_nonzero(of_question) - np.bincount(inside.row[is_whole], minlength=n_groups)
+    return np.minimum(n_inside, n_outside) >= MIN_ROWS
 
 
 def stratum_counts(
@@ -232,46 +238,51 @@ def group_differences(
 def cluster_inflation(
     stratum: NDArray[np.intp],
     correct: NDArray[np.bool_],
+    group: NDArray[np.integer],
+    n_groups: int,
     cluster: NDArray[np.intp],
-    members: Sequence[NDArray[np.intp]],
 ) -> NDArray[np.float64]:
     """How much larger the variance of each group's right answers is than that of independent rows.
 
     Parameters
     ----------
-    stratum, correct : arrays, shape (n,)
+    stratum, correct, group, n_groups
         As in `stratum_counts`.
     cluster : NDArray[np.intp], shape (n,)
         Cluster of each row, for example its question, numbered from 0.
-    members : sequence of NDArray[np.intp]
-        Positions of the rows of each group.
 
     Returns
     -------
-    NDArray[np.float64], shape (groups,)
+    NDArray[np.float64], shape (n_groups,)
         Near 1 if outcomes within clusters are alike by chance only, or if groups cut through clusters.
 
     Notes
     -----
     With z_i = 1[i in group] − m_b/n_b and v_i = a_b(n_b − a_b)/n_b², it is
     1 − ρ + ρ Σ_q (Σ_{i∈q} z_i √v_i)² / Σ z_i² v_i, with ρ from `residual_correlation` about the accuracy of
-    the strata.
+    the strata. The sum over clusters is expanded, so that all groups together take one pass over the rows.
     """
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
     total, right = np.bincount(stratum), np.bincount(stratum, correct)
-    accuracy = (right / np.maximum(total, 1))[stratum]
-    correlation = residual_correlation(accuracy, correct, cluster)
-    spread = np.sqrt(accuracy * (1 - accuracy))
-    inflations = np.ones(len(members))
-    for place, rows in enumerate(members):
-        share = np.bincount(stratum[rows], minlength=total.size) / np.maximum(total, 1)
-        z = -share[stratum]
-        z[rows] += 1
-        scaled = z * spread
-        independent = float(scaled @ scaled)
-        if independent > 0:
-            clustered = float((np.bincount(cluster, scaled) ** 2).sum())
-            inflations[place] = 1 - correlation + correlation * clustered / independent
-    return inflations
+    rate = right / np.maximum(total, 1)
+    correlation = residual_correlation(rate[stratum], correct, cluster)
+    spread = np.sqrt(rate * (1 - rate))[stratum]
+    n_clusters, rows = int(cluster.max()) + 1, np.flatnonzero(group < n_groups)
+    count, _ = stratum_counts(stratum, correct, group, n_groups)
+    share = count / np.maximum(total, 1)
+    in_group = csr_array(
+        (spread[rows], (cluster[rows], group[rows].astype(np.intp))), shape=(n_clusters, n_groups)
+    )
+    in_stratum = csr_array((spread, (cluster, stratum)), shape=(n_clusters, total.size))
+    squares = np.asarray(in_group.multiply(in_group).sum(axis=0)).ravel()
+    cross = (in_stratum.T @ in_group).toarray().T
+    products = (in_stratum.T @ in_stratum).toarray()
+    clustered = squares - 2 * (share * cross).sum(axis=1) + ((share @ products) * share).sum(axis=1)
+    independent = (share * (1 - share)) @ (total * rate * (1 - rate))
+    varies = independent > 0
+    ratio = clustered / np.where(varies, independent, 1.0)
+    return np.where(varies, 1 - correlation + correlation * ratio, 1.0)
 
 
 def _normal_p_values(excess: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:

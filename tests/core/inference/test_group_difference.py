@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from calib_core.inference.cluster_draws import correlated_uniforms
+from calib_core.inference.cluster_draws import correlated_uniforms, residual_correlation
 from calib_core.inference.group_difference import (
     MAX_STRATA,
     MIN_NORMAL_INFORMATION,
@@ -183,19 +183,37 @@ def trials(n_questions: int, shared: float, seed: int = 0) -> tuple[NDArray[np.b
 def test_identical_trials_count_as_one_answer() -> None:
     """In one stratum, five identical trials of whole questions make the variance five times as large."""
     correct, cluster = trials(200, 1.0)
-    rows = np.flatnonzero(cluster < 80)
+    group = np.where(cluster < 80, 0, 1)
     stratum = np.zeros(1000, np.intp)
-    assert cluster_inflation(stratum, correct, cluster, [rows])[0] == pytest.approx(5.0, rel=0.02)
-    one_of_each = np.flatnonzero(np.arange(1000) % 5 == 0)
-    (across,) = cluster_inflation(stratum, correct, cluster, [one_of_each])
+    assert cluster_inflation(stratum, correct, group, 1, cluster)[0] == pytest.approx(5.0, rel=0.02)
+    one_of_each = np.where(np.arange(1000) % 5 == 0, 0, 1)
+    (across,) = cluster_inflation(stratum, correct, one_of_each, 1, cluster)
     assert across < 0.1, "a group of one trial of each question differs from the rest by nothing"
 
 
 def test_independent_trials_are_not_inflated() -> None:
     correct, cluster = trials(2000, 0.0)
-    rows = np.flatnonzero(cluster < 900)
-    (inflation,) = cluster_inflation(np.zeros(10_000, np.intp), correct, cluster, [rows])
+    group = np.where(cluster < 900, 0, 1)
+    (inflation,) = cluster_inflation(np.zeros(10_000, np.intp), correct, group, 1, cluster)
     assert inflation == pytest.approx(1.0, abs=0.15)
+
+
+def test_the_inflation_of_many_groups_is_the_formula_of_each() -> None:
+    """Groups that cut through questions of unequal sizes, against the sum over clusters as it is defined."""
+    random = np.random.default_rng(8)
+    cluster = np.sort(random.integers(0, 90, 600))
+    correct = correlated_uniforms(random, cluster, 0.6) < 0.7
+    stratum, group = random.integers(0, 4, 600), random.integers(0, 4, 600)
+    found = cluster_inflation(stratum, correct, group, 3, cluster)
+    total, right = np.bincount(stratum), np.bincount(stratum, correct)
+    accuracy = (right / total)[stratum]
+    correlation = residual_correlation(accuracy, correct, cluster)
+    for at in range(3):
+        share = np.bincount(stratum[group == at], minlength=4) / total
+        scaled = ((group == at) - share[stratum]) * np.sqrt(accuracy * (1 - accuracy))
+        clustered = sum(scaled[cluster == question].sum() ** 2 for question in range(90))
+        ratio = clustered / (scaled @ scaled)
+        assert found[at] == pytest.approx(1 - correlation + correlation * ratio)
 
 
 def test_clustered_groups_of_a_calibrated_run_are_rarely_clear() -> None:
