@@ -81,7 +81,13 @@ from pages.widgets.pickers import (
     selected_point,
 )
 from pages.widgets.run_choice import pick_metric
-from pages.widgets.run_selection import RunSelection, pick_run_selection, short_names_by_id, show_not_drawn
+from pages.widgets.run_selection import (
+    RunSelection,
+    pick_run_selection,
+    runs_to_start_with,
+    short_names_by_id,
+    show_not_drawn,
+)
 from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_headline,
@@ -175,7 +181,8 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
         Where nothing can be grouped.
     """
     answer_runs = [run for run in runs if isinstance(run.report.run, AnswerRun)]
-    methods, default = most_common_method(answer_runs)
+    methods, _ = most_common_method(answer_runs)
+    _, default = most_common_method(runs_to_start_with(answer_runs))
     if not methods:
         raise Unavailable(NO_GROUPS)
     _preset_button(methods)

@@ -205,6 +205,13 @@ def _pick_dataset(
     return titles[picked], runs_by_dataset[picked]
 
 
+def runs_to_start_with(runs: Sequence[LoadedRun]) -> list[LoadedRun]:
+    """Return the runs of the first data set with `ENOUGH_TO_COMPARE` of them; all where none has so many."""
+    names = [run.report.run.info.dataset for run in runs]
+    first = next((name for name in names if names.count(name) >= ENOUGH_TO_COMPARE), None)
+    return list(runs) if first is None else [run for run in runs if run.report.run.info.dataset == first]
+
+
 def _model_and_run_counts(runs: Sequence[LoadedRun]) -> tuple[int, int]:
     """Return the number of models (the checkpoints of a model count as one) and the number of runs."""
     return len({run.report.run.info.model or run.id for run in runs}), len(runs)
