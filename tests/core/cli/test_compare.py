@@ -181,7 +181,8 @@ def test_pairs_are_compared_on_their_common_questions(call: Call, tmp_path: Path
     assert (brier["a"]["run"], brier["b"]["run"]) == ("red · quiz", "green · quiz")
     assert (brier["n_common"], brier["clusters"]) == (50, 50)
     difference = ((said - right) ** 2 - (said + 0.1 - right) ** 2)[:50]
-    value, error = difference.mean(), np.sqrt(50 / 49 * (50 * difference.var() + 1)) / 50
+    one_more = np.mean([np.abs(1 - 2 * confidence[:50]).mean() for confidence in (said, said + 0.1)])
+    value, error = difference.mean(), np.sqrt(50 / 49 * (50 * difference.var() + one_more**2)) / 50
     assert brier["difference"] == pytest.approx(value)
     assert brier["interval"] == pytest.approx(list(stats.t.interval(0.95, 49, value, error)))
     assert brier["p"] == brier["p_holm"] == pytest.approx(2 * stats.t.sf(abs(value / error), 49))
