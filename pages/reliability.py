@@ -300,7 +300,7 @@ def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str
         column_config=_line_columns(result),
         placeholder="–",
         height="content",
-        on_select=lambda: _select_line_from_table(widget, keys),
+        on_select=lambda: _select_line_from_table(widget, keys, chosen),
         selection_mode=ROW_CLICKS,
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen
@@ -384,8 +384,8 @@ def _select_line_from_figure(key: str) -> None:
         st.query_params["bin"] = str(bin_)
 
 
-def _select_line_from_table(widget: str, keys: list[str]) -> None:
-    key = selected_row_value(widget, keys)
+def _select_line_from_table(widget: str, keys: list[str], chosen: str | None) -> None:
+    key = selected_row_value(widget, keys, chosen)
     if key is not None:
         _make_page_run(key)
 

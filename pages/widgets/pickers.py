@@ -183,11 +183,15 @@ def selected_row_value(key: str, values: Sequence[_T], selected: _T | None = Non
     values : Sequence
         One per row.
     selected : optional
-        The value selected before: a click on any cell of its row clears it.
+        The value selected before, whose row the table is drawn with as ticked: a click on any cell of that
+        row, or on its box, clears it.
     """
-    row = clicked_row(st.session_state[key].selection)
+    selection = st.session_state[key].selection
+    if selected in values and not selection.rows:
+        return None  # the box was cleared; the browser then names the first cell, which nobody clicked
+    row = clicked_row(selection)
     value = None if row is None else values[row]
-    return None if st.session_state[key].selection.cells and value == selected else value
+    return None if selection.cells and value == selected else value
 
 
 def clicked_row(selection: Any) -> int | None:  # noqa: ANN401 (Streamlit has no type for it)
