@@ -29,7 +29,7 @@ _MAX_GROUP_NAME: Final = 25
 
 _MIN_ROW_HEIGHT: Final = 24
 _DOT_HEIGHT: Final = 13
-_MIN_DOT_HEIGHT: Final = 8
+_MIN_DOT_HEIGHT: Final = 7
 """Height of a row, at least, and of each dot in it, in pixels; closer dots make a high figure lower."""
 
 
