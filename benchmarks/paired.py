@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import polars as pl
+from benchmark_page import date_line, percent, points_known, table, write_page
 from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
@@ -223,53 +222,37 @@ def _family(confidences: list[Floats], correct: NDArray[np.bool_]) -> dict[str, 
     return result
 
 
-def percent(share: float) -> str:
-    """A share in percent."""
-    return f"{100 * share:.1f} %"
-
-
-def table(titles: list[str], rows: list[list[str]]) -> list[str]:
-    """A Markdown table; all columns but the first two are numbers."""
-    return [
-        "| " + " | ".join(titles) + " |",
-        "| --- | --- |" + " --: |" * (len(titles) - 2),
-        *("| " + " | ".join(row) + " |" for row in rows),
-    ]
-
-
-def main() -> None:
-    """Simulate and write paired.md."""
-    held = list(coverages())
-    best = list(best_sets())
-    lines = [
-        "# How far paired differences can be trusted",
-        "",
+def page_lines() -> Iterator[str]:
+    """What paired.md says, line by line as it is measured."""
+    yield "# How far paired differences can be trusted"
+    yield ""
+    yield (
+        f"Written by `python benchmarks/paired.py`: seed {SEED}; {REPEATS} data sets per cell, "
+        f"{REPEATS_OF_LARGE} for n = 10,000. A share near 95 % is known to ± {points_known(0.95, REPEATS)} "
+        f"points ({REPEATS} data sets). ECE has ten bins of equal width. Differences of equal outcomes are "
+        "0, and so are their intervals."
+    )
+    yield date_line()
+    yield ""
+    yield "## 95 % intervals of the difference that hold the truth"
+    yield ""
+    yield from table(
+        ["rivals", "size", *MEASURED],
+        ([title, size, *(percent(shares[id_]) for id_ in MEASURED)] for title, size, shares in coverages()),
+        n_texts=2,
+    )
+    yield ""
+    yield f"## The best of {N_METHODS} confidences of one model, p ≤ .05 after Holm"
+    yield ""
+    yield from table(
+        ["what happens", "n", "brier", "brier_skill", "ece"],
         (
-            f"Written by `python benchmarks/paired.py`, {datetime.now(UTC):%Y-%m-%d}: seed {SEED}; {REPEATS} "
-            f"data sets per cell, {REPEATS_OF_LARGE} for n = 10,000. A share near 95 % is known to ± 2.1 "
-            "points (400 data sets). ECE has ten bins of equal width. Differences of equal outcomes are 0, "
-            "and so are their intervals."
+            [title, f"{n:,}", *(percent(shares[id_]) for id_ in ("brier", "brier_skill", "ece"))]
+            for title, n, shares in best_sets()
         ),
-        "",
-        "## 95 % intervals of the difference that hold the truth",
-        "",
-        *table(
-            ["rivals", "size", *MEASURED],
-            [[title, size, *(percent(shares[id_]) for id_ in MEASURED)] for title, size, shares in held],
-        ),
-        "",
-        f"## The best of {N_METHODS} confidences of one model, p ≤ .05 after Holm",
-        "",
-        *table(
-            ["what happens", "n", "brier", "brier_skill", "ece"],
-            [
-                [title, f"{n:,}", *(percent(shares[id_]) for id_ in ("brier", "brier_skill", "ece"))]
-                for title, n, shares in best
-            ],
-        ),
-    ]
-    Path(__file__).with_suffix(".md").write_text("\n".join(lines) + "\n")
+        n_texts=2,
+    )
 
 
 if __name__ == "__main__":
-    main()
+    write_page(__file__, page_lines())

@@ -93,58 +93,22 @@ class BinMeans:
         covariance = (np.diag(np.maximum(squares, 0.0)) / n - np.outer(mean, mean)) / (n - 1)
         return cls(mean, covariance, n)
 
-    @classmethod
-    def from_pairs(
-        cls,
-        gap: NDArray[np.float64],
-        bin_: NDArray[np.intp],
-        cluster: NDArray[np.intp],
-        divisor: float,
-    ) -> BinMeans:
-        """The means of pairs whose clusters are independent.
-
-        Parameters
-        ----------
-        gap : NDArray[np.float64], shape (pairs,)
-            c − y of each pair, times its weight if the metric has weights.
-        bin_ : NDArray[np.intp], shape (pairs,)
-            Occupied bin of each pair, numbered from 0.
-        cluster : NDArray[np.intp], shape (pairs,)
-            Cluster of each pair, numbered from 0 without a gap; at least two. All pairs of a row share one.
-        divisor : float
-            The metric's divisor, in equal parts for each pair: the number of rows, or of pairs.
-
-        Notes
-        -----
-        A metric is a ratio whose divisor grows with the clusters drawn, so that cluster q contributes
-        s_qb − m_b·w_q, where s_qb sums its gaps and w_q is its part of the divisor.
-        """
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
-
-        n_clusters, n_bins = int(cluster.max()) + 1, int(bin_.max()) + 1
-        by_cluster = csr_array((gap, (cluster, bin_)), shape=(n_clusters, n_bins))
-        weight = np.bincount(cluster) * (divisor / cluster.size)
-        mean = np.bincount(bin_, gap, minlength=n_bins) / divisor
-        cross = np.outer(mean, by_cluster.T @ weight)
-        products = np.asarray((by_cluster.T @ by_cluster).toarray())
-        centred = products - cross - cross.T + float(weight @ weight) * np.outer(mean, mean)
-        return cls(mean, centred * (n_clusters / (n_clusters - 1)) / divisor**2, n_clusters)
-
 
 def joint_bin_means(parts: Sequence[Gaps], cluster_count: int) -> BinMeans:
-    """The gaps of the bins of several metrics of the same clusters, with their joint covariance.
+    """The gaps of the bins of one metric or several over the same clusters, with their joint covariance.
 
     Parameters
     ----------
     parts : sequence of Gaps
-        One for each metric; their bins follow one another in the result.
+        One for each metric; their bins follow one another in the result. All pairs of a row share a cluster.
     cluster_count : int
         Number of clusters, at least two.
 
     Notes
     -----
-    As in `BinMeans.from_pairs`: cluster q contributes s_qb − m_b·w_q to bin b, where s_qb sums its gaps over
-    the divisor and w_q is its share of the pairs of that metric.
+    A metric is a ratio whose divisor grows with the clusters drawn, so that cluster q contributes
+    s_qb − m_b·w_q to bin b, where s_qb sums its gaps over the divisor and w_q is its share of the pairs of
+    that metric.
     """
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 

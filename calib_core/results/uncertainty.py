@@ -216,7 +216,7 @@ def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinM
     usable = evidence.confidences.pairs.rows
     cluster = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
     gaps = metric_gaps(evidence, metric, scheme, cluster)
-    return BinMeans.from_pairs(gaps.gap, gaps.bin, gaps.cluster, gaps.divisor)
+    return joint_bin_means([gaps], int(cluster.max()) + 1)
 
 
 def metric_gaps(evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluster: NDArray[np.intp]) -> Gaps:

@@ -32,6 +32,10 @@ def rows(n: int, seed: int, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     return c, random.random(n) < c - off
 
 
+def of_pairs(gap: np.ndarray, bin_: np.ndarray, cluster: np.ndarray, divisor: float) -> BinMeans:
+    return joint_bin_means([Gaps(gap, bin_, cluster, divisor)], int(cluster.max()) + 1)
+
+
 def means_of(mean: list[float], variance: list[float], n: int = 100) -> BinMeans:
     return BinMeans(np.array(mean), np.diag(variance), n)
 
@@ -42,8 +46,8 @@ def test_covariance_of_rows_is_that_of_their_contributions() -> None:
     by_row[np.arange(60), bin_of(c, 10)] = c - y
     expected = np.cov(by_row.T) / 60
     of_bins = BinMeans.from_bins(BinSums.from_pairs(c, y).binned(TEN))
-    of_pairs = BinMeans.from_pairs(c - y, bin_of(c, 10), np.arange(60), 60)
-    for found in (of_bins, of_pairs):
+    from_pairs = of_pairs(c - y, bin_of(c, 10), np.arange(60), 60)
+    for found in (of_bins, from_pairs):
         assert found.mean == pytest.approx(by_row.mean(axis=0))
         assert found.covariance == pytest.approx(expected)
         assert found.n_clusters == 60
@@ -51,18 +55,16 @@ def test_covariance_of_rows_is_that_of_their_contributions() -> None:
 
 def test_covariance_of_clusters_by_hand() -> None:
     # Clusters of 1, 1 and 2 rows in one bin: m = 1/4; s − m·w is 3/4, −1/4 and −1/2.
-    found = BinMeans.from_pairs(
-        np.array([1.0, 0.0, 1.0, -1.0]), np.zeros(4, np.intp), np.array([0, 1, 2, 2]), 4
-    )
+    found = of_pairs(np.array([1.0, 0.0, 1.0, -1.0]), np.zeros(4, np.intp), np.array([0, 1, 2, 2]), 4)
     assert found.mean.tolist() == [0.25]
     assert found.covariance[0, 0] == pytest.approx((9 / 16 + 1 / 16 + 1 / 4) / 16 * 3 / 2)
 
 
 def test_copies_of_a_row_add_no_information() -> None:
     c, y = rows(80, 2)
-    once = BinMeans.from_pairs(c - y, bin_of(c, 10), np.arange(80), 80)
+    once = of_pairs(c - y, bin_of(c, 10), np.arange(80), 80)
     c3, y3 = c.repeat(3), y.repeat(3)
-    thrice = BinMeans.from_pairs(c3 - y3, bin_of(c3, 10), np.arange(80).repeat(3), 240)
+    thrice = of_pairs(c3 - y3, bin_of(c3, 10), np.arange(80).repeat(3), 240)
     assert thrice.mean == pytest.approx(once.mean)
     assert thrice.covariance == pytest.approx(once.covariance)
 
@@ -115,8 +117,8 @@ def test_order_and_names_do_not_matter(seed: int) -> None:
     c, y = rows(90, seed)
     random = np.random.default_rng(seed)
     order, names, cluster = random.permutation(90), random.permutation(30), np.arange(90) % 30
-    one = BinMeans.from_pairs(c - y, bin_of(c, 10), cluster, 90)
-    other = BinMeans.from_pairs((c - y)[order], bin_of(c, 10)[order], names[cluster][order], 90)
+    one = of_pairs(c - y, bin_of(c, 10), cluster, 90)
+    other = of_pairs((c - y)[order], bin_of(c, 10)[order], names[cluster][order], 90)
     assert other.covariance == pytest.approx(one.covariance)
     assert directional_interval(other, 0.005, 1.0) == pytest.approx(directional_interval(one, 0.005, 1.0))
 
@@ -203,7 +205,7 @@ def test_joint_covariance_is_that_of_the_contributions_of_both_metrics() -> None
         for n, bins in ((50, 3), (70, 4))
     ]
     found = joint_bin_means(parts, 20)
-    alone = [BinMeans.from_pairs(part.gap, part.bin, part.cluster, part.divisor) for part in parts]
+    alone = [of_pairs(part.gap, part.bin, part.cluster, part.divisor) for part in parts]
     assert found.mean == pytest.approx(np.concatenate([one.mean for one in alone]))
     assert found.covariance[:3, :3] == pytest.approx(alone[0].covariance)
     assert found.covariance[3:, 3:] == pytest.approx(alone[1].covariance)
