@@ -70,9 +70,9 @@ def targets(page: Page) -> list[tuple[int, int]]:
     return [(number, count) for number, count in held]
 
 
-def wait_until(page: Page, look: Callable[[], T], wanted: T) -> None:
-    """Fails unless `look` gives `wanted` in ten seconds: charts and tables paint after the script rests."""
-    deadline = time.monotonic() + 10
+def wait_until(page: Page, look: Callable[[], T], wanted: T, seconds: float = 10) -> None:
+    """Fails unless `look` gives `wanted` in so many seconds: charts paint after the script rests."""
+    deadline = time.monotonic() + seconds
     while (found := look()) != wanted and time.monotonic() < deadline:
         page.wait_for_timeout(50)
     assert found == wanted
@@ -146,7 +146,17 @@ def follow_link(page: Page, title: str) -> None:
     sidebar = page.get_by_test_id("stSidebar")
     # A link with a tooltip is there twice, once for screens without a pointer.
     sidebar.get_by_test_id("stPageLink-NavLink").filter(has_text=title, visible=True).click()
-    page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
+    page_shown(page, title)
+
+
+def page_shown(page: Page, title: str) -> None:
+    """Waits until the page of this title is there and at rest.
+
+    Looks again and again: on a busy machine `wait_for` may miss, after a step in the history, a heading that
+    is there all the time, and give up after 30 seconds.
+    """
+    heading = page.get_by_role("heading", level=1, name=title, exact=True)
+    wait_until(page, heading.is_visible, wanted=True, seconds=30)
     settled(page)
 
 

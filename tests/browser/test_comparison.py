@@ -178,8 +178,7 @@ def test_a_click_on_a_point_shows_its_diagram(six_models: Server, browse: Browse
     settled(page)
     wait_until(page, lambda: diagram_below(page)[0], "alpha-13b · quiz, confidence in the file")
     page.get_by_text("Open this run on the page Reliability").click()
-    page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()
-    settled(page)
+    browser_pages.page_shown(page, "Reliability")
     assert address(page)["run"] == "alpha-13b-quiz"
     assert address(page)["method"] == "given"
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from app_server import Server, SharedServer
-from browser_pages import address, click_row, table, wait_until
+from browser_pages import address, click_row, page_shown, table, wait_until
 from layout_checks import resize
 from pages.widgets.shell import MENU, PAGES
 from predictions import quiz, write_csv
@@ -97,8 +97,7 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
     pale.first.hover()
     page.get_by_text("No run here has several sampled answers a question.").wait_for()
     pale.first.click()
-    page.get_by_role("heading", level=1, name="Sampling", exact=True).wait_for()
-    settled(page)
+    page_shown(page, "Sampling")
     assert page.get_by_test_id("stAlertContainer").count() == 1
 
 

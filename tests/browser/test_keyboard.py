@@ -97,10 +97,9 @@ def test_a_bin_by_keys(demo_server: Server, browse: Browse, settled: Settled) ->
     browser_pages.wait_until(page, lambda: "bin" in browser_pages.address(page), wanted=False)
 
 
-def test_a_link_by_keys(demo_server: Server, browse: Browse, settled: Settled) -> None:
+def test_a_link_by_keys(demo_server: Server, browse: Browse) -> None:
     page = browse().open(f"{demo_server.url}/reliability?m=20")
     page.locator("[data-testid=stPageLink-NavLink]").filter(has_text="Bin concentration").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("heading", level=1, name="Bin concentration").wait_for()
-    settled(page)
+    browser_pages.page_shown(page, "Bin concentration")
     assert "M=20" in browser_pages.recipe(page)

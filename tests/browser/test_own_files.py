@@ -81,7 +81,7 @@ def panel(page: Page) -> Locator:
 
 def check_diagram(page: Page, run: str) -> None:
     """The diagram of the dropped file is on the screen, with all of its rows."""
-    page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()
+    browser_pages.page_shown(page, "Reliability")
     wait_until(page, lambda: browser_pages.address(page).get("run"), run)
     wait_until(page, lambda: browser_pages.bars(page) > 3, wanted=True)
     tiles = browser_pages.tiles(page)

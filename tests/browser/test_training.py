@@ -80,8 +80,7 @@ def test_a_click_on_a_checkpoint_shows_its_diagram(
     settled(page)
     wait_until(page, lambda: diagram_below(page)[0], "gpt · plays · step1600")
     page.get_by_text("Open this checkpoint on the page Reliability").click()
-    page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()
-    settled(page)
+    browser_pages.page_shown(page, "Reliability")
     assert address(page)["run"] == "gpt-plays-step1600"
     assert address(page)["metric"] == "full_ece"
     assert "Full-ECE-L1, equal width, M=10" in browser_pages.recipe(page)
