@@ -1,0 +1,164 @@
+"""Measure how long a person waits for the pages on the demo data, in a browser, and what the browser loads.
+
+Starts the server as `make run` does, on a cache folder that is empty, then on the same folder again, and opens
+Start in a browser without anything kept. From there it follows the menu to every page twice, and moves each
+page's main control. A page counts as shown when its script rests, all its tables and charts are drawn, and
+nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import app_server
+import chromium
+import window
+from benchmark_page import date_line, table, write_page
+from browser_pages import follow_link
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+from pages.widgets.shell import PAGES
+
+STARTS: Final = ("first start", "next start")
+FIRST: Final = "start"
+
+INTRODUCTION: Final = (
+    "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the script at "
+    "rest and every table and chart drawn; the median of {times} servers. First start: the server's cache "
+    "folder is empty. Next start: it holds what the first start kept. The browser has nothing kept at either. "
+    "From the server's start: the process of Python included."
+)
+
+
+@dataclass(slots=True)
+class Waits:
+    """Seconds by name, one for each server."""
+
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+
+    def note(self, name: str, seconds: float) -> None:
+        """Add the seconds of one server."""
+        self.seconds.setdefault(name, []).append(seconds)
+
+    def median(self, name: str) -> str:
+        """The median, as the tables show it."""
+        values = sorted(self.seconds.get(name, []))
+        if not values:
+            return "–"
+        middle = len(values) // 2
+        return f"{values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2:.2f}"
+
+
+def seconds_until_shown(page: Page, act: Callable[[], object]) -> float:
+    """Seconds from an action until the page is shown."""
+    begun = time.perf_counter()
+    act()
+    window.settled(page, seconds=120)
+    return time.perf_counter() - begun - window.QUIET_SECONDS
+
+
+def count_bytes(session: CDPSession) -> list[int]:
+    """A list that grows by the bytes that each answer took on its way, headers included."""
+    sizes: list[int] = []
+    session.send("Network.enable")
+    session.on("Network.loadingFinished", lambda event: sizes.append(round(event["encodedDataLength"])))
+    return sizes
+
+
+def step(page: Page) -> Callable[[], object] | None:
+    """What moves the first control of the page by one: a slider, else the first button of a choice."""
+    sliders = page.locator("[data-testid=stSidebar] input[type=range], [data-testid=stMain] input[type=range]")
+    if sliders.count():
+        sliders.first.focus()
+        return lambda: page.keyboard.press("ArrowRight")
+    choices = page.locator("[data-testid=stMain] [data-testid=stButtonGroup] button[aria-checked=false]")
+    if choices.count():
+        return choices.first.click
+    return None
+
+
+def visit_all(browser: Browser, waits: Waits, start: str, data: Path | None, home: Path) -> int:
+    """Times of one server; returns how many bytes the first page took."""
+    begun = time.perf_counter()
+    server = app_server.start(data, home)
+    try:
+        waits.note(f"{start}: server answers", time.perf_counter() - begun)
+        shown = window.open_window(browser, "light", 1440, 900)
+        sizes = count_bytes(shown.context.new_cdp_session(shown.page))
+        shown.open(server.url, seconds=120)
+        waits.note(f"{start}: {FIRST}", time.perf_counter() - begun - window.QUIET_SECONDS)
+        n_bytes = sum(sizes)
+        for way in ("visit", "again"):
+            for id_, info in PAGES.items():
+                if id_ != FIRST:
+                    name = f"{start}: {id_}, {way}"
+                    waits.note(name, seconds_until_shown(shown.page, lambda: follow_link(shown.page, info.title)))
+                if way == "again" and (move := step(shown.page)) is not None:
+                    window.settled(shown.page)
+                    waits.note(f"{start}: {id_}, step", seconds_until_shown(shown.page, move))
+        shown.context.close()
+    finally:
+        server.stop()
+    return n_bytes
+
+
+def lines(waits: Waits, n_bytes: int, times: int) -> Iterator[str]:
+    """The page."""
+    yield "# How long a person waits for a page"
+    yield ""
+    yield INTRODUCTION.format(times=times)
+    yield ""
+    rows = (
+        (start, waits.median(f"{start}: server answers"), waits.median(f"{start}: {FIRST}")) for start in STARTS
+    )
+    yield from table(("", "server answers, s", "Start is shown, s"), rows)
+    yield ""
+    yield f"What the browser loads for it: {n_bytes / 1e6:.1f} MB on the wire."
+    yield ""
+    yield "Pages by the menu, in one session: its first visit, a second one, and one step of the page's first control."
+    yield ""
+    titles = ("page", "first start: visit, s", "again, s", "a step, s", "next start: visit, s")
+    shown = (
+        (info.title, *(waits.median(f"{start}: {id_}, {way}") for start, way in (
+            (STARTS[0], "visit"), (STARTS[0], "again"), (STARTS[0], "step"), (STARTS[1], "visit"))))
+        for id_, info in PAGES.items() if id_ != FIRST
+    )  # fmt: skip
+    yield from table(titles, shown)
+    yield ""
+    yield (
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the "
+        f"end, streamlit {version('streamlit')}. {date_line()}"
+    )
+
+
+def main() -> None:
+    """Measures, and writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=3, help="how many servers of either kind")
+    parser.add_argument("--data", type=Path, help="a folder of predictions; the demo data by default")
+    given = parser.parse_args()
+    waits, n_bytes = Waits(), 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium.find(),
+            args=[flag for flag in chromium.FLAGS if not flag.startswith("--js-flags")],
+        )
+        for _ in range(given.times):
+            with TemporaryDirectory() as home:
+                for start in STARTS:
+                    n_bytes = visit_all(browser, waits, start, given.data, Path(home))
+        browser.close()
+    write_page(__file__, lines(waits, n_bytes, given.times))
+
+
+if __name__ == "__main__":
+    main()
