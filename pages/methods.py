@@ -44,7 +44,15 @@ from calib_core.results.methods_table import (
     evidence_of_unparsed_run,
     judged_choices,
 )
-from calib_core.results.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS, published_methods
+from calib_core.results.published import (
+    METHOD_COLUMNS,
+    METHODS_SETTING,
+    METHODS_SOURCE,
+    N_QUESTIONS,
+    compare_published_methods,
+    has_choices,
+    published_methods,
+)
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
@@ -56,6 +64,7 @@ from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
 from pages.widgets.page_link import page_link
 from pages.widgets.pickers import pick_segment, pick_unparseable_rule
+from pages.widgets.published import pick_reference, show_published, show_published_title
 from pages.widgets.run_selection import (
     RunEvidence,
     RunSelection,
@@ -351,6 +360,20 @@ def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBr
     )
 
 
+def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
+    """Draw the paper's Table 1 beside the runs, and its findings judged on them."""
+    runs = choice.selection.runs
+    show_published_title()
+    reference = pick_reference(METHOD_COLUMNS)
+    comparison = compare_published_methods(
+        result,
+        {run.id: run.title for run in runs},
+        {run.id: has_choices(run.report.run) for run in runs},
+        reference,
+    )
+    show_published(comparison, "methods")
+
+
 def show_published_tables() -> None:
     """Draw the published tables, folded and labelled, since they are not of the loaded runs."""
     with st.expander(PUBLISHED_TITLE, key="published"):
@@ -386,6 +409,7 @@ def page() -> None:
     show_warnings_of_runs((scored.run.title, scored.evidence) for scored in choice.selection.run_evidences)
     show_methods_table(choice, result)
     show_not_drawn(choice.selection)
+    show_paper(choice, result)
     show_published_tables()
 
 

@@ -36,7 +36,7 @@ from calib_core.results.pooling import (
     pools_of_position,
     pools_of_question,
 )
-from calib_core.results.published import RSD_SOURCE, published_rsd
+from calib_core.results.published import RSD_MODELS, compare_rsd
 from calib_core.results.robustness import Sweep, sweep_bins
 from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
 from calib_core.runs import TokenRun
@@ -47,6 +47,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
+from pages.widgets.published import pick_reference, show_published, show_published_title
 from pages.widgets.run_choice import RunChoice, choose_sweep
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
@@ -194,25 +195,15 @@ def sweep_export(choice: RunChoice, results: Sequence[Sweep], content: str) -> E
     )
 
 
-def show_published_rsd() -> None:
-    """Draw the paper's Table 1 and what the RSD says and does not say."""
-    table, explanation = st.columns([1, 1.6], gap="medium")
-    with table:
-        st.subheader("Published figures, other models and data", anchor=False)
-        figures = published_rsd()
-        shown = figures.select(
-            pl.Series("Metric", [METRICS[metric].title for metric in figures["metric"]]),
-            pl.col("model").alias("Model"),
-            pl.Series("RSD over seven M", [f"{100 * rsd:.2f} %" for rsd in figures["rsd"]]),
-        )
-        source = f"{RSD_SOURCE}: M in {{5, 10, 20, 50, 100, 200, 500}}. Not computed here."
-        show_table(
-            shown,
-            key="published",
-            alt="RSD of two models in the Full-ECE paper",
-            export=Export("published-rsd", lambda: figures, source, "Published RSD"),
-        )
-        st.caption(source)
+def show_paper(choice: RunChoice, results: Sequence[Sweep]) -> None:
+    """Draw the paper's Table 1 beside the swept runs, and what the RSD says and does not say."""
+    sweep = choice.required_sweep
+    titles = [choice.run.title, *(run.title for run, _ in sweep.other_runs)]
+    paper, explanation = st.columns([1.6, 1], gap="medium")
+    with paper:
+        show_published_title()
+        reference = pick_reference(RSD_MODELS, len(RSD_MODELS) - 1)
+        show_published(compare_rsd(dict(zip(titles, results, strict=True)), reference), "rsd")
     with explanation:
         st.subheader("What RSD says and what it does not", anchor=False)
         st.markdown(RSD_EXPLANATION)
@@ -303,7 +294,7 @@ def page() -> None:
     show_curves(choice, results)
     show_sweep_remarks(choice, results)
     show_rsd_table(choice, results)
-    show_published_rsd()
+    show_paper(choice, results)
     with st.grid(2, min_column_width=430, gap="medium"):
         pooling, occurrences = st.container(), st.container()
     with pooling:

@@ -526,7 +526,7 @@ def _chance_headline(
     title: str, ends: tuple[str, str], texts: Sequence[str], null: NullDistribution, verdict: Verdict
 ) -> str:
     """The sentence about ends within and beyond chance; "" where the change over M is told instead."""
-    chance = [BEYOND_CHANCE if beyond else WITHIN_CHANCE for beyond in _significant_ends(null)]
+    chance = [BEYOND_CHANCE if beyond else WITHIN_CHANCE for beyond in significant_ends(null)]
     if verdict.miscalibrated and WITHIN_CHANCE in chance:
         return ""
     if len(set(texts)) == 1:
@@ -628,7 +628,7 @@ def _calibrated_values(curve: SweepCurve, null: NullDistribution, evidence: Evid
     return f"A perfectly calibrated model would score about {' and '.join(medians)} on {rows}"
 
 
-def _significant_ends(null: NullDistribution) -> list[bool]:
+def significant_ends(null: NullDistribution) -> list[bool]:
     """Whether the value goes beyond chance: at the only M, or at the first and the last."""
     if len(null.p) == 1:
         return [null.p[0] is not None and null.p[0] <= SIGNIFICANCE_LEVEL]
@@ -647,7 +647,7 @@ def _ends_sentence(curve: SweepCurve, null: NullDistribution) -> str:
     values = [value for value in curve.values if value is not None]
     changed = format_short(values[0]) != format_short(values[-1])
     change = format_short(values[-1] - values[0])
-    significant = _significant_ends(null)
+    significant = significant_ends(null)
     if not any(significant):
         opening = f"Both are {WITHIN_CHANCE}{_p_text(null, null.p[0], null.p[-1])}"
         is_noise = changed and null.change_p is not None and not _rise_significant(null)

@@ -21,10 +21,17 @@ from calib_core.report.ece_brier_table import (
     runs_as_rows,
 )
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.report.published_table import published_block
 from calib_core.results.best import abbreviated_list, paired_recipe
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.methods_table import MethodsCell, MethodsTable, compare_methods
-from calib_core.results.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS
+from calib_core.results.published import (
+    METHODS_SETTING,
+    METHODS_SOURCE,
+    N_QUESTIONS,
+    compare_published_methods,
+    has_choices,
+)
 from calib_core.results.recipe import scheme_text
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
@@ -55,8 +62,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     blocks: list[Block] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
         progress(index / len(by_dataset), dataset or "")
-        block = _block(report_input, dataset, runs)
-        blocks += [block] if block else []
+        blocks += _dataset_blocks(report_input, dataset, runs)
     if not blocks:
         raise Unavailable("None of the runs gives one of these confidences.")
     return Section(ID, TITLE, QUESTION, (*blocks, _published_block()))
@@ -72,7 +78,10 @@ def _published_block() -> Block:
     )
 
 
-def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]) -> Block | None:
+def _dataset_blocks(
+    report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]
+) -> Sequence[Block]:
+    """The table of a data set, and the paper's beside it where a run gives one of its confidences."""
     available = in_order((id_ for run in runs for id_ in run.usable), OFFERED_METHODS)
     methods = [id_ for id_ in available if id_ in report_input.settings.methods] or available
     options = MethodOptions(unparseable=report_input.settings.options.unparseable)
@@ -84,12 +93,12 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
         evidences[key] = [evidence for evidence in run_evidences if isinstance(evidence, AnswerEvidence)]
     result = compare_methods(evidences, report_input.settings.scheme)
     if not result.cells:
-        return None
+        return ()
     titles = {key: run.title for key, run in keyed.items()}
     table = ece_brier_table(
         result, run_columns({key: run.report.run.info for key, run in keyed.items()}, titles)
     )
-    return Block(
+    block = Block(
         title=dataset or "",
         headline=result.headline,
         tiles=tuple(methods_tiles(result, titles)),
@@ -98,6 +107,10 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
         captions=tuple(methods_legend(result)),
         remarks=tuple(f"{keyed[run].title}: {why}" for run, why in runs_without_rows(result).items()),
     )
+    comparison = compare_published_methods(
+        result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}
+    )
+    return (block, published_block(comparison)) if comparison.own_columns else (block,)
 
 
 def _split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:

@@ -27,8 +27,10 @@ from calib_core.report.blocks import (
     not_drawn_blocks,
 )
 from calib_core.report.inputs import ReportInput, ReportRun
+from calib_core.report.published_table import published_block
 from calib_core.results.evidence import Evidence
 from calib_core.results.pooling import class_occurrence_table, pools_of_position, pools_of_question
+from calib_core.results.published import compare_rsd
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep, SweepCurve, sweep_bins
 from calib_core.runs import TokenRun
 from calib_core.wording import (
@@ -65,6 +67,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds the sweep of every run and method; raises Unavailable if nothing can be swept."""
     blocks: list[Block] = []
     refused: list[str] = []
+    sweeps: dict[str, Sweep] = {}
     for index, run in enumerate(report_input.runs):
         progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
@@ -76,11 +79,14 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 continue
             if result.curves:
                 blocks.append(_block(run, evidence, result, with_pooling=not blocks))
+                sweeps[f"{run.title}, {evidence.method.title}"] = result
             else:
                 refused += [f"{run.title}: {why}" for why in sweep_refusals(result)]
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
+    return Section(
+        ID, TITLE, QUESTION, (*blocks, published_block(compare_rsd(sweeps)), *not_drawn_blocks(refused))
+    )
 
 
 def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:

@@ -1,0 +1,95 @@
+"""A paper's numbers beside those of the runs on the page, and its findings judged on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+import streamlit as st
+
+from calib_core.report.published_table import (
+    PUBLISHED_BESIDE_TITLE,
+    published_rows,
+    published_source,
+)
+from calib_core.results.published import OTHER_DATA_NOTE, Finding, FindingKind, PublishedComparison
+from calib_core.wording import plural
+from pages.state.markdown import escape_markdown
+from pages.widgets.export import Export, make_file_stem, table_export_menu
+from pages.widgets.table import fit_column_widths
+from pages.widgets.url_inputs import url_selectbox
+
+REFERENCE_KEY: Final = "paper"
+"""Key in the address of the published column that differences are from."""
+
+_ICONS: Final[Mapping[FindingKind, str]] = {
+    "holds": ":material/check_circle:",
+    "fails": ":material/cancel:",
+    "mixed": ":material/rule:",
+    "unknown": ":material/help:",
+    "none": ":material/remove:",
+}
+
+
+def pick_reference(columns: Mapping[str, object] | tuple[str, ...], default: int = 0) -> str:
+    """Draw the control of the published column that differences are from, and return the column."""
+    names = list(columns)
+    index = url_selectbox(
+        REFERENCE_KEY,
+        "Differences from",
+        names,
+        "The paper's column that is subtracted from your runs.",
+        default,
+    )
+    return names[index]
+
+
+def show_published_title() -> None:
+    """Draw the heading, above the control of `pick_reference` where there is one."""
+    st.subheader(PUBLISHED_BESIDE_TITLE, anchor=False)
+
+
+def show_published(comparison: PublishedComparison, stem: str) -> None:
+    """Draw what the paper found and whether it holds here, then its table with the runs as further columns.
+
+    Parameters
+    ----------
+    comparison : PublishedComparison
+    stem : str
+        Beginning of the name of an exported file.
+    """
+    with st.container(key="findings"):
+        for finding in comparison.findings:
+            st.markdown(_finding_text(finding))
+    if comparison.rows:
+        rows = published_rows(comparison)
+        shown = pl.DataFrame(rows, infer_schema_length=None)
+        columns = fit_column_widths({}, shown, "Number")
+        st.dataframe(
+            shown,
+            key="paper_table",
+            hide_index=True,
+            column_config={**columns, "Number": {**columns["Number"], "pinned": True}},
+            height="content" if len(rows) <= 12 else 460,
+            alt=f"{comparison.source}, beside {plural(len(comparison.own_columns), 'run')}",
+        )
+        export = Export(
+            make_file_stem(stem, "published"),
+            comparison.to_frame,
+            f"{published_source(comparison)}\nDifferences from {comparison.reference}.",
+            PUBLISHED_BESIDE_TITLE,
+        )
+        table_export_menu(export, "paper_table", shown=shown)
+    notes = [published_source(comparison), *([OTHER_DATA_NOTE] if comparison.own_columns else [])]
+    st.caption(escape_markdown(" ".join([*notes, *comparison.remarks])))
+
+
+def _finding_text(finding: Finding) -> str:
+    """Return the finding as Markdown: its judgement in bold, what was published, and the runs' numbers."""
+    verdict = f"{finding.verdict[0].upper()}{finding.verdict[1:]}"
+    details = f" Here: {finding.details}." if finding.details else ""
+    return (
+        f"{_ICONS[finding.kind]} **{escape_markdown(verdict)}.** "
+        f"{escape_markdown(f'Published: {finding.published}.{details}')}"
+    )
