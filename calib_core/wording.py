@@ -14,6 +14,9 @@ NO_VALUE: Final = "–"
 NOT_DEFINED: Final = "not defined"
 """Shown in place of a missing number within a sentence."""
 
+COUNT_UNITS: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
+"""What large counts are divided by, and how that is written."""
+
 
 def format_number(value: float | None, spec: str = ".4f", *, missing: str = NO_VALUE) -> str:
     """A number with a minus sign instead of a hyphen; `missing` if there is no number.
@@ -92,6 +95,22 @@ def p_value_phrase(p: float | None, draws: int | None) -> str:
     """A p-value in a sentence or tile: "p = 0.020", "p ≤ 0.005"; "" for None."""
     formatted = format_p_value(p, draws)
     return "" if p is None else f"p {formatted}" if formatted.startswith(("≤", "<")) else f"p = {formatted}"
+
+
+def compact_count(count: int) -> str:
+    """A count in at most four digits, such as tokens or the label of a bar.
+
+    Examples
+    --------
+    >>> compact_count(9999), compact_count(12_345), compact_count(12_800_000_000_000)
+    ('9,999', '12.3k', '12.8T')
+    """
+    if count < 10_000:
+        return f"{count:,}"
+    for unit, suffix in COUNT_UNITS:
+        if float(f"{count:.3g}") >= unit:
+            return f"{count / unit:.3g}{suffix}"
+    raise AssertionError(count)
 
 
 def plural(n: int, noun: str) -> str:

@@ -58,6 +58,7 @@ from calib_core.results.hidden_groups import (
     hidden_group_evidence,
     hidden_groups,
 )
+from calib_core.results.published import compare_mmlu
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import metric_availability
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
@@ -80,6 +81,7 @@ from pages.widgets.pickers import (
     select_point_from_table,
     selected_point,
 )
+from pages.widgets.published import show_published, show_published_title
 from pages.widgets.run_choice import pick_metric
 from pages.widgets.run_selection import (
     RunSelection,
@@ -604,6 +606,16 @@ def _show_group_diagram(choice: GroupsChoice, diagram: GroupDiagram, key: str) -
     )
 
 
+def show_paper(choice: GroupsChoice) -> None:
+    """Draw what the MMLU replication says of size, shots and tuning, judged on these runs."""
+    comparison = cached_result(
+        ("mmlu", *choice.selection.cache_key(), choice.scheme, tuple(choice.evidences)),
+        lambda: compare_mmlu(choice.evidences, choice.scheme),
+    )
+    show_published_title()
+    show_published(comparison, "groups")
+
+
 def page() -> None:
     """Draw the page."""
     choice = shell("groups", choose_groups).choice
@@ -626,6 +638,7 @@ def page() -> None:
                 show_hidden_group_diagram(choice, groups[chosen])
     st.divider()
     show_group_diagrams(choice, result)
+    show_paper(choice)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ from calib_core.results.methods_table import (
     compare_methods,
     evidence_of_unparsed_run,
     judged_choices,
+    multiple_choice_notes,
 )
 from calib_core.results.published import (
     METHOD_COLUMNS,
@@ -321,6 +322,8 @@ def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
         st.html(ece_brier_html(table))
     recipe = [methods_recipe(result)] if result.cells else []
     show_provenance(_methods_view_caption(choice, result), *recipe)
+    for note in multiple_choice_notes(scored.evidence for scored in choice.selection.run_evidences):
+        st.caption(f":material/info: {escape_markdown(note)}")
     _show_legend(choice, result)
     with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
         show_recipe("\n".join(table.notes))

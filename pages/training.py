@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import polars as pl
 import streamlit as st
 
+from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.figures.training import describe_training, training_figure
-from calib_core.metrics import METRICS
+from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.report.sections.training import (
     NO_CHECKPOINT,
     TRAINING_CAPTION,
+    progress_heading,
     training_recipes,
     training_rows,
     training_tiles,
 )
 from calib_core.results.evidence import Evidence
+from calib_core.results.published import TRAINING_METRIC, compare_training
 from calib_core.results.score import metric_availability
 from calib_core.results.training import (
     ONLY_CHECKPOINT,
+    STEPS_AXIS,
     Checkpoint,
     Training,
+    default_training_metrics,
     place_checkpoints,
     training_curves,
 )
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
-from calib_core.wording import plural
+from calib_core.wording import COUNT_UNITS, plural
 from pages.state.cache import cached_result, run_evidence
+from pages.state.progress import with_progress
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure
+from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import (
     ROW_CLICKS,
     most_common_method,
@@ -44,6 +52,7 @@ from pages.widgets.pickers import (
     select_point_from_table,
     selected_point,
 )
+from pages.widgets.published import show_published, show_published_title
 from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice, pick_metric, show_unavailable
 from pages.widgets.shell import PAGES, shell
@@ -58,9 +67,33 @@ from pages.widgets.summary import (
 from pages.widgets.table import drop_constant_columns, fit_column_widths
 from pages.widgets.url_inputs import url_toggle
 
+MAX_PANELS_PER_ROW: Final = 3
 
-def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
-    """Draw the sidebar controls: method, its options, metric and binning.
+_MIN_PANEL_WIDTH: Final = 330
+"""Width in pixels below which a panel gets a row of its own."""
+
+_MIN_PANEL_WIDTH_BESIDE: Final = 430
+"""The same beside an open diagram."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingChoice:
+    """What the page Training shows.
+
+    Attributes
+    ----------
+    leading : RunChoice
+        The last checkpoint, method, metric and binning that the headline and the tiles are of.
+    also : tuple of str
+        Ids of further metrics, each in a panel beside.
+    """
+
+    leading: RunChoice
+    also: tuple[str, ...]
+
+
+def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingChoice:
+    """Draw the sidebar controls: method, its options, metrics and binning.
 
     The run of the choice is the last checkpoint that has the method.
 
@@ -82,9 +115,19 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice
     scheme = pick_binning(url_state, evidence)
     metrics = metric_availability(evidence, scheme)
     with above_the_bins:
-        metric = pick_metric(url_state, metrics)
+        defaults = default_training_metrics(evidence, scheme)
+        metric = pick_metric(url_state, metrics, defaults[0] if defaults else DEFAULT_METRIC)
+        also = multiselect(
+            url_state,
+            "also",
+            [id_ for id_, reason in metrics.items() if reason is None and id_ != metric],
+            label="Beside it",
+            title_of=lambda id_: METRICS[id_].title,
+            default=[id_ for id_ in defaults if id_ != metric],
+            help_="Further metrics over the same checkpoints, each in a panel of its own.",
+        )
     show_unavailable(run.report.survey.unavailable, metrics)
-    return RunChoice(run, evidence, metric, scheme)
+    return TrainingChoice(RunChoice(run, evidence, metric, scheme), tuple(also))
 
 
 def checkpoint_runs(runs: Sequence[LoadedRun]) -> list[LoadedRun]:
@@ -167,37 +210,70 @@ def style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
     return {run.id: run.style_index for run in runs}
 
 
-def show_checkpoint_table(choice: RunChoice, result: Training, chosen: str | None) -> None:
+def checkpoint_frame(result: Training, others: Sequence[Training]) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return the table of checkpoints, and the configuration of its column of steps or tokens.
+
+    Steps and tokens are numbers, so that a click on the heading sorts them as such: step256 before step1000.
+    """
+    heading = progress_heading(result)
+    positions = [point.position for point in _all_checkpoints(result)]
+    frame = drop_constant_columns(
+        pl.DataFrame(training_rows(result, others), infer_schema_length=None), "Line"
+    )
+    if result.axis == STEPS_AXIS:
+        steps = pl.Series(heading, [round(position) for position in positions], pl.Int64)
+        return frame.with_columns(steps), {heading: st.column_config.NumberColumn(format="localized")}
+    largest = max(positions, default=0)
+    unit, letter = next(((unit, letter) for unit, letter in COUNT_UNITS if largest >= unit), (1, ""))
+    scaled = pl.Series(heading, [float(f"{position / unit:.3g}") for position in positions], pl.Float64)
+    return frame.with_columns(scaled), {heading: st.column_config.NumberColumn(format=f"%g{letter}")}
+
+
+def show_checkpoint_table(
+    choice: RunChoice, result: Training, others: Sequence[Training], chosen: str | None
+) -> None:
     """Draw one row per checkpoint; a click on a row selects it, a second click clears it."""
     runs = [point.run for point in _all_checkpoints(result)]
-    rows = training_rows(result)
-    shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "Line")
+    if not runs:
+        return
+    shown, columns = checkpoint_frame(result, others)
+    columns = fit_column_widths(columns, shown, *({"Line", "Checkpoint"} & {*shown.columns}))
     key = f"checkpoints_{chosen}"
     st.dataframe(
         shown,
         key=key,
         hide_index=True,
-        column_config=fit_column_widths({}, shown, *({"Line", "Checkpoint"} & {*shown.columns})),
+        column_config=columns,
         placeholder="–",
-        height="content" if len(rows) <= 12 else 460,
+        height="content" if len(runs) <= 12 else 460,
         on_select=lambda: select_point_from_table(key, runs),
         selection_mode=ROW_CLICKS,
         selection_default={"selection": {"rows": [runs.index(chosen)], "columns": [], "cells": []}}
         if chosen in runs
         else None,
-        alt=plural(len(rows), "checkpoint"),
+        alt=plural(len(runs), "checkpoint"),
     )
-    table_export_menu(training_export(choice, result, "Table of checkpoints"), "training", shown=shown)
+    export = replace(
+        training_export(choice, result, "Table of checkpoints"),
+        frame=lambda: pl.concat(
+            [
+                each.to_frame().insert_column(1, pl.lit(each.metric).alias("metric"))
+                for each in (result, *others)
+            ]
+        ),
+        recipe="\n".join(recipe for each in (result, *others) for recipe in training_recipes(each)),
+    )
+    table_export_menu(export, "training", shown=shown, columns=columns)
 
 
 def training_export(choice: RunChoice, result: Training, content: str) -> Export:
     """Return the export of every checkpoint of every line."""
     scheme, method = choice.scheme, choice.evidence.method
-    bins = (scheme.binning, scheme.bins) if METRICS[choice.metric].binned else ()
+    bins = (scheme.binning, scheme.bins) if METRICS[result.metric].binned else ()
     titles = list(dict.fromkeys(line.title for line in result.lines))
     lines = stem_parts(titles, "lines")
     return Export(
-        make_file_stem("training", *lines, method.id, choice.metric, *bins),
+        make_file_stem("training", *lines, method.id, result.metric, *bins),
         result.to_frame,
         "\n".join(training_recipes(result)),
         content,
@@ -219,12 +295,53 @@ def show_checkpoint_diagram(choice: RunChoice, evidence: Evidence, run: LoadedRu
     )
 
 
+def show_panels(
+    choice: RunChoice, results: Sequence[Training], styles: Mapping[str, int], chosen: str | None
+) -> None:
+    """Draw each metric over training, side by side where there is room."""
+    if len(results) == 1:
+        _show_panel(choice, results[0], styles, chosen, "training")
+        return
+    width = _MIN_PANEL_WIDTH if chosen is None else _MIN_PANEL_WIDTH_BESIDE
+    with st.grid(min(len(results), MAX_PANELS_PER_ROW), min_column_width=width, gap="medium"):
+        for number, result in enumerate(results):
+            with st.container():
+                _show_panel(
+                    choice, result, styles, chosen, f"training_{result.metric}" if number else "training"
+                )
+
+
+def _show_panel(
+    choice: RunChoice, result: Training, styles: Mapping[str, int], chosen: str | None, key: str
+) -> None:
+    show_figure(
+        lambda theme: training_figure(result, theme, selected=chosen, style_indices=styles),
+        key=key,
+        alt=describe_training(result),
+        export=training_export(choice, result, f"{METRICS[result.metric].title} over training"),
+        on_select=lambda: select_point_from_figure(key),
+    )
+
+
+def show_paper(choice: RunChoice, evidences: Mapping[str, Evidence], runs: Mapping[str, LoadedRun]) -> None:
+    """Draw what the paper says of Full-ECE over training, judged on these checkpoints at the paper's M."""
+    at_ten = replace(choice, metric=TRAINING_METRIC, scheme=Scheme())
+    show_published_title()
+    show_published(compare_training(cached_training(at_ten, evidences, runs)), "training")
+
+
 def page() -> None:
     """Draw the page."""
     context = shell("training", choose_training)
-    choice, runs = context.choice, {run.id: run for run in context.runs}
+    choice, runs = context.choice.leading, {run.id: run for run in context.runs}
     evidences, unavailable = training_evidences(choice, context.runs)
-    result = cached_training(choice, evidences, runs)
+    results = [
+        cached_training(replace(choice, metric=metric), evidences, runs)
+        for metric in with_progress(
+            (choice.metric, *context.choice.also), "Drawing what chance alone would give:"
+        )
+    ]
+    result, *others = results
     chosen = selected_checkpoint(result)
     show_headline(result.headline)
     show_tiles(training_tiles(result))
@@ -232,23 +349,18 @@ def page() -> None:
     single_checkpoints_toggle(result)
     figure, detail = figure_and_detail(has_detail=chosen is not None)
     with figure:
-        show_figure(
-            lambda theme: training_figure(
-                result, theme, selected=chosen, style_indices=style_indices(context.runs)
-            ),
-            key="training",
-            alt=describe_training(result),
-            export=training_export(choice, result, "Metric over training"),
-            on_select=lambda: select_point_from_figure("training"),
-        )
+        show_panels(choice, results, style_indices(context.runs), chosen)
     if chosen is not None:
         with detail:
             show_checkpoint_diagram(choice, evidences[chosen], runs[chosen], PAGES["reliability"].script)
-    show_provenance(training_view_caption(choice, result, evidences), "\n".join(training_recipes(result)))
-    show_remarks(*result.line_summaries)
+    recipes = dict.fromkeys("\n".join(training_recipes(each)) for each in results)
+    show_provenance(training_view_caption(choice, result, evidences), *recipes)
+    for each in results:
+        show_remarks(*each.line_summaries, *each.step_summaries)
     st.caption(f"{TRAINING_CAPTION} Click a point or a row to see its reliability diagram.")
-    show_checkpoint_table(choice, result, chosen)
+    show_checkpoint_table(choice, result, others, chosen)
     show_runs_left_out(result, unavailable, {id_: run.title for id_, run in runs.items()})
+    show_paper(choice, evidences, runs)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calib_core.edges import Scheme
 from calib_core.figures.layout import LABEL_SIZE, rounded_values
 from calib_core.figures.palette import Theme
-from calib_core.figures.text import compact_count
+from calib_core.wording import compact_count
 
 # --- Widths of bars and of click areas ---------------------------------------------------------------------
 

@@ -17,9 +17,9 @@ from calib_core.figures.layout import (
     rounded_values,
 )
 from calib_core.figures.palette import TRANSPARENT, Theme, blend
-from calib_core.figures.text import compact_count, escape_for_plotly
+from calib_core.figures.text import escape_for_plotly
 from calib_core.results.pooling import PairPools
-from calib_core.wording import plural
+from calib_core.wording import compact_count, plural
 
 _CLASS_HEIGHT: Final = 21
 _POOL_HEIGHT: Final = 34

@@ -9,8 +9,6 @@ _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs"})
 _ALLOWED_INVISIBLE: Final = frozenset("\t\n\u200c\u200d")
 """Tabs and line ends, and the joiners that some scripts and emoji need."""
 
-_COUNT_UNITS: Final = ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k"))
-
 
 def escape_invisible(text: str) -> str:
     r"""Show control and invisible characters by their escape code, so that none can hide or reorder text.
@@ -56,22 +54,6 @@ def truncate_middle(name: str, max_length: int) -> str:
         return name
     end = max_length // 2
     return f"{name[: max_length - end - 1]}…{name[-end:]}"
-
-
-def compact_count(count: int) -> str:
-    """A count in at most four digits, for the label of a bar.
-
-    Examples
-    --------
-    >>> compact_count(9999), compact_count(12_345), compact_count(1_320_000)
-    ('9,999', '12.3k', '1.32M')
-    """
-    if count < 10_000:
-        return f"{count:,}"
-    for unit, suffix in _COUNT_UNITS:
-        if float(f"{count:.3g}") >= unit:
-            return f"{count / unit:.3g}{suffix}"
-    raise AssertionError(count)
 
 
 def wrap_lines(text: str, width: int) -> str:

@@ -17,10 +17,17 @@ from calib_core.figures.layout import (
 )
 from calib_core.figures.marks import band_legend_entry, band_trace, median_line, selection_ring
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
-from calib_core.figures.text import compact_count, escape_for_plotly, truncate_middle, wrap_lines
+from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.metrics import METRICS
 from calib_core.results.training import STEPS_AXIS, Checkpoint, Training, TrainingLine
-from calib_core.wording import NOT_DEFINED, format_interval, format_number, plural, q_value_phrase
+from calib_core.wording import (
+    NOT_DEFINED,
+    compact_count,
+    format_interval,
+    format_number,
+    plural,
+    q_value_phrase,
+)
 
 # --- The axis of training progress -------------------------------------------------------------------------
 

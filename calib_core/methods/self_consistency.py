@@ -212,10 +212,37 @@ def _f_cn_ceiling_remark(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[st
 def _cluster_number_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """F_CN = 1 − |C|/N, in [0, 1 − 1/N]."""
     confidences = self_consistency(run, options, _f_cn, _f_cn_ceiling_remark)
+    note = multiple_choice_note(run)
+    return replace(confidences, remarks=(*confidences.remarks, note)) if note else confidences
+
+
+def multiple_choice_note(run: AnswerRun) -> str | None:
+    """How few values F_CN can take on multiple choice; None for a run of open answers.
+
+    With K options and N samples that all parse there are 1 to min(K, N) clusters, so that F_CN lies between
+    1 − min(K, N)/N and 1 − 1/N. The paper itself says that it is weak there.
+    """
     if not run.has_columns("choices"):
-        return confidences
-    weakness = "F_CN says little on multiple choice: there are no more clusters than options"
-    return replace(confidences, remarks=(*confidences.remarks, weakness))
+        return None
+    weakness = "F_CN says little on multiple choice"
+    n_options = _longest_list(run, "choices")
+    n_samples = max(_longest_list(run, name) for name in ("samples", "samples_parsed", "sample_cluster"))
+    most_clusters = min(n_options, n_samples)
+    if most_clusters < 2:
+        return f"{weakness}: there are no more clusters than options"
+    low, high = ((n_samples - clusters) / n_samples for clusters in (most_clusters, 1))
+    return (
+        f"{weakness}: {n_options} options and {n_samples} samples leave it {most_clusters} values, {low:.4g} to "
+        f"{high:.4g}, where all samples parse"
+    )
+
+
+def _longest_list(run: AnswerRun, name: str) -> int:
+    """Length of the longest list in a column; 0 where the run has none."""
+    if not run.has_columns(name):
+        return 0
+    lengths = run.rows[name].list.len().max()
+    return lengths if isinstance(lengths, int) else 0
 
 
 CLUSTER_NUMBER: Final = Method(

@@ -7,7 +7,7 @@ because ECE also falls for a method that always states the average.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
@@ -26,14 +26,15 @@ from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES, answer_outc
 from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES
 from calib_core.methods.columns import column, first_reason, unanswered_reason
 from calib_core.methods.method import Confidences, Method, MethodOptions
+from calib_core.methods.self_consistency import CLUSTER_NUMBER, multiple_choice_note
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Pairs
 from calib_core.results.best import PairedComparison, best_clause, compare_on_same_rows
 from calib_core.results.concentration import measure_concentration
-from calib_core.results.evidence import AnswerEvidence, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
-from calib_core.wording import plural
+from calib_core.wording import join_names, plural
 
 RowChoice = Literal["common", "own"]
 """The rows of a cell: those that every method shown for the run can use, or all that its own method can."""
@@ -388,6 +389,18 @@ def _methods_headline(
     n_without = sum(not best_set.best for best_set in best_sets.values())
     without = f"; in {n_without} no method is best" if n_without else ""
     return f"Not clearly beaten by Brier score among {len(best_sets)} runs: {summary or 'none'}{without}."
+
+
+def multiple_choice_notes(evidences: Iterable[Evidence]) -> tuple[str, ...]:
+    """What to know about F_CN on multiple choice, as sentences; () where no run has both."""
+    runs_by_note: dict[str, dict[str, None]] = {}
+    for evidence in evidences:
+        is_f_cn = isinstance(evidence, AnswerEvidence) and evidence.method.id == CLUSTER_NUMBER.id
+        if is_f_cn and (note := multiple_choice_note(evidence.run)):
+            runs_by_note.setdefault(note, {})[evidence.run.label] = None
+    if len(runs_by_note) == 1:
+        return (f"{next(iter(runs_by_note))}.",)
+    return tuple(f"{join_names(list(runs))}: {note}." for note, runs in runs_by_note.items())
 
 
 # --- Questions whose samples all fail to parse ----------------------------------------------------

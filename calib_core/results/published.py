@@ -397,23 +397,25 @@ TRAINING_SOURCE: Final = "Full-ECE paper (Liu et al. 2024), Figure 2"
 TRAINING_METRIC: Final = "full_ece"
 
 
-def compare_training(result: Training | None, unavailable: str = "") -> PublishedComparison:
+def compare_training(result: Training) -> PublishedComparison:
     """Whether Full-ECE falls over training, as in the paper's figure, which prints no numbers.
 
     Parameters
     ----------
-    result : Training or None
-        Of Full-ECE; None where no run gives it.
-    unavailable : str
-        Why no run gives it.
+    result : Training
+        Of Full-ECE.
     """
-    lines = [line for line in result.lines if line.points] if result else []
-    reason = unavailable.rstrip(".") or "no run here gives Full-ECE"
-    judgements = [_judge_fall(line) for line in lines] or [Judgement("", "unknown", reason)]
+    judgements = [_judge_fall(line) for line in result.followed_lines]
+    reason = next(iter(result.unavailable.values()), "no run here is a checkpoint").rstrip(".")
     return PublishedComparison(
         source=TRAINING_SOURCE,
         setting="Baichuan-2 7B over its checkpoints, M = 10; only plotted, so there is no number to show",
-        findings=(Finding("Full-ECE falls as training goes on", tuple(judgements)),),
+        findings=(
+            Finding(
+                "Full-ECE falls as training goes on",
+                tuple(judgements) or (Judgement("", "unknown", reason),),
+            ),
+        ),
     )
 
 

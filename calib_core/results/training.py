@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice, pairwise
 from typing import Final
 
 import polars as pl
@@ -24,12 +25,18 @@ from calib_core.results.changes import (
 )
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
-from calib_core.results.score import effective_scheme, score
-from calib_core.runs import RunInfo
-from calib_core.wording import NOT_DEFINED, format_number, join_names, plural
+from calib_core.results.score import effective_scheme, metric_availability, score
+from calib_core.runs import RunInfo, TokenRun
+from calib_core.wording import NOT_DEFINED, compact_count, format_number, join_names, plural
 
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
+
+TOKEN_METRICS: Final = ("full_ece", "nll", "accuracy")
+"""What is followed over the training of token-level runs: Full-ECE, and beside it loss and accuracy."""
+
+ANSWER_METRICS: Final = ("ece", "accuracy")
+"""The same for runs of answers."""
 
 ONLY_CHECKPOINT: Final = "It is the only checkpoint of its model, and others have several."
 """Why a model's only checkpoint is not shown beside lines of several."""
@@ -124,11 +131,14 @@ class TrainingLine:
     change : Contrast or None
         The metric at the last checkpoint less that at the first, on the same questions, with its p-value
         corrected over all lines; None for a single checkpoint.
+    steps : tuple[Contrast, ...]
+        The metric at each checkpoint less that at the one before, corrected over all steps of all lines.
     """
 
     title: str
     points: tuple[Checkpoint, ...]
     change: Contrast | None = None
+    steps: tuple[Contrast, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,6 +161,8 @@ class Training:
         One sentence on all lines, which claims a change only by the interval of the difference.
     line_summaries : tuple[str, ...]
         For each followed line its ends, the change, and how many of its checkpoints are miscalibrated.
+    step_summaries : tuple[str, ...]
+        For each followed line of several checkpoints, whether the metric improves from each to the next.
     """
 
     metric: str
@@ -161,6 +173,7 @@ class Training:
     unavailable: Mapping[str, str]
     headline: str
     line_summaries: tuple[str, ...] = ()
+    step_summaries: tuple[str, ...] = ()
 
     @property
     def followed_lines(self) -> tuple[TrainingLine, ...]:
@@ -263,7 +276,26 @@ def training_curves(
         line_summaries=tuple(
             line_summary(line, metric_id, placement.axis, with_change=len(followed) > 1) for line in followed
         ),
+        step_summaries=tuple(
+            f"{line.title}: {summary}" if len(followed) > 1 else summary
+            for line in followed
+            if (summary := steps_summary(line, metric_id))
+        ),
     )
+
+
+def default_training_metrics(evidence: Evidence, scheme: Scheme | None = None) -> tuple[str, ...]:
+    """The metrics that are followed over training unless others are chosen, the leading one first.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Of one of the checkpoints.
+    scheme : Scheme, optional
+    """
+    wanted = TOKEN_METRICS if isinstance(evidence.run, TokenRun) else ANSWER_METRICS
+    available = metric_availability(evidence, scheme or Scheme())
+    return tuple(id_ for id_ in wanted if available[id_] is None)
 
 
 def _with_q_values(lines: Sequence[TrainingLine]) -> list[TrainingLine]:
@@ -278,21 +310,25 @@ def _with_q_values(lines: Sequence[TrainingLine]) -> list[TrainingLine]:
 def _with_changes(
     lines: Sequence[TrainingLine], evidences: Mapping[str, Evidence], metric_id: str, scheme: Scheme
 ) -> list[TrainingLine]:
-    """The lines with the change from the first to the last checkpoint, corrected over the lines."""
-    ends = {place: (line.points[0], line.points[-1]) for place, line in enumerate(lines) if line.points[1:]}
-    contrasts = [
-        measure_contrast(
-            first.label,
-            last.label,
-            ((first.run, last.run),),
-            [(evidences[first.run], evidences[last.run])],
-            metric_id,
-            scheme,
-        )
-        for first, last in ends.values()
+    """The lines with the change from first to last checkpoint, and from each to the next.
+
+    Both kinds are corrected over all lines, each by itself.
+    """
+
+    def contrast(first: Checkpoint, last: Checkpoint) -> Contrast:
+        pair = [(evidences[first.run], evidences[last.run])]
+        runs = ((first.run, last.run),)
+        return measure_contrast(first.label, last.label, runs, pair, metric_id, scheme)
+
+    several = [line for line in lines if len(line.points) > 1]
+    changes = iter(correct_contrasts([contrast(line.points[0], line.points[-1]) for line in several]))
+    steps = iter(correct_contrasts([contrast(*pair) for line in several for pair in pairwise(line.points)]))
+    return [
+        replace(line, change=next(changes), steps=tuple(islice(steps, len(line.points) - 1)))
+        if len(line.points) > 1
+        else line
+        for line in lines
     ]
-    changes = dict(zip(ends, correct_contrasts(contrasts), strict=True))
-    return [replace(line, change=changes.get(place)) for place, line in enumerate(lines)]
 
 
 def lines_to_follow(lines: Sequence[TrainingLine]) -> tuple[TrainingLine, ...]:
@@ -460,9 +496,46 @@ def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: 
     return f"{opening}{count}.{f' No change is claimed: {reason}' if reason else ''}"
 
 
+def steps_summary(line: TrainingLine, metric_id: str) -> str:
+    """Whether a metric improves from every checkpoint to the next; "" where that has no meaning.
+
+    Improving throughout is claimed only where each step is clear, and denied only where a step is clearly the
+    other way, by the paired differences corrected for all steps (Holm).
+    """
+    direction = METRICS[metric_id].direction
+    if direction == "zero" or not line.steps:
+        return ""
+    rises = direction == "higher"
+    verb, verbs, changed = ("Rises", "rise", "higher") if rises else ("Falls", "fall", "lower")
+    question, n_steps = f"{verb} throughout?", len(line.steps)
+    phrases = [change_phrase(step) for step in line.steps]
+    n_clear = phrases.count(changed)
+    note = correction_note(line.steps)
+    if n_clear == n_steps:
+        each = f"each of the {n_steps} steps is" if n_steps > 1 else "the one step is"
+        return f"{question} Yes: {each} clearly {changed}{f', {note}' if note else ''}."
+    against = next((step for step in line.steps if step.is_clear and change_phrase(step) != changed), None)
+    if against is not None and against.difference is not None:
+        where = f"from {against.reference_level} to {against.level}"
+        opposite = "lower" if rises else "higher"
+        return f"{question} No: clearly {opposite} {where}, {difference_text(against.difference)}."
+    values = [point.value for point in line.points]
+    if any(value is None for value in values):
+        return f"{question} Cannot be told: not every checkpoint has a value."
+    known = [value for value in values if value is not None]
+    n_as_wished = sum((later > earlier) if rises else (later < earlier) for earlier, later in pairwise(known))
+    as_they_stand = f"the values {verbs} in {n_as_wished} of {plural(n_steps, 'step')}"
+    reason = next((step.reason for step in line.steps if step.difference is None), None)
+    if reason:
+        return f"{question} Cannot be told: {as_they_stand}, but {reason[0].lower()}{reason[1:]}"
+    return (
+        f"{question} Cannot be told: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
+    )
+
+
 def _value_text(point: Checkpoint) -> str:
     return format_number(point.value, missing=NOT_DEFINED)
 
 
 def _position_text(position: float, axis: str) -> str:
-    return f"step {position:,.0f}" if axis == STEPS_AXIS else f"{position:,.0f} tokens"
+    return f"step {position:,.0f}" if axis == STEPS_AXIS else f"{compact_count(round(position))} tokens"

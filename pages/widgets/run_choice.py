@@ -258,7 +258,7 @@ def _mark_other_methods_changed() -> None:
     st.session_state["_beside_changed"] = True
 
 
-def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None]) -> str:
+def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default: str = DEFAULT_METRIC) -> str:
     """Draw the control of the metric, and return its id.
 
     Parameters
@@ -266,9 +266,10 @@ def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None]) -> str:
     url_state : UrlState
     reasons : Mapping of str to (str or None)
         Metric id → why the metric is not available, None where it is.
+    default : str
     """
     usable = [id_ for id_, reason in reasons.items() if reason is None]
-    metric = url_state.pick("metric", usable, DEFAULT_METRIC)
+    metric = url_state.pick("metric", usable, default)
     st.selectbox(
         "Metric",
         usable,

@@ -21,6 +21,7 @@ from calib_core.report.inputs import (
     most_common_method,
     runs_by_dataset,
 )
+from calib_core.report.published_table import published_block
 from calib_core.results.changes import correction_note
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
@@ -36,6 +37,7 @@ from calib_core.results.groups import (
     split_by_group,
 )
 from calib_core.results.hidden_groups import HiddenGroups, format_points, hidden_groups
+from calib_core.results.published import compare_mmlu
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import short_run_names
 from calib_core.wording import (
@@ -127,7 +129,19 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         blocks += [block] if block else []
     if not blocks:
         raise Unavailable(NO_GROUPS)
-    return Section(ID, TITLE, QUESTION, tuple(blocks))
+    return Section(ID, TITLE, QUESTION, (*blocks, _paper_block(report_input)))
+
+
+def _paper_block(report_input: ReportInput) -> Block:
+    """What the MMLU replication says of size, shots and tuning, judged on the runs of all data sets."""
+    method = most_common_method(report_input.answer_runs, report_input.settings.methods)
+    evidences: dict[str, AnswerEvidence] = {}
+    for key, run in enumerate(report_input.answer_runs):
+        if method in run.usable:
+            evidence = report_input.evidence(run, method)
+            if isinstance(evidence, AnswerEvidence):
+                evidences[str(key)] = evidence
+    return published_block(compare_mmlu(evidences, report_input.settings.scheme))
 
 
 def _block(

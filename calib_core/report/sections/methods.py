@@ -24,7 +24,7 @@ from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
 from calib_core.report.published_table import published_block
 from calib_core.results.best import abbreviated_list, paired_recipe
 from calib_core.results.evidence import AnswerEvidence
-from calib_core.results.methods_table import MethodsCell, MethodsTable, compare_methods
+from calib_core.results.methods_table import MethodsCell, MethodsTable, compare_methods, multiple_choice_notes
 from calib_core.results.published import (
     METHODS_SETTING,
     METHODS_SOURCE,
@@ -104,7 +104,10 @@ def _dataset_blocks(
         tiles=tuple(methods_tiles(result, titles)),
         recipes=(methods_recipe(result),),
         ece_brier_tables=tuple(_split_for_paper(table)),
-        captions=tuple(methods_legend(result)),
+        captions=(
+            *multiple_choice_notes(one for of_run in evidences.values() for one in of_run),
+            *methods_legend(result),
+        ),
         remarks=tuple(f"{keyed[run].title}: {why}" for run, why in runs_without_rows(result).items()),
     )
     comparison = compare_published_methods(

@@ -12,8 +12,17 @@ from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import ReportInput, ReportRun, most_common_method
+from calib_core.report.published_table import published_block
 from calib_core.results.evidence import Evidence
-from calib_core.results.training import STEPS_AXIS, Checkpoint, Training, place_checkpoints, training_curves
+from calib_core.results.published import TRAINING_METRIC, compare_training
+from calib_core.results.training import (
+    STEPS_AXIS,
+    Checkpoint,
+    Training,
+    default_training_metrics,
+    place_checkpoints,
+    training_curves,
+)
 from calib_core.wording import format_interval, format_number, format_p_value
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
@@ -52,13 +61,17 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         except Unavailable as reason:
             refused[key] = str(reason)
     blocks: list[Block] = []
-    for metric in report_input.settings.all_metrics:
-        result = training_curves(evidences, metric, report_input.settings.scheme)
+    settings = report_input.settings
+    last = next((evidences[key] for key in reversed(evidences) if runs[key] in on_axis), None)
+    metrics = settings.metrics or (default_training_metrics(last, settings.scheme) if last else ())
+    for metric in metrics or settings.all_metrics:
+        result = training_curves(evidences, metric, settings.scheme)
         if result.lines:
             blocks.append(_block(METHODS[method].title, result, runs, refused))
     if not blocks:
         raise Unavailable("No run here is a checkpoint that gives this number.")
-    return Section(ID, TITLE, QUESTION, tuple(blocks))
+    paper = compare_training(training_curves(evidences, TRAINING_METRIC))
+    return Section(ID, TITLE, QUESTION, (*blocks, published_block(paper)))
 
 
 def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]) -> Block:
@@ -77,7 +90,7 @@ def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: M
             ),
         ),
         tables=(ReportTable.from_rows("", training_rows(result)),),
-        captions=(*result.line_summaries, TRAINING_CAPTION),
+        captions=(*result.line_summaries, *result.step_summaries, TRAINING_CAPTION),
         remarks=tuple(_not_drawn_sentences({runs[key].title: why for key, why in reasons.items()})),
     )
 
@@ -125,11 +138,27 @@ def training_recipes(result: Training) -> list[str]:
     return sorted(recipes) or ["No checkpoint."]
 
 
-def training_rows(result: Training) -> list[dict[str, object]]:
-    """One row for each checkpoint."""
-    progress_heading = "Step" if result.axis == STEPS_AXIS else "Tokens seen"
-    headings = progress_heading, METRICS[result.metric].title
-    return [_training_row(line.title, point, *headings) for line in result.lines for point in line.points]
+def progress_heading(result: Training) -> str:
+    """The heading of the column of steps or tokens."""
+    return "Step" if result.axis == STEPS_AXIS else "Tokens seen"
+
+
+def training_rows(result: Training, others: Sequence[Training] = ()) -> list[dict[str, object]]:
+    """One row for each checkpoint; `others` are further metrics of the same checkpoints."""
+    headings = progress_heading(result), METRICS[result.metric].title
+    values = {
+        (other.metric, point.run): point.value
+        for other in others
+        for line in other.lines
+        for point in line.points
+    }
+    beside = {METRICS[other.metric].title: other.metric for other in others}
+    return [
+        _training_row(line.title, point, *headings)
+        | {title: format_number(values.get((metric, point.run))) for title, metric in beside.items()}
+        for line in result.lines
+        for point in line.points
+    ]
 
 
 def _training_row(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.text import compact_count, escape_for_plotly, truncate_middle, wrap_lines
+from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
+from calib_core.wording import compact_count
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,8 @@ def test_plain_takes_all_meaning_from_markup(text: str, drawn: str) -> None:
         (999_500, "1M"),
         (1_319_000, "1.32M"),
         (2_000_000_000, "2B"),
+        (300_000_000_000, "300B"),
+        (12_800_000_000_000, "12.8T"),
     ],
 )
 def test_compact_has_five_letters_at_most(count: int, written: str) -> None:
