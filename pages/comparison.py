@@ -29,6 +29,7 @@ from calib_core.results.comparison import (
     MetricEstimate,
     compare_runs,
 )
+from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.score import metric_availability
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
@@ -103,7 +104,7 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
     Unavailable
         Where no run gives one of the methods.
     """
-    selection = pick_run_selection(url_state, runs)
+    selection = pick_run_selection(url_state, runs, default_methods=default_compared_methods)
     available = {
         id_
         for scored in selection.run_evidences

@@ -162,7 +162,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             url_state,
             runs,
             methods=offered,
-            max_methods=len(offered),
+            default_methods=lambda available, _n_runs: available,
             options=MethodOptions(unparseable=rule),
             extra_methods=unparsed if unparsed_choice == "wrong" else {},
         )

@@ -232,8 +232,8 @@ def multiple_choice_note(run: AnswerRun) -> str | None:
         return f"{weakness}: there are no more clusters than options"
     low, high = ((n_samples - clusters) / n_samples for clusters in (most_clusters, 1))
     return (
-        f"{weakness}: {n_options} options and {n_samples} samples leave it {most_clusters} values, {low:.4g} to "
-        f"{high:.4g}, where all samples parse"
+        f"{weakness}: {n_options} options and {n_samples} samples leave it {most_clusters} values, "
+        f"{low:.4g} to {high:.4g}, where all samples parse"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS, in_order
+from calib_core.methods.self_consistency import PAIRWISE
 
 METHOD_PREFERENCE: Final = tuple(sorted(METHODS, key=lambda id_: METHODS[id_].display_rank))
 """Every method, starting with those that differ most in how they are obtained."""
@@ -15,11 +16,40 @@ MAX_DEFAULT_METHODS: Final = 3
 """Number of methods shown at first; more would clutter a diagram."""
 
 
+MAX_DEFAULT_POINTS: Final = 40
+"""Number of runs by methods that a comparison shows at first; more could not be told apart."""
+
+
 def default_methods(
     usable: Collection[str], preference: Sequence[str] = METHOD_PREFERENCE, limit: int = MAX_DEFAULT_METHODS
 ) -> list[str]:
     """The first `limit` usable methods by preference, returned in the registry's order."""
     return in_order(in_order(usable, preference)[:limit])
+
+
+def default_compared_methods(usable: Collection[str], n_runs: int) -> list[str]:
+    """The methods that a comparison of runs opens with: all, unless their points would not fit the figure.
+
+    F_PC, which is the last by preference, is kept.
+
+    Parameters
+    ----------
+    usable : collection of str
+        Ids of the methods that any of the runs has.
+    n_runs : int
+
+    Examples
+    --------
+    >>> len(default_compared_methods(["cluster_number", "cluster_size", "pairwise", "p_true"], 6))
+    4
+    >>> default_compared_methods(["verbal", "p_true", "logit_path", "cluster_size", "pairwise"], 20)
+    ['p_true', 'cluster_size', 'pairwise']
+    """
+    limit = max(MAX_DEFAULT_METHODS, MAX_DEFAULT_POINTS // max(n_runs, 1))
+    kept = in_order(usable, METHOD_PREFERENCE)[:limit]
+    if PAIRWISE.id in usable and PAIRWISE.id not in kept:
+        kept[-1] = PAIRWISE.id
+    return in_order(kept)
 
 
 def default_method(usable: Iterable[str]) -> str:

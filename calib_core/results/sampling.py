@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
@@ -68,6 +68,9 @@ BRIER_TOLERANCE: Final = 0.005
 
 _MAX_SHUFFLED: Final = 500_000
 """Number of samples shuffled at a time: small enough for the processor's cache, large enough to be fast."""
+
+SizeAnswer = Literal["enough", "better", "none"]
+"""Whether fewer samples do as well as the reference size, do better than it, or neither."""
 
 SamplingProgress = Callable[[float, str], object]
 """Called with the share that is done, in [0, 1], and with a description of it."""
@@ -185,12 +188,30 @@ class SufficientSize:
     reference_size : int
     tolerance : float
         In units of the Brier score.
+    better_size : int or None
+        The smallest size with a clearly lower Brier score than the reference size.
     """
 
     method: str
     size: int | None
     reference_size: int
     tolerance: float
+    better_size: int | None = None
+
+    @property
+    def answer(self) -> SizeAnswer:
+        """Whether some size is enough, or else better, or none is; said by the headline and by the tiles."""
+        return "enough" if self.size else "better" if self.better_size else "none"
+
+    @property
+    def answer_size(self) -> int | None:
+        """The size that is enough, or else better; None where none is."""
+        return self.size or self.better_size
+
+    @property
+    def answer_text(self) -> str:
+        """The size as a number, or "no N' below 16"."""
+        return str(self.answer_size) if self.answer_size else f"no N' below {self.reference_size}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -901,8 +922,10 @@ def sufficient_size(
     method: str, differences: Mapping[int, BrierDifference], reference_size: int, tolerance: float
 ) -> SufficientSize:
     """The smallest size whose difference lies within `tolerance`, which is above 0."""
-    size = next((size for size, gap in sorted(differences.items()) if gap.within_tolerance(tolerance)), None)
-    return SufficientSize(method, size, reference_size, tolerance)
+    ordered = sorted(differences.items())
+    size = next((size for size, gap in ordered if gap.within_tolerance(tolerance)), None)
+    better = next((size for size, gap in ordered if gap.high < 0), None)
+    return SufficientSize(method, size, reference_size, tolerance, better)
 
 
 def sufficient_size_headline(
@@ -925,28 +948,32 @@ def sufficient_size_headline(
     reference = sufficient_sizes[0].reference_size
     if not any(differences.values()):
         return f"Only N' = {reference} is not greyed, so there is no smaller N' to compare with it."
-    methods_by_size: dict[int, list[str]] = {}
-    for sufficient in sufficient_sizes:
-        if sufficient.size is not None:
-            methods_by_size.setdefault(sufficient.size, []).append(names[sufficient.method])
     parts = [
-        f"{size} samples are enough for {join_names(methods)}"
-        for size, methods in sorted(methods_by_size.items())
+        f"{text} samples are enough for {join_names(methods)}"
+        for text, methods in _methods_by_answer(sufficient_sizes, "enough", names).items()
     ]
-    lower = _sizes_with_lower_brier(
-        [sufficient for sufficient in sufficient_sizes if sufficient.size is None], differences, names
-    )
     parts += [
-        f"{join_names(methods)} {'do' if len(methods) > 1 else 'does'} better with {size} than with "
+        f"{join_names(methods)} {'do' if len(methods) > 1 else 'does'} better with {text} than with "
         f"{reference}"
-        for size, methods in lower.items()
+        for text, methods in _methods_by_answer(sufficient_sizes, "better", names).items()
     ]
-    better = {name for methods in lower.values() for name in methods}
-    insufficient = [names[sufficient.method] for sufficient in sufficient_sizes if sufficient.size is None]
-    if insufficient := [name for name in insufficient if name not in better]:
-        parts.append(f"fewer than {reference} are not enough for {join_names(insufficient)}")
+    parts += [
+        f"{text} is enough for {join_names(methods)}"
+        for text, methods in _methods_by_answer(sufficient_sizes, "none", names).items()
+    ]
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _methods_by_answer(
+    sufficient_sizes: Sequence[SufficientSize], answer: SizeAnswer, names: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Text of the answer → names of the methods with this kind of answer, smallest size first."""
+    found = [sufficient for sufficient in sufficient_sizes if sufficient.answer == answer]
+    methods: dict[str, list[str]] = {}
+    for sufficient in sorted(found, key=lambda sufficient: sufficient.answer_size or 0):
+        methods.setdefault(sufficient.answer_text, []).append(names[sufficient.method])
+    return methods
 
 
 def sufficiency_definition(
@@ -963,25 +990,15 @@ def sufficiency_definition(
     criterion = (
         f"within ±{tolerance:g} of that at N' = {reference}, by its paired 95 % interval over {questions}"
     )
-    better = "".join(
-        f" That of {join_names(methods)} is lower, so better, at N' = {size}."
-        for size, methods in _sizes_with_lower_brier(sufficient_sizes, differences, names).items()
-    )
-    return f"Enough is a Brier score {criterion}.{better}"
-
-
-def _sizes_with_lower_brier(
-    sufficient_sizes: Sequence[SufficientSize],
-    differences: Mapping[str, Mapping[int, BrierDifference]],
-    names: Mapping[str, str],
-) -> dict[int, list[str]]:
-    """Sizes, ascending, that are the smallest with a significantly lower Brier score → methods."""
     methods_by_size: dict[int, list[str]] = {}
     for sufficient in sufficient_sizes:
-        lower = [size for size, gap in sorted(differences[sufficient.method].items()) if gap.high < 0]
-        if lower:
-            methods_by_size.setdefault(lower[0], []).append(names[sufficient.method])
-    return dict(sorted(methods_by_size.items()))
+        if sufficient.better_size is not None:
+            methods_by_size.setdefault(sufficient.better_size, []).append(names[sufficient.method])
+    better = "".join(
+        f" That of {join_names(methods)} is lower, so better, at N' = {size}."
+        for size, methods in sorted(methods_by_size.items())
+    )
+    return f"Enough is a Brier score {criterion}.{better}"
 
 
 # --- Baselines on the same questions --------------------------------------------------------------

@@ -13,7 +13,7 @@ import streamlit as st
 from calib_core.errors import Unavailable
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
-from calib_core.results.defaults import METHOD_PREFERENCE
+from calib_core.results.defaults import MAX_DEFAULT_METHODS, METHOD_PREFERENCE
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import short_run_names
 from pages.state.cache import run_evidence
@@ -80,7 +80,9 @@ def pick_run_selection(
     runs: Sequence[LoadedRun],
     *,
     methods: Sequence[str] | None = None,
-    max_methods: int = 3,
+    default_methods: Callable[[Sequence[str], int], Sequence[str]] = lambda available, _n_runs: available[
+        :MAX_DEFAULT_METHODS
+    ],
     options: MethodOptions | None = None,
     prefer_most: Literal["models", "runs"] = "models",
     extra_methods: Mapping[str, Collection[str]] = MappingProxyType({}),
@@ -94,8 +96,9 @@ def pick_run_selection(
     runs : Sequence of LoadedRun
     methods : Sequence of str, optional
         Ids offered; a single one needs no control. All where omitted, the likeliest to be chosen first.
-    max_methods : int
-        How many of them are selected by default.
+    default_methods : Callable
+        Takes the methods that the chosen runs have, in the order of `methods`, and the number of these runs;
+        returns those selected by default.
     options : MethodOptions, optional
     prefer_most : {"models", "runs"}
         What the default data set has enough of: it is the first with `ENOUGH_TO_COMPARE` models or runs, or
@@ -130,7 +133,7 @@ def pick_run_selection(
             in_order(available),
             label="Confidence methods",
             title_of=lambda id_: METHODS[id_].title,
-            default=in_order(available[:max_methods]),
+            default=in_order(default_methods(available, len(run_ids))),
             help_=METHODS_HELP,
         )
     )

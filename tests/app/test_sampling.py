@@ -59,7 +59,7 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
         assert [drawn_points(at)[method, size] for size in (2, 4, 8)] == pytest.approx(mean, abs=1e-6)
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
     assert tiles(at)["Rows used / total"] == "60 / 60"
-    assert tiles(at)["F_CS: enough at N'"] == "none < 4"
+    assert tiles(at)["F_CS: enough at N'"] == "no N' below 4"
     assert at.code[0].value.startswith("Brier, N'=2, 4, 8 of N=10, answers compared as numbers, unparseable")
     assert "100 repeats, seed 0" in at.code[0].value
     table = screens.table(at, "N'", "Draws")

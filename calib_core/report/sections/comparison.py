@@ -25,7 +25,7 @@ from calib_core.results.comparison import (
     point_name,
     point_value_text,
 )
-from calib_core.results.defaults import default_methods
+from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
 from calib_core.wording import (
     NO_VALUE,
@@ -129,7 +129,7 @@ def _evidence_by_point(
     """Returns run and evidence by point key, and (method, reason, run) for each point that is missing."""
     available = {id_ for run in runs for id_ in run.usable}
     requested = available.intersection(report_input.settings.methods)
-    methods = in_order(requested) or default_methods(available)
+    methods = in_order(requested) or default_compared_methods(available, len(runs))
     evidences: dict[str, tuple[ReportRun, Evidence]] = {}
     refused: list[tuple[str, str, str]] = []
     for index, run in enumerate(runs):

@@ -174,16 +174,22 @@ def sampling_tiles(result: SampleSizeSweep) -> list[Tile]:
 
 
 def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
-    size = next((found.size for found in result.sufficient_sizes if found.method == method), None)
-    curve, reference = result.curve(method, BRIER.id), result.reference_size or result.sizes[-1]
-    index = result.sizes.index(size or reference)
-    no_size = NO_VALUE if result.reference_size is None else f"none < {reference}"
-    return Tile(
-        f"{METHOD_SYMBOLS[method]}: enough at N'",
-        str(size) if size else no_size,
-        ENOUGH_HELP,
-        f"Brier {format_number(curve.mean[index])} at N' = {result.sizes[index]}",
-    )
+    """The answer that the headline gives for this method, with its Brier score."""
+    found = next((found for found in result.sufficient_sizes if found.method == method), None)
+    brier = dict(zip(result.sizes, result.curve(method, BRIER.id).mean, strict=True))
+    name = METHOD_SYMBOLS[method]
+    if found is None:
+        last = result.sizes[-1]
+        return Tile(f"{name}: enough at N'", NO_VALUE, ENOUGH_HELP, _brier_text(brier, last))
+    reference = found.reference_size
+    size = found.answer_size or reference
+    label = f"{name}: better at N'" if found.answer == "better" else f"{name}: enough at N'"
+    against = f", {format_number(brier[reference])} at {reference}" if found.answer == "better" else ""
+    return Tile(label, found.answer_text, ENOUGH_HELP, f"{_brier_text(brier, size)}{against}")
+
+
+def _brier_text(brier: Mapping[int, float | None], size: int) -> str:
+    return f"Brier {format_number(brier[size])} at N' = {size}"
 
 
 def sampling_recipe(result: SampleSizeSweep, metric: str) -> str:

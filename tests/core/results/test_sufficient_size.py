@@ -91,7 +91,7 @@ def test_the_paper_s_kind_of_sentence() -> None:
     gaps = {"a": {4: far, 8: far}, "b": {4: far, 8: near}, "c": {4: far, 8: near}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "8 samples are enough for F_CS and F_PC; fewer than 16 are not enough for F_CN."
+        "8 samples are enough for F_CS and F_PC; no N' below 16 is enough for F_CN."
     )
     assert sufficiency_definition(found, gaps, NAMES, 1319) == (
         "Enough is a Brier score within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 "
@@ -103,7 +103,7 @@ def test_no_sufficient_size_and_better_smaller_sizes_are_reported() -> None:
     gaps = {"a": {4: difference(-0.03, -0.02)}, "b": {4: difference(-0.03, 0.03)}}
     found = [sufficient_size(method, gaps[method], 8, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "F_CN does better with 4 than with 8; fewer than 8 are not enough for F_CS."
+        "F_CN does better with 4 than with 8; no N' below 8 is enough for F_CS."
     )
     definition = sufficiency_definition(found, gaps, NAMES, 10)
     assert definition.endswith("That of F_CN is lower, so better, at N' = 4.")
@@ -112,7 +112,7 @@ def test_no_sufficient_size_and_better_smaller_sizes_are_reported() -> None:
 def test_fewer_do_better_only_where_the_whole_interval_is_below() -> None:
     gaps = {"a": {4: difference(-0.03, 0.01)}}
     found = [sufficient_size("a", gaps["a"], 8, 0.005)]
-    assert sufficient_size_headline(found, gaps, NAMES) == "Fewer than 8 are not enough for F_CN."
+    assert sufficient_size_headline(found, gaps, NAMES) == "No N' below 8 is enough for F_CN."
     assert "lower" not in sufficiency_definition(found, gaps, NAMES, 99)
 
 
@@ -121,7 +121,7 @@ def test_fewer_may_do_better_at_any_size() -> None:
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; fewer than 16 are not "
+        "F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; no N' below 16 is "
         "enough for F_PC."
     )
     assert sufficiency_definition(found, gaps, NAMES, 10).endswith(
