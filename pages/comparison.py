@@ -32,6 +32,7 @@ from calib_core.results.comparison import (
 from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.score import metric_availability
+from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.wording import format_interval, plural
 from pages.state.cache import cached_result
@@ -177,12 +178,15 @@ def comparison_view_caption(choice: ComparisonChoice, result: Comparison) -> Vie
     """Return the caption that says which runs and methods the points are of."""
     drawn = [choice.evidence_by_point[point.key] for point in result.points]
     binned = METRICS[choice.x].binned or METRICS[choice.y].binned
-    return view_caption(
+    evidences = [scored.evidence for scored in drawn]
+    caption = view_caption(
         plural(len(drawn), "point"),
         [scored.run.title for scored in drawn],
-        [scored.evidence for scored in drawn],
+        evidences,
         bins_caption(choice.scheme) if binned else "",
     )
+    missing = missing_statistics_note(evidences, [choice.x, choice.y], choice.scheme, intervals=True)
+    return replace(caption, missing_note=missing)
 
 
 def show_comparison_tiles(result: Comparison) -> None:

@@ -61,6 +61,7 @@ from calib_core.results.hidden_groups import (
 from calib_core.results.published import compare_mmlu
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import metric_availability
+from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
@@ -364,12 +365,15 @@ def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCapt
     title = METRICS[result.metric].title
     titles = {run.id: run.title for run in choice.selection.runs}
     by = result.group_by.title
-    return view_caption(
+    evidences = list(choice.evidences.values())
+    caption = view_caption(
         f"{title} by {by}",
         [titles[id_] for id_ in choice.evidences],
-        list(choice.evidences.values()),
+        evidences,
         bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
     )
+    missing = missing_statistics_note(evidences, [result.metric], choice.scheme, intervals=True)
+    return replace(caption, missing_note=missing)
 
 
 def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:

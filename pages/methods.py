@@ -54,6 +54,7 @@ from calib_core.results.published import (
     has_choices,
     published_methods,
 )
+from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
@@ -289,10 +290,10 @@ def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCa
         "rows common to the methods of a run" if choice.row_choice == "common" else "each method's own rows"
     )
     metrics = f"ECE, {bins_caption(choice.scheme)}, and Brier score"
-    caption = view_caption(
-        "Table", [scored.run.title for scored in shown], [scored.evidence for scored in shown], metrics
-    )
-    return replace(caption, rows_text=rows)
+    evidences = [scored.evidence for scored in shown]
+    caption = view_caption("Table", [scored.run.title for scored in shown], evidences, metrics)
+    missing = missing_statistics_note(evidences, ["ece"], choice.scheme, intervals=False)
+    return replace(caption, rows_text=rows, missing_note=missing)
 
 
 def _link_to_comparison(result: MethodsTable) -> None:

@@ -37,6 +37,7 @@ from calib_core.results.reliability_without_bins import (
     unavailable_without_bins,
 )
 from calib_core.results.score import score
+from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
 from calib_core.wording import format_number, format_short, p_value_phrase, plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
@@ -436,7 +437,7 @@ def show_reliability_remarks(choice: RunChoice, result: Reliability) -> None:
 
 def reliability_view_caption(choice: RunChoice) -> ViewCaption:
     """Return the caption that says which run, method and metric the diagram is of."""
-    return view_caption(
+    caption = view_caption(
         "Reliability diagram",
         [choice.run.title],
         [choice.evidence],
@@ -445,6 +446,8 @@ def reliability_view_caption(choice: RunChoice) -> ViewCaption:
         if not METRICS[choice.metric].binned
         else metric_caption(choice.metric, choice.scheme),
     )
+    missing = missing_statistics_note([choice.evidence], [choice.metric], choice.scheme, intervals=False)
+    return replace(caption, missing_note=missing)
 
 
 def show_bounds(choice: RunChoice, reason: Unavailable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -38,6 +39,7 @@ from calib_core.results.pooling import (
 )
 from calib_core.results.published import RSD_MODELS, compare_rsd
 from calib_core.results.robustness import Sweep, sweep_bins
+from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
@@ -111,12 +113,14 @@ def _sweep_view_caption(choice: RunChoice, results: Sequence[Sweep]) -> ViewCapt
     """Return the caption that says which runs and metrics the curves are of."""
     sweep = choice.required_sweep
     metrics = dict.fromkeys(METRICS[curve.metric].title for result in results for curve in result.curves)
-    return view_caption(
+    evidences = [choice.evidence, *(evidence for _, evidence in sweep.other_runs)]
+    caption = view_caption(
         f"{names_or_count(list(metrics), 'metrics')} over M",
         [choice.run.title, *(run.title for run, _ in sweep.other_runs)],
-        [choice.evidence, *(evidence for _, evidence in sweep.other_runs)],
+        evidences,
         f"M in {{{bin_counts_text(sweep.bin_counts)}}}",
     )
+    return replace(caption, missing_note=missing_statistics_note(evidences, sweep.metrics, intervals=False))
 
 
 def _show_exactness_badge(choice: RunChoice) -> None:

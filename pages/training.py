@@ -33,6 +33,7 @@ from calib_core.results.training import (
     place_checkpoints,
     training_curves,
 )
+from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.wording import COUNT_UNITS, plural
 from pages.state.cache import cached_result, run_evidence
@@ -193,7 +194,10 @@ def training_view_caption(
         [evidences[point.run] for point in points],
         bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
     )
-    return replace(caption, run_noun="lines")
+    missing = missing_statistics_note(
+        [evidences[point.run] for point in points], [result.metric], choice.scheme, intervals=False
+    )
+    return replace(caption, run_noun="lines", missing_note=missing)
 
 
 def single_checkpoints_toggle(result: Training) -> None:

@@ -323,7 +323,8 @@ def describe_lines(result: ReliabilityLines) -> str:
     )
     shared = f", {result.shared_label}" if result.shared_label else ""
     subject = f"{plural(len(result.lines), 'line')}{shared}"
-    return f"Reliability diagram of {subject}. {descriptions or result.headline}."
+    content = f"{descriptions}." if descriptions else result.headline
+    return f"Reliability diagram of {subject}. {content}"
 
 
 def _percent_or_unknown(value: float | None) -> str:

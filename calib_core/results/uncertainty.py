@@ -176,6 +176,57 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
     return f"{metric.title} has no interval below {MIN_ROWS} rows." if evidence.n_used < MIN_ROWS else None
 
 
+def missing_statistics_note(
+    evidences: Sequence[Evidence], metric_ids: Sequence[str], scheme: Scheme | None = None, *, intervals: bool
+) -> str:
+    """Why numbers have no interval or no p-value, in one line; "" where none is missing.
+
+    Parameters
+    ----------
+    evidences : sequence of Evidence
+        What the numbers are of.
+    metric_ids : sequence of str
+        The numbers; those that an evidence does not support have no value that could lack anything.
+    scheme : Scheme, optional
+        Ten bins of equal width where omitted.
+    intervals : bool
+        Whether the numbers are shown with intervals where they have one.
+    """
+    counts: dict[str, int] = {}
+    for evidence in evidences:
+        for reason in dict.fromkeys(_missing_reasons(evidence, metric_ids, scheme, intervals=intervals)):
+            counts[reason] = counts.get(reason, 0) + 1
+    n = len(evidences)
+    return " ".join(
+        reason if count == n else f"{reason.rstrip('.')} ({count:,} of {n:,})."
+        for reason, count in counts.items()
+    )
+
+
+def _missing_reasons(
+    evidence: Evidence, metric_ids: Sequence[str], scheme: Scheme | None, *, intervals: bool
+) -> list[str]:
+    """The reasons of one evidence, as sentences."""
+    metrics = [get_metric(id_) for id_ in metric_ids]
+    shown = [
+        metric
+        for metric in metrics
+        if not evidence.unavailable_reason(metric, effective_scheme(metric, scheme or Scheme()))
+    ]
+    if not shown:
+        return []
+    without_p = evidence.no_null_reason
+    reasons: list[str] = []
+    if without_p and any(metric.binned for metric in shown):
+        reasons.append(f"No p-value: {without_p}.")
+    elif evidence.verdict.kind == "few":
+        reasons.append(evidence.verdict.reason)
+    if intervals:
+        found = (no_interval_reason(evidence, metric.id, scheme) for metric in shown)
+        reasons += [reason for reason in found if reason]
+    return reasons
+
+
 def _formula_interval(
     evidence: AnswerEvidence, metric: Metric, scheme: Scheme, value: float, seed: int, unit_text: str
 ) -> Interval | None:

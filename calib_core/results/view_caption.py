@@ -32,6 +32,8 @@ class ViewCaption:
         As of `rows_caption`.
     run_noun : str
         What to call `runs` where they are counted.
+    missing_note : str
+        Why numbers shown have no interval or p-value, in one line; "" where none is missing.
     """
 
     view: str
@@ -40,6 +42,7 @@ class ViewCaption:
     metric_text: str = ""
     rows_text: str = ""
     run_noun: str = "runs"
+    missing_note: str = ""
 
     @property
     def sentence(self) -> str:

@@ -60,12 +60,14 @@ def show_view_caption(text: str, key: str = "looking") -> None:
 def show_provenance(view: ViewCaption, *recipes: str, key: str = "looking") -> None:
     """Draw the line below a figure: which runs, methods, metric and rows it shows.
 
-    The line opens to how the numbers were computed, one box to copy for each of the recipes.
+    The line opens to how the numbers were computed, one box to copy for each of the recipes. Below it stands
+    why an interval or a p-value is missing, where one is.
     """
     sentence = f":material/visibility: {escape_markdown(view.sentence)}"
     with st.expander(sentence, key=key, type="compact"):
         for recipe in recipes:
             show_recipe(recipe)
+    show_remarks(view.missing_note)
 
 
 def show_recipe(text: str) -> None:
