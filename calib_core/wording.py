@@ -14,6 +14,9 @@ NO_VALUE: Final = "–"
 NOT_DEFINED: Final = "not defined"
 """Shown in place of a missing number within a sentence."""
 
+_COMMON_FIRST_WORDS: Final = frozenset({"A", "An", "The", "Only", "No", "It", "Its", "Runs", "There", "Sums"})
+"""First words that lose their capital within a sentence; another may be a name."""
+
 COUNT_UNITS: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
 """What large counts are divided by, and how that is written."""
 
@@ -111,6 +114,19 @@ def compact_count(count: int) -> str:
         if float(f"{count:.3g}") >= unit:
             return f"{count / unit:.3g}{suffix}"
     raise AssertionError(count)
+
+
+def as_clause(sentence: str) -> str:
+    """A sentence as part of another: without its full stop, and without the capital of a common first word.
+
+    Examples
+    --------
+    >>> as_clause("Only sums are kept."), as_clause("Qwen has no id.")
+    ('only sums are kept', 'Qwen has no id')
+    """
+    text = sentence.rstrip(".")
+    first = text.partition(" ")[0]
+    return f"{text[0].lower()}{text[1:]}" if first in _COMMON_FIRST_WORDS else text
 
 
 def plural(n: int, noun: str) -> str:

@@ -371,7 +371,7 @@ def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
     reference = pick_reference(METHOD_COLUMNS)
     comparison = compare_published_methods(
         result,
-        {run.id: run.title for run in runs},
+        short_names_by_id(runs),
         {run.id: has_choices(run.report.run) for run in runs},
         reference,
     )

@@ -359,8 +359,8 @@ def page() -> None:
             show_checkpoint_diagram(choice, evidences[chosen], runs[chosen], PAGES["reliability"].script)
     recipes = dict.fromkeys("\n".join(training_recipes(each)) for each in results)
     show_provenance(training_view_caption(choice, result, evidences), *recipes)
-    for each in results:
-        show_remarks(*each.line_summaries, *each.step_summaries)
+    show_remarks(*result.line_summaries)
+    show_remarks(*(summary for each in results for summary in each.step_summaries))
     st.caption(f"{TRAINING_CAPTION} Click a point or a row to see its reliability diagram.")
     show_checkpoint_table(choice, result, others, chosen)
     show_runs_left_out(result, unavailable, {id_: run.title for id_, run in runs.items()})

@@ -29,13 +29,16 @@ def published_rows(
     return [
         {
             "Number": title,
-            **{f"{name} (paper)": _text(comparison, row, name) for name in comparison.published_columns},
+            **{
+                f"{name} (paper)": _text(comparison, row, key)
+                for key, name in comparison.published_columns.items()
+            },
             **{
                 column: text
                 for key, name in own.items()
                 for column, text in (
                     (name, _text(comparison, row, key)),
-                    (f"{name} − {comparison.reference}", _difference_text(comparison, row, key)),
+                    (f"{name}, difference", _difference_text(comparison, row, key)),
                 )
             },
         }
@@ -58,8 +61,11 @@ def _difference_text(comparison: PublishedComparison, row: str, run: str) -> str
 
 
 def published_source(comparison: PublishedComparison) -> str:
-    """Where the published numbers are printed, and how they were made."""
-    return f"{comparison.source}: {comparison.setting}."
+    """Where the published numbers are printed, how they were made, and what differences are from."""
+    source = f"{comparison.source}: {comparison.setting}."
+    if not comparison.own_columns:
+        return source
+    return f"{source} Differences are from {comparison.reference}. {OTHER_DATA_NOTE}"
 
 
 def published_block(comparison: PublishedComparison) -> Block:
@@ -73,7 +79,6 @@ def published_block(comparison: PublishedComparison) -> Block:
         captions=(
             *(finding.sentence for finding in comparison.findings),
             published_source(comparison),
-            *((OTHER_DATA_NOTE,) if comparison.own_columns else ()),
         ),
         remarks=comparison.remarks,
     )

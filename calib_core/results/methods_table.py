@@ -395,8 +395,9 @@ def multiple_choice_notes(evidences: Iterable[Evidence]) -> tuple[str, ...]:
     """What to know about F_CN on multiple choice, as sentences; () where no run has both."""
     runs_by_note: dict[str, dict[str, None]] = {}
     for evidence in evidences:
-        is_f_cn = isinstance(evidence, AnswerEvidence) and evidence.method.id == CLUSTER_NUMBER.id
-        if is_f_cn and (note := multiple_choice_note(evidence.run)):
+        if not isinstance(evidence, AnswerEvidence) or evidence.method.id != CLUSTER_NUMBER.id:
+            continue
+        if note := multiple_choice_note(evidence.run):
             runs_by_note.setdefault(note, {})[evidence.run.label] = None
     if len(runs_by_note) == 1:
         return (f"{next(iter(runs_by_note))}.",)

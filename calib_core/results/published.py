@@ -26,7 +26,7 @@ from calib_core.results.methods_table import MethodsTable
 from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve, significant_ends
 from calib_core.results.training import Training, TrainingLine
 from calib_core.runs import AnswerRun, Run
-from calib_core.wording import format_percent, join_names
+from calib_core.wording import as_clause, format_percent, join_names
 
 RSD_SOURCE: Final = "Full-ECE paper (Liu et al. 2024), Table 1"
 METHODS_SOURCE: Final = "Self-consistency paper (Wang et al., arXiv 2403.09849), Table 1"
@@ -172,10 +172,10 @@ class Finding:
     @property
     def kind(self) -> FindingKind:
         """The judgement on all runs together."""
-        kinds = {judgement.kind for judgement in self.judgements}
-        if len(kinds) > 1:
+        kinds: list[FindingKind] = [judgement.kind for judgement in self.judgements]
+        if len(set(kinds)) > 1:
             return "mixed"
-        return next(iter(kinds), "none")
+        return kinds[0] if kinds else "none"
 
     @property
     def verdict(self) -> str:
@@ -199,14 +199,20 @@ class Finding:
     def details(self) -> str:
         """The numbers of a few runs of each kind, or why it cannot be told; "" without runs."""
         parts: list[str] = []
-        for kind in ("holds", "fails", "unknown"):
+        for kind, word in (
+            ("holds", "holds for"),
+            ("fails", "does not hold for"),
+            ("unknown", "not told for"),
+        ):
             of_kind = [judgement for judgement in self.judgements if judgement.kind == kind]
-            parts += [
-                f"{judgement.subject}: {judgement.detail}" if judgement.subject else judgement.detail
+            texts = [
+                f"{judgement.subject} ({judgement.detail})" if judgement.subject else judgement.detail
                 for judgement in of_kind[:MAX_DETAILS]
             ]
             if hidden := len(of_kind[MAX_DETAILS:]):
-                parts.append(f"{hidden:,} more of these")
+                texts.append(f"{hidden:,} more")
+            if texts:
+                parts.append(f"{word if self.kind == 'mixed' else ''} {join_names(texts)}".strip())
         return "; ".join(parts)
 
     @property
@@ -227,8 +233,8 @@ class PublishedComparison:
     findings : tuple[Finding, ...]
     rows : Mapping[str, str]
         Row key → title; empty where the paper prints no numbers.
-    published_columns : tuple[str, ...]
-        The paper's models.
+    published_columns : Mapping[str, str]
+        Column key → one of the paper's models.
     own_columns : Mapping[str, str]
         Run key → title.
     values : Mapping[tuple[str, str], float]
@@ -244,7 +250,7 @@ class PublishedComparison:
     setting: str
     findings: tuple[Finding, ...]
     rows: Mapping[str, str] = field(default_factory=dict[str, str])
-    published_columns: tuple[str, ...] = ()
+    published_columns: Mapping[str, str] = field(default_factory=dict[str, str])
     own_columns: Mapping[str, str] = field(default_factory=dict[str, str])
     values: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     reference: str = ""
@@ -258,7 +264,7 @@ class PublishedComparison:
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each number: number, column, published, value, difference (from `reference`)."""
-        columns = {name: (name, True) for name in self.published_columns}
+        columns = {key: (key, True) for key in self.published_columns}
         columns |= {run: (title, False) for run, title in self.own_columns.items()}
         records = [
             {
@@ -328,7 +334,7 @@ def compare_rsd(sweeps: Mapping[str, Sweep], reference: str = RSD_MODELS[-1]) ->
             ),
         ),
         rows={metric: f"RSD of {METRICS[metric].title_in_sentence}" for metric in _RSD_ROWS},
-        published_columns=RSD_MODELS,
+        published_columns={model: model for model in RSD_MODELS},
         own_columns=own_columns,
         values=values,
         reference=reference,
@@ -371,8 +377,8 @@ def _no_rsd_reason(sweep: Sweep, curves: Mapping[str, SweepCurve]) -> str:
         return OTHER_BINS
     for metric in ("full_ece", "cw_ece"):
         if metric not in curves:
-            reason = sweep.unavailable.get(metric, "it is not among the chosen metrics").rstrip(".")
-            return f"no {METRICS[metric].title} ({reason[0].lower()}{reason[1:]})"
+            reason = as_clause(sweep.unavailable.get(metric, "it is not among the chosen metrics"))
+            return f"no {METRICS[metric].title}: {reason}"
     if sweep.n_used < MIN_ROWS:
         return f"below {MIN_ROWS} rows"
     of_both = [curves["full_ece"], curves["cw_ece"]]
@@ -406,7 +412,7 @@ def compare_training(result: Training) -> PublishedComparison:
         Of Full-ECE.
     """
     judgements = [_judge_fall(line) for line in result.followed_lines]
-    reason = next(iter(result.unavailable.values()), "no run here is a checkpoint").rstrip(".")
+    reason = as_clause(next(iter(result.unavailable.values()), "no run here is a checkpoint"))
     return PublishedComparison(
         source=TRAINING_SOURCE,
         setting="Baichuan-2 7B over its checkpoints, M = 10; only plotted, so there is no number to show",
@@ -430,7 +436,7 @@ def _judge_fall(line: TrainingLine) -> Judgement:
 def _judge_lower(subject: str, change: Contrast) -> Judgement:
     """Whether a paired difference is clearly below 0, above 0, or neither."""
     if change.difference is None:
-        return Judgement(subject, "unknown", (change.reason or "the runs cannot be compared").rstrip("."))
+        return Judgement(subject, "unknown", as_clause(change.reason or "the runs cannot be compared"))
     detail = f"{difference_text(change.difference)}, {change_phrase(change)}"
     if not change.is_clear:
         return Judgement(subject, "unknown", detail)
@@ -471,9 +477,10 @@ def compare_published_methods(
         A key of `METHOD_COLUMNS`.
     """
     dataset, _ = METHOD_COLUMNS[reference]
-    columns = tuple(name for name, (of, _) in METHOD_COLUMNS.items() if of == dataset)
+    columns = {key: model for key, (of, model) in METHOD_COLUMNS.items() if of == dataset}
     shared = [run for run in table.runs if any((run, id_) in table.cells for id_ in PAPER_METHODS)]
-    methods = in_order([*PAPER_METHODS, *(id_ for run, id_ in table.cells if run in shared)])
+    own_methods = in_order({id_ for run, id_ in table.cells if run in shared})
+    methods = [*PAPER_METHODS, *(id_ for id_ in own_methods if id_ not in PAPER_METHODS)]
     values: dict[tuple[str, str], float] = {}
     for of, method, model, ece, brier in (
         published_methods().select("dataset", "method", "model", "ece", "brier").iter_rows()
@@ -490,7 +497,7 @@ def compare_published_methods(
     left_out = [titles[run] for run in table.runs if run not in shared]
     return PublishedComparison(
         source=METHODS_SOURCE,
-        setting=METHODS_SETTING,
+        setting=f"{dataset}, {N_QUESTIONS[dataset]:,} questions; {METHODS_SETTING}",
         findings=_method_findings(table, titles, has_choices),
         rows={
             f"{metric} {method}": f"{name}, {METHODS[method].title}"

@@ -27,7 +27,7 @@ from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, metric_availability, score
 from calib_core.runs import RunInfo, TokenRun
-from calib_core.wording import NOT_DEFINED, compact_count, format_number, join_names, plural
+from calib_core.wording import NOT_DEFINED, as_clause, compact_count, format_number, join_names, plural
 
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
@@ -506,8 +506,8 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     if direction == "zero" or not line.steps:
         return ""
     rises = direction == "higher"
-    verb, verbs, changed = ("Rises", "rise", "higher") if rises else ("Falls", "fall", "lower")
-    question, n_steps = f"{verb} throughout?", len(line.steps)
+    verb, verbs, changed = ("rises", "rise", "higher") if rises else ("falls", "fall", "lower")
+    question, n_steps = f"{METRICS[metric_id].title} {verb} throughout?", len(line.steps)
     phrases = [change_phrase(step) for step in line.steps]
     n_clear = phrases.count(changed)
     note = correction_note(line.steps)
@@ -527,7 +527,7 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     as_they_stand = f"the values {verbs} in {n_as_wished} of {plural(n_steps, 'step')}"
     reason = next((step.reason for step in line.steps if step.difference is None), None)
     if reason:
-        return f"{question} Cannot be told: {as_they_stand}, but {reason[0].lower()}{reason[1:]}"
+        return f"{question} Cannot be told: {as_they_stand}, but {as_clause(reason)}."
     return (
         f"{question} Cannot be told: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
     )

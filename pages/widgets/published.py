@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import polars as pl
@@ -13,7 +13,7 @@ from calib_core.report.published_table import (
     published_rows,
     published_source,
 )
-from calib_core.results.published import OTHER_DATA_NOTE, Finding, FindingKind, PublishedComparison
+from calib_core.results.published import Finding, FindingKind, PublishedComparison
 from calib_core.wording import plural
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu
@@ -32,7 +32,7 @@ _ICONS: Final[Mapping[FindingKind, str]] = {
 }
 
 
-def pick_reference(columns: Mapping[str, object] | tuple[str, ...], default: int = 0) -> str:
+def pick_reference(columns: Iterable[str], default: int = 0) -> str:
     """Draw the control of the published column that differences are from, and return the column."""
     names = list(columns)
     index = url_selectbox(
@@ -65,24 +65,23 @@ def show_published(comparison: PublishedComparison, stem: str) -> None:
     if comparison.rows:
         rows = published_rows(comparison)
         shown = pl.DataFrame(rows, infer_schema_length=None)
-        columns = fit_column_widths({}, shown, "Number")
+        columns = fit_column_widths({"Number": st.column_config.TextColumn(pinned=True)}, shown, "Number")
         st.dataframe(
             shown,
             key="paper_table",
             hide_index=True,
-            column_config={**columns, "Number": {**columns["Number"], "pinned": True}},
+            column_config=columns,
             height="content" if len(rows) <= 12 else 460,
             alt=f"{comparison.source}, beside {plural(len(comparison.own_columns), 'run')}",
         )
         export = Export(
             make_file_stem(stem, "published"),
             comparison.to_frame,
-            f"{published_source(comparison)}\nDifferences from {comparison.reference}.",
+            published_source(comparison),
             PUBLISHED_BESIDE_TITLE,
         )
         table_export_menu(export, "paper_table", shown=shown)
-    notes = [published_source(comparison), *([OTHER_DATA_NOTE] if comparison.own_columns else [])]
-    st.caption(escape_markdown(" ".join([*notes, *comparison.remarks])))
+    st.caption(escape_markdown(" ".join([published_source(comparison), *comparison.remarks])))
 
 
 def _finding_text(finding: Finding) -> str:

@@ -137,7 +137,7 @@ def _paper_block(report_input: ReportInput) -> Block:
     method = most_common_method(report_input.answer_runs, report_input.settings.methods)
     evidences: dict[str, AnswerEvidence] = {}
     for key, run in enumerate(report_input.answer_runs):
-        if method in run.usable:
+        if method is not None and method in run.usable:
             evidence = report_input.evidence(run, method)
             if isinstance(evidence, AnswerEvidence):
                 evidences[str(key)] = evidence
