@@ -11,7 +11,6 @@ import streamlit as st
 
 from calib_core.edges import DEFAULT_SCHEME
 from calib_core.figures.sparkline import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
-from calib_core.inference.verdict import MIN_ROWS
 from calib_core.results.defaults import default_method
 from calib_core.results.overview import (
     Overview,
@@ -22,7 +21,7 @@ from calib_core.results.overview import (
 )
 from calib_core.results.view_caption import ViewCaption, bins_caption, method_titles, rows_used_text
 from calib_core.wording import plural
-from pages.state.cache import LoadedFile, cached_result
+from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.uploads import server_lifespan
@@ -73,6 +72,7 @@ def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
     return cached_result(
         ("overview", *((run.id, run.title, run.file.stamp) for run in runs)),
         lambda: summarise_runs({run.title: tuple(run.report.survey.usable.values()) for run in runs}),
+        max_results=MAX_LARGE_RESULTS,  # it holds the runs themselves
     )
 
 
@@ -140,7 +140,7 @@ def show_next_steps(result: Overview) -> None:
     """
     query = _url_values("run", "method", "good")
     steps = {"reliability": "Look at the data"}
-    if any(summary.n_used >= MIN_ROWS for summary in result.by_every_method):
+    if result.has_judged_run:
         steps = {"tour": "Take the tour"} | steps
     own_files, links = st.columns(2, gap="medium", vertical_alignment="center")
     with own_files:
@@ -163,8 +163,7 @@ def show_run_tables(runs: Sequence[LoadedRun], result: Overview) -> None:
 
     A click on a row opens its reliability diagram.
     """
-    has_several_methods = len(result.by_every_method) > len(result.by_default_method)
-    shows_every_method = has_several_methods and url_toggle(
+    shows_every_method = result.has_several_methods and url_toggle(
         "every", "Every confidence method", "A row for each method of each run."
     )
     summaries = result.by_every_method if shows_every_method else result.by_default_method

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import polars as pl
@@ -12,6 +13,7 @@ import polars as pl
 from calib_core.edges import DEFAULT_SCHEME
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import (
+    MIN_ROWS,
     SIGNIFICANCE_LEVEL,
     VERDICT_RECIPE,
     Verdict,
@@ -83,27 +85,49 @@ class RunSummary:
         return counted_kind(self.verdict, self.q)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Overview:
     """Every run at a glance.
 
     Attributes
     ----------
+    evidence : Mapping[str, tuple[Evidence, ...]]
+        Name of a run → the run as seen by each of its methods.
     by_default_method : tuple[RunSummary, ...]
         Each run by the method that stands for it (`default_method`), in the order given.
-    by_every_method : tuple[RunSummary, ...]
-        Each run by each of its methods, in the order given.
     headline, subheadline : str
         On the runs by their default method; the subheadline may be "".
     recipe : str
         How the numbers were made.
     """
 
+    evidence: Mapping[str, tuple[Evidence, ...]]
     by_default_method: tuple[RunSummary, ...]
-    by_every_method: tuple[RunSummary, ...]
     headline: str
     subheadline: str
     recipe: str
+
+    @cached_property
+    def by_every_method(self) -> tuple[RunSummary, ...]:
+        """Each run by each of its methods, in the order given; computed on first use, as it takes longer."""
+        summaries: list[RunSummary] = []
+        for (name, group), default in zip(self.evidence.items(), self.by_default_method, strict=True):
+            shown = _default_evidence(group)
+            summaries += [
+                default if one is shown else replace(run_summary(name, one), short_name=default.short_name)
+                for one in group
+            ]
+        return _with_q(summaries)
+
+    @property
+    def has_several_methods(self) -> bool:
+        """Whether a run has more than one method."""
+        return any(len(group) > 1 for group in self.evidence.values())
+
+    @property
+    def has_judged_run(self) -> bool:
+        """Whether a run has rows enough for a verdict by any of its methods."""
+        return any(one.n_used >= MIN_ROWS for group in self.evidence.values() for one in group)
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each run and method.
@@ -115,7 +139,7 @@ class Overview:
 
 
 def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
-    """Summarise every run by every method it supports.
+    """Summarise every run by the method that stands for it, and by each one once that is asked for.
 
     Parameters
     ----------
@@ -123,25 +147,26 @@ def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
         Name of a run → the run as seen by each of its methods, at least one.
     """
     short_names = _names_by_dataset(runs)
-    summaries = {
-        name: [replace(run_summary(name, evidence), short_name=short_names[name]) for evidence in group]
-        for name, group in runs.items()
-    }
-    by_default_method = _with_q([_default_summary(group) for group in summaries.values()])
+    by_default_method = _with_q(
+        [
+            replace(run_summary(name, _default_evidence(group)), short_name=short_names[name])
+            for name, group in runs.items()
+        ]
+    )
     headline, subheadline = overview_headline(by_default_method)
     return Overview(
+        evidence={name: tuple(group) for name, group in runs.items()},
         by_default_method=by_default_method,
-        by_every_method=_with_q([look for group in summaries.values() for look in group]),
         headline=headline,
         subheadline=subheadline,
         recipe=_OVERVIEW_RECIPE,
     )
 
 
-def _default_summary(group: Sequence[RunSummary]) -> RunSummary:
-    """The summary of a run by the method that stands for it."""
-    method = default_method(look.method for look in group)
-    return next(look for look in group if look.method == method)
+def _default_evidence(group: Sequence[Evidence]) -> Evidence:
+    """A run as seen by the method that stands for it."""
+    method = default_method(one.method.id for one in group)
+    return next(one for one in group if one.method.id == method)
 
 
 def _names_by_dataset(runs: Mapping[str, Sequence[Evidence]]) -> dict[str, str]:

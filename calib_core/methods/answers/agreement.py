@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ def pairwise_confidence(
 ) -> NDArray[np.float64]:
     """F_PC = Π_{j≠i} n_i/(n_i + n_j) of each row's largest cluster i.
 
-    Each distinct clustering is computed once, as a quotient of Python integers, which Python rounds
-    correctly; equal clusterings therefore have bitwise equal values.
+    It is a quotient of two whole numbers, rounded once; equal clusterings therefore have bitwise equal
+    values. Numbers too large for a float are quotients of Python integers, each distinct clustering once.
 
     Parameters
     ----------
@@ -43,11 +43,37 @@ def pairwise_confidence(
         return values
     alone = np.zeros_like(unparsed) if rule == "drop" else unparsed
     clusterings = np.column_stack([alone, sizes])[known]
-    # As bytes, short rows are compared at once; the narrowest dtype makes them short.
-    clusterings = clusterings.astype(np.min_scalar_type(int(clusterings.max())))
-    distinct, which = np.unique(clusterings, axis=0, return_inverse=True)
-    values[known] = np.array([_pairwise_of_clustering(row, rule) for row in distinct.tolist()])[which]
+    numerator, denominator = _products(clusterings, rule)
+    is_large = denominator > _LARGEST_EXACT
+    values[known] = numerator / np.where(is_large, np.nan, denominator)
+    large = np.flatnonzero(is_large)
+    if large.size:
+        distinct, which = np.unique(clusterings[large], axis=0, return_inverse=True)
+        quotients = np.array([_pairwise_of_clustering(row, rule) for row in distinct.tolist()])
+        values[known[large]] = quotients[which]
     return values
+
+
+_LARGEST_EXACT: Final = 2.0**53
+"""Products of whole numbers are exact as floats up to here; a larger one is never rounded to less."""
+
+
+def _products(
+    clusterings: NDArray[np.integer[Any]], rule: UnparseableRule
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Numerator and denominator of F_PC of each clustering, shape (rows,)."""
+    largest = clusterings[:, -1].astype(np.float64)
+    others = clusterings[:, :-1] if rule == "one" else clusterings[:, 1:-1]
+    alone = np.zeros_like(clusterings[:, 0]) if rule == "one" else clusterings[:, 0]
+    is_there, size = others > 0, largest[:, None]
+    with np.errstate(over="ignore"):  # those are computed again
+        numerator = np.where(is_there, size, 1.0).prod(axis=1)
+        denominator = np.where(is_there, size + others, 1.0).prod(axis=1)
+        for number in range(int(alone.max())):  # a power need not be exact where a product is
+            more = alone > number
+            numerator[more] *= largest[more]
+            denominator[more] *= largest[more] + 1
+    return np.minimum(numerator, np.finfo(np.float64).max), denominator
 
 
 def _pairwise_of_clustering(clustering: list[int], rule: UnparseableRule) -> float:
