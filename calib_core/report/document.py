@@ -141,11 +141,19 @@ class BodyWriter:
             + tile_list(block.tiles)
             + code_block(block.recipes)
         )
-        captions = tag("div", paragraphs("caption", block.captions), class_="captions")
-        content = tag("div", opening, class_="top-of-block") + self._figures_and_tables(block)
-        content += "".join(map(ece_brier_html, block.ece_brier_tables)) + (captions if block.captions else "")
-        content += "".join(map(html_table, block.closing_tables))
-        content += bullet_list("remarks", block.remarks) + self._small_figures(block)
+        captions = paragraphs("caption", block.captions)
+        captions = tag("div", captions, class_="captions") if captions else ""
+        remarks = tag("h4", escape_text(block.remarks_heading)) if block.remarks_heading else ""
+        remarks += bullet_list("remarks", block.remarks)
+        tables = block.tables or block.ece_brier_tables or block.closing_tables
+        if [figure.narrow for figure in block.figures] == [True] and captions and not tables:
+            beside = tag("div", captions + remarks)
+            content = tag("div", self._figure_html(block.figures[0]) + beside, class_="pair")
+        else:
+            content = self._figures_and_tables(block)
+            content += "".join(map(ece_brier_html, block.ece_brier_tables)) + captions
+            content += "".join(map(html_table, block.closing_tables)) + remarks
+        content = tag("div", opening, class_="top-of-block") + content + self._small_figures(block)
         return tag("article", content, id=anchor)
 
     def _figures_and_tables(self, block: Block) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.inference.verdict import MIN_ROWS, VERDICT_RECIPE
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
@@ -44,10 +45,18 @@ MAX_RUN_ROWS: Final = 16
 MAX_BIN_ROWS: Final = 20
 """Longest table of bins; of more bins, those with the largest parts of the gap are shown."""
 
-MAX_LEFT_OUT: Final = 8
+LEFT_OUT_HEADING: Final = "What was left out"
+
+MAX_LEFT_OUT: Final = 6
 """At most this many lines say what was left out; the others are counted."""
 
-_MAX_REASON_LENGTH: Final = 200
+LINES_CAPTION: Final = (
+    "A point is a bin: its mean confidence and the share of right answers in it. On the diagonal the two are "
+    "equal; below it the model is over-confident. Small and hollow: fewer than "
+    f"{MIN_ROWS} pairs. The lower panel has each bin's share of all pairs."
+)
+
+_MAX_REASON_LENGTH: Final = 160
 """Longest reason in these lines, in characters."""
 
 
@@ -87,15 +96,18 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 scored.append(_score_run(report_input, run, method))
             except Unavailable as reason:
                 reasons.append(f"{run.title}: {shorten(str(reason), _MAX_REASON_LENGTH)}")
-    left_out = _left_out_block(report_input, scored, reasons)
+    left_out = _left_out_lines(report_input, scored, reasons)
+    left_out_block = Block(LEFT_OUT_HEADING, remarks=left_out)
     if not scored:
-        return Section(ID, TITLE, QUESTION, (left_out,), ("No number can be computed from these files.",))
+        lead = ("No number can be computed from these files.",)
+        return Section(ID, TITLE, QUESTION, (left_out_block,), lead)
     overview = _overview(scored)
     lead = tuple(text for text in (overview.headline, _number_sentence(scored), overview.subheadline) if text)
     if len(scored) == 1:
-        return Section(ID, TITLE, QUESTION, (_single_block(report_input, scored[0]), left_out), lead)
+        return Section(ID, TITLE, QUESTION, (_single_block(report_input, scored[0]), left_out_block), lead)
     progress(len(report_input.runs) / (len(report_input.runs) + 1), "the diagram")
-    return Section(ID, TITLE, QUESTION, (_runs_block(report_input, scored, overview), left_out), lead)
+    blocks = _runs_block(report_input, scored, overview), _diagram_block(report_input, scored, left_out)
+    return Section(ID, TITLE, QUESTION, blocks, lead)
 
 
 def _score_run(report_input: ReportInput, run: ReportRun, method: str) -> _ScoredRun:
@@ -188,45 +200,59 @@ def _bins_table(result: Reliability) -> ReportTable:
 
 
 def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> Block:
-    lines, drawn = _lines(report_input, scored)
-    style_indices = {key: one.run.style_index for key, one in drawn.items()}
-    figure = ReportFigure.from_drawing(
-        lambda theme: lines_figure(lines, theme, style_indices=style_indices), describe_lines(lines)
-    )
-    others = len(scored) - len(lines.lines)
-    not_drawn = f"{plural(others, 'further line')} of the table not drawn." if others else ""
+    """Every run in a row, and the recipe of the numbers."""
     metric, scheme = METRICS[report_input.settings.metric], report_input.settings.scheme
     bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
+    recipe = (
+        f"{metric.recipe_name}{bins}, n: as in the table",
+        *_interval_recipe(scored),
+        f"verdict: {VERDICT_RECIPE}; q: Benjamini–Hochberg over the verdicts of the table",
+    )
     return Block(
-        title="",
-        recipes=(
-            f"{metric.recipe_name}{bins}, n: see the table",
-            *_interval_recipe(scored),
-            overview.recipe,
-        ),
-        figures=(figure,) if lines.lines else (),
-        tables=(_runs_table(report_input, scored, overview),),
-        captions=tuple(
-            text
-            for text in (
-                f"The diagram shows {lines.shared_label or plural(len(lines.lines), 'line')}."
-                if lines.lines
-                else "",
-                not_drawn,
-                *lines.caveats,
-            )
-            if text
-        ),
+        title="", recipes=("; ".join(recipe),), closing_tables=(_runs_table(report_input, scored, overview),)
+    )
+
+
+def _diagram_block(
+    report_input: ReportInput, scored: Sequence[_ScoredRun], left_out: tuple[str, ...]
+) -> Block:
+    """One reliability diagram, a line for each run as far as they can be told apart, and what was left out."""
+    lines, drawn = _lines(report_input, scored)
+    if not lines.lines:
+        return Block(LEFT_OUT_HEADING, remarks=(*dict.fromkeys(lines.unavailable.values()), *left_out))
+    style_indices = {key: one.run.style_index for key, one in drawn.items()}
+    figure = ReportFigure.from_drawing(
+        lambda theme: lines_figure(lines, theme, style_indices=style_indices),
+        describe_lines(lines),
+        narrow=True,
+    )
+    n_others = len(scored) - len(lines.lines)
+    captions = (
+        lines.headline,
+        LINES_CAPTION,
+        f"{plural(n_others, 'line')} of the table not drawn: a diagram has runs of one data set, "
+        f"{MAX_LINES} at most."
+        if n_others
+        else "",
+        *lines.caveats,
+    )
+    return Block(
+        title="Reliability diagram",
+        method_title=lines.shared_label,
+        figures=(figure,),
+        captions=tuple(text for text in captions if text),
+        remarks=left_out,
+        remarks_heading=LEFT_OUT_HEADING,
     )
 
 
 def _lines(
     report_input: ReportInput, scored: Sequence[_ScoredRun]
 ) -> tuple[ReliabilityLines, dict[str, _ScoredRun]]:
-    """The lines of one data set, that of most runs, since only its runs answer the same questions."""
-    groups = runs_by_dataset(list(dict.fromkeys(one.run for one in scored)))
-    largest = max(groups.values(), key=len)
-    chosen = [one for one in scored if len(largest) == 1 or one.run in largest][:MAX_LINES]
+    """The lines of the first data set with several runs, as only these answer the same questions."""
+    groups = runs_by_dataset(list(dict.fromkeys(one.run for one in scored))).values()
+    same_questions = next((group for group in groups if len(group) > 1), None)
+    chosen = [one for one in scored if same_questions is None or one.run in same_questions][:MAX_LINES]
     drawn = {str(index): one for index, one in enumerate(chosen)}
     lines = reliability_lines(
         {key: one.evidence for key, one in drawn.items()},
@@ -242,13 +268,14 @@ def _runs_table(
 ) -> ReportTable:
     metric = METRICS[report_input.settings.metric]
     summaries = {(each.run, each.method): each for each in overview.by_every_method}
+    methods = {one.evidence.method.id: one.evidence.method.title for one in scored}
     rows: list[dict[str, object]] = []
     for one in scored[:MAX_RUN_ROWS]:
         summary = summaries[one.run.title, one.evidence.method.id]
         rows.append(
             {
                 "Run": one.run.title,
-                "Confidence method": summary.method_title,
+                **({"Confidence method": summary.method_title} if len(methods) > 1 else {}),
                 "Verdict": summary.verdict.words,
                 "q": summary.q_text or NO_VALUE,
                 metric.title: one.number_text,
@@ -260,7 +287,10 @@ def _runs_table(
         )
     more = len(scored) - len(rows)
     note = f"{plural(more, 'further row')}: see Start, a page of the full report." if more else ""
-    return ReportTable.from_rows("Every run" if not more else f"The first {MAX_RUN_ROWS} rows", rows, note)
+    by = f", by {next(iter(methods.values()))}" if len(methods) == 1 else ""
+    return ReportTable.from_rows(
+        f"The first {MAX_RUN_ROWS} runs{by}" if more else f"Every run{by}", rows, note
+    )
 
 
 def _interval_recipe(scored: Sequence[_ScoredRun]) -> tuple[str, ...]:
@@ -271,9 +301,9 @@ def _interval_recipe(scored: Sequence[_ScoredRun]) -> tuple[str, ...]:
 # --- What was left out --------------------------------------------------------------------------------------
 
 
-def _left_out_block(
+def _left_out_lines(
     report_input: ReportInput, scored: Sequence[_ScoredRun], reasons: Sequence[str]
-) -> Block:
+) -> tuple[str, ...]:
     """Files that were not loaded, bad rows, runs without a number, rows without a confidence."""
     lines = [
         f"{file.name}: not loaded. {shorten(file.refusal.splitlines()[0], _MAX_REASON_LENGTH)}"
@@ -296,12 +326,9 @@ def _left_out_block(
                 f"({shorten(causes, _MAX_REASON_LENGTH)})."
             )
     lines = list(dict.fromkeys(lines))
-    if more := len(lines) - MAX_LEFT_OUT:
-        if more > 0:
-            lines[MAX_LEFT_OUT:] = [f"And {more:,} more: see Files, a page of the full report."]
-    return Block(
-        "What was left out", remarks=tuple(lines or ["Nothing: every file is loaded and every row used."])
-    )
+    if (more := len(lines) - MAX_LEFT_OUT) > 0:
+        lines[MAX_LEFT_OUT:] = [f"And {more:,} more: see Files, a page of the full report."]
+    return tuple(lines or ["Nothing: every file is loaded and every row used."])
 
 
 def _first_reason(run: ReportRun) -> str:
