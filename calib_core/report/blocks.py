@@ -144,6 +144,8 @@ class Block:
         How to read the figures.
     remarks : tuple[str, ...]
         Caveats, and what is missing.
+    remarks_heading : str
+        The heading above the remarks, "" for none.
     """
 
     title: str
@@ -159,6 +161,7 @@ class Block:
     small_figures_heading: str = ""
     captions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    remarks_heading: str = ""
 
 
 def not_drawn_blocks(reasons: Sequence[str]) -> tuple[Block, ...]:

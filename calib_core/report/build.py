@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from calib_core.errors import Refused, Unavailable
 from calib_core.report.blocks import ProgressCallback, Section
 from calib_core.report.document import render_document
 from calib_core.report.inputs import ReportInput
+from calib_core.report.progress import WorkProgress
 from calib_core.report.provenance import Provenance
-from calib_core.report.sections import SECTIONS
+from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
+
+
+WRITING_SECONDS: Final = 1.5
+"""About how long the document takes to write, plotly.js compressed included; see `ReportPage`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +48,9 @@ def _ignore_progress(_share: float, _text: str) -> None:
 
 
 def selected_pages(requested: Sequence[str]) -> tuple[str, ...]:
-    """Puts the requested pages into the order of SECTIONS, each once; an empty request means all.
+    """Puts the requested pages into the order of SECTIONS, each once.
+
+    An empty request means DEFAULT_PAGES, and ALL_PAGES among them every page.
 
     Raises
     ------
@@ -50,9 +58,11 @@ def selected_pages(requested: Sequence[str]) -> tuple[str, ...]:
         If a page is unknown.
     """
     for id_ in requested:
-        if id_ not in SECTIONS:
-            raise Refused(f"--page: there is no page {id_!r}. Pages: {', '.join(SECTIONS)}.")
-    return tuple(id_ for id_ in SECTIONS if not requested or id_ in requested)
+        if id_ not in SECTIONS and id_ != ALL_PAGES:
+            raise Refused(f"--page: there is no page {id_!r}. Pages: {', '.join(SECTIONS)}; or {ALL_PAGES}.")
+    if ALL_PAGES in requested:
+        return tuple(SECTIONS)
+    return tuple(id_ for id_ in SECTIONS if id_ in (requested or DEFAULT_PAGES))
 
 
 def build_report(
@@ -68,11 +78,11 @@ def build_report(
     report_input : ReportInput
         The runs, the files and the settings.
     pages : Sequence[str]
-        Keys of SECTIONS; empty for all.
+        As `selected_pages` takes them.
     provenance : Provenance
         When and by which command the report is made.
     progress : ProgressCallback
-        Called before each step.
+        Called before each step with a share below 1 that never falls, and with 1 when the report is made.
 
     Raises
     ------
@@ -82,13 +92,12 @@ def build_report(
     page_ids = selected_pages(pages)
     sections: list[Section] = []
     left_out: dict[str, str] = {}
-    for index, id_ in enumerate(page_ids):
+    work = WorkProgress(
+        progress, [*(SECTIONS[id_].seconds(report_input) for id_ in page_ids), WRITING_SECONDS]
+    )
+    for id_ in page_ids:
         page = SECTIONS[id_]
-
-        def page_progress(share: float, text: str, index: int = index, title: str = page.title) -> None:
-            progress((index + share) / (len(page_ids) + 1), f"{title}: {text}" if text else title)
-
-        page_progress(0.0, "")
+        page_progress = work.start_part(page.title)
         try:
             sections.append(page.section(report_input, page_progress))
         except Unavailable as reason:
@@ -96,5 +105,7 @@ def build_report(
     if not sections:
         reasons = "; ".join(f"{id_}: {why}" for id_, why in left_out.items())
         raise Refused(f"No page has anything to say of these runs. {reasons}")
-    progress(len(page_ids) / (len(page_ids) + 1), "writing")
-    return Report(tuple(sections), left_out, render_document(report_input, sections, left_out, provenance))
+    work.start_part("writing")
+    report = Report(tuple(sections), left_out, render_document(report_input, sections, left_out, provenance))
+    work.finish()
+    return report

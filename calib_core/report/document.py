@@ -33,8 +33,8 @@ from calib_core.report.html import (
 )
 from calib_core.report.inputs import ReportInput
 from calib_core.report.provenance import Provenance, program_versions
-from calib_core.report.sections import SECTIONS
-from calib_core.wording import plural
+from calib_core.report.sections import SECTIONS, files, summary
+from calib_core.wording import NO_VALUE, plural
 
 _FOLDER: Final = Path(__file__).parent
 """Where document.css and document.js lie."""
@@ -44,6 +44,15 @@ _RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
 
 DOCUMENT_TITLE: Final = "Calibration report"
 MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins, methods and runs are chosen."
+
+SUMMARY_METRICS: Final = ("ece", "accuracy")
+"""The metrics that every summary shows and explains."""
+
+MAX_BRIEF_METHODS: Final = 4
+"""At most this many confidence methods are explained in a summary."""
+
+MAX_BRIEF_FILES: Final = 6
+"""Up to this many files have their checksums in a report without the page Files."""
 
 _MAX_UNFOLDED_BLOCKS: Final = 3
 """From this many blocks on, the contents fold the list of a section's blocks."""
@@ -132,11 +141,19 @@ class BodyWriter:
             + tile_list(block.tiles)
             + code_block(block.recipes)
         )
-        captions = tag("div", paragraphs("caption", block.captions), class_="captions")
-        content = tag("div", opening, class_="top-of-block") + self._figures_and_tables(block)
-        content += "".join(map(ece_brier_html, block.ece_brier_tables)) + (captions if block.captions else "")
-        content += "".join(map(html_table, block.closing_tables))
-        content += bullet_list("remarks", block.remarks) + self._small_figures(block)
+        captions = paragraphs("caption", block.captions)
+        captions = tag("div", captions, class_="captions") if captions else ""
+        remarks = tag("h4", escape_text(block.remarks_heading)) if block.remarks_heading else ""
+        remarks += bullet_list("remarks", block.remarks)
+        tables = block.tables or block.ece_brier_tables or block.closing_tables
+        if [figure.narrow for figure in block.figures] == [True] and captions and not tables:
+            beside = tag("div", captions + remarks)
+            content = tag("div", self._figure_html(block.figures[0]) + beside, class_="pair")
+        else:
+            content = self._figures_and_tables(block)
+            content += "".join(map(ece_brier_html, block.ece_brier_tables)) + captions
+            content += "".join(map(html_table, block.closing_tables)) + remarks
+        content = tag("div", opening, class_="top-of-block") + content + self._small_figures(block)
         return tag("article", content, id=anchor)
 
     def _figures_and_tables(self, block: Block) -> str:
@@ -255,17 +272,20 @@ def render_document(
         HTML, to be encoded as UTF-8.
     """
     writer = BodyWriter()
+    is_brief = all(section.id == summary.ID for section in sections)
     content = (
         "".join(writer.section_html(section) for section in sections)
-        + _glossary_html()
-        + _reproduction_html(provenance)
+        + (_brief_glossary_html(report_input) if is_brief else _glossary_html())
+        + _reproduction_html(provenance, report_input, sections)
     )
     main = tag("main", content)
     script = (_FOLDER / "document.js").read_text(encoding="utf-8")
     sheet = tag(
         "div",
-        _header_html(report_input, sections, left_out, provenance) + table_of_contents(sections) + main,
-        class_="sheet",
+        _header_html(report_input, sections, left_out, provenance)
+        + ("" if is_brief else table_of_contents(sections))
+        + main,
+        class_="sheet brief" if is_brief else "sheet",
     )
     figures = _gzip_base64(json.dumps(writer.figures, allow_nan=False, separators=(",", ":")))
     data = "".join(
@@ -367,7 +387,7 @@ def _header_html(
         "header",
         tag("div", buttons, class_="tools")
         + tag("h1", DOCUMENT_TITLE)
-        + "".join(paragraphs("lead", section.lead) for section in sections)
+        + paragraphs("lead", dict.fromkeys(line for section in sections for line in section.lead))
         + paragraphs("byline", lines)
         + tag("p", no_figures_notice, id="trouble", hidden=""),
         class_="top",
@@ -410,14 +430,38 @@ def _glossary_html() -> str:
     return tag("section", content, id="terms")
 
 
-def _reproduction_html(provenance: Provenance) -> str:
-    """The section with the command that makes the report again."""
+def _brief_glossary_html(report_input: ReportInput) -> str:
+    """The meaning of the numbers and confidence methods of a summary, a line each."""
+    metrics = dict.fromkeys((report_input.settings.metric, *SUMMARY_METRICS))
+    methods = dict.fromkeys(
+        method for run in report_input.runs if run.usable for method in report_input.methods_for(run)
+    )
+    lines = [f"{METRICS[id_].title}: {METRICS[id_].meaning}" for id_ in metrics]
+    lines += [f"{METHODS[id_].title}: {METHODS[id_].meaning}" for id_ in list(methods)[:MAX_BRIEF_METHODS]]
+    return tag("section", tag("h2", "What do the numbers mean?") + bullet_list("remarks", lines), id="terms")
+
+
+def _reproduction_html(
+    provenance: Provenance, report_input: ReportInput, sections: Sequence[Section]
+) -> str:
+    """The section with the command that makes the report again, and the files' checksums unless shown before."""
+    checksums = list(dict.fromkeys(read for file in report_input.files for read in file.files_read))
+    has_files = any(section.id == files.ID for section in sections)
+    if has_files:
+        where, table = " The files' checksums stand under Files.", ""
+    elif len(checksums) > MAX_BRIEF_FILES:
+        where = f" {plural(len(checksums), 'file')}: the page Files of a full report has their checksums."
+        table = ""
+    else:
+        rows = [{"File": read.name, "SHA-256": read.sha256 or NO_VALUE} for read in checksums]
+        where, table = "", html_table(ReportTable.from_rows("", rows))
     content = (
         tag("h2", "How is this report made again?")
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])
         + paragraphs(
-            "note", [f"With {program_versions()}. The files' checksums stand under Files.", MORE_IN_APP]
+            "note", [f"With {program_versions()}.{where}", MORE_IN_APP]
         )
+        + table
     )
     return tag("section", content, id="again")

@@ -43,8 +43,10 @@ class ReportCommand:
         The file that is written.
     settings : ReportSettings
         How the numbers are computed.
-    pages, runs : tuple[str, ...]
-        Page ids and run labels; () means all.
+    pages : tuple[str, ...]
+        As `--page` takes them; () for the summary.
+    runs : tuple[str, ...]
+        Run labels; () means all.
     skip_bad_rows : bool
         Whether bad rows are left out.
     format : str or None

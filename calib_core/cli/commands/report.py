@@ -40,7 +40,7 @@ from calib_core.report.inputs import (
     titled_runs,
 )
 from calib_core.report.provenance import Provenance, ReportCommand, file_checksums, files_read_with
-from calib_core.report.sections import SECTIONS
+from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 from calib_core.report.sections.reliability import MAX_QUESTIONS
 from calib_core.results.files import FileReport, RunReport, check_file, usable_runs
 from calib_core.results.score import effective_scheme
@@ -58,9 +58,11 @@ PageOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--page",
+        "--pages",
         metavar="ID",
         show_default=False,
-        help=f"Repeat; all that have something to say if none is named: {', '.join(SECTIONS)}.",
+        help=f"Repeat; `{ALL_PAGES}` for every page that has something to say. Two pages on paper, the "
+        f"{', '.join(DEFAULT_PAGES)}, if none is named. Pages: {', '.join(SECTIONS)}.",
     ),
 ]
 MethodOption: TypeAlias = Annotated[
@@ -138,7 +140,7 @@ def _write_report(
     Parameters
     ----------
     pages_and_runs : tuple[Sequence[str], Sequence[str]]
-        Ids of pages and labels of runs; an empty sequence means all.
+        Ids of pages, none for the summary, and labels of runs, none for all.
 
     Raises
     ------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from calib_core.report.blocks import ProgressCallback, Section
-from calib_core.report.inputs import ReportInput
+from calib_core.report.inputs import ReportInput, ReportRun
 from calib_core.report.sections import (
     abstention,
     comparison,
@@ -19,10 +19,17 @@ from calib_core.report.sections import (
     reliability,
     robustness,
     sampling,
+    summary,
     training,
 )
 
-__all__ = ["SECTIONS", "ReportPage"]
+__all__ = ["ALL_PAGES", "DEFAULT_PAGES", "SECTIONS", "ReportPage"]
+
+ALL_PAGES: Final = "all"
+"""Stands for every page where pages are asked for."""
+
+DEFAULT_PAGES: Final = (summary.ID,)
+"""The pages of a report for which none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +42,46 @@ class ReportPage:
         The page's title and the question it answers.
     section : Callable[[ReportInput, ProgressCallback], Section]
         Builds the section; raises Unavailable, with the reason, if the page does not apply to the runs.
+    seconds_per_run : float
+        Measured on the demo data with two cores; only the ratios between pages matter, to the progress.
+    runs : Callable[[ReportInput], Sequence[ReportRun]]
+        The runs that take that time.
     """
 
     title: str
     question: str
     section: Callable[[ReportInput, ProgressCallback], Section]
+    seconds_per_run: float
+    runs: Callable[[ReportInput], Sequence[ReportRun]]
+
+    def seconds(self, report_input: ReportInput) -> float:
+        """About how long the section takes to build."""
+        return self.seconds_per_run * len(self.runs(report_input))
+
+
+def _every_run(report_input: ReportInput) -> Sequence[ReportRun]:
+    return report_input.runs
+
+
+def _answer_runs(report_input: ReportInput) -> Sequence[ReportRun]:
+    return report_input.answer_runs
 
 
 SECTIONS: Final[dict[str, ReportPage]] = {
-    module.ID: ReportPage(module.TITLE, module.QUESTION, module.section)
-    for module in (
-        overview,
-        reliability,
-        concentration,
-        robustness,
-        comparison,
-        abstention,
-        sampling,
-        methods,
-        groups,
-        training,
-        files,
+    module.ID: ReportPage(module.TITLE, module.QUESTION, module.section, seconds_per_run, runs)
+    for module, seconds_per_run, runs in (
+        (summary, 0.2, _every_run),
+        (overview, 0.15, _every_run),
+        (reliability, 0.04, _every_run),
+        (concentration, 0.01, _every_run),
+        (robustness, 0.7, _every_run),
+        (comparison, 0.5, _answer_runs),
+        (abstention, 0.25, _answer_runs),
+        (sampling, 12.0, sampling.sampled_runs),
+        (methods, 0.3, _answer_runs),
+        (groups, 0.4, _answer_runs),
+        (training, 0.01, _every_run),
+        (files, 0.01, _every_run),
     )
 }
 """Page id → page, in the order of the report."""

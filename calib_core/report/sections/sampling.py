@@ -66,9 +66,14 @@ SAMPLING_CAPTION: Final = (
 )
 
 
+def sampled_runs(report_input: ReportInput) -> list[ReportRun]:
+    """The runs with several samples for each question."""
+    return [run for run in report_input.answer_runs if SAMPLED_METHOD in run.usable]
+
+
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds the curves of every run with samples; raises Unavailable if there is none."""
-    runs = [run for run in report_input.answer_runs if SAMPLED_METHOD in run.usable]
+    runs = sampled_runs(report_input)
     if not runs:
         raise Unavailable(NO_SAMPLES)
     blocks: list[Block] = []
