@@ -28,13 +28,14 @@ from pages.state.uploads import server_lifespan
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.figure import page_theme
 from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
+from pages.widgets.manage_runs import has_words, show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import page_link
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
-from pages.widgets.shell import PAGES, shell
+from pages.widgets.shell import PAGES, PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
 from pages.widgets.uploader import show_start_uploader
-from pages.widgets.url_inputs import url_toggle
+from pages.widgets.url_inputs import url_text_input, url_toggle
 
 _ROW_PADDING: Final = 8
 """Pixels of a row above and below its curve."""
@@ -65,6 +66,10 @@ OVERVIEW_COLUMNS: Final = {
     "verdict": st.column_config.TextColumn("Verdict", help=VERDICT_HELP),
     "q": st.column_config.TextColumn("q", help=Q_HELP),
 }
+
+
+MIN_RUNS_TO_SEARCH: Final = 6
+"""Fewer runs are seen at a glance."""
 
 
 def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
@@ -158,15 +163,43 @@ def _url_values(*keys: str) -> dict[str, str]:
     return {key: value for key, value in st.query_params.to_dict().items() if key in keys}
 
 
-def show_run_tables(runs: Sequence[LoadedRun], result: Overview) -> None:
+def show_table_controls(context: PageContext[None], result: Overview) -> tuple[RunSummary, ...]:
+    """Draw the search, the switch of methods and what manages runs; return the rows that are left."""
+    runs, lists = context.runs, (context.runs, context.hidden_runs)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="table_controls"):
+        text = ""
+        if len(runs) >= MIN_RUNS_TO_SEARCH or st.query_params.get("find"):
+            with st.container(width=260):
+                text = url_text_input("find", "Find runs", "Find runs: name, data set, verdict …")
+        shows_every_method = result.has_several_methods and url_toggle(
+            "every", "Every confidence method", "A row for each method of each run."
+        )
+        show_manage_runs(*lists, "manage_runs_start")
+        show_hidden_runs(*lists, "show_hidden_start")
+    summaries = result.by_every_method if shows_every_method else result.by_default_method
+    real_titles = {run.title: run.real_title for run in runs}
+    found = tuple(
+        look
+        for look in summaries
+        if has_words(
+            f"{look.run} {real_titles[look.run]} {look.dataset} {look.method_title} {look.verdict.words}",
+            text,
+        )
+    )
+    if len(found) < len(summaries):
+        rows = f"{len(found):,} of {plural(len(summaries), 'row')}"
+        st.caption(
+            f"{rows} match the search." if found else f"None of {plural(len(summaries), 'row')} matches."
+        )
+    return found
+
+
+def show_run_tables(context: PageContext[None], result: Overview) -> None:
     """Draw a table for each data set, one row per run, or per run and method.
 
     A click on a row opens its reliability diagram.
     """
-    shows_every_method = result.has_several_methods and url_toggle(
-        "every", "Every confidence method", "A row for each method of each run."
-    )
-    summaries = result.by_every_method if shows_every_method else result.by_default_method
+    runs, summaries = context.runs, show_table_controls(context, result)
     clicked: RunSummary | None = None
     uploaded = {run.title for run in runs if run.file.is_uploaded}
     verdicts = pl.DataFrame({"verdict": [look.verdict.words for look in summaries]})
@@ -281,18 +314,22 @@ def page() -> None:
     )
     if not context.runs:
         show_drop_zone()
-        show_no_runs(context.files, PAGES["files"].script)
+        if context.hidden_runs:
+            show_all_hidden(context.hidden_runs)
+        else:
+            show_no_runs(context.files, PAGES["files"].script)
         return
-    runs = sorted(context.runs, key=lambda run: not run.file.is_uploaded)  # a person's own files come first
+    # Pinned runs come first, then a person's own files.
+    runs = sorted(context.runs, key=lambda run: (not run.is_pinned, not run.file.is_uploaded))
     result = cached_overview(runs)
     show_overview_headline(result)
-    show_overview_tiles(context.files, runs, result)
+    show_overview_tiles(context.files, context.all_runs, result)
     show_next_steps(result)
     show_warnings_of_runs(
         (run.title, run.report.survey.usable[default_method(run.report.survey.usable)]) for run in runs
     )
-    show_not_loaded(context.files, runs)
-    show_run_tables(runs, result)
+    show_not_loaded(context.files, context.all_runs)
+    show_run_tables(context, result)
 
 
 if __name__ == "__main__":  # run as a script at every interaction of a session

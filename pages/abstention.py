@@ -23,7 +23,7 @@ from calib_core.report.sections.abstention import (
     judged_answers_caveat,
 )
 from calib_core.results.abstention import AbstentionCurve, abstention_curve, abstention_headline, target_text
-from calib_core.results.defaults import default_methods, default_run
+from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption, view_caption
 from calib_core.runs import AnswerRun
@@ -35,7 +35,7 @@ from pages.state.url import UrlState
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
 from pages.widgets.multiselect import multiselect
-from pages.widgets.pickers import pick_run
+from pages.widgets.pickers import pick_run, usual_run
 from pages.widgets.run_selection import METHODS_HELP
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
@@ -80,7 +80,7 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         id_: max(evidence.n_used for evidence in run.report.survey.usable.values())
         for id_, run in answer_runs.items()
     }
-    run = pick_run(url_state, answer_runs, default_run(n_used))
+    run = pick_run(url_state, answer_runs, usual_run(answer_runs, n_used))
     usable = run.report.survey.usable
     methods = multiselect(
         url_state,

@@ -383,17 +383,17 @@ def show_next_steps(
 def page() -> None:
     """Draw the page."""
     context = shell("files")
-    open_accepted_diagram(context.runs)
+    open_accepted_diagram(context.all_runs)
     show_uploader(context.files)
     keys = widget_keys((*context.files, *context.unread))
-    asking = show_next_steps(last_uploaded(context.files), context.runs, keys)
+    asking = show_next_steps(last_uploaded(context.files), context.all_runs, keys)
     if not context.files and not context.unread:
         stop_on_empty_folder()
-    loaded = {file for run in context.runs for file in run.part_files}
+    loaded = {file for run in context.all_runs for file in run.part_files}
     unread = f"{len(context.unread):,} not read yet, " if context.unread else ""
     show_view_caption(
         f"{plural(len(context.files) + len(context.unread), 'file')}, {unread}{len(loaded)} loaded, "
-        f"{plural(len(context.runs), 'run')}. The folder is only read, never written to."
+        f"{plural(len(context.all_runs), 'run')}. The folder is only read, never written to."
     )
     show_accept_all(context.files)
     shown = show_file_table(context.files, loaded, context.unread)
@@ -401,7 +401,7 @@ def page() -> None:
         read_now(file)
         st.rerun()
     if len(shown) == len(context.files):
-        show_merged_runs(context.runs)
+        show_merged_runs(context.all_runs)
     open_blocks = open_files(shown, loaded, context.files)
     for file, key in shown.items():
         show_file(

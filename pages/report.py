@@ -35,6 +35,7 @@ from calib_core.report.provenance import (
 )
 from calib_core.report.sections import SECTIONS
 from calib_core.report.sections.reliability import MAX_QUESTIONS
+from calib_core.results.run_names import real_name
 from calib_core.results.view_caption import ViewCaption, metric_caption
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import LoadedFile, data_folder
@@ -196,7 +197,7 @@ def _refusal(file: LoadedFile, accepted_file_ids: Sequence[str]) -> str | None:
 def run_name(run: ReportRun, runs: Sequence[LoadedRun]) -> str:
     """Return the run's name on the command line: its label, or its title where two runs share the label."""
     label = run.report.run.label
-    return label if sum(other.report.run.label == label for other in runs) == 1 else run.title
+    return label if sum(other.report.run.label == label for other in runs) == 1 else real_name(run.title)
 
 
 def report_command(
@@ -340,7 +341,7 @@ def page() -> None:
         "what was left out, the files' checksums, and the command line that makes it again. It opens in any "
         "browser without a network, in light and dark, and prints to PDF."
     )
-    order = report_order(context.choice, context.files, context.runs, context.accepted_file_ids)
+    order = report_order(context.choice, context.files, context.all_runs, context.accepted_file_ids)
     show_make_button(order, is_complete=not context.unread)
     show_progress(order.progress)
     show_contents(order)

@@ -31,7 +31,6 @@ from calib_core.report.sections.sampling import (
     size_rows,
     sizes_title,
 )
-from calib_core.results.defaults import default_run
 from calib_core.results.question_clusters import (
     QuestionClusters,
     question_clusters,
@@ -56,7 +55,7 @@ from pages.state.url import UrlState, parse_whole_number
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
 from pages.widgets.number_list_input import NumberListSpec, number_list_input
-from pages.widgets.pickers import pick_method_options, pick_run
+from pages.widgets.pickers import pick_method_options, pick_run, usual_run
 from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_headline,
@@ -132,7 +131,8 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     if not sampled:
         raise Unavailable(NO_SAMPLES)
     n_used = {id_: run.report.survey.usable[SAMPLED_METHOD].n_used for id_, (run, _) in sampled.items()}
-    run = pick_run(url_state, {id_: run for id_, (run, _) in sampled.items()}, default_run(n_used))
+    sampled_runs = {id_: run for id_, (run, _) in sampled.items()}
+    run = pick_run(url_state, sampled_runs, usual_run(sampled_runs, n_used))
     answers = sampled[run.id][1]
     metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
     help_ = METRICS[metric].help

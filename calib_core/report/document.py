@@ -34,6 +34,7 @@ from calib_core.report.html import (
 from calib_core.report.inputs import ReportInput
 from calib_core.report.provenance import Provenance, program_versions
 from calib_core.report.sections import SECTIONS, files, summary
+from calib_core.results.run_names import real_name
 from calib_core.wording import NO_VALUE, plural
 
 _FOLDER: Final = Path(__file__).parent
@@ -379,6 +380,9 @@ def _header_html(
         f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in left_out.items()
     )
     lines = [scope, f"Made on {date} by {program_versions()}."]
+    renamed = [run.title for run in report_input.runs if run.title != real_name(run.title)]
+    if renamed:
+        lines.append("; ".join(f"“{title}” is {real_name(title)}" for title in renamed) + ".")
     lines += [f"Left out, as these runs have nothing to say to it: {left_out_text}."] if left_out_text else []
     no_figures_notice = (
         "This browser cannot unpack the figures: the sentence in the place of each has its numbers."

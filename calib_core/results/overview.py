@@ -26,7 +26,7 @@ from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
 from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import bin_table
-from calib_core.results.run_names import short_run_names
+from calib_core.results.run_names import GivenName, short_run_names
 from calib_core.wording import format_p_value, format_percent
 
 
@@ -182,7 +182,9 @@ def _names_by_dataset(runs: Mapping[str, Sequence[Evidence]]) -> dict[str, str]:
 
 def _without_dataset(name: str, dataset: str | None) -> str:
     """A name without its data set where that follows the model: "red · quiz (a.csv)" is "red (a.csv)"."""
-    return name if dataset is None else re.sub(rf" · {re.escape(dataset)}(?= · | \(|$)", "", name, count=1)
+    if dataset is None or isinstance(name, GivenName):
+        return name
+    return re.sub(rf" · {re.escape(dataset)}(?= · | \(|$)", "", name, count=1)
 
 
 def group_by_dataset(summaries: Sequence[RunSummary]) -> dict[str | None, tuple[RunSummary, ...]]:

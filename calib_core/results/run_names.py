@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Self
 
 from calib_core.runs import RunInfo
 
@@ -27,6 +27,43 @@ _OWNER_SEPARATOR, _PART_SEPARATOR, _WORD_SEPARATOR = "/", " · ", "_"
 
 _MAX_SHORT_LENGTH: Final = 20
 """Characters of a name that fit beside a point and in a control."""
+
+
+class GivenName(str):
+    """A name that the user gave a run for display: shown as it is, neither shortened nor extended.
+
+    Attributes
+    ----------
+    real_name : str
+        What the run is called by its file.
+    """
+
+    __slots__ = ("real_name",)
+    real_name: str
+
+    def __new__(cls, name: str, real_name: str) -> Self:
+        """Return the name, which is a string like any other."""
+        given = super().__new__(cls, name)
+        given.real_name = real_name
+        return given
+
+
+def real_name(name: str) -> str:
+    """What the run of this name is called by its file."""
+    return name.real_name if isinstance(name, GivenName) else name
+
+
+def full_name(name: str) -> str:
+    """The name with the run's real one in brackets, if the user renamed the run for display.
+
+    Examples
+    --------
+    >>> full_name(GivenName("Baseline", "red · quiz")), full_name("blue · quiz")
+    ('Baseline (red · quiz)', 'blue · quiz')
+    """
+    if isinstance(name, GivenName) and not name.endswith(f"({name.real_name})"):
+        return f"{name} ({name.real_name})"
+    return name
 
 
 def model_stem(model: str) -> str:
@@ -85,13 +122,20 @@ def short_run_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> 
     ----------
     infos : Mapping[str, RunInfo]
     titles : Mapping[str, str]
-        Full names, used where the file names no model or nothing else distinguishes runs.
+        Full names, used where the file names no model or nothing else distinguishes runs. A `GivenName` is
+        the short name, too.
 
     Returns
     -------
     dict[str, str]
         Key → name. Where a name is too long, parts that all names share at one end are left out.
     """
+    given = {key: titles[key] for key in infos if isinstance(titles.get(key), GivenName)}
+    if given:
+        others = short_run_names({key: info for key, info in infos.items() if key not in given}, titles)
+        taken = set(given.values())
+        others = {key: titles[key] if name in taken else name for key, name in others.items()}
+        return {key: given.get(key, others.get(key, "")) for key in infos}
     names = _distinguish(infos, titles)
     for separator, end in ((_OWNER_SEPARATOR, 0), (_PART_SEPARATOR, -1), (_PART_SEPARATOR, 0)):
         names = _strip_shared_parts(names, separator, end)
@@ -102,6 +146,8 @@ def short_run_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> 
 
 def name_with_model(name: str, info: RunInfo) -> str:
     """A short name for use in a sentence: with its model, if that was left out as all names share it."""
+    if isinstance(name, GivenName):
+        return name
     model = (info.model or "").rpartition(_OWNER_SEPARATOR)[2]
     return name if model in name else f"{model}{_PART_SEPARATOR}{name}"
 

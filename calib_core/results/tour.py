@@ -33,7 +33,7 @@ from calib_core.results.questions import questions_in_bin
 from calib_core.results.recipe import recipe_text
 from calib_core.results.reliability import Reliability, bin_name, reliability_diagram, stated_and_observed
 from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve, sweep_bins
-from calib_core.results.run_names import name_with_model
+from calib_core.results.run_names import GivenName, name_with_model
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     both_or_all,
@@ -95,7 +95,9 @@ class TourCandidate:
 
     @property
     def name(self) -> str:
-        """The name to use in a sentence: the model, if the file names it."""
+        """The name to use in a sentence: the user's own, else the model, if the file names it."""
+        if isinstance(self.title, GivenName):
+            return self.title
         return self.default_evidence.run.info.model or self.title
 
     @property

@@ -10,6 +10,7 @@ from calib_core.edges import Scheme
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
+from calib_core.results.run_names import full_name
 from calib_core.wording import join_names, plural
 
 MAX_NAMED: Final = 2
@@ -25,7 +26,7 @@ class ViewCaption:
     view : str
         The picture or table, such as "Reliability diagram".
     runs, methods : sequence of str
-        Titles, each once.
+        Titles, each once; a run's real name follows the one that the user gave it.
     metric_text : str
         Metric and bins; "" where the picture has no metric of its own.
     rows_text : str
@@ -49,9 +50,8 @@ class ViewCaption:
         """ "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."."""
         by = f" by {names_or_count(self.methods, 'methods')}" if self.methods else ""
         parts = ", ".join(part for part in (self.metric_text, self.rows_text) if part)
-        return (
-            f"{self.view} of {names_or_count(self.runs, self.run_noun)}{by}{f': {parts}' if parts else ''}."
-        )
+        runs = names_or_count([full_name(run) for run in self.runs], self.run_noun)
+        return f"{self.view} of {runs}{by}{f': {parts}' if parts else ''}."
 
 
 def view_caption(

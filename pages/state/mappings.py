@@ -106,8 +106,7 @@ class CachedMappings:
         return {path: mapping for path, mapping in mappings if mapping}
 
     def save(self, path: Path, mapping: FileMapping) -> None:
-        """Keep a mapping; the file is written under another name and then renamed, so it is always whole."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Keep a mapping in place of the one before; raises OSError where that is not possible."""
         record = {
             "version": FORMAT_VERSION,
             "file": os.path.realpath(path),
@@ -120,28 +119,43 @@ class CachedMappings:
             "gold_on": mapping.gold_on,
             "seen": mapping.columns_fingerprint,
         }
-        handle, name = tempfile.mkstemp(prefix=".mapping-", dir=self.folder)
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                json.dump(record, file)
-            Path(name).replace(self._file_of(path))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_json(self._file_of(path), record)
 
     def delete(self, path: Path) -> None:
         """Remove the mapping of a file."""
         self._file_of(path).unlink(missing_ok=True)
 
     def _file_of(self, path: Path) -> Path:
-        real = os.path.realpath(path)
-        return self.folder / f"{hashlib.sha256(os.fsencode(real)).hexdigest()}.json"
+        return self.folder / json_file_name(path)
 
     def _load(self, file: Path) -> FileMapping | None:
-        with suppress(OSError, ValueError, RecursionError):
-            if file.stat().st_size <= MAX_FILE_BYTES:
-                return _parse_mapping(json.loads(file.read_text(encoding="ascii")))
-        return None
+        return _parse_mapping(read_json(file))
+
+
+def json_file_name(path: Path) -> str:
+    """Return the name under which something is kept about a file or folder, by its real path."""
+    return f"{hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()}.json"
+
+
+def write_json(file: Path, record: object) -> None:
+    """Write a record; under another name first, and then renamed, so that the file is always whole."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=".mapping-", dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as stream:
+            json.dump(record, stream)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_json(file: Path) -> object:
+    """Return what a file holds; None where it is missing, malformed or larger than `MAX_FILE_BYTES`."""
+    with suppress(OSError, ValueError, RecursionError):
+        if file.stat().st_size <= MAX_FILE_BYTES:
+            return json.loads(file.read_text(encoding="ascii"))
+    return None
 
 
 class SessionMappings:

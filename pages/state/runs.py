@@ -13,7 +13,7 @@ from calib_core.readers.merged_runs import group_parts, merge_parts
 from calib_core.results.comparison import MetricEstimate, MetricEstimator, estimate_metric
 from calib_core.results.evidence import Evidence
 from calib_core.results.files import RunReport, run_report
-from calib_core.results.run_names import run_order
+from calib_core.results.run_names import real_name, run_order
 from calib_core.runs import AnswerRun
 from calib_core.runs import Run as AnyRun
 from pages.state.cache import MAX_RESULTS, LoadedFile, cached_result
@@ -31,6 +31,7 @@ class LoadedRun:
     id : str
         ASCII id for the address, made of the run's label and, where that is not unique, its file's name.
     title : str
+        What pages call the run: a `GivenName` where the person renamed it.
     file : LoadedFile
         The file of the run, or a stand-in for its files where there are several.
     report : RunReport
@@ -38,6 +39,8 @@ class LoadedRun:
         The files of the run.
     style_index : int
         Place among all runs (uploaded ones last), which sets a run's colour, dash and symbol on every page.
+    is_pinned : bool
+        Whether the person wants the run first in every list.
     """
 
     id: str
@@ -46,6 +49,12 @@ class LoadedRun:
     report: RunReport
     part_files: tuple[LoadedFile, ...]
     style_index: int
+    is_pinned: bool = False
+
+    @property
+    def real_title(self) -> str:
+        """The title that the run has by its file."""
+        return real_name(self.title)
 
 
 def slug(text: str) -> str:

@@ -76,6 +76,8 @@ URL_KEYS = (
     "large",
     "pages",
     "reported",
+    "hide",
+    "find",
 )
 
 
@@ -228,7 +230,7 @@ class UrlState:
 
 
 def _without_bin(choice: dict[str, str]) -> dict[str, str]:
-    return {key: value for key, value in choice.items() if key not in ("bin", "search")}
+    return {key: value for key, value in choice.items() if key not in ("bin", "search", "hide")}
 
 
 def short_id(id_: str) -> str:

@@ -12,7 +12,9 @@ from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
 from calib_core.pairs import Labels
+from calib_core.results.defaults import default_run
 from calib_core.results.evidence import Evidence
+from calib_core.results.run_names import full_name
 from calib_core.runs import AnswerRun, TokenRun
 from calib_core.wording import plural
 from pages.state.markdown import escape_markdown
@@ -43,13 +45,20 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
         "Run",
         list(runs),
         key="run",
-        format_func=lambda id_: runs[id_].title,
+        format_func=lambda id_: f"{'★ ' if runs[id_].is_pinned else ''}{runs[id_].title}",
         help="The answers of one model on one data set; type to search. The page Files says what was loaded.",
     )
     run = runs[id_]
-    full_title = f"{run.title}: " if len(run.title) > MAX_VISIBLE_TITLE else ""
+    is_named_in_full = len(run.title) <= MAX_VISIBLE_TITLE and run.title == run.real_title
+    full_title = "" if is_named_in_full else f"{full_name(run.title)}: "
     st.caption(escape_markdown(f"{full_title}{run_size_text(run)}, {run.file.name}"))
     return run
+
+
+def usual_run(runs: Mapping[str, LoadedRun], n_used: Mapping[str, int]) -> str:
+    """Return the id of the run that a page begins with, one of the pinned ones where there are any."""
+    pinned = {id_: n for id_, n in n_used.items() if runs[id_].is_pinned}
+    return default_run(pinned or n_used)
 
 
 def run_size_text(run: LoadedRun) -> str:

@@ -13,9 +13,10 @@ from calib_core.errors import Unavailable
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.report.sections.robustness import SWEEPABLE_METRICS
-from calib_core.results.defaults import default_method, default_run
+from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
+from calib_core.results.run_names import full_name
 from calib_core.results.score import metric_availability
 from calib_core.runs import TokenRun
 from pages.state.cache import run_evidence
@@ -25,7 +26,7 @@ from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.multiselect import multiselect
 from pages.widgets.number_list_input import NumberListSpec, number_list_input
-from pages.widgets.pickers import pick_method, pick_method_options, pick_run, pick_segment
+from pages.widgets.pickers import pick_method, pick_method_options, pick_run, pick_segment, usual_run
 from pages.widgets.summary import show_reasons
 
 PAPER_BINS_TEXT: Final = ", ".join(map(str, PAPER_BINS))
@@ -88,7 +89,7 @@ class RunChoice:
     @property
     def description(self) -> str:
         """Run and method in words, for the title of a file."""
-        return f"{self.run.title}, {self.evidence.method.title}"
+        return f"{full_name(self.run.title)}, {self.evidence.method.title}"
 
     @property
     def first_bin_dominates(self) -> bool:
@@ -154,7 +155,7 @@ def pick_run_and_method(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple
     by_id = {run.id: run for run in runs}
     usable_by_run = {run.id: run.report.survey.usable for run in runs}
     n_used = {id_: usable[default_method(usable)].n_used for id_, usable in usable_by_run.items()}
-    run = pick_run(url_state, by_id, default_run(n_used))
+    run = pick_run(url_state, by_id, usual_run(by_id, n_used))
     usable = usable_by_run[run.id]
     method = pick_method(url_state, list(usable), default_method(usable))
     options = pick_method_options(url_state, usable[method])

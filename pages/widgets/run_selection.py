@@ -68,6 +68,7 @@ class RunSelection:
                 scored.run.file.name,
                 scored.run.file.stamp,
                 scored.run.id,
+                scored.run.title,
                 scored.evidence.method.id,
                 scored.evidence.options,
             )

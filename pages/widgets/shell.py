@@ -33,10 +33,17 @@ from pages.state.cache import (
 )
 from pages.state.markdown import escape_markdown
 from pages.state.progress import set_partial_note
+from pages.state.run_preferences import (
+    HIDE_KEY,
+    in_preferred_order,
+    pick_hidden_ids,
+    session_preferences,
+)
 from pages.state.runs import LoadedRun, file_id, loaded_runs, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.file_status import show_no_runs
+from pages.widgets.manage_runs import show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import page_link
 
 ChoiceT = TypeVar("ChoiceT")
@@ -49,7 +56,7 @@ STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
 BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "start": ("every",),
+        "start": ("every", "find"),
         "tour": ("step", "large"),
         "reliability": ("view", "bin", "log", "search"),
         "robustness": ("place",),
@@ -61,7 +68,7 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """Page → keys of the address that are set in the page's body rather than in the sidebar."""
 
-FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset")
+FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", HIDE_KEY)
 """Keys whose default depends on the folder; the link names them, so that it shows the same elsewhere."""
 
 PAGES_OF_ONE_RUN: Final = ("tour", "reliability", "concentration", "robustness", "abstention", "sampling")
@@ -152,6 +159,8 @@ class PageContext(Generic[ChoiceT]):
         What the page's own controls are set to.
     unread : tuple of LoadedFile
         The files of the folder that have not been read yet; runs and choice stand on the others.
+    hidden_runs : tuple of LoadedRun
+        Those that the person hid, which are not among `runs`.
     """
 
     files: tuple[LoadedFile, ...]
@@ -159,6 +168,12 @@ class PageContext(Generic[ChoiceT]):
     accepted_file_ids: tuple[str, ...]
     choice: ChoiceT
     unread: tuple[LoadedFile, ...] = ()
+    hidden_runs: tuple[LoadedRun, ...] = ()
+
+    @property
+    def all_runs(self) -> tuple[LoadedRun, ...]:
+        """The runs, and after them the hidden ones."""
+        return self.runs + self.hidden_runs
 
 
 @overload
@@ -185,8 +200,9 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
         st.caption(page.question + (DEMO_NOTE if is_demo_data() else ""), width="content")
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
-    contents, runs = _load_folder(page_id, url_state, accepted_file_ids)
+    contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
     files, unread = contents.files, contents.unread
+    runs, hidden_runs = _runs_to_list(url_state, all_runs)
     url_state.remember("good", ",".join(accepted_file_ids), "")
     n_read = sum(not file.is_uploaded for file in files)
     set_partial_note(f"{n_read:,} of {n_read + len(unread):,} files read" if unread else "")
@@ -210,16 +226,40 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     url_state.write_url()
     _remember_run(runs)
     with st.sidebar:
-        show_copy_link(page_id, url_state)
+        with st.container(horizontal=True, gap="small", key="page_tools"):
+            show_copy_link(page_id, url_state)
+            show_manage_runs(runs, hidden_runs, "manage_runs")
+        show_hidden_runs(runs, hidden_runs, "show_hidden")
     _show_navigation(links, url_state.current, pages_without_content(runs))
     _warn_rejected(url_state, is_awaited=bool(unread))
     if page_id != "files":
         _show_bad_rows(files, accepted_file_ids)
     if choose is None:
-        return PageContext(files, runs, accepted_file_ids, None, unread)
+        return PageContext(files, runs, accepted_file_ids, None, unread, hidden_runs)
+    if hidden_runs and not runs:
+        show_all_hidden(hidden_runs)
+        st.stop()
     if choice is None:
         _stop_page(files, refusal)
-    return PageContext(files, runs, accepted_file_ids, choice, unread)
+    return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs)
+
+
+def _runs_to_list(
+    url_state: UrlState, runs: Sequence[LoadedRun]
+) -> tuple[tuple[LoadedRun, ...], tuple[LoadedRun, ...]]:
+    """Return the runs as the person wants them listed, and those that are hidden."""
+    named = in_preferred_order(runs, session_preferences())
+    hidden = pick_hidden_ids(url_state, [run.id for run in named])
+    return (
+        tuple(run for run in named if run.id not in hidden),
+        tuple(run for run in named if run.id in hidden),
+    )
+
+
+def show_all_hidden(hidden_runs: Sequence[LoadedRun]) -> None:
+    """Say that every run is hidden, and offer to show them."""
+    st.info("Every run is hidden.")
+    show_hidden_runs((), hidden_runs, "show_all_hidden")
 
 
 def _load_folder(
