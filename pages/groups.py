@@ -72,6 +72,7 @@ from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure
+from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import (
     ROW_CLICKS,
@@ -103,12 +104,6 @@ from pages.widgets.table import fit_column_widths, show_table
 
 MAX_DIAGRAMS: Final = 9
 SORT_TITLES: Final[Mapping[str, str]] = {"q": "Verdict", "value": "Value", "name": "Name", "n": "Rows"}
-MMLU_PRESET: Final[Mapping[str, str]] = {
-    "method": "choice_length_normalised",
-    "labels": "all",
-    "renormalise": "no",
-}
-"""URL values with which choices are read as in the MMLU replication; M = 10 and equal width are defaults."""
 
 CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
 MAX_NAME_LENGTH: Final = 26
@@ -188,7 +183,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     _, default = most_common_method(runs_to_start_with(answer_runs))
     if not methods:
         raise Unavailable(NO_GROUPS)
-    _preset_button(methods)
+    mmlu_preset_button(methods)
     method = pick_method(url_state, methods, default)
     usable_runs = [run for run in answer_runs if method in run.report.survey.usable]
     selection = pick_run_selection(
@@ -216,29 +211,6 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
         help="A column of the file, or what the runs say of themselves; each value is a group.",
     )
     return _pick_numbers(url_state, selection, evidences, groupings[by])
-
-
-def _preset_button(methods: Sequence[str]) -> None:
-    st.button(
-        "As in the MMLU replication",
-        key="mmlu",
-        on_click=_use_preset,
-        width="stretch",
-        icon=":material/auto_awesome_motion:",
-        disabled=MMLU_PRESET["method"] not in methods,
-        help="All labels, length-normalised, not renormalised, M = 10: how Kadavath et al. and the MMLU "
-        "replication read multiple choice. It needs log-probabilities of the choices and their lengths.",
-    )
-
-
-def _use_preset() -> None:
-    """Set all values of the preset in one address change, so that one step back undoes them."""
-    others = {
-        key: value
-        for key, value in st.query_params.to_dict().items()
-        if key not in ("m", "binning", "metric")
-    }
-    st.query_params.from_dict({**others, **MMLU_PRESET})
 
 
 def _run_limit(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[int, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import polars as pl
 import streamlit as st
@@ -27,7 +27,7 @@ from calib_core.report.sections.reliability import metric_tile, reliability_capt
 from calib_core.results.defaults import METHOD_PREFERENCE
 from calib_core.results.evidence import Evidence
 from calib_core.results.lines import MAX_LINES, TOO_MANY_LINES, ReliabilityLines, reliability_lines
-from calib_core.results.questions import MAX_SHOWN_QUESTIONS, questions_in_bin
+from calib_core.results.questions import MAX_SHOWN_QUESTIONS, Outcome, Questions, questions_in_bin
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.reliability_without_bins import (
     CorpReliability,
@@ -43,9 +43,10 @@ from calib_core.wording import format_number, format_short, p_value_phrase, plur
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
-from pages.state.url import UrlState, encode_ids
+from pages.state.url import BIN_KEYS, UrlState, encode_ids
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import show_figure
+from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect
 from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, selected_row_value
 from pages.widgets.reliability_diagram import bins_export
@@ -151,7 +152,10 @@ def choose_lines(url_state: UrlState, runs: Sequence[LoadedRun]) -> LinesChoice:
     Unavailable
         As `choose_run`.
     """
+    mmlu_preset = st.container()
     choice = choose_run(url_state, runs)
+    with mmlu_preset:
+        mmlu_preset_button(choice.run.report.survey.usable)
     names = short_names_by_id(runs)
     pairs = {line_key(run, id_): (run, id_) for run in runs for id_ in run.report.survey.usable}
     titles = {key: f"{names[run.id]} · {METHODS[id_].title}" for key, (run, id_) in pairs.items()}
@@ -661,8 +665,8 @@ def selected_bin(table: pl.DataFrame) -> int | None:
 def select_bin(bin_number: int | None) -> None:
     """Put the selected bin into the address, so that a link shows the same questions; None clears it."""
     if bin_number is None:
-        st.query_params.pop("bin", None)
-        st.query_params.pop("search", None)
+        for key in BIN_KEYS:
+            st.query_params.pop(key, None)
     else:
         st.query_params["bin"] = str(bin_number)
 
@@ -691,18 +695,18 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
         st.header(f"Questions in {escape_markdown(bin_row['interval'])}", anchor=False, width="content")
         st.button("Close", key="close_bin", on_click=select_bin, args=(None,), icon=":material/close:")
     search = url_text_input("search", "Search", "id, question, answer or gold contains …")
-    questions = cached_result(
+    found = cached_result(
         ("questions", *choice.cache_key(), bin_number, search),
         lambda: questions_in_bin(
             choice.evidence, choice.metric, choice.scheme, bin_number=bin_number, search=search
         ),
         max_results=MAX_LARGE_RESULTS,
     )
-    n_right = int(questions.frame["right"].sum())
+    outcome = choose_outcome(found)
+    questions = found.only(outcome)
     st.caption(
         f"{questions.frame.height:,} of "
-        f"{plural(questions.n_before_search, result.pair_unit.removesuffix('s'))}, "
-        f"{n_right:,} of them right"
+        f"{plural(questions.n_before_search, result.pair_unit.removesuffix('s'))}"
         + (
             f"; the first {MAX_SHOWN_QUESTIONS:,} are shown, the download has them all."
             if questions.frame.height > MAX_SHOWN_QUESTIONS
@@ -713,7 +717,7 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
         right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong"))
     )
     export = Export(
-        make_file_stem(choice.file_stem, "bin", bin_number, *([search] if search else [])),
+        make_file_stem(choice.file_stem, "bin", bin_number, *(part for part in (outcome, search) if part)),
         lambda: questions.frame,
         result.recipe,
         "Questions",
@@ -726,6 +730,17 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
         alt=f"{plural(questions.frame.height, 'question')} of the selected bin",
         export=export,
     )
+
+
+def choose_outcome(questions: Questions) -> Outcome | None:
+    """Draw the filter of right and wrong answers, with how many there are; None where both are listed."""
+    titles = {
+        "all": f"All {questions.frame.height:,}",
+        "right": f"Right {questions.n_right:,}",
+        "wrong": f"Wrong {questions.n_wrong:,}",
+    }
+    picked = url_segment("outcome", "Outcome", titles, "Whether the judged answer is right.")
+    return None if picked == "all" else cast("Outcome", picked)
 
 
 def page() -> None:

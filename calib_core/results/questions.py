@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,9 @@ from calib_core.results.score import effective_scheme
 
 MAX_SHOWN_QUESTIONS: Final = 1000
 """Number of questions a page shows; a download holds all of them."""
+
+Outcome = Literal["right", "wrong"]
+"""Whether the judged answer of a question is right."""
 
 
 def question_title(row: int, text: str | None, max_letters: int) -> str:
@@ -38,16 +41,26 @@ class Questions:
     n_before_search : int
     search : str
         The text searched for.
+    n_right, n_wrong : int
+        Those that the search finds, of either outcome.
     """
 
     frame: pl.DataFrame
     n_before_search: int
     search: str
+    n_right: int
+    n_wrong: int
 
     @property
     def preview(self) -> pl.DataFrame:
         """The first `MAX_SHOWN_QUESTIONS` of the questions found."""
         return self.frame.head(MAX_SHOWN_QUESTIONS)
+
+    def only(self, outcome: Outcome | None) -> Questions:
+        """Those with this outcome, all where it is None; the counts stay those of both."""
+        if outcome is None:
+            return self
+        return replace(self, frame=self.frame.filter(pl.col("right") == (outcome == "right")))
 
     def to_frame(self) -> pl.DataFrame:
         """All questions found."""
@@ -103,7 +116,15 @@ def questions_in_bin(
         pl.Series("confidence", pairs.confidence[selected], dtype=pl.Float64),
         pl.Series("right", pairs.correct[selected], dtype=pl.Boolean),
     )
-    return Questions(_search_texts(frame, search), n_before_search=frame.height, search=search)
+    found = _search_texts(frame, search)
+    n_right = int(found["right"].sum())
+    return Questions(
+        found,
+        n_before_search=frame.height,
+        search=search,
+        n_right=n_right,
+        n_wrong=found.height - n_right,
+    )
 
 
 def _answer_column(evidence: AnswerEvidence, pairs: Pairs, positions: NDArray[np.intp]) -> pl.Series:

@@ -66,6 +66,9 @@ URL_KEYS = (
     "hidden",
     "lines",
     "search",
+    "outcome",
+    "class",
+    "logx",
     "against",
     "common",
     "unanswered",
@@ -79,6 +82,10 @@ URL_KEYS = (
     "hide",
     "find",
 )
+
+
+BIN_KEYS: Final = ("bin", "search", "outcome")
+"""Keys of the selected bin and of the questions listed of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +226,9 @@ class UrlState:
         """Write the choice into the address, leaving parameters of others alone."""
         before, now = (_without_bin({**self._defaults, **choice}) for choice in (self.initial, self.current))
         if not self.url_changed and now != before:
-            # With another choice the bins are others, so a selected bin and a search in it mean nothing.
-            self.current.pop("bin", None)
-            self.current.pop("search", None)
+            # With another choice the bins are others, so a selected bin and what is listed of it mean nothing.
+            for key in BIN_KEYS:
+                self.current.pop(key, None)
         if self.current != self.url:
             others = {key: value for key, value in st.query_params.to_dict().items() if key not in URL_KEYS}
             st.query_params.from_dict({**others, **self.current})
@@ -230,7 +237,7 @@ class UrlState:
 
 
 def _without_bin(choice: dict[str, str]) -> dict[str, str]:
-    return {key: value for key, value in choice.items() if key not in ("bin", "search", "hide")}
+    return {key: value for key, value in choice.items() if key not in (*BIN_KEYS, "hide")}
 
 
 def short_id(id_: str) -> str:

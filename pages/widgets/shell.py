@@ -58,7 +58,7 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "start": ("every", "find"),
         "tour": ("step", "large"),
-        "reliability": ("view", "bin", "log", "search"),
+        "reliability": ("view", "bin", "log", "logx", "class", "search", "outcome"),
         "robustness": ("place",),
         "comparison": ("at",),
         "sampling": ("place",),

@@ -214,3 +214,47 @@ def test_a_text_has_no_view_without_bins_and_says_why(data: Path, visit: Visit) 
     assert "needs every single confidence" in at.warning[0].value
     assert "Isotonic and smooth views are not available" in page_text(at)
     assert figure(at, "reliability")
+
+
+def test_the_questions_of_a_bin_can_be_the_wrong_ones_alone(data: Path, visit: Visit) -> None:
+    rows = quiz(300)
+    write_csv(data / "quiz.csv", rows)
+    at = visit("reliability", method="given", bin="9")
+    inside = [row for row in rows if 0.8 < row["confidence"] <= 0.9]
+    right = [row["id"] for row in inside if row["correct"]]
+    wrong = [row["id"] for row in inside if not row["correct"]]
+    assert len(right) != len(wrong)
+    labels = screens.control(at, "_outcome").options
+    assert list(labels) == [f"All {len(inside)}", f"Right {len(right)}", f"Wrong {len(wrong)}"]
+    screens.choose(at, "_outcome", "wrong")
+    assert table(at, *QUESTION)["id"].tolist() == wrong
+    assert screens.address(at) == {"method": "given", "bin": "9", "outcome": "wrong"}
+    assert f"{len(wrong)} of {len(inside)} rows" in page_text(at)
+    assert table(visit("reliability", **screens.address(at)), *QUESTION)["id"].tolist() == wrong
+    at.button(key="close_bin").click()
+    assert screens.address(run(at)) == {"method": "given"}
+    assert (
+        table(visit("reliability", method="given", bin="9", outcome="right"), *QUESTION)["id"].tolist()
+        == right
+    )
+
+
+def test_the_replications_reading_is_one_click_away(data: Path, visit: Visit) -> None:
+    path = write_jsonl(data / "four.jsonl", choices(90))
+    at = visit("reliability", m="20", binning="mass", metric="brier", bin="3")
+    (button,) = [button for button in at.button if button.label == "As in the MMLU replication"]
+    button.click()
+    run(at)
+    assert screens.address(at) == {"method": "choice_length_normalised", "labels": "all", "renormalise": "no"}
+    (loaded,) = calib_core.load(path)
+    number = calib_core.score(
+        loaded, method="choice_length_normalised", metric="ece", labels="all", renormalise=False
+    )
+    assert tiles(at)["ECE"] == format_value(number.value)
+    assert at.code[0].value == number.recipe
+    assert "not renormalised" in number.recipe
+
+
+def test_the_replications_reading_is_disabled_without_choices(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(60))
+    assert visit("reliability").button(key="mmlu").disabled
