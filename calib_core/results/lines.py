@@ -322,9 +322,8 @@ def lines_headline(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], 
 
 
 def _single_line_headline(label: str, reading: str) -> str:
-    """The diagram's headline with the label as subject ("A says 75.0 % …"), or in front ("A: …")."""
-    before, verb, rest = reading.replace("Says ", "says ", 1).partition("says ")
-    return f"{before}{label} {verb}{rest}" if verb else f"{label}: {reading}"
+    """The diagram's headline after the label: "A: over-confident, states 75.0 % on average and …"."""
+    return f"{label}: {reading[0].lower()}{reading[1:]}".replace(": states ", ", states ")
 
 
 def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:

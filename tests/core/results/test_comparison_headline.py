@@ -78,14 +78,16 @@ def test_worse_than_always_saying_the_accuracy_is_never_best() -> None:
 def test_few_rows_are_described_as_few_and_never_beat_many() -> None:
     two = model_run("a", 1, of=2)
     assert compare_runs({"a": two}).headline == (
-        "2 rows are too few to judge by: a has accuracy 50.0 % and Brier score 0.0650."
+        "2 rows are too few for a verdict: a has accuracy 50.0 % and Brier score 0.0650."
     )
     assert "too few" not in compare_runs({"a": model_run("a", 15, of=30)}).headline
     seen: dict[str, Evidence] = {"a": two, "b": model_run("b", 80), "c": model_run("c", 60)}
     comparison = compare_runs(seen)
     assert comparison.headline.endswith(". b has the highest accuracy, 40.0 %.")
     assert "1 of 3 points stands on fewer than 30 rows, too few to be called the best." in comparison.caveats
-    assert compare_runs({"a": model_run("a", 1, of=1)}).headline.startswith("1 row is too few to judge by: ")
+    assert compare_runs({"a": model_run("a", 1, of=1)}).headline.startswith(
+        "1 row is too few for a verdict: "
+    )
 
 
 def test_one_model_asked_with_more_shots_is_named_though_its_points_are_not() -> None:

@@ -116,12 +116,15 @@ def test_three_that_share_an_end_are_listed() -> None:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ((0.9, 100, 50), "a · as given says 90.0 % on average, is right 50.0 % of the time: over-confident."),
+        (
+            (0.9, 100, 50),
+            "a · as given: over-confident, states 90.0 % on average and is right 50.0 % of the time.",
+        ),
         (
             (0.9, 5, 4),
             (
-                "5 rows are too few to judge by: "
-                "a · as given says 90.0 % on average, is right 80.0 % of the time."
+                "a · as given: 5 rows are too few for a verdict, states 90.0 % on average and is right 80.0 "
+                "% of the time."
             ),
         ),
     ],
