@@ -222,7 +222,7 @@ def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dic
     return _share_bars(
         [pair.mean_confidence for pair in pairs],
         _CONFIDENCE_OFFSET,
-        name="says",
+        name="stated confidence",
         marker={
             "color": blend(theme.highlight, theme.background, 0.35),
             "line": {"color": theme.highlight_outline, "width": 1.5},

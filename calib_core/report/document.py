@@ -43,7 +43,7 @@ _LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
 _RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
 
 DOCUMENT_TITLE: Final = "Calibration report"
-MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins, methods and runs are chosen."
+MORE_IN_APP: Final = "Open the files in Calib to choose other bins, methods and runs."
 
 _MAX_UNFOLDED_BLOCKS: Final = 3
 """From this many blocks on, the contents fold the list of a section's blocks."""
@@ -359,9 +359,9 @@ def _header_html(
         f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in left_out.items()
     )
     lines = [scope, f"Made on {date} by {program_versions()}."]
-    lines += [f"Left out, as these runs have nothing to say to it: {left_out_text}."] if left_out_text else []
+    lines += [f"Left out (nothing to show for these runs): {left_out_text}."] if left_out_text else []
     no_figures_notice = (
-        "This browser cannot unpack the figures: the sentence in the place of each has its numbers."
+        "This browser cannot unpack the figures. A sentence in the place of each figure gives the numbers."
     )
     return tag(
         "header",
@@ -417,7 +417,7 @@ def _reproduction_html(provenance: Provenance) -> str:
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])
         + paragraphs(
-            "note", [f"With {program_versions()}. The files' checksums stand under Files.", MORE_IN_APP]
+            "note", [f"With {program_versions()}. The files' checksums are listed under Files.", MORE_IN_APP]
         )
     )
     return tag("section", content, id="again")

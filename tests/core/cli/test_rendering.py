@@ -107,7 +107,7 @@ def test_check_shows_the_row_counts(call: Call, tmp_path: Path) -> None:
     assert "Moved onto 0 or 1, having been at most 1e-6 outside: confidence (30)" in out
     assert "1 (30)" in out
     assert ": 1 " in out
-    assert "Columns that nothing is read from: note" in out
+    assert "Columns not read: note" in out
 
 
 def test_check_proposes_columns(call: Call, tmp_path: Path) -> None:

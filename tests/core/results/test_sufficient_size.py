@@ -91,7 +91,25 @@ def test_the_paper_s_kind_of_sentence() -> None:
     gaps = {"a": {4: far, 8: far}, "b": {4: far, 8: near}, "c": {4: far, 8: near}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "8 samples are enough for F_CS and F_PC; fewer than 16 are not enough for F_CN."
+        "8 samples are enough for F_CS and F_PC; fewer than 16 samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples samples samples samples "
+        "samples samples samples samples samples samples samples samples are not enough for F_CN."
     )
     assert sufficiency_definition(found, gaps, NAMES, 1319) == (
         "Enough is a Brier score within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 "
