@@ -49,16 +49,15 @@ _MAX_TABLES: Final = 20
 
 _SHARE_COLUMNS: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
 _CURVE_HELP: Final = (
-    "Accuracy over confidence in ten bins; dashes: as often right as it says. A stem that hangs down is "
-    "over-confident. Larger points have more rows; a bin without rows has none."
+    "Accuracy over confidence in ten bins. Dashed line: perfect calibration. A stem below the line: "
+    "over-confident. Larger points: more rows."
 )
 VERDICT_HELP: Final = (
-    "From this run and method alone, by a test of whether its confidences are right: the same word stands on "
-    "every page."
+    "The result of a calibration test on this run and method. Every page shows the same verdict."
 )
 Q_HELP: Final = (
-    "The false discovery rate at which the verdict is still one, among all verdicts of this page. The "
-    "sentence above counts those up to 0.05."
+    "The verdict's p-value, adjusted for all verdicts on this page (false discovery rate). The headline "
+    "counts verdicts with q ≤ 0.05."
 )
 OVERVIEW_COLUMNS: Final = {
     **COLUMN_CONFIG,
@@ -120,13 +119,17 @@ def show_overview_tiles(files: Sequence[LoadedFile], runs: Sequence[LoadedRun], 
     show_tiles(
         [
             ("Runs", f"{len(summaries):,}", "One model's answers to one data set, or at one checkpoint."),
-            ("Data sets", f"{len(group_by_dataset(summaries)):,}", "As the files name them."),
+            ("Data sets", f"{len(group_by_dataset(summaries)):,}", "Named as in the files."),
             (
                 "Rows",
                 f"{sum(summary.n_total for summary in summaries):,}",
-                "Answers to questions, and positions of texts, in all runs together.",
+                "Answers to questions and positions of texts, over all runs.",
             ),
-            ("Files loaded", f"{n_loaded:,} / {len(files):,}", "The page Files says what became of each."),
+            (
+                "Files loaded",
+                f"{n_loaded:,} / {len(files):,}",
+                "The page Files lists every file and its state.",
+            ),
         ]
     )
 
@@ -144,7 +147,7 @@ def show_next_steps(result: Overview) -> None:
     usable rows.
     """
     query = _url_values("run", "method", "good")
-    steps = {"reliability": "Look at the data"}
+    steps = {"reliability": "Open the first run"}
     if result.has_judged_run:
         steps = {"tour": "Take the tour"} | steps
     own_files, links = st.columns(2, gap="medium", vertical_alignment="center")
@@ -209,7 +212,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
             if heading:
                 st.subheader(escape_markdown(heading), anchor=False)
             if len(methods := method_titles([look.method for look in group])) == 1:
-                st.caption(escape_markdown(f"{plural(len(group), 'run')} by {methods[0]}"))
+                st.caption(escape_markdown(f"{plural(len(group), 'run')}, scored with {methods[0]}"))
         clicked = _clicked_summary(heading, group, f"overview_{number}", columns, uploaded) or clicked
     st.caption("Click a row to see its reliability diagram.")
     show_recipe(result.recipe)
@@ -298,8 +301,8 @@ def _clicked_summary(
         height="content" if shown.height <= 12 else 630,
         on_select="rerun",
         selection_mode="single-row",
-        alt=f"{f'{heading}: ' if heading else ''}{plural(shown.height, 'row')}, one a run"
-        f"{' and confidence method' if several else ''}",
+        alt=f"{f'{heading}: ' if heading else ''}{plural(shown.height, 'row')}, one per "
+        f"run{' and confidence method' if several else ''}",
     )
     rows = event["selection"]["rows"]
     return summaries[rows[0]] if rows else None
@@ -309,8 +312,8 @@ def page() -> None:
     """Draw the page."""
     context = shell("start")
     st.markdown(
-        "**Calib shows whether a language model's confidence can be believed:** when it says 80 % sure, is "
-        "it right 80 times in 100?"
+        "**Calib shows whether a language model's confidence can be believed:** when the model says it is "
+        "80 % sure, is it right 80 times in 100?"
     )
     if not context.runs:
         show_drop_zone()

@@ -45,44 +45,43 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
     {
         "check": Verb(
             ("calib_core.cli.commands.check", "check"),
-            "What is each file, what can it give, and what is wrong with it?",
+            "Report each file's format, usable methods and bad rows.",
         ),
         "score": Verb(
             ("calib_core.cli.commands.score", "score"),
-            "How good is each method, as one number a metric, and can it be believed?",
+            "Compute every metric of every method, with intervals and a verdict.",
         ),
         "bins": Verb(
             ("calib_core.cli.commands.score", "bins"),
-            "Is it right as often as it says, bin by bin?",
+            "Print confidence and accuracy, bin by bin.",
         ),
         "sweep": Verb(
             ("calib_core.cli.commands.sweep", "sweep"),
-            "Does the number depend on M, and by how much more than noise makes it?",
+            "Compute metrics over the number of bins M, compared with noise.",
         ),
         "compare": Verb(
             ("calib_core.cli.commands.compare", "compare"),
-            "Which model is both accurate and honest? "
-            "Accuracy against Brier score, one point a run and method.",
+            "Compare accuracy and Brier score, one line per run and method.",
         ),
         "samples": Verb(
             ("calib_core.cli.commands.samples", "samples"),
-            "How many samples are enough for self-consistency?",
+            "Find how many samples are enough for self-consistency.",
         ),
         "reduce": Verb(
             ("calib_core.cli.commands.reduce", "reduce"),
-            "Which sums do these token-level files come to?  All runs are saved in one small, exact file.",
+            "Save the sums of token-level files in one small, exact file.",
         ),
         "convert": Verb(
             ("calib_core.cli.commands.convert", "convert"),
-            "What do these files hold, in the project's own format?  It reads back to the same numbers.",
+            "Convert files to Calib's own format.",
         ),
         "report": Verb(
             ("calib_core.cli.commands.report", "report"),
-            "What do these files say, as one HTML file to send: figures, tables, recipes, checksums?",
+            "Write a report: one HTML file with figures, tables, recipes and checksums.",
         ),
         "app": Verb(
             ("calib_core.cli.commands.app", "app"),
-            "Opens the app in the browser, on the demo data or on a folder of predictions.",
+            "Open the app in the browser, on the demo data or on a folder of predictions.",
         ),
     }
 )
@@ -191,7 +190,7 @@ def _write_error(message: str) -> None:
 
 def _report_closed_stdout(reason: str) -> int:
     try:
-        _write_error(f"Nothing more can be printed on standard output: {reason}.")
+        _write_error(f"Cannot write to standard output: {reason}.")
     except OSError:  # standard error may go to the same full disk
         _discard_unwritten(sys.stderr)
     return REFUSED

@@ -122,8 +122,8 @@ class BadRowsFound(CalibError):
         cells = [cell for problem in self.problems for cell in problem.first_cells][:3]
         first = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
         super().__init__(
-            f"{file}: {bad_rows_phrase(n_bad_rows, n_rows)}, so nothing was loaded. "
-            f"Mend them, or choose to load the good rows only.{first}"
+            f"{file}: {bad_rows_phrase(n_bad_rows, n_rows)}, so nothing was loaded. Correct them, or load "
+            f"the good rows only.{first}"
         )
 
 

@@ -140,8 +140,8 @@ def bad_rows_phrase(bad: int, total: int) -> str:
 
 
 def too_few_phrase(n: int, noun: str) -> str:
-    """A remark on a small sample: "1 row is too few to judge by", "5 rows are too few to judge by"."""
-    return f"{plural(n, noun)} {'is' if n == 1 else 'are'} too few to judge by"
+    """A remark on a small sample: "1 row is too few for a verdict", "5 rows are too few for a verdict"."""
+    return f"{plural(n, noun)} {'is' if n == 1 else 'are'} too few for a verdict"
 
 
 def join_names(names: Sequence[str], conjunction: str = "and") -> str:

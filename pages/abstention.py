@@ -96,14 +96,17 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         "wanted",
         DEFAULT_TARGET_ACCURACY,
         "Accuracy wanted",
-        "0.9 or 90 %: the largest share answered with as much.",
+        "Type 0.9 or 90 %. The table shows the largest share answered at this accuracy.",
     )
     threshold = _share_input(
         url_state,
         "threshold",
         None,
         "Confidence threshold t",
-        "0.8 or 80 %: what answering when confidence ≥ t gives. Empty: none.",
+        (
+            "Type 0.8 or 80 % to see coverage and accuracy when the model answers only from this confidence "
+            "on. Leave empty for none."
+        ),
     )
     selected = [id_ for id_ in usable if id_ in methods]
     return AbstentionChoice(run, tuple(usable[id_] for id_ in selected), target_accuracy, threshold)
@@ -117,7 +120,9 @@ def _share_input(
     text = url_state.pick(key, None, default_text).strip()
     share = _parse_share(text)
     if share is None and text:
-        st.caption(f":material/error: Not a share from 0 to 1: {escape_markdown(text[:40])}.")
+        st.caption(
+            f":material/error: Type a number from 0 to 1, or a percentage: {escape_markdown(text[:40])}."
+        )
     value = default if share is None else share
     url_state.set_widget(key, _share_text(value))
     url_state.remember(key, _share_text(value), default_text)
@@ -154,7 +159,7 @@ def cached_curves(choice: AbstentionChoice) -> list[AbstentionCurve]:
 
 def abstention_view_caption(choice: AbstentionChoice) -> ViewCaption:
     """Return the caption that says which run and methods the curves are of."""
-    return view_caption("Accuracy of those answered", [choice.run.title], choice.evidences)
+    return view_caption("Accuracy of answered questions", [choice.run.title], choice.evidences)
 
 
 def show_abstention_tiles(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
@@ -176,7 +181,7 @@ def abstention_export(choice: AbstentionChoice, curves: Sequence[AbstentionCurve
         make_file_stem(choice.run.id, *methods, "abstention"),
         lambda: pl.concat([curve.to_frame() for curve in curves]),
         curve_recipes(curves),
-        "Accuracy of those answered",
+        "Accuracy of answered questions",
         choice.run.title,
     )
 

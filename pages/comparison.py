@@ -140,7 +140,7 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
     """Return the comparison, with a progress bar while missing intervals are computed."""
 
     def compute() -> Comparison:
-        bar, n_done = st.progress(0.0, "Drawing intervals …"), 0
+        bar, n_done = st.progress(0.0, "Computing intervals …"), 0
         estimate = cached_measure(
             {scored.evidence.run: scored.run for scored in choice.selection.run_evidences}
         )
@@ -148,7 +148,9 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
         def estimate_with_progress(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
             nonlocal n_done
             n_done += 1
-            bar.progress(min(1.0, n_done / (4 * len(choice.selection.run_evidences))), "Drawing intervals …")
+            bar.progress(
+                min(1.0, n_done / (4 * len(choice.selection.run_evidences))), "Computing intervals …"
+            )
             return estimate(evidence, metric, scheme)
 
         def show_pairs(share: float) -> None:
@@ -301,17 +303,24 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     others = [METRICS[id_] for id_ in _other_metrics(result)]
     return {
-        "number": number("No.", width=38, help="Its number in the figure where names have no room."),
+        "number": number(
+            "No.", width=38, help="The number of the point in the figure, where names do not fit."
+        ),
         "run": text("Run", help=_full_name_help(result)),
         "title": text("Confidence method"),
         **{metric.id: number(metric.title, format="%.4f", help=metric.help) for metric in others},
         **{f"{metric.id}_": text(f"{metric.title} 95 %") for metric in others},
-        "skill": number("Skill", format="%+.3f", width=60, help="1 − Brier/(a(1−a)), a the accuracy."),
+        "skill": number(
+            "Skill",
+            format="%+.3f",
+            width=60,
+            help="Brier skill score: 1 − Brier/(a(1−a)), where a is the accuracy.",
+        ),
         "best_by": text("Best by", width=110, help=BEST_BY_HELP),
         "accuracy": COLUMN_CONFIG["accuracy"],
-        "accuracy_": text("Accuracy 95 %", width=96, help="Wilson."),
+        "accuracy_": text("Accuracy 95 %", width=96, help="Wilson interval."),
         "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),
-        "brier_": text("Brier 95 %", width=122, help="Student’s t of the mean."),
+        "brier_": text("Brier 95 %", width=122, help="Student’s t interval of the mean."),
         "ece_10": number(
             "ECE, M = 10" if METRICS["ece"] in others else "ECE",
             format="%.4f",
@@ -327,7 +336,7 @@ def _full_name_help(result: Comparison) -> str | None:
     first = next(iter(result.points_by_skill), None)
     if first is None or first.name == first.run:
         return None
-    return f"What tells runs apart; in full, the first is {escape_markdown(first.run)}."
+    return f"Short names that differ between runs. Full name of the first: {escape_markdown(first.run)}."
 
 
 def show_refused_points(choice: ComparisonChoice, result: Comparison) -> None:

@@ -57,12 +57,12 @@ from pages.widgets.table import show_table
 from pages.widgets.uploader import last_uploaded, show_remove_button, show_uploader
 
 CONVERT_HELP: Final = (
-    "The same rows in Calib's own format, which reads back to the same numbers. Bad rows are left out, and "
-    "what is known of the file is written with it."
+    "Saves the good rows in Calib's own format, with all that is known about the file. Calib reads the same "
+    "numbers back."
 )
 REDUCE_NOTE: Final = (
-    "Token-level files are not converted: the sums in them are saved with "
-    "`python -m calib_core reduce FILE -o SUMS.parquet`."
+    "Token-level files cannot be converted. Save their sums with `python -m calib_core reduce FILE -o "
+    "SUMS.parquet`."
 )
 
 MAX_NEXT_STEPS: Final = 3
@@ -132,7 +132,7 @@ def _show_format(file: LoadedFile) -> None:
         return
     format_ = FORMATS[file.report.format]
     reason = (
-        "because you say so"
+        "because you chose so"
         if file.mapping.format
         else f"because it has {escape_markdown(format_.recognised_by)}"
     )
@@ -160,7 +160,7 @@ def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file
     id_ = file_id(file)
     phrase = bad_rows_phrase(report.n_bad_rows, report.n_rows)
     if id_ in accepted_file_ids:
-        st.info(f"{phrase} and left out of every number.", icon=":material/rule:")
+        st.info(f"{phrase} and not used in any number.", icon=":material/rule:")
         st.button(
             "Do not load this file",
             key=f"drop_{key}",
@@ -168,7 +168,7 @@ def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file
             args=(id_, accepted_file_ids, key),
         )
     else:
-        st.warning(f"{phrase}. Nothing of this file is loaded until you decide.", icon=":material/rule:")
+        st.warning(f"{phrase}. Calib loads the file once you decide.", icon=":material/rule:")
         st.button(
             "Load the good rows only",
             key=f"load_{key}",
@@ -254,11 +254,11 @@ def show_reported_metrics(report: RunReport, key: str) -> None:
     show_table(
         frame,
         key=f"reported_{key}",
-        alt=f"{plural(len(rows), 'number')} of the tool that wrote the file, beside ours",
+        alt=f"{plural(len(rows), 'number')} of the tool that wrote the file, compared with Calib's",
         export=Export(
             make_file_stem(report.run.label, "reported"),
             lambda: reported_metrics_frame(comparisons),
-            f"theirs: as {report.run.file} says; ours: from its rows",
+            f"Tool: as stored in {report.run.file}. Calib: computed from the rows",
             f"Reported numbers of {report.run.label}",
         ),
     )
@@ -273,10 +273,12 @@ def agreement_sentence(comparisons: tuple[ReportedComparison, ...]) -> str:
         sum(comparison.agrees is not None for comparison in comparisons),
     )
     if not known:
-        return "none of them has a counterpart here."
+        return "none can be compared with a number of Calib."
     if equal == known:
-        return "equal to ours." if known == 1 else f"all {known:,} that can be compared are equal to ours."
-    return f"{known - equal:,} of {known:,} that can be compared differ from ours, for the reason given."
+        return "equal to Calib's." if known == 1 else f"all {known:,} comparable numbers equal Calib's."
+    return (
+        f"{known - equal:,} of {known:,} comparable numbers differ from Calib's; the table gives the reason."
+    )
 
 
 def _reported_row(comparison: ReportedComparison) -> dict[str, str | float | int | None]:
@@ -372,7 +374,7 @@ def show_next_steps(
             st.markdown(f":material/check_circle: **{escape_markdown(file.name)}** is loaded: {figures}")
             page_link(
                 PAGES["reliability"].script,
-                "See its reliability diagram",
+                "Open the reliability diagram",
                 PAGES["reliability"].icon,
                 _diagram_query(run),
                 large=True,
@@ -393,7 +395,7 @@ def page() -> None:
     unread = f"{len(context.unread):,} not read yet, " if context.unread else ""
     show_view_caption(
         f"{plural(len(context.files) + len(context.unread), 'file')}, {unread}{len(loaded)} loaded, "
-        f"{plural(len(context.all_runs), 'run')}. The folder is only read, never written to."
+        f"{plural(len(context.all_runs), 'run')}. Calib never writes to this folder."
     )
     show_accept_all(context.files)
     shown = show_file_table(context.files, loaded, context.unread)

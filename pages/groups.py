@@ -115,7 +115,7 @@ HIDDEN_KEY: Final = "hidden"
 _MAX_CONDITIONS_WIDTH: Final = 400
 """Largest width in pixels of the column that names a hidden group."""
 
-_DRAWING_MESSAGE: Final = "Drawing the intervals …"
+_DRAWING_MESSAGE: Final = "Computing the intervals …"
 _SCANNING_MESSAGE: Final = "Comparing every group with the other rows …"
 
 
@@ -208,7 +208,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
         list(groupings),
         key="by",
         format_func=lambda id_: groupings[id_].title,
-        help="A column of the file, or what the runs say of themselves; each value is a group.",
+        help="A column of the file or a property of the runs. Each value is a group.",
     )
     return _pick_numbers(url_state, selection, evidences, groupings[by])
 
@@ -238,7 +238,7 @@ def _pick_numbers(
         "sort",
         SORT_TITLES,
         label="Sorted by",
-        help_="The clearest verdict first, the largest number, by name, or the most rows first.",
+        help_="Order of the groups: clearest verdict, largest value, name, or most rows.",
     )
     keys, names = _diagram_options(selection, evidences, grouping)
     selected = multiselect(
@@ -248,7 +248,7 @@ def _pick_numbers(
         label="Reliability diagrams",
         title_of=lambda id_: names[id_],
         placeholder="the clearest",
-        help_=f"Up to {MAX_DIAGRAMS} small ones stand below; none chosen: those with the clearest verdicts.",
+        help_=f"Choose up to {MAX_DIAGRAMS} groups. If none is chosen, the clearest verdicts are shown.",
     )
     return GroupsChoice(
         selection,
@@ -274,7 +274,7 @@ def _pick_baseline_level(
         "Compared with",
         levels,
         key="against",
-        help="The others less this one, on the same questions, of runs alike in everything else.",
+        help="The difference of each other group from this one, on the same questions.",
     )
     return against
 
@@ -454,7 +454,7 @@ def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups, chosen: str |
     )
     columns = fit_column_widths(columns, shown, "Group", max_width=_MAX_CONDITIONS_WIDTH)
     if chosen is None and st.query_params.get(HIDDEN_KEY):
-        st.caption(":material/block: The group that the link asks for is not among those listed here.")
+        st.caption(":material/block: The group in the link is not in this list.")
     widget = f"hidden_{chosen}"
     st.dataframe(
         shown,

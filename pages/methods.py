@@ -152,8 +152,8 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
                 "unanswered",
                 UNPARSED_TITLES,
                 label="Questions without a readable answer",
-                help_="For self-consistency: without a confidence it lowers n; or it counts as answered "
-                "wrongly.",
+                help_="For self-consistency: leave these questions out, or count them as wrong with "
+                "confidence 0.",
             )
             if has_samples
             else "missing"
@@ -175,8 +175,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             "common",
             ROWS_TITLES,
             label="Rows",
-            help_="Common: in each run, the rows for which every method shown has a confidence and an "
-            "outcome.",
+            help_="Common to all: only rows where every method shown has a confidence and an outcome.",
         )
         judged = pick_judged_answer(url_state, selection)
         order = pick_segment(
@@ -184,7 +183,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             "sort",
             ORDER_TITLES,
             label="Order of the methods",
-            help_="By mean Brier score, or logit before self-consistency before stated, as in the paper.",
+            help_="By mean Brier score, or in the paper's order: logit, self-consistency, stated.",
         )
     with bins:
         scheme = pick_binning(url_state, selection.run_evidences[0].evidence)
@@ -209,8 +208,8 @@ def pick_judged_answer(url_state: UrlState, selection: RunSelection) -> JudgedCh
         "judged",
         JUDGED_TITLES,
         label="Judge every method by",
-        help_="The answer its confidence is about; or for all methods the majority of the samples, or the "
-        "greedy answer, so that they differ in the confidence alone.",
+        help_="Each method's own answer, or the same answer for all methods (majority or greedy), so that "
+        "only the confidences differ.",
     )
     return cast("JudgedChoice", picked)
 
@@ -301,9 +300,7 @@ def _link_to_comparison(result: MethodsTable) -> None:
     if len(result.cells) > 1:
         page, url = PAGES["comparison"], st.query_params.to_dict()
         query = {key: url[key] for key in ("dataset", "runs", "methods") if key in url}
-        page_link(
-            page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, query
-        )
+        page_link(page.script, f"{page.title}: compare these runs, with intervals", page.icon, query)
 
 
 def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
@@ -338,7 +335,7 @@ def _show_legend(choice: MethodsChoice, result: MethodsTable) -> None:
     for line in methods_legend(result):
         st.caption(escape_markdown(line))
     if choice.unparsed_choice == "wrong" and not any(METHODS[id_].uses_samples for id_ in result.methods):
-        st.caption("No method shown is made from samples, so nothing is counted as wrong for want of one.")
+        st.caption("No method shown uses samples, so this option changes nothing.")
 
 
 def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBrierTable) -> None:

@@ -67,26 +67,25 @@ from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_table
 from pages.widgets.url_inputs import url_segment, url_text_input, url_toggle, warn_not_available
 
 LINES_HELP: Final = (
-    f"Up to {MAX_LINES} runs, each by one of its methods, on one diagram: metric, bins and switches as "
-    "above. Type to search."
+    f"Draw up to {MAX_LINES} runs on one diagram, with the metric and bins chosen above. Type to search."
 )
 
 
 BINS_VIEW: Final = "bins"
 VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
 VIEWS_HELP: Final = (
-    "Bins: as chosen in the sidebar. Isotonic: the accuracy at each confidence, if it may only rise with it. "
-    "Smooth: the accuracy around each confidence. The last two have no bins to choose and show the top label."
+    "Bins: as chosen in the sidebar. Isotonic: fitted accuracy that never falls as the confidence rises. "
+    "Smooth: averaged accuracy around each confidence. Isotonic and Smooth need no bins and show the top "
+    "label."
 )
 
 CORP_CAPTION: Final = (
-    "Line: the accuracy at each confidence, fitted under the one condition that it never falls as the "
-    "confidence rises; below the diagonal is over-confident. Lower panel: rows in 50 equal bins. "
-    "Brier score = miscalibration − discrimination + uncertainty."
+    "Line: fitted accuracy that never falls as the confidence rises; below the diagonal: over-confident. "
+    "Lower panel: rows in 50 equal bins. Brier score = miscalibration − discrimination + uncertainty."
 )
 SMOOTH_CAPTION: Final = (
-    "Line: the accuracy around each confidence, averaged with a Gaussian kernel as wide as the smooth ECE; "
-    "below the diagonal is over-confident. Where it is missing, no row is near. Lower panel: where rows lie."
+    "Line: the accuracy around each confidence, averaged with a Gaussian kernel (width: the smooth ECE); "
+    "below the diagonal: over-confident. No line: no rows nearby. Lower panel: density of rows."
 )
 
 
@@ -219,9 +218,9 @@ def _quick_choices(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequen
     quick_choices = {
         "runs": (
             [line_key(other, method) for other in by_similarity],
-            "This run and others like it, by this method.",
+            "This run and similar runs, with this method.",
         ),
-        "methods": ([line_key(run, id_) for id_ in methods], "This run by each of its methods."),
+        "methods": ([line_key(run, id_) for id_ in methods], "This run with each of its methods."),
     }
     with st.container(horizontal=True):
         for noun, (keys, help_) in quick_choices.items():
@@ -348,11 +347,16 @@ def _line_columns(result: ReliabilityLines) -> dict[str, Any]:
         "mark": text("", width=34, help="The line's symbol."),
         "line": text("Line"),
         "value": number(metric.title, format="%.4f", width=72, help=metric.help),
-        "p": number("p", format="%.3f", width=56, help="How often it would be as large were it calibrated."),
+        "p": number(
+            "p",
+            format="%.3f",
+            width=56,
+            help="The probability of a value this large for a perfectly calibrated model.",
+        ),
         "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].help),
         **{name: COLUMN_CONFIG[name] for name in ("accuracy", "mean_confidence")},
         "used": text("Rows used / total"),
-        "says": text("What it says"),
+        "says": text("Verdict"),
         "judged": text("Judged"),
         "recipe": text("Recipe"),
         "remarks": text("Remarks"),
@@ -364,9 +368,9 @@ def _lines_caption(result: ReliabilityLines) -> str:
     thin = sum(line.result.n_thin_bins for line in result.lines)
     bins = sum(line.result.table.height for line in result.lines)
     return (
-        f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {MIN_ROWS} "
-        f"pairs ({thin} of {bins} bins). Lower panel: the share of each line's pairs. Click a point or a row "
-        "to see that run below."
+        "Below the diagonal: over-confident. Each point is a bin; small hollow points have fewer than "
+        f"{MIN_ROWS} pairs ({thin} of {bins} bins). Lower panel: share of each line's pairs. Click a point "
+        "or a row to open that run below."
     )
 
 
@@ -469,7 +473,7 @@ def choose_view(choice: RunChoice) -> str:
     """Draw the choice of the diagram and return its id; only bins where single confidences are not kept."""
     if reason := unavailable_without_bins(choice.evidence):
         if st.query_params.get("view"):
-            warn_not_available("view", "which needs every single confidence.")
+            warn_not_available("view", "which needs each row's confidence.")
         st.caption(f"Isotonic and smooth views are not available: {escape_markdown(reason)}")
         return BINS_VIEW
     return url_segment("view", "View", VIEWS, VIEWS_HELP)
@@ -554,7 +558,7 @@ def _band_caption(no_null_reason: str | None) -> str:
     """Return what the band is, or why there is none."""
     if no_null_reason:
         return f"No band: {escape_markdown(no_null_reason)}."
-    return "Grey band: where 90 % of the curves of a perfectly calibrated model lie at each confidence."
+    return "Grey band: 5–95 % range of a perfectly calibrated model."
 
 
 def _export_without_bins(
@@ -570,7 +574,7 @@ def _export_without_bins(
 def log_counts_toggle(choice: RunChoice) -> bool:
     """Draw the switch of the lower panel's axis and return whether it is logarithmic."""
     return url_toggle(
-        "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
+        "log", "Log counts", "Show the counts on a logarithmic axis.", default=choice.first_bin_dominates
     )
 
 
@@ -658,7 +662,7 @@ def selected_bin(table: pl.DataFrame) -> int | None:
     wanted = st.query_params.get("bin", "")
     selected = next((number for number in table["bin"].to_list() if str(number) == wanted), None)
     if wanted and selected is None:
-        warn_not_available("bin", "which is empty here, or not there.")
+        warn_not_available("bin", "which is empty or does not exist.")
     return selected
 
 
@@ -708,7 +712,7 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
         f"{questions.frame.height:,} of "
         f"{plural(questions.n_before_search, result.pair_unit.removesuffix('s'))}"
         + (
-            f"; the first {MAX_SHOWN_QUESTIONS:,} are shown, the download has them all."
+            f"; the first {MAX_SHOWN_QUESTIONS:,} are shown, the download has all."
             if questions.frame.height > MAX_SHOWN_QUESTIONS
             else "."
         )

@@ -49,8 +49,7 @@ from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
 
 DIFFERENT_MAPPINGS_NOTE: Final = (
-    "Some files were read as a person said of them on the page Files, each in its own way, which one line "
-    "cannot say."
+    "Some files have their own column mapping (page Files), which one command line cannot express."
 )
 
 REPORT_FILE_STEM: Final = "calibration-report"
@@ -111,7 +110,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         label="Pages",
         title_of=lambda id_: SECTIONS[id_].title,
         default=list(SECTIONS),
-        help_="A page that has nothing to say of these runs is left out, and named.",
+        help_="Pages with nothing to show for these runs are left out and listed.",
     )
     selected = multiselect(
         url_state,
@@ -120,7 +119,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         label="Runs",
         title_of=lambda id_: titles[id_],
         default=list(titles),
-        help_="Those that the report speaks of; none chosen means all.",
+        help_="The runs in the report. If none is chosen, all are used.",
     )
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),
@@ -189,7 +188,8 @@ def _refusal(file: LoadedFile, accepted_file_ids: Sequence[str]) -> str | None:
     report = file.report
     if report is not None and report.status == "asks" and file_id(file) not in accepted_file_ids:
         return (
-            f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)}, and nobody has decided to leave them out."
+            f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)}, and it is not decided whether to leave "
+            "them out."
         )
     return file.refusal
 
@@ -264,7 +264,7 @@ def show_make_button(order: ReportOrder, *, is_complete: bool) -> None:
         on_click="ignore",
         type="primary",
         disabled=not is_complete,
-        help=None if is_complete else "Possible once all files of the folder are read.",
+        help=None if is_complete else "Available once all files of the folder are read.",
     )
 
 
@@ -292,7 +292,7 @@ def make_report(order: ReportOrder) -> bytes:
         progress.outcome = (
             f"Made in {seconds:.0f} s: {plural(len(result.pages), 'page')} of "
             f"{plural(len(order.runs), 'run')}, {len(data) / 1e6:.1f} MB."
-            + (f" Left out, as these runs have nothing to say to it: {left_out}." if left_out else "")
+            + (f" Left out (nothing to show for these runs): {left_out}." if left_out else "")
         )
         return data
 
@@ -307,19 +307,19 @@ def show_progress(progress: ReportProgress) -> None:
     elif progress.outcome:
         st.success(escape_markdown(progress.outcome), icon=":material/check:")
     else:
-        st.caption("Making it takes about a second a run. Progress is shown here.")
+        st.caption("A report takes about one second per run.")
 
 
 def show_contents(order: ReportOrder) -> None:
     """Say which pages, runs and numbers the report holds."""
-    st.header("What it will hold", anchor=False)
+    st.header("Contents", anchor=False)
     settings = order.settings
     method = METHODS[settings.methods[0]].title if settings.methods else "each run's default method"
     number = metric_caption(settings.metrics[0] if settings.metrics else DEFAULT_METRIC, settings.scheme)
     caption = ViewCaption(
         plural(len(order.pages), "page"), [run.title for run in order.runs], [method], number
     )
-    more = " A run that does not give that method is shown by its first." if settings.methods else ""
+    more = " Runs without this method use their first method." if settings.methods else ""
     if settings.bin_number is not None:
         more += f" With the first {MAX_QUESTIONS} questions of each run's bin {settings.bin_number}."
     show_view_caption(f"{caption.sentence}{more}")
@@ -337,9 +337,9 @@ def page() -> None:
     """Draw the page."""
     context = shell("report", choose_report)
     st.markdown(
-        "**One file to send.** It holds the chosen pages' figures, tables and recipes, what was loaded and "
-        "what was left out, the files' checksums, and the command line that makes it again. It opens in any "
-        "browser without a network, in light and dark, and prints to PDF."
+        "**One file to send.** The report holds the chosen pages' figures, tables and recipes, the files "
+        "with checksums, and the command line that makes the report again. It opens offline in any browser "
+        "and prints to PDF."
     )
     order = report_order(context.choice, context.files, context.all_runs, context.accepted_file_ids)
     show_make_button(order, is_complete=not context.unread)

@@ -60,12 +60,12 @@ MAX_OFFERED_QUESTIONS: Final = 500
 """Number of questions that the select box offers."""
 
 RSD_EXPLANATION: Final = """
-- RSD = standard deviation / mean of one metric's values over the set of M. It compares **metrics on one
+- RSD = standard deviation / mean of one metric's values over the set of M. RSD compares **metrics on one
   model**: the one with the smaller RSD leaves less to the choice of M.
-- It never compares models. It is near 0 where all gaps have one sign (over-confident everywhere) or every
+- RSD never compares models. RSD is near 0 where all gaps have one sign (over-confident everywhere) or every
   value has a bin of its own, and **large** where a model is calibrated: all of it is noise, which grows
   with M.
-- So it stands beside the RSD of draws in which all of it is noise: from a model that fits the run and
+- So the table shows the RSD of noise alone beside each RSD: simulated from a model that fits the run and
   whose gaps cancel in no bin, or from a calibrated one where no model can be fitted.
 """
 
@@ -79,7 +79,7 @@ def cached_sweeps(choice: RunChoice) -> list[Sweep]:
             lambda evidence=evidence: sweep_bins(evidence, sweep.metrics, sweep.bin_counts, ddof=sweep.ddof),
         )
         for run, evidence in with_progress(
-            ((choice.run, choice.evidence), *sweep.other_runs), "Drawing what noise alone would give:"
+            ((choice.run, choice.evidence), *sweep.other_runs), "Simulating noise alone:"
         )
     ]
 
@@ -96,7 +96,7 @@ def show_sweep_summary(choice: RunChoice, results: Sequence[Sweep]) -> None:
 def show_sweep_remarks(choice: RunChoice, results: Sequence[Sweep]) -> None:
     """Draw what stands below the curves: what they show, the recipes and the remarks."""
     first = results[0]
-    lines = _recipe_lines(results) or ["No metric can be swept here."]
+    lines = _recipe_lines(results) or ["No metric of this run can be swept over M."]
     show_provenance(_sweep_view_caption(choice, results), lines[0], *filter(None, ["\n".join(lines[1:])]))
     _show_exactness_badge(choice)
     for other in results[1:]:
@@ -209,7 +209,7 @@ def show_paper(choice: RunChoice, results: Sequence[Sweep]) -> None:
         reference = pick_reference(RSD_MODELS, len(RSD_MODELS) - 1)
         show_published(compare_rsd(dict(zip(titles, results, strict=True)), reference), "rsd")
     with explanation:
-        st.subheader("What RSD says and what it does not", anchor=False)
+        st.subheader("What RSD means", anchor=False)
         st.markdown(RSD_EXPLANATION)
 
 
@@ -229,7 +229,7 @@ def show_pooling(choice: RunChoice, bins: tuple[int, ...]) -> None:
         st.caption(escape_markdown(str(reason)))
         return
     if result is None:
-        st.caption("No single positions are kept with these sums.")
+        st.caption("This file keeps sums only, no single positions.")
         return
     export = Export(
         make_file_stem(
@@ -254,9 +254,7 @@ def _chosen_pools(choice: RunChoice, bins: int) -> PairPools | None:
         if not examples:
             return None
         titles = [f"{example.row + 1:,}: right token {example.target}" for example in examples]
-        index = url_selectbox(
-            "place", "Position", titles, "The first positions of the file are kept to look at."
-        )
+        index = url_selectbox("place", "Position", titles, "The first positions of the file.")
         return pools_of_position(run.label, examples[index], bins)
     titles = poolable_question_titles(choice.evidence)[:MAX_OFFERED_QUESTIONS]
     index = url_selectbox("place", "Question", titles, f"Of the first {MAX_OFFERED_QUESTIONS} questions.")
@@ -285,7 +283,7 @@ def show_occurrences(choice: RunChoice) -> None:
     )
     show_table(shown, key="occurrences", alt=f"How often {run.sums.n_classes} classes occur", export=export)
     st.caption(
-        f"K = {run.sums.n_classes:,}. cw-ECE averages over all of them, also those that never occur. "
+        f"K = {run.sums.n_classes:,}. cw-ECE averages over all classes, including those that never occur. "
         "Published (Full-ECE paper, 5,000 test sentences): 30 % never, 41 % one to ten times."
     )
 

@@ -143,11 +143,11 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     left, right = st.columns(2)
     with left:
         repeats = _whole_number_input(
-            url_state, "repeats", "Repeats", (100, 1, MAX_REPEATS), "How often parts of each size are drawn."
+            url_state, "repeats", "Repeats", (100, 1, MAX_REPEATS), "How many subsets of each size are drawn."
         )
     with right:
         seed = _whole_number_input(
-            url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same parts."
+            url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same subsets."
         )
     options = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
     tolerance = _tolerance_input(url_state)
@@ -165,7 +165,10 @@ def _sizes_input(url_state: UrlState, placeholder: str) -> tuple[int, ...] | Non
                 "a number of samples",
                 MAX_SAMPLES,
                 MAX_SIZES,
-                "Whole numbers with commas, up to the samples a question has; empty: those shown pale.",
+                (
+                    "Whole numbers separated by commas, up to the samples per question. Empty: the grey "
+                    "defaults."
+                ),
                 placeholder=placeholder,
             ),
         )
@@ -217,8 +220,8 @@ def _tolerance_input(url_state: UrlState) -> float:
         format="%g",
         on_change=_on_number,
         args=("within", ".6f"),
-        help="N' is enough where the 95 % interval of the paired difference to the largest N' that is not "
-        "greyed lies inside.",
+        help="N' is enough if the 95 % interval of the paired difference from the largest N' that is not "
+        "greyed lies within this tolerance.",
     )
     return number
 
@@ -248,13 +251,13 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
     """
 
     def compute() -> SampleSizeSweep:
-        bar = st.progress(0.0, "Drawing parts of the samples …")
+        bar = st.progress(0.0, "Drawing subsets of the samples …")
         try:
             return sample_size_sweep(
                 choice.answers,
                 choice.plan,
                 choice.options,
-                progress=lambda share, text: bar.progress(min(share, 1.0), f"Drawing parts: {text}"),
+                progress=lambda share, text: bar.progress(min(share, 1.0), f"Drawing subsets: {text}"),
             )
         finally:
             bar.empty()
@@ -287,7 +290,7 @@ def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> V
     """Return the caption that says which run, metric and sample sizes the curves are of."""
     title = METRICS[choice.metric].title
     return ViewCaption(
-        f"{title} of parts of the samples",
+        f"{title} of subsets of the samples",
         (choice.run.title,),
         method_titles(list(result.mean_confidence)),
         f"N' in {{{', '.join(map(str, result.sizes))}}}",
@@ -359,7 +362,7 @@ def show_question(choice: SamplingChoice) -> None:
         "place",
         "Question",
         titles,
-        f"Of the first {len(titles):,} with samples; type to search, “tie” and “not parse” too.",
+        f"The first {len(titles):,} questions with samples. Type to search, also for “tie” or “not parse”.",
         typical_question(codes, rows),
     )
     result = question_clusters(choice.answers, codes, rows[index], choice.options.unparseable)

@@ -40,9 +40,9 @@ STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
 
 STYLES: Final = Path(__file__).parent / "widgets"
 FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
-    "answer": ("reliability", "all its questions, bin by bin"),
-    "bin": ("concentration", "where the confidences lie"),
-    "whole": ("reliability", "the same diagram, to ask further"),
+    "answer": ("reliability", "all questions of this run, bin by bin"),
+    "bin": ("concentration", "how the confidences are distributed"),
+    "whole": ("reliability", "the full diagram with its controls"),
     "bins": ("robustness", "every metric at every M"),
     "models": ("comparison", "all runs, accuracy against Brier score"),
 }
@@ -144,7 +144,7 @@ def show_step_buttons(choice: TourChoice) -> None:
             icon=":material/format_size:",
             on_click=_set_type_size,
             args=(not choice.large_type,),
-            help="For a projector: larger letters, and nothing but the step.",
+            help="For a projector: larger type, and only the step is shown.",
         )
 
 
@@ -220,7 +220,7 @@ def _show_next_steps(choice: TourChoice) -> None:
     query = {"run": choice.subject.run, "method": choice.subject.method}
     with st.container(horizontal=True, key="ways"):
         page_link(PAGES["files"].script, "Open your own files", PAGES["files"].icon, large=True)
-        label = f"Look at {escape_markdown(choice.subject.name)}"
+        label = f"Open {escape_markdown(choice.subject.name)}"
         page_link(PAGES["reliability"].script, label, PAGES["reliability"].icon, query, large=True)
 
 

@@ -147,7 +147,9 @@ def training_evidences(
     for run in runs:
         survey = run.report.survey
         if method not in survey.usable:
-            unavailable[run.id] = survey.unavailable.get(method, "It does not give this confidence.")
+            unavailable[run.id] = survey.unavailable.get(
+                method, "The run does not have this confidence method."
+            )
             continue
         try:
             evidences[run.id] = run_evidence(run.report, run.file.stamp, method, choice.evidence.options)
@@ -205,7 +207,7 @@ def single_checkpoints_toggle(result: Training) -> None:
     n_single = sum(len(line.points) == 1 for line in result.lines)
     n_single = n_single if n_single < len(result.lines) else 0
     if n_models := n_single + list(result.unplaced.values()).count(ONLY_CHECKPOINT):
-        help_ = "A model with one checkpoint is a point beside the lines, and may stretch the axis."
+        help_ = "Models with one checkpoint are points beside the lines and may stretch the axis."
         url_toggle("alone", f"{plural(n_models, 'model')} with one checkpoint", help_)
 
 

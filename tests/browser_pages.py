@@ -15,7 +15,7 @@ from window import settled
 T = TypeVar("T")
 BINS: Final = "Per-bin table"
 QUESTIONS: Final = "of the selected bin"
-OVERVIEW: Final = ", one a run"
+OVERVIEW: Final = ", one per run"
 SLIDER: Final = "[class*=st-key-m_step] input[type=range]"
 TYPED: Final = "[class*=st-key-m_typed] input"
 LAST_BARS: Final = ".js-plotly-plot .barlayer .trace.bars"

@@ -28,11 +28,13 @@ FilesArgument: TypeAlias = Annotated[
     ),
 ]
 JsonOption: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print one JSON list on stdout, and nothing else there.")
+    bool, typer.Option("--json", help="Print one JSON list on stdout and nothing else.")
 ]
 SkipBadRowsOption: TypeAlias = Annotated[
     bool,
-    typer.Option("--skip-bad-rows", help="Leave bad rows out; without it a file that has any is not loaded."),
+    typer.Option(
+        "--skip-bad-rows", help="Leave bad rows out. Without this option, a file with bad rows is not loaded."
+    ),
 ]
 FormatOption: TypeAlias = Annotated[
     str | None,
@@ -44,8 +46,8 @@ TogetherOption: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--together",
-        help="Make one run of the files that are parts of one evaluation, such as the subjects of MMLU, and "
-        "of plain tables with the same columns.",
+        help="Merge files that are parts of one evaluation, such as the subjects of MMLU, into one run; "
+        "also plain tables with the same columns.",
     ),
 ]
 ColumnMappingOption: TypeAlias = Annotated[
@@ -54,9 +56,9 @@ ColumnMappingOption: TypeAlias = Annotated[
         "--map",
         metavar="COLUMN=NAME",
         show_default=False,
-        help="Read this column, or nested field (a.b.0), as that name; with no NAME not at all. A name can "
-        "have a divisor (confidence/100), be of its logarithm (confidence:log), or have the values that are "
-        "right (correct:Yes|Mostly). Repeat.",
+        help="Read this column or nested field (a.b.0) as NAME; without NAME, ignore the column. NAME may "
+        "have a divisor (confidence/100), a logarithm (confidence:log) or the values that mean right "
+        "(correct:Yes|Mostly). Repeatable.",
     ),
 ]
 RowsOption: TypeAlias = Annotated[
@@ -65,7 +67,10 @@ RowsOption: TypeAlias = Annotated[
         "--rows",
         metavar="PATH",
         show_default=False,
-        help="Where the rows are in a file of one JSON object, as in results.items; if not said, looked for.",
+        help=(
+            "The path of the rows in a file with one JSON object, such as results.items. Default: Calib "
+            "searches for them."
+        ),
     ),
 ]
 WideOption: TypeAlias = Annotated[
@@ -74,8 +79,8 @@ WideOption: TypeAlias = Annotated[
         "--wide",
         metavar='"*SUFFIX=NAME"',
         show_default=False,
-        help="Several systems stand in one row: read the columns that fit as NAME, a run for each text at "
-        "the star. Repeat.",
+        help="For files with several systems per row: read the matching columns as NAME, one run per text "
+        "at the star. Repeatable.",
     ),
 ]
 MissingOption: TypeAlias = Annotated[
@@ -84,7 +89,7 @@ MissingOption: TypeAlias = Annotated[
         "--missing",
         metavar="VALUE",
         show_default=False,
-        help="A value that stands for none, such as Unparseable. Repeat.",
+        help="A value that counts as missing, such as Unparseable. Repeatable.",
     ),
 ]
 OnOption: TypeAlias = Annotated[
@@ -93,7 +98,7 @@ OnOption: TypeAlias = Annotated[
         "--on",
         metavar="KEY",
         show_default=False,
-        help="Join --gold on this column, or on THIS=THAT; if not said, on the ids.",
+        help="Join --gold on this column, or on THIS=THAT. Default: the ids.",
     ),
 ]
 GoldOption: TypeAlias = Annotated[
@@ -103,8 +108,8 @@ GoldOption: TypeAlias = Annotated[
         metavar="TABLE",
         show_default=False,
         parser=_parse_path,
-        help="Right answers or outcomes by id, for files that hold none: a table with columns such as id, "
-        "answer.",
+        help="A table of right answers or outcomes by id, with columns such as id, answer, for files "
+        "without them.",
     ),
 ]
 MethodOption: TypeAlias = Annotated[
@@ -113,12 +118,12 @@ MethodOption: TypeAlias = Annotated[
         "--method",
         metavar="ID",
         show_default=False,
-        help=f"Repeat; all usable if none is named: {METHOD_IDS}.",
+        help=f"Repeatable; default: all usable methods: {METHOD_IDS}.",
     ),
 ]
 MetricOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--metric", metavar="ID", show_default=False, help=f"Repeat: {', '.join(METRICS)}."),
+    typer.Option("--metric", metavar="ID", show_default=False, help=f"Repeatable: {', '.join(METRICS)}."),
 ]
 BinsOption: TypeAlias = Annotated[
     int, typer.Option("--bins", metavar="M", min=1, max=MAX_BINS, help=f"Number of bins, 1 to {MAX_BINS}.")
@@ -129,22 +134,22 @@ BinsListOption: TypeAlias = Annotated[
 DdofOption: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--ddof", min=0, max=1, help="RSD by the population's (0) or a sample's (1) standard deviation."
+        "--ddof", min=0, max=1, help="Standard deviation for the RSD: population (0) or sample (1)."
     ),
 ]
 BinningOption: TypeAlias = Annotated[
-    Binning, typer.Option("--binning", help="Bins of equal width, of equal mass, or one a distinct value.")
+    Binning, typer.Option("--binning", help="Bins of equal width, of equal mass, or one per distinct value.")
 ]
 LabelsOption: TypeAlias = Annotated[
     Labels,
-    typer.Option("--labels", help="Of a row of choices: its top label, or all of them, one pair each."),
+    typer.Option("--labels", help="For rows with choices: use the top label, or all choices, one pair each."),
 ]
 RenormaliseOption: TypeAlias = Annotated[
     bool | None,
     typer.Option(
         "--renormalise/--no-renormalise",
         show_default=False,
-        help="Divide by the sum over the choices; if not said, as each method does by default.",
+        help="Divide by the sum over the choices. Default: the method's own default.",
     ),
 ]
 SizesOption: TypeAlias = Annotated[
@@ -153,18 +158,18 @@ SizesOption: TypeAlias = Annotated[
         "--sizes",
         metavar="N,N,…",
         show_default=False,
-        help="Numbers of samples N', as in 4,8,16; those of 4,8,16,32,64 that there are if none is said.",
+        help="Numbers of samples N', such as 4,8,16. Default: those of 4,8,16,32,64 that the file allows.",
     ),
 ]
 RepeatsOption: TypeAlias = Annotated[
-    int, typer.Option("--repeats", metavar="R", min=1, help="How often parts of each size are drawn.")
+    int, typer.Option("--repeats", metavar="R", min=1, help="Number of subsets drawn per size.")
 ]
 SeedOption: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, help="Of the draws: the same seed gives the same numbers.")
+    int, typer.Option("--seed", min=0, help="Random seed: the same seed gives the same numbers.")
 ]
 PairsOption: TypeAlias = Annotated[
     bool,
-    typer.Option("--pairs", help="Print the difference of every pair on their common questions instead."),
+    typer.Option("--pairs", help="Instead, print the difference of every pair on their common questions."),
 ]
 ToleranceOption: TypeAlias = Annotated[
     float,
@@ -180,13 +185,13 @@ ToleranceOption: TypeAlias = Annotated[
 WithinOption: TypeAlias = Annotated[
     float,
     typer.Option(
-        "--within", metavar="D", help="The largest difference of the Brier score that is none, above 0."
+        "--within", metavar="D", help="The largest Brier score difference that counts as none, above 0."
     ),
 ]
 UnparseableOption: TypeAlias = Annotated[
     UnparseableRule,
     typer.Option(
         "--unparseable",
-        help="Samples that do not parse: each a cluster of its own, one cluster together, or left out of N.",
+        help="Samples without a readable answer: each its own cluster, all one cluster, or left out of N.",
     ),
 ]

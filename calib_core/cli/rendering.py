@@ -93,7 +93,7 @@ class ResultPrinter:
 
     def print_sweep(self, file: str, sweeps: Sequence[Sweep]) -> None:
         """Prints the sweeps of one run: a row for each metric and M, then the headline and recipe of each."""
-        columns = ("method", "metric", "M", "value", "if exactly right", "p")
+        columns = ("method", "metric", "M", "value", "calibrated model", "p")
         rows = [_sweep_row(record) for sweep in sweeps for record in sweep.to_frame().iter_rows(named=True)]
         self._print_table(_heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
         for sweep in sweeps:
@@ -114,7 +114,7 @@ class ResultPrinter:
         for why in (*result.spread_caveats.values(), *result.unavailable.values()):
             self.print_line(why)
         for method, why in result.missing_baselines.items():
-            self.print_line(f"{method} cannot stand beside them: {why}")
+            self.print_line(f"{method} is not available: {why}")
         self.print_line(result.recipe)
         self.print_line()
 
@@ -214,13 +214,11 @@ class ResultPrinter:
             self.print_line(report.proposal.summary)
         elif report.proposed_mapping:
             likeliest = likeliest_columns(report.proposed_mapping)
-            self.print_line(
-                f"Columns that may be meant, to be named so if they are: {map_options(likeliest)}"
-            )
+            self.print_line(f"Possible columns; if right, add: {map_options(likeliest)}")
         if report.group_columns:
             self.print_line(f"Columns that make groups: {', '.join(report.group_columns)}")
         if report.unused_columns:
-            self.print_line(f"Columns that nothing is read from: {', '.join(report.unused_columns)}")
+            self.print_line(f"Columns not read: {', '.join(report.unused_columns)}")
         self.print_line()
 
     def print_line(self, text: str = "") -> None:
@@ -245,7 +243,7 @@ class ResultPrinter:
             self.print_line(f"Bad rows of this run: {row_counts.n_left_out:,}")
         if row_counts.clipped:
             moved = ", ".join(f"{name} ({rows:,})" for name, rows in row_counts.clipped.items())
-            self.print_line(f"Moved onto 0 or 1, having been at most 1e-6 outside: {moved}")
+            self.print_line(f"Values at most 1e-6 outside [0, 1], moved onto the edge: {moved}")
         if row_counts.n_inexact_sums:
             self.print_line(
                 f"Distributions whose sum is within 1e-3 of 1, used as stored: {row_counts.n_inexact_sums:,}"

@@ -235,7 +235,7 @@ class Runner:
                     if metric in request.metrics or available.get(metric) is None:
                         missing.append((evidence.method.id, metric, str(reason)))
         for method, metric, reason in missing:
-            message = f"{run.file}, {run.label}: {metric} by {method} cannot be given: {reason}"
+            message = f"{run.file}, {run.label}: {metric} by {method} is not available: {reason}"
             never_computed = {method, metric} & ({*request.methods, *request.metrics} - computed)
             if never_computed or not results:
                 self.refuse(message)
@@ -255,7 +255,7 @@ class Runner:
             unaffected["--unparseable"] = [method.id for method in methods if not method.uses_samples]
         for option, ids in unaffected.items():
             if ids:
-                self.message(f"{run.file}, {run.label}: {option} changes nothing of {', '.join(ids)}.")
+                self.message(f"{run.file}, {run.label}: {option} has no effect on {', '.join(ids)}.")
 
     def _evidences(self, run: Run, request: CommandRequest) -> Iterator[Evidence]:
         """Yields the evidence of the requested methods, or of all usable ones."""
@@ -264,7 +264,7 @@ class Runner:
                 try:
                     yield gather_evidence(run, method_id, request.options)
                 except Unavailable as reason:
-                    self.refuse(f"{run.file}, {run.label}: {method_id} cannot be given: {reason}")
+                    self.refuse(f"{run.file}, {run.label}: {method_id} is not available: {reason}")
             return
         survey = survey_methods(run, request.options)
         yield from survey.usable.values()
@@ -307,7 +307,7 @@ def input_paths(runner: Runner, input_files: InputFiles, output: Path, verb: str
             output, (path, *expected_companions(path), *([input_files.gold] if input_files.gold else []))
         )
         if resolved_path(path) in seen_paths:
-            runner.message(f"{name} was given twice and is read once.")
+            runner.message(f"{name} was given twice and is read only once.")
             continue
         seen_paths.add(resolved_path(path))
         inputs[path] = name

@@ -90,13 +90,13 @@ def abstention_figure(
     )
     x_axis = axis(
         theme,
-        "Share of the questions answered",
+        "Share of questions answered",
         standoff=8,
         range=[0, 1.005],
         tickformat=".0%",
         tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
     )
-    y_axis = axis(theme, "Accuracy on those answered", range=[low, _AXIS_TOP], tickformat=".0%", nticks=7)
+    y_axis = axis(theme, "Accuracy of answered questions", range=[low, _AXIS_TOP], tickformat=".0%", nticks=7)
     layout |= {
         "hovermode": "closest",
         "xaxis": x_axis,
@@ -229,9 +229,8 @@ def _ring_trace(
 def describe_abstention(curves: Sequence[AbstentionCurve]) -> str:
     """Describe the figure in one sentence for screen readers, as plain text."""
     descriptions = "; ".join(
-        f"{METHODS[curve.method].title}: "
-        f"accuracy {format_percent(curve.answering_all.accuracy or 0.0)} answering all, "
-        f"{_accuracy_at_half(curve)} answering the surer half"
+        f"{METHODS[curve.method].title}: accuracy {format_percent(curve.answering_all.accuracy or 0.0)} "
+        f"answering all, {_accuracy_at_half(curve)} answering the more confident half"
         for curve in curves
     )
     return f"Accuracy over the share of questions answered. {descriptions or 'No curve'}."
@@ -384,7 +383,7 @@ def accuracy_levels(
     labels = labels if len(labels) < 3 else [labels[0], labels[-1]]  # there is no room for more
     if target_accuracy is not None and panel_extent[0] <= target_accuracy <= 1:
         shapes.append(_level_shape(target_accuracy, theme, "7px,5px"))
-        labels.append((f"wanted: {target_text(target_accuracy)}", target_accuracy, True))
+        labels.append((f"target: {target_text(target_accuracy)}", target_accuracy, True))
     panels = [LevelPanel(panel_extent[0], panel_extent[1], width, panel_extent[2]) for width in _PANEL_WIDTHS]
     for panel in panels:
         panel.add_obstacles(traces, [value for _, value, _ in labels])

@@ -193,7 +193,7 @@ def _family_lines(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
         )
     if traces:
         line = {"color": theme.muted_text, "width": 1.6}
-        traces.append(legend_entry("joined: one model by size", "lines", line=line, legendrank=1001))
+        traces.append(legend_entry("lines: one model family by size", "lines", line=line, legendrank=1001))
     return traces
 
 
@@ -213,8 +213,8 @@ def describe_comparison(result: Comparison) -> str:
 
 # --- Axes and reference curves -----------------------------------------------------------------------------
 
-CONSTANT_CONFIDENCE_LABEL: Final = "a(1−a): always say a"
-FULL_CONFIDENCE_LABEL: Final = "1−a: always say 1"
+CONSTANT_CONFIDENCE_LABEL: Final = "a(1−a): always stating a"
+FULL_CONFIDENCE_LABEL: Final = "1−a: always stating 1"
 """Labels of the two reference curves, where a is the model's own accuracy."""
 
 _CURVE_STEPS: Final = 80
@@ -373,7 +373,7 @@ def reference_curves(ranges: AxisRanges, theme: Theme) -> list[dict[str, Any]]:
 #
 # Colour stands for the run and the symbol for the method, as on every page.
 
-NUMBERS_NOTE: Final = "numbers: rows of the table"
+NUMBERS_NOTE: Final = "numbers: see table"
 """Note in the plot where there is no room for names."""
 
 
@@ -691,7 +691,7 @@ def _place_around_text(
 
 
 def _missing_numbers_note(n_missing: int, n_points: int) -> str:
-    return f"{n_missing} of {n_points} without a number: hover"
+    return f"{n_missing} of {n_points} points are unlabelled: hover over them"
 
 
 def _labelled_points(

@@ -276,7 +276,7 @@ def _spread_text(result: Concentration) -> str:
     rows = plural(result.n_used, result.unit[:-1])
     return (
         f"{result.title}: {format_percent(result.top_two_share)} of {rows} in {two_fullest_text(result)}, "
-        f"as spread out as {result.effective_bins:.1f} equally full ones"
+        f"an effective {result.effective_bins:.1f} of {result.n_bins} bins"
     )
 
 

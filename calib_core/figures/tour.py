@@ -222,12 +222,12 @@ def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dic
     return _share_bars(
         [pair.mean_confidence for pair in pairs],
         _CONFIDENCE_OFFSET,
-        name="says",
+        name="stated confidence",
         marker={
             "color": blend(theme.highlight, theme.background, 0.35),
             "line": {"color": theme.highlight_outline, "width": 1.5},
         },
-        hovertext=[f"says {format_percent(pair.mean_confidence)} on average" for pair in pairs],
+        hovertext=[f"states {format_percent(pair.mean_confidence)} on average" for pair in pairs],
     )
 
 
@@ -235,7 +235,7 @@ def _accuracy_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme, unit: st
     trace = _share_bars(
         [pair.accuracy for pair in pairs],
         _ACCURACY_OFFSET,
-        name="is right, 95 % Wilson",
+        name="accuracy, 95 % Wilson interval",
         marker={"color": theme.bar},
         hovertext=[f"{plural(pair.count, unit[:-1])}<br>right {_accuracy_text(pair)}" for pair in pairs],
     )
@@ -289,10 +289,10 @@ def _share_bars(shares: list[float], offset: float, **options: Any) -> dict[str,
 def describe_confidence_accuracy(result: ConfidenceAccuracyPairs) -> str:
     """Describe the bars in a few sentences for screen readers, as plain text."""
     descriptions = "; ".join(
-        f"{pair.name}: says {format_percent(pair.mean_confidence)}, is right {_accuracy_text(pair)}"
+        f"{pair.name}: states {format_percent(pair.mean_confidence)}, right {_accuracy_text(pair)}"
         for pair in result.pairs
     )
-    return f"What is said and what is right. {descriptions}."
+    return f"Stated confidence and accuracy. {descriptions}."
 
 
 def _accuracy_text(pair: ConfidenceAccuracy) -> str:

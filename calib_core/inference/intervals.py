@@ -45,7 +45,11 @@ def coverage_note(metric_ids: Collection[str]) -> str:
         for id_, metric in METRICS.items()
         if id_ in metric_ids and metric.interval_coverage
     ]
-    return f"In simulations such intervals held the truth in {', in '.join(phrases)}." if phrases else ""
+    return (
+        f"In simulations, these intervals contained the true value in {', in '.join(phrases)}."
+        if phrases
+        else ""
+    )
 
 
 def mean_interval(

@@ -64,13 +64,13 @@ class QuestionNumbers:
         other_gold = (kinds[0] >= 0) & (kinds[0] == kinds[1]) & (golds[0] != golds[1])
         if other_gold.any() and "question" not in self.columns:
             raise Unavailable(
-                f"{int(other_gold.sum()):,} of {at_first.size:,} equal ids have different right answers: "
-                "they number different questions."
+                f"{int(other_gold.sum()):,} of {at_first.size:,} equal ids have different right answers, so "
+                "the ids belong to different questions."
             )
         # The same text with another right answer, as after a correction, is another question.
         at_first, at_second = at_first[~other_gold], at_second[~other_gold]
         if not at_first.size:
-            raise Unavailable("There is no question in common.")
+            raise Unavailable("The two runs have no question in common.")
         return at_first, at_second
 
 

@@ -184,7 +184,7 @@ def verdicts_sentence(kinds: Sequence[VerdictKind], noun: str, scope: str = "") 
     """
     n = len(kinds)
     if n == 1:
-        return f"The one {noun}{scope} {verdict_phrase(kinds[0])}."
+        return f"The only {noun}{scope} {verdict_phrase(kinds[0])}."
     if len(set(kinds)) == 1:
         return f"{both_or_all(n).capitalize()} {noun}s{scope} {verdict_phrase(kinds[0], n)}."
     return f"Of {plural(n, noun)}{scope}, {count_verdicts(kinds)}."
@@ -239,7 +239,7 @@ _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
     """One sentence: what is off, by how much, and how clear it is."""
     if kind == "none":
-        return f"The gaps are no larger than chance explains ({p_value_phrase(test.p, None)})."
+        return f"The gaps are no larger than expected by chance ({p_value_phrase(test.p, None)})."
     deviation = format_number(test.deviation, ".3f")
     if kind == "tolerable":
         return (

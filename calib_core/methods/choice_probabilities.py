@@ -294,8 +294,7 @@ CHOICE_SOFTMAX: Final = Method(
     id="choice_softmax",
     title="logit, softmax over the choices",
     meaning=(
-        "The probability of the choice it takes, read off the probabilities of all choices, which are "
-        "made to sum to 1."
+        "The probability of the model's choice. The probabilities of all choices are scaled to sum to 1."
     ),
     source="p_k = exp(ℓ_k) / Σ_j exp(ℓ_j); MMLU calibration replication after Kadavath et al. 2022",
     needs="the log-probability (choice_logprobs), logit (choice_logits) or probability (choice_probs) of "
@@ -357,8 +356,8 @@ CHOICE_LENGTH_NORMALISED: Final = Method(
     id="choice_length_normalised",
     title="logit, length-normalised",
     meaning=(
-        "As the softmax over the choices, but with each choice's log-probability divided by its "
-        "length first, so that a long choice is not held against it."
+        "Like the softmax over the choices, but each choice's log-probability is first divided by its "
+        "length, so that long choices are not penalised."
     ),
     source="p_k ∝ exp(ℓ_k / length_k); MMLU calibration replication after Kadavath et al. 2022",
     needs="the log-probability (choice_logprobs) and the length (choice_token_counts, choice_char_counts) "

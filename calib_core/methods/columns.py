@@ -115,7 +115,7 @@ def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], M
     rows = np.flatnonzero(reasons.is_null().to_numpy())
     if not rows.size:
         listed = ", ".join(f"{reason} (rows: {count:,})" for reason, count in missing.items())
-        raise Unavailable(f"not one row can be used: {listed}" if listed else "the run has no rows")
+        raise Unavailable(f"no row can be used: {listed}" if listed else "the run has no rows")
     return rows, MappingProxyType(missing)
 
 

@@ -101,7 +101,7 @@ def _path_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
 LOGIT_PATH: Final = Method(
     id="logit_path",
     title="logit w/ Path",
-    meaning="The mean probability of all tokens that the model wrote, its reasoning and the answer.",
+    meaning="The mean probability of all tokens the model wrote: reasoning and answer.",
     source="mean of p(token) over the reasoning path and the answer; Wang et al., arXiv 2403.09849",
     needs="token log-probabilities of the whole answer (path_logprobs) or their mean probability "
     "(path_mean_prob); an outcome",
@@ -140,9 +140,7 @@ def _answer_logprobs(run: AnswerRun) -> pl.Series:
 LOGIT_ANSWER: Final = Method(
     id="logit_answer",
     title="logit w/ Answer",
-    meaning=(
-        "The mean probability of the tokens of the answer alone, as the model gave them when it wrote them."
-    ),
+    meaning=("The mean probability of the tokens of the answer alone."),
     source="mean of p(token) over the answer's tokens; Wang et al., arXiv 2403.09849",
     needs="token log-probabilities of the answer (answer_logprobs, or answer_start and answer_end in "
     "path_logprobs) or their mean probability (answer_mean_prob); an outcome",

@@ -153,7 +153,7 @@ class Method:
             With the reason, if the run does not have what the method needs.
         """
         if self.compute is None:
-            raise Unavailable(f"a run of answers, one row a question: {self.requirement}")
+            raise Unavailable(f"a run of answers, one row per question: {self.requirement}")
         if self.columns and not any(run.has_columns(name) for name in self.columns):
             raise Unavailable(f"{missing_columns_phrase(run, *self.columns)}: {self.requirement}")
         return self.compute(run, options)

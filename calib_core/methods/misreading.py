@@ -38,7 +38,7 @@ ABOVE_CHANCE: Final = 6.0
 MAX_CHOICES: Final = 6
 """Choices up to which every order of them is tried."""
 _MAX_CHARACTERS: Final = 60
-_LOOK: Final = "Look whether gold and outcome mean what they were taken for."
+_LOOK: Final = "Check the meaning of the columns gold and outcome."
 
 
 def misreading_warnings(run: AnswerRun, confidences: Confidences) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def unmarked_warnings(run: AnswerRun, n_samples: int, n_unparsed: int) -> tuple[
     first = column(run, "samples").drop_nulls().head(1).list.first().drop_nulls().to_list()
     shown = f" A sample is {shorten(first[0], _MAX_CHARACTERS)!r}, for example." if first else ""
     sentence = (
-        f"Suspicious: an answer can be read in only {n_marked:,} of {n_samples:,} samples. Look whether the "
+        f"Suspicious: an answer can be read in only {n_marked:,} of {n_samples:,} samples. Check that the "
         f"column holds answers, and how they are marked.{shown}"
     )
     return (sentence,)
@@ -88,7 +88,7 @@ def _accuracy_warnings(run: AnswerRun, confidences: Confidences) -> Iterator[str
     n_choices = _choice_counts(run).gather(pl.Series(confidences.pairs.rows)).drop_nulls().to_numpy()
     chance = float(np.mean(1 / n_choices)) if n_choices.size == n else None
     if n_right <= FEW_RIGHT * n:
-        count = "not one" if n_right == 0 else f"only {n_right:,}"
+        count = "none" if n_right == 0 else f"only {n_right:,}"
         reason = f"{count} of {n:,} answers count{'s' if n_right < 2 else ''} as right"
     elif chance is not None:
         n_questions = column(run, "id").gather(pl.Series(confidences.pairs.rows)).drop_nulls().n_unique() or n
@@ -145,7 +145,7 @@ def _order_warnings(distribution: Distribution | None) -> Iterator[str]:
     if _distance_from_chance(n_in_order / n, n, 1 / n_choices) >= ABOVE_CHANCE:
         yield (
             f"Suspicious: with the choices {_order_text(best)}, accuracy would be {n_in_order / n:.3f} "
-            f"instead of {n_right / n:.3f}. Look at their order, and at what gold counts."
+            f"instead of {n_right / n:.3f}. Check the order of the choices, and whether gold counts from 0."
         )
 
 

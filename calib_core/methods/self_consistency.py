@@ -43,8 +43,8 @@ from calib_core.methods.misreading import unmarked_warnings
 from calib_core.runs import AnswerRun
 
 _NEEDS: Final = (
-    "several sampled answers a question (samples, samples_parsed or, for open text, sample_cluster); gold, "
-    "or whether each is right (sample_correct)"
+    "several sampled answers per question (samples, samples_parsed or, for open text, sample_cluster); "
+    "gold, or whether each is right (sample_correct)"
 )
 
 ConfidenceFormula = Callable[[Clusters, NDArray[np.intp]], NDArray[np.float64]]
@@ -131,7 +131,7 @@ def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clu
     )
     sampled = clusters.n_samples > 0
     if np.all(clusters.n_samples[sampled] == 1):
-        raise Unavailable("every row has one sample only: several sampled answers a question are needed")
+        raise Unavailable("every row has only one sample; several sampled answers per question are needed")
     if np.all(clusters.majority_size[sampled] == 0):
         kinds = " or ".join(sorted(set(normaliser.kind.filter(pl.Series(sampled)).to_list())))
         raise Unavailable(
@@ -206,7 +206,7 @@ def _f_cn(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 def _f_cn_ceiling_remark(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
     # Unanimous samples are still one cluster, so F_CN stays below 1 however confident the model is.
     largest_n = int(clusters.n_counted[rows].max())
-    return (f"F_CN is at most 1 − 1/N = {(largest_n - 1) / largest_n:.4g} here",)
+    return (f"F_CN is at most 1 − 1/N = {(largest_n - 1) / largest_n:.4g} with these samples",)
 
 
 def _cluster_number_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
@@ -249,8 +249,8 @@ CLUSTER_NUMBER: Final = Method(
     id="cluster_number",
     title="self-consistency, F_CN",
     meaning=(
-        "Equal sampled answers make a cluster: 1 minus the number of clusters divided by that of "
-        "samples, so the fewer different answers, the surer."
+        "Equal sampled answers form a cluster. F_CN is 1 minus the number of clusters divided by the number "
+        "of samples: fewer different answers, higher confidence."
     ),
     source="F_CN = 1 − |C|/N; Wang et al., arXiv 2403.09849",
     needs=_NEEDS,
@@ -278,8 +278,8 @@ CLUSTER_SIZE: Final = Method(
     id="cluster_size",
     title="self-consistency, F_CS",
     meaning=(
-        "Equal sampled answers make a cluster: the share of the samples that is in the largest one, "
-        "the majority answer's."
+        "Equal sampled answers form a cluster. F_CS is the share of samples in the largest cluster, the "
+        "majority answer."
     ),
     source="F_CS = n_i/N of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs=_NEEDS,
@@ -313,8 +313,8 @@ PAIRWISE: Final = Method(
     id="pairwise",
     title="self-consistency, F_PC",
     meaning=(
-        "Equal sampled answers make a cluster: how clearly the largest one beats each other one in "
-        "turn, multiplied over all of them."
+        "Equal sampled answers form a cluster. F_PC multiplies how clearly the largest cluster beats each "
+        "other cluster."
     ),
     source="F_PC = Π_{j≠i} n_i/(n_i + n_j) of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs=_NEEDS,

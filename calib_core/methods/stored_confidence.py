@@ -28,9 +28,9 @@ def _as_stored(name: str, phrase: str) -> Callable[[AnswerRun, MethodOptions], C
 GIVEN: Final = Method(
     id="given",
     title="confidence in the file",
-    meaning="The number that the file's column “confidence” holds, however it was made; “given: NAME” is "
-    "that of a column “confidence.NAME”.",
-    source="one column of the file, as it stands",
+    meaning="The number in the file's column “confidence”, however computed. “given: NAME” is the column "
+    "“confidence.NAME”.",
+    source="one column of the file, unchanged",
     needs="one number from 0 to 1 a question (confidence); an outcome",
     compute=_as_stored("confidence", "as given"),
     columns=("confidence",),
@@ -48,7 +48,7 @@ def named_given(name: str) -> Method:
         GIVEN,
         id=f"{GIVEN.id}.{name}",
         title=f"{GIVEN.id}: {name}",
-        meaning=f"The number that the file's column “{column}” holds, however it was made.",
+        meaning=f"The number in the file's column “{column}”, however computed.",
         needs=f"one number from 0 to 1 a question ({column}); an outcome",
         compute=_as_stored(column, f"{name} as given"),
         columns=(column,),
@@ -59,7 +59,7 @@ def named_given(name: str) -> Method:
 VERBAL: Final = Method(
     id="verbal",
     title="stated confidence",
-    meaning="The number that the model wrote when it was asked how sure it is.",
+    meaning="The number the model writes when asked how sure it is.",
     source="a number the model wrote, as parsed",
     needs="the confidence that the model wrote (verbal_confidence); an outcome",
     compute=_as_stored("verbal_confidence", "as stated"),

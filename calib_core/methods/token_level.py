@@ -13,8 +13,8 @@ TOKENS: Final = Method(
     id="tokens",
     title="token level",
     meaning=(
-        "The probability of the likeliest next token at each position of a text; metrics of the "
-        "distribution read every token's."
+        "The probability of the most likely next token at each position of a text. Metrics of the "
+        "distribution use the probabilities of all tokens."
     ),
     source="top label for ECE, all classes for Full-ECE; Full-ECE paper (Liu et al. 2024)",
     needs="a distribution over the vocabulary and the right token at each position of a text",

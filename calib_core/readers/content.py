@@ -98,8 +98,8 @@ class Content:
             pending.append(chunk[end:])
             if CHUNK_BYTES * len(pending) > MAX_LINE_BYTES + CHUNK_BYTES:
                 raise Refused(
-                    f"{self.file}: a line of it is longer than {MAX_LINE_BYTES // 2**20} MiB, which no "
-                    f"record is. It may be damaged: write it again, one record a line."
+                    f"{self.file}: a line of it is longer than {MAX_LINE_BYTES // 2**20} MiB. The file may "
+                    "be damaged: write it again, with one record per line."
                 )
         if remainder := b"".join(pending):
             yield remainder

@@ -44,7 +44,7 @@ N_FIRST_OBJECTS: Final = 20
 _SNIFFED_BYTES: Final = 2**20
 
 EXPORT_ADVICE: Final = (
-    "Export one row a question as CSV, JSON lines or Parquet, with columns such as id, confidence, correct."
+    "Export one row per question as CSV, JSON lines or Parquet, with columns such as id, confidence, correct."
 )
 
 _MAGIC_TITLES: Final = (
@@ -366,5 +366,5 @@ def _parse_whole_json(content: Content, file: str) -> object:
     except ValueError as error:
         raise Refused(
             f"{file} begins like JSON and is not ({shorten(str(error), 200)}). It may be half written: "
-            f"write it again, as one JSON object a line."
+            "write it again, with one JSON object per line."
         ) from None

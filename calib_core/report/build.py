@@ -104,7 +104,7 @@ def build_report(
             left_out[id_] = str(reason)
     if not sections:
         reasons = "; ".join(f"{id_}: {why}" for id_, why in left_out.items())
-        raise Refused(f"No page has anything to say of these runs. {reasons}")
+        raise Refused(f"No page has anything to show for these runs. {reasons}")
     work.start_part("writing")
     report = Report(tuple(sections), left_out, render_document(report_input, sections, left_out, provenance))
     work.finish()

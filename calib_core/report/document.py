@@ -44,7 +44,7 @@ _LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
 _RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
 
 DOCUMENT_TITLE: Final = "Calibration report"
-MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins, methods and runs are chosen."
+MORE_IN_APP: Final = "Open the files in Calib to choose other bins, methods and runs."
 
 SUMMARY_METRICS: Final = ("ece", "accuracy")
 """The metrics that every summary shows and explains."""
@@ -383,9 +383,9 @@ def _header_html(
     renamed = [run.title for run in report_input.runs if run.title != real_name(run.title)]
     if renamed:
         lines.append("; ".join(f"“{title}” is {real_name(title)}" for title in renamed) + ".")
-    lines += [f"Left out, as these runs have nothing to say to it: {left_out_text}."] if left_out_text else []
+    lines += [f"Left out (nothing to show for these runs): {left_out_text}."] if left_out_text else []
     no_figures_notice = (
-        "This browser cannot unpack the figures: the sentence in the place of each has its numbers."
+        "This browser cannot unpack the figures. A sentence in the place of each figure gives the numbers."
     )
     return tag(
         "header",
@@ -445,10 +445,8 @@ def _brief_glossary_html(report_input: ReportInput) -> str:
     return tag("section", tag("h2", "What do the numbers mean?") + bullet_list("remarks", lines), id="terms")
 
 
-def _reproduction_html(
-    provenance: Provenance, report_input: ReportInput, sections: Sequence[Section]
-) -> str:
-    """The section with the command that makes the report again, and the files' checksums unless shown before."""
+def _reproduction_html(provenance: Provenance, report_input: ReportInput, sections: Sequence[Section]) -> str:
+    """The section with the command that makes the report again, and checksums unless shown before."""
     checksums = list(dict.fromkeys(read for file in report_input.files for read in file.files_read))
     has_files = any(section.id == files.ID for section in sections)
     if has_files:
@@ -463,9 +461,7 @@ def _reproduction_html(
         tag("h2", "How is this report made again?")
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])
-        + paragraphs(
-            "note", [f"With {program_versions()}.{where}", MORE_IN_APP]
-        )
+        + paragraphs("note", [f"With {program_versions()}.{where}", MORE_IN_APP])
         + table
     )
     return tag("section", content, id="again")

@@ -162,7 +162,7 @@ class ReportInput:
         default_evidence = run.usable.get(method)
         if default_evidence is None:
             why = run.report.survey.unavailable.get(method)
-            raise Unavailable(why or f"{run.title} does not give {METHODS[method].title}.")
+            raise Unavailable(why or f"{run.title} does not have {METHODS[method].title}.")
         applicable = applicable_options(options or self.settings.options, default_evidence)
         if applicable == MethodOptions():
             return default_evidence
@@ -259,7 +259,7 @@ def select_runs(runs: Sequence[ReportRun], names: Sequence[str]) -> tuple[Report
         If no run has one of the names, or there are no runs.
     """
     if not runs:
-        raise Refused("There is no run to report: no file was loaded.")
+        raise Refused("No run to report: no file was loaded.")
     for name in names:
         if not any(name in (run.title, run.report.run.label) for run in runs):
             listed = "; ".join(run.title for run in runs[:20]) + ("; …" if len(runs) > 20 else "")

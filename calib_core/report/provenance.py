@@ -25,9 +25,9 @@ from calib_core.version import VERSION
 _CHUNK_SIZE: Final = 1 << 20
 """Bytes read at a time for a checksum."""
 
-RUN_IN_SAME_FOLDER = "To be typed in the folder it was typed in, where Calib can be found (README)."
+RUN_IN_SAME_FOLDER = "Type this command in the same folder as before, with Calib installed (README)."
 RUN_IN_DATA_FOLDER = (
-    "To be typed in the folder of the files, where Calib can be found (PYTHONPATH names its folder; README)."
+    "Type this command in the folder of the files, with Calib installed or its folder in PYTHONPATH (README)."
 )
 
 

@@ -217,7 +217,7 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
         For token-level sums, which keep no single confidences, and where no row is usable.
     """
     if not isinstance(evidence, AnswerEvidence):
-        raise Unavailable("Token-level sums do not keep single confidences: nothing can be withheld by them.")
+        raise Unavailable("Abstention needs a confidence for each row; token-level runs keep sums only.")
     top = evidence.top_label
     if not top.n_used:
         raise Unavailable("No row has both a confidence and an outcome.")
@@ -259,8 +259,8 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
     if not reaching:
         curve = max(curves, key=lambda each: each.most_accurate.accuracy or 0.0)
         return (
-            f"No confidence here reaches an accuracy of {target}: “{METHODS[curve.method].title}” comes "
-            f"nearest, {operating_point_text(curve.most_accurate)}."
+            f"No confidence method reaches an accuracy of {target}. “{METHODS[curve.method].title}” comes "
+            f"closest: {operating_point_text(curve.most_accurate)}."
         )
     curve, best = max(reaching, key=lambda pair: pair[1].coverage)
     title = f"“{METHODS[curve.method].title}”"
@@ -269,7 +269,7 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
         for other, point in reaching
         if other is not curve and point.coverage == best.coverage
     ]
-    ties = f", and as many by {join_names(others)}" if others else ""
+    ties = f", the same as {join_names(others)}" if others else ""
     if best.n_answered == best.n_rows:
         subject = "All questions can be answered" if len(curves) == 1 else f"{title} can answer all questions"
         return f"{subject} at an accuracy of {target} or more: {operating_point_text(best)}{ties}."
@@ -285,8 +285,9 @@ def operating_point_text(point: OperatingPoint) -> str:
     """ "41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)", with a note on few rows."""
     if point.accuracy is None or point.low is None or point.high is None:
         return "nothing answered"
-    caution = ", too few to rely on" if point.n_answered < MIN_ROWS else ""
+    caution = ", too few to be reliable" if point.n_answered < MIN_ROWS else ""
     return (
-        f"{format_percent(point.coverage)} answered, right {format_percent(point.accuracy)} (95 % interval "
-        f"{format_percent(point.low)} to {format_percent(point.high)}, n = {point.n_answered:,}{caution})"
+        f"{format_percent(point.coverage)} answered, accuracy {format_percent(point.accuracy)} (95 % "
+        f"interval {format_percent(point.low)} to {format_percent(point.high)}, n = "
+        f"{point.n_answered:,}{caution})"
     )

@@ -192,11 +192,11 @@ class PairedComparison:
                 for (first, second), reason in self.unpaired.items()
                 if first in values and second in values
             }
-            return nobody(min(reasons, default="there is only one"))
+            return nobody(min(reasons, default="there is only one to compare"))
         worse = {pair.worse() for pair in self.pairs[metric] if pair.clear}
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:
-            return nobody("those with the best value are worse than always stating their accuracy")
+            return nobody("the points with the best value are worse than always stating the accuracy")
         higher = METRICS[metric].direction == "higher"
         leader = max(best, key=lambda key: values[key] if higher else -values[key])
         return BestSet(metric, dataset, leader, tuple(best), tuple(compared), n_pairs)
@@ -228,7 +228,7 @@ def compare_pairs(
         if metric not in _COMPARABLE:
             title = METRICS[metric].title if metric in METRICS else metric
             known = join_names(sorted(_COMPARABLE))
-            raise Unavailable(f"A paired difference of {title} cannot be tested: only of {known}.")
+            raise Unavailable(f"A paired difference of {title} cannot be tested, only one of {known}.")
     tops = {key: evidence.top_label for key, evidence in evidences.items()}
     unpaired: dict[tuple[str, str], str] = {}
     tests: dict[str, list[tuple[str, str, PairedTest]]] = {metric: [] for metric in metrics}
@@ -331,7 +331,7 @@ def ece_tests(
 
 
 def _too_few_questions(n_questions: int) -> str:
-    return f"only {plural(n_questions, 'question')} in common; it takes {MIN_COMMON_QUESTIONS}"
+    return f"only {plural(n_questions, 'question')} in common; at least {MIN_COMMON_QUESTIONS} are needed"
 
 
 def _with_corrected(
@@ -455,9 +455,7 @@ class _Questions:
             raise Unavailable(self._no_numbers_reason)
         at = tuple(self._index.get(id(run), -1) for run in (first, second))
         if self._numbers is None or min(at) < 0:
-            raise Unavailable(
-                "not every row has an id or a text of its own, so that questions cannot be paired"
-            )
+            raise Unavailable("some rows have no id or text of their own, so questions cannot be paired")
         if at not in self._rows:
             self._rows[at[0], at[1]] = self._numbers.common(at[0], at[1])
         return self._rows[at[0], at[1]]
@@ -515,7 +513,7 @@ def best_clause(best_set: BestSet, names: Mapping[str, str], value_text: str, no
         What is compared, in the singular: "point", "run".
     """
     if best_set.leader is None:
-        return f"Nobody can be said to have the {noun}: {best_set.no_best_reason}"
+        return f"No point can be called the one with the {noun}: {best_set.no_best_reason}"
     leader = names[best_set.leader]
     others = list(dict.fromkeys(names[key] for key in best_set.best if names[key] != leader))
     n_compared = len({names[key] for key in best_set.compared})
@@ -524,7 +522,9 @@ def best_clause(best_set: BestSet, names: Mapping[str, str], value_text: str, no
     if len(others) + 1 == n_compared:
         none = f"Neither {unit}" if n_compared == 2 else f"None of the {n_compared} {unit}s"
         return f"{none} clearly has the {noun}; {leader} comes first with {value_text}"
-    return f"{leader} has the {noun}, {value_text}, but {abbreviated_list(others)} cannot be told from it"
+    return (
+        f"{leader} has the {noun}, {value_text}, but {abbreviated_list(others)} cannot be told apart from it"
+    )
 
 
 def abbreviated_list(names: Sequence[str]) -> str:

@@ -20,9 +20,7 @@ from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.uncertainty import paired_difference
 from calib_core.wording import format_interval, format_signed, plural
 
-NO_ROWS_TO_PAIR: Final = (
-    "A token-level run keeps sums and no single positions, so that two of them cannot be paired."
-)
+NO_ROWS_TO_PAIR: Final = "A token-level run keeps sums and no single positions, so two runs cannot be paired."
 HOLM_NOTE: Final = "corrected for {} (Holm)"
 
 
@@ -105,9 +103,9 @@ def change_phrase(contrast: Contrast) -> str:
     """What may be said of a difference: "higher", "lower", "no clear change", "too few questions …"."""
     difference = contrast.difference
     if difference is None:
-        return f"no change is claimed: {contrast.reason}"
+        return f"not tested: {contrast.reason}"
     if contrast.p is None:
-        return f"no change is claimed below {MIN_ROWS} questions"
+        return f"not tested: fewer than {MIN_ROWS} questions"
     if not contrast.is_clear:
         return "no clear change"
     return "higher" if difference.value > 0 else "lower"

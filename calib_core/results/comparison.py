@@ -142,7 +142,7 @@ def estimate_metric(evidence: Evidence, metric_id: str, scheme: Scheme) -> Metri
     scheme = effective_scheme(metric, scheme)
     sums = evidence.sums_for(metric, scheme)
     if evidence.bounds(metric, scheme) is not None:
-        raise Unavailable(f"Of {metric.title} only bounds are known here.")
+        raise Unavailable(f"Only bounds of {metric.title} are known for this run.")
     value = metric.compute(sums, scheme)
     if value is None:
         raise Unavailable(f"{metric.title} is not defined for these rows.")
@@ -452,23 +452,21 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
     caveats: list[str] = []
     row_counts = sorted({point.n_used for point in points})
     if len(row_counts) > 1:
-        caveats.append(
-            f"The points stand on different numbers of rows: {row_counts[0]:,} to {row_counts[-1]:,}."
-        )
+        caveats.append(f"The points have different numbers of rows: {row_counts[0]:,} to {row_counts[-1]:,}.")
     n_thin = sum(point.n_used < MIN_ROWS for point in points)
     if 0 < n_thin < len(points):
         caveats.append(
-            f"{n_thin} of {plural(len(points), 'point')} {'stands' if n_thin == 1 else 'stand'} on fewer "
-            f"than {MIN_ROWS} rows, too few to be called the best."
+            f"{n_thin} of {plural(len(points), 'point')} {'has' if n_thin == 1 else 'have'} fewer than "
+            f"{MIN_ROWS} rows, too few to be called the best."
         )
     judged_counts = Counter(point.judged for point in points)
     if len(judged_counts) > 1:
         counts = ", ".join(f"{answer} ({count})" for answer, count in judged_counts.most_common())
-        caveats.append(f"Not all points judge the same answer, so accuracies differ with it: {counts}.")
+        caveats.append(f"The points judge different answers, so their accuracies differ: {counts}.")
     for field, title in (("dataset", "data sets"), ("shots", "numbers of shots")):
         values = {getattr(infos[point.key], field) for point in points}
         if len(values) > 1:
-            caveats.append(f"The points are of {len(values)} {title}: compare within one.")
+            caveats.append(f"The points come from {len(values)} {title}: compare within one.")
     return tuple(caveats)
 
 
@@ -571,7 +569,7 @@ def comparison_headline(
         Ids of all methods the runs support, shown or not.
     """
     if not points:
-        return "No run here gives both numbers."
+        return "No run has both numbers."
     shown = {point.method for point in points}
     available = shown.union(available_methods)
     verb = "is" if len(shown) == 1 else "are"
@@ -601,7 +599,7 @@ def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparis
     by_key = {point.key: point for point in points}
     best_sets = paired.best_sets(metric)
     if len(best_sets) > 2:
-        return f"The points are of {len(best_sets)} data sets, and nothing is ranked across them"
+        return f"The points come from {len(best_sets)} data sets; runs are ranked within one data set only"
     clauses: list[str] = []
     for best_set in best_sets:
         value = "" if best_set.leader is None else point_value_text(by_key[best_set.leader], metric)
@@ -613,7 +611,7 @@ def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparis
             "highest skill" if by_skill else "highest accuracy",
             "point" if by_skill else "run",
         )
-        dataset = f"On {best_set.dataset or 'no named data set'}: " if len(best_sets) > 1 else ""
+        dataset = f"On {best_set.dataset or 'an unnamed data set'}: " if len(best_sets) > 1 else ""
         clauses.append(f"{dataset}{clause}")
     return ". ".join(clauses)
 
@@ -680,9 +678,9 @@ def _trend_correlation(
     x: str, y: str, points: Sequence[ComparisonPoint], n_models: int
 ) -> tuple[RankCorrelation | None, str | None]:
     if x == y:
-        return None, "both axes are the same metric"
+        return None, "both axes show the same metric"
     if n_models < MIN_POINTS:
-        return None, f"{plural(n_models, 'model')}, and it takes {MIN_POINTS} or more"
+        return None, f"{plural(n_models, 'model')}; at least {MIN_POINTS} are needed"
     try:
         correlation = rank_correlation(
             [point.x.value for point in points], [point.y.value for point in points]
@@ -732,7 +730,8 @@ def _correlation_sentence(
     if n_points > n_models:
         return (
             f"{METRICS[y].title} against {first}: ρ = {format_signed(correlation.rho, '+.2f')} over "
-            f"{n_points} runs of {n_models} models, which are not independent, so without interval and p."
+            f"{n_points} runs of {n_models} models; the runs are not independent, so there is no interval "
+            "or p-value."
         )
     numbers = (
         f"ρ = {format_signed(correlation.rho, '+.2f')} over {n_models} models "
@@ -742,7 +741,7 @@ def _correlation_sentence(
     if correlation.significant:
         direction = "rises" if correlation.rho > 0 else "falls"
         return f"{METRICS[y].title} {direction} as {first} rises: {numbers}."
-    return f"Whether {second} and {first} go together is not clear: {numbers}."
+    return f"No clear relation between {second} and {first}: {numbers}."
 
 
 def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint]) -> str:
@@ -757,14 +756,14 @@ def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint])
     test = change.on_common_questions
     if test is None:
         return (
-            f"{between} differs by {format_signed(change.brier_change, '+.3f')}; they share too few "
-            f"questions to say whether by chance; {constant}."
+            f"{between} differs by {format_signed(change.brier_change, '+.3f')}; the two runs share too few "
+            f"questions for a test; {constant}."
         )
     questions = plural(test.n_clusters, "common question")
     interval = f" (95 % interval {format_interval(test.low, test.high, '+.3f')} on {questions})"
     if interval_contains(test.low, test.high, 0):
         return (
-            f"{between} does not change clearly, {format_signed(change.brier_change, '+.3f')}{interval}; "
+            f"{between} does not change clearly: {format_signed(change.brier_change, '+.3f')}{interval}; "
             f"{constant}."
         )
     direction = "falls" if change.brier_change < 0 else "rises"
@@ -772,7 +771,7 @@ def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint])
 
 
 def _change_verb_phrase(change: float) -> str:
-    """ "let it rise by 0.040"; "leave it as it is" for accuracies equally far above and below ½."""
+    """ "let it rise by 0.040"; "leave the score unchanged" for accuracies equally far above and below ½."""
     if abs(change) < 0.0005:
-        return "leave it as it is"
-    return f"let it {'fall' if change < 0 else 'rise'} by {abs(change):.3f}"
+        return "leave the score unchanged"
+    return f"{'lower' if change < 0 else 'raise'} the score by {abs(change):.3f}"

@@ -58,14 +58,11 @@ NO_ANSWER_METHODS: Final = (
 """Why no method for answers applies to a token-level run."""
 
 NO_SQUARED_SUMS: Final = (
-    "Only the largest entries of each position are stored, and the squares of the others cannot be told "
-    "from their sum."
+    "Only the largest entries of each position are stored, so the squares of the others are not known."
 )
 """Why metrics that need squared probabilities are unavailable for truncated distributions."""
 
-NO_ALL_LABELS: Final = (
-    "Only the largest entries of each position are stored: pooling all labels needs every one of them."
-)
+NO_ALL_LABELS: Final = "Only the largest entries of each position are stored: all labels need every entry."
 """Why all labels cannot be pooled for truncated distributions."""
 
 SUMS_ONLY: Final = "a model is fitted to rows, and a token-level run keeps sums only"
@@ -122,7 +119,7 @@ class Evidence(ABC):
     def no_fitted_reason(self, metric: Metric) -> str | None:
         """Why no outcomes are drawn from a fitted model for this metric; None where they are."""
         if metric.needs != "pairs" or self.options.labels != "top":
-            return "a fitted model has one confidence a row"
+            return "a fitted model has one confidence per row"
         if not metric.binned or metric.divisor is None:
             return "a fitted model is compared with a sum of gaps only"
         return None
@@ -248,7 +245,7 @@ class Evidence(ABC):
             return f"{metric.title} is defined on equal-{metric.binning} bins only."
         all_labels = metric.needs == "pairs" and self.options.labels == "all"
         if all_labels and not metric.all_labels:
-            return f"{metric.title} is a number of the top label: it has no all-labels form."
+            return f"{metric.title} uses the top label only and has no all-labels form."
         return self.data_shortfall(metric, scheme)
 
     def sums_for(self, metric: Metric, scheme: Scheme) -> Sums:
@@ -319,8 +316,8 @@ class Evidence(ABC):
         binned = self.diagram_sums(metric).binned(scheme)
         if scheme.binning == "natural" and binned.n_bins > MAX_NATURAL_BINS:
             raise Unavailable(
-                f"Natural bins, one a distinct value, are offered up to {MAX_NATURAL_BINS} values; "
-                f"“{self.method.title}” has {binned.n_bins:,} here. Choose equal-width or equal-mass bins."
+                f"Natural bins, one per distinct value, are available up to {MAX_NATURAL_BINS} values; "
+                f"“{self.method.title}” has {binned.n_bins:,}. Choose equal-width or equal-mass bins."
             )
         return binned
 
@@ -442,8 +439,8 @@ class AnswerEvidence(Evidence):
             return self.confidences.pairs
         if self.confidences.distribution is None:
             single_label_reason = (
-                f"“{self.method.title}” gives one confidence a question: "
-                "pooling all labels needs the probability of every choice."
+                f"“{self.method.title}” gives one confidence per question; all labels need the probability "
+                "of every choice."
             )
             raise Unavailable(self.confidences.no_distribution_reason or single_label_reason)
         return self.confidences.distribution.all_label_pairs()
@@ -480,7 +477,7 @@ class AnswerEvidence(Evidence):
         distribution = self.confidences.distribution
         if distribution is None:
             single_value_reason = (
-                f"“{self.method.title}” gives one number a question, not a whole distribution."
+                f"“{self.method.title}” gives one number per question, not a whole distribution."
             )
             return self.confidences.no_distribution_reason or single_value_reason
         if not distribution.normalised:
@@ -637,7 +634,7 @@ class TokenEvidence(Evidence):
     @property
     def no_questions_reason(self) -> str:
         """Positions are summed as they are read, so none can be looked up."""
-        return "Of a token-level run only sums are kept, so there are no single positions behind a bin."
+        return "Token-level runs keep sums only, so a bin has no single positions to show."
 
     @cached_property
     def sums(self) -> GridSums:
@@ -662,7 +659,7 @@ class TokenEvidence(Evidence):
         sums = self.run.sums
         if metric.required_sums == "values":
             return (
-                f"{metric.title} needs every single confidence, and token-level sums are kept on a fixed "
+                f"{metric.title} needs every single confidence, but token-level runs keep sums on a fixed "
                 f"grid of {GRID_CELLS:,} cells."
             )
         if metric.binned and (reason := unserved_reason(scheme)):

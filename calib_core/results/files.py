@@ -467,8 +467,8 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
         reasons.update(dict.fromkeys(unavailable[id_] for id_ in plainest_first))
     listed = "".join(f"\n- {reason}" for reason in reasons)
     return (
-        f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no confidence "
-        f"method has a usable row, so nothing in it can be calibrated.{accuracy_text}{notes}{listed}"
+        f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no row has both a "
+        f"confidence and an outcome, so Calib cannot use this file.{accuracy_text}{notes}{listed}"
     )
 
 

@@ -67,9 +67,9 @@ RUN_FACTS: Final[Mapping[str, str]] = {
 }
 _FACT_FIELDS: Final[Mapping[str, str]] = {"params": "params_b"}
 
-NO_COMPARABLE_RUNS: Final = "No two runs here differ in this and in nothing else."
+NO_COMPARABLE_RUNS: Final = "No two runs differ in this alone."
 
-DIFFERENT_QUESTIONS: Final = "Runs on different data sets answer different questions: nothing is paired."
+DIFFERENT_QUESTIONS: Final = "Runs on different data sets answer different questions and cannot be paired."
 
 _TUNING_WORDS: Final = re.compile(
     r"(?<![a-z])(?:base|pretrained|chat|instruct(?:ed)?|inst|it|tuned|finetuned|sft|rlhf|dpo)(?![a-z])"
@@ -806,4 +806,4 @@ def contrasts_headline(metric: Metric, contrasts: Sequence[Contrast], models: Co
         for contrast in contrasts
         if contrast.difference is not None
     ]
-    return " ".join(sentences) or "No two runs here can be compared question by question."
+    return " ".join(sentences) or "No two runs can be compared question by question."

@@ -496,7 +496,7 @@ def hidden_group_evidence(evidence: AnswerEvidence, conditions: Sequence[Conditi
     for condition in conditions:
         row_column = found.get(condition.column)
         if row_column is None or condition.value not in row_column.names:
-            raise Unavailable(f"No row here has {condition.title} {condition.value}.")
+            raise Unavailable(f"No row has {condition.title} {condition.value}.")
         meets &= row_column.code == row_column.names.index(condition.value)
     return restrict_rows(evidence, evidence.confidences.pairs.rows[meets])
 

@@ -32,7 +32,7 @@ from calib_core.wording import both_or_all, format_short, join_names
 
 MAX_LINES: Final = 6
 
-TOO_MANY_LINES: Final = f"one diagram has {MAX_LINES} lines at most: more cannot be told apart."
+TOO_MANY_LINES: Final = f"one diagram shows {MAX_LINES} lines at most; more cannot be told apart."
 """Why a seventh line is not drawn."""
 
 UNEQUAL_ROWS_RATIO: Final = 2
@@ -245,7 +245,7 @@ def _pooling_text(evidence: Evidence, *, dependent: bool, all_classes: bool) -> 
     """ "one pair a question", "a pair for every class of a position of a text (all classes, K=27)"."""
     unit = "question" if evidence.unit == "rows" else "position of a text"
     if not dependent:
-        return f"one pair a {unit}"
+        return f"one pair per {unit}"
     return f"a pair for every class of a {unit} ({evidence.labels_text(all_classes=all_classes)})"
 
 
@@ -313,7 +313,7 @@ def lines_headline(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], 
     metric : Metric
     """
     if not lines:
-        return "None of the chosen lines can be drawn."
+        return "None of the chosen runs can be drawn."
     if len(lines) == 1:
         return _single_line_headline(labels[lines[0].key], lines[0].result.headline)
     return " ".join(
@@ -322,9 +322,8 @@ def lines_headline(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], 
 
 
 def _single_line_headline(label: str, reading: str) -> str:
-    """The diagram's headline with the label as subject ("A says 75.0 % …"), or in front ("A: …")."""
-    before, verb, rest = reading.replace("Says ", "says ", 1).partition("says ")
-    return f"{before}{label} {verb}{rest}" if verb else f"{label}: {reading}"
+    """The diagram's headline after the label: "A: over-confident, states 75.0 % on average and …"."""
+    return f"{label}: {reading[0].lower()}{reading[1:]}".replace(": states ", ", states ")
 
 
 def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:
@@ -334,7 +333,7 @@ def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, st
         return f"{metric.title} is not known for any of the {len(lines)} lines."
     missing_note = ""
     if n_missing := len(lines) - len(values):
-        missing_note = f" It is not known, or infinite, for {n_missing} of the {len(lines)}."
+        missing_note = f" The value is unknown or infinite for {n_missing} of the {len(lines)} lines."
     value_texts = {key: format_short(value) for key, value in values.items()}
     if len(set(value_texts.values())) == 1:
         return (
@@ -381,7 +380,7 @@ def _verdicts_sentence(lines: Sequence[ReliabilityLine]) -> str:
         return ""
     if len(set(verdicts)) == 1 and len(verdicts) == len(lines):
         return f"{both_or_all(len(verdicts)).capitalize()} {verdict_phrase(verdicts[0], len(verdicts))}."
-    restriction = "" if len(verdicts) == len(lines) else " that pool one pair a row or position"
+    restriction = "" if len(verdicts) == len(lines) else " that pool one pair per row or position"
     return (
         f"Of the {len(verdicts)} lines{restriction}, {count_verdicts(verdicts)}." if len(verdicts) > 1 else ""
     )
@@ -398,21 +397,21 @@ def line_caveats(
     datasets = _keys_by_value({line.key: infos[line.key].dataset or "not named" for line in lines})
     if len(datasets) > 1:
         caveats.append(
-            f"The lines are of {len(datasets)} data sets, so of different questions: "
+            f"The lines come from {len(datasets)} data sets with different questions: "
             f"{_groups_text(datasets, labels)}."
         )
     pooling = _keys_by_value({line.key: line.pooling_text for line in lines})
     if len(pooling) > 1:
-        caveats.append(f"What is pooled differs: {_groups_text(pooling, labels)}.")
+        caveats.append(f"The lines pool different pairs: {_groups_text(pooling, labels)}.")
     row_counts = sorted(line.result.score.n_used for line in lines)
     if row_counts and row_counts[-1] >= UNEQUAL_ROWS_RATIO * max(row_counts[0], 1):
         bias_note = (
-            f": on fewer, {metric.title} is larger by chance alone"
+            f"; with fewer rows, {metric.title} is larger by chance"
             if (metric.binned and metric.direction == "lower")
             else ""
         )
         caveats.append(
-            f"The lines stand on {row_counts[0]:,} to {row_counts[-1]:,} rows or positions{bias_note}."
+            f"The lines have {row_counts[0]:,} to {row_counts[-1]:,} rows or positions{bias_note}."
         )
     return tuple(caveats)
 

@@ -47,7 +47,7 @@ JudgedChoice = Literal["own", "greedy", "majority"]
 
 MethodOrder = Literal["brier", "method"]
 
-NO_SAMPLE_PARSES = "no sample parses"
+NO_SAMPLE_PARSES = "no readable answer"
 """The reason under which `Evidence.missing` counts these rows."""
 
 COMMON_ROWS: Final = "rows common to the methods shown"
@@ -268,11 +268,11 @@ def judged_by(evidence: AnswerEvidence, judged_choice: JudgedChoice) -> AnswerEv
     confidences = evidence.confidences
     known = outcomes.correct.is_not_null().to_numpy()[confidences.pairs.rows]
     if not known.any():
-        raise Unavailable(f"No row has a confidence and a {outcomes.judged} to judge.")
+        raise Unavailable(f"No row has both a confidence and a {outcomes.judged}.")
     pairs = confidences.pairs.take(np.flatnonzero(known))
     rows = pl.Series(pairs.rows, dtype=pl.UInt32)
     n_lost = int((~known).sum())
-    missing = dict(confidences.missing) | ({f"no {outcomes.judged} to judge": n_lost} if n_lost else {})
+    missing = dict(confidences.missing) | ({f"no {outcomes.judged}": n_lost} if n_lost else {})
     recipe = (*confidences.recipe, *outcomes.recipe, f"judged by the {outcomes.judged}")
     judged = replace(
         confidences,
@@ -282,7 +282,7 @@ def judged_by(evidence: AnswerEvidence, judged_choice: JudgedChoice) -> AnswerEv
         missing=MappingProxyType(missing),
         distribution=None,
         answers=outcomes.answers.gather(rows),
-        no_distribution_reason="only one answer of each row is judged",
+        no_distribution_reason="each row has only one answer",
     )
     return AnswerEvidence(evidence.run, evidence.method, evidence.options, judged)
 
@@ -369,12 +369,12 @@ def _methods_headline(
 ) -> str:
     """Which method has the lowest Brier score as far as can be told, and on how many of the runs."""
     if not cells:
-        return "No run here has a confidence and an outcome for every method shown."
+        return "No run has a row with a confidence and an outcome for every method shown."
     if not paired:
         summary = (
-            "each run has one method" if _one_method_per_run(cells) else "the methods stand on different rows"
+            "each run has only one method" if _one_method_per_run(cells) else "the methods use different rows"
         )
-        return f"Nothing is compared: {summary}."
+        return f"No comparison: {summary}."
     best_sets = {run: paired[run].best_sets(BRIER.id)[0] for run in runs if run in paired}
     if len(best_sets) == 1:
         ((run, best_set),) = best_sets.items()
@@ -387,8 +387,10 @@ def _methods_headline(
     ranked = sorted(in_order(wins), key=lambda id_: -wins[id_])
     summary = "; ".join(f"“{METHODS[id_].title}” in {wins[id_]}" for id_ in ranked)
     n_without = sum(not best_set.best for best_set in best_sets.values())
-    without = f"; in {n_without} no method is best" if n_without else ""
-    return f"Not clearly beaten by Brier score among {len(best_sets)} runs: {summary or 'none'}{without}."
+    without = f"; no best method in {n_without}" if n_without else ""
+    return (
+        f"Best by Brier score, or not clearly worse, in {len(best_sets)} runs: {summary or 'none'}{without}."
+    )
 
 
 def multiple_choice_notes(evidences: Iterable[Evidence]) -> tuple[str, ...]:
@@ -491,7 +493,7 @@ def evidence_of_unparsed_run(run: AnswerRun, method: Method, options: MethodOpti
 
 def counted_wrong_text(n_rows: int) -> str:
     """The recipe's note that this many rows, at least one, are counted as wrong."""
-    return f"no sample parses = confidence 0 and wrong ({n_rows:,} row{'s' if n_rows > 1 else ''})"
+    return f"no readable answer = confidence 0 and wrong ({n_rows:,} row{'s' if n_rows > 1 else ''})"
 
 
 def _extend_answers(answers: pl.Series, n_added: int, order: NDArray[np.intp]) -> pl.Series:

@@ -19,6 +19,7 @@ from calib_core.inference.verdict import (
     Verdict,
     VerdictKind,
     counted_kind,
+    verdict_phrase,
     verdicts_sentence,
 )
 from calib_core.metrics import METRICS
@@ -298,30 +299,32 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
     kinds: list[VerdictKind] = [summary.counted_kind for summary in summaries]
     n_judged = "both" if len(judged) == 2 else f"all {len(judged)}"
     counted = (
-        f"Each run is judged by one confidence method; a verdict counts if q ≤ {SIGNIFICANCE_LEVEL} over "
-        f"{n_judged} (Benjamini–Hochberg)."
+        f"Each run is scored with its default method. A verdict counts if q ≤ {SIGNIFICANCE_LEVEL} over "
+        f"{n_judged} runs (Benjamini–Hochberg)."
     )
     return verdicts_sentence(kinds, "run"), counted if len(judged) > 1 else ""
 
 
 def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:
     if not summaries:
-        return "There is no run here."
+        return "No run is loaded."
     if len(summaries) == 1:
-        return f"The one run here, {summaries[0].run}, has too few {summaries[0].unit} to be judged."
+        return f"{summaries[0].run}, the only run loaded, has too few {summaries[0].unit} for a verdict."
     which = "Neither" if len(summaries) == 2 else "None"
-    return f"{which} of the {len(summaries)} runs here has rows enough to be judged."
+    return f"{which} of the {len(summaries)} runs has enough rows for a verdict."
 
 
 def _single_run_headline(summary: RunSummary) -> str:
     """The headline of one run: its mean confidence, its accuracy and its verdict."""
     rows_text = f" in {summary.n_used:,} {summary.unit}" if summary.verdict.kind == "none" else ""
-    return f"{summary.run} {_stated_and_observed(summary)}: {summary.verdict.words}{rows_text}."
+    return (
+        f"{summary.run} {verdict_phrase(summary.verdict.kind)}{rows_text}: {_stated_and_observed(summary)}."
+    )
 
 
 def _stated_and_observed(summary: RunSummary) -> str:
-    """Mean confidence and accuracy, as in "says 71.2 % on average and is right 60.0 % of the time"."""
+    """Mean confidence and accuracy, as in "states 71.2 % on average and is right 60.0 % of the time"."""
     return (
-        f"says {format_percent(summary.mean_confidence or 0.0)} on average and is right "
+        f"states {format_percent(summary.mean_confidence or 0.0)} on average and is right "
         f"{format_percent(summary.accuracy or 0.0)} of the time"
     )

@@ -184,28 +184,28 @@ def reliability_headline(
         return _all_labels_headline(binned, n, unit)
     if n < MIN_ROWS:
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
-    stated = stated_and_observed(binned).capitalize()
-    return f"{stated}: {_verdict_clause(binned, verdict, bin_gaps(binned, design_effect), n, unit)}."
+    clause = _verdict_clause(binned, verdict, bin_gaps(binned, design_effect), n, unit)
+    return f"{clause[0].upper()}{clause[1:]}: {stated_and_observed(binned)}."
 
 
 def stated_and_observed(binned: Binned) -> str:
-    """ "says 75.0 % on average, is right 51.6 % of the time", of the pairs in these bins."""
+    """ "states 75.0 % on average and is right 51.6 % of the time", of the pairs in these bins."""
     n = int(binned.count.sum())
     stated, observed = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
-    return f"says {format_percent(stated)} on average, is right {format_percent(observed)} of the time"
+    return f"states {format_percent(stated)} on average and is right {format_percent(observed)} of the time"
 
 
 def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
     """The headline of pairs that exclude one another: where the gap lies, without a test."""
     gap = float(binned.absolute_gap.sum()) / n
     pairs = "choices of every question" if unit == "rows" else "classes of every position"
-    subject = f"Over all {pairs}, probability and share of right ones"
+    subject = f"For all {pairs}, the mean probability and the share that is right"
     if gap <= ROUNDING_TOLERANCE:
         return f"{subject} agree in every bin."
     difference = f"{format_percent(gap)} apart on average"
     if unit == "positions":
         # A vocabulary's average is next to nothing; each position has one right class, so this is Full-ECE.
-        difference = f"{n * gap / max(int(binned.correct.sum()), 1):.4f} apart a position"
+        difference = f"{n * gap / max(int(binned.correct.sum()), 1):.4f} apart per position"
     return f"{subject} are {difference}{_comma_clause(_gap_location(binned, binned.absolute_gap))}."
 
 
@@ -227,7 +227,7 @@ def _verdict_clause(binned: Binned, verdict: Verdict, gaps: BinGaps, n: int, uni
             return f"{clause}, though {other} {_gap_location(binned, opposite)}" if opposite.any() else clause
         case "extreme" | "timid":
             sides = ((VERDICT_WORDS["over"], gaps.clear_over), (VERDICT_WORDS["under"], gaps.clear_under))
-            located = [f"{word} {_gap_location(binned, side)}" for word, side in sides if side.any()]
+            located = [f"{word} {_gap_location(binned, side)}".rstrip() for word, side in sides if side.any()]
             return f"{verdict.words}{_comma_clause(' and '.join(located))}"
 
 
@@ -235,7 +235,7 @@ def _clear_location(binned: Binned, clear_gap: NDArray[np.float64]) -> str:
     """Where the clear part of the gap lies; says so if no bin is clearly off by itself."""
     if clear_gap.any():
         return _gap_location(binned, clear_gap)
-    return "" if binned.n_bins == 1 else "though no bin is clearly so by itself"
+    return "" if binned.n_bins == 1 else "though no single bin is clearly off"
 
 
 def _comma_clause(clause: str) -> str:
@@ -257,7 +257,7 @@ def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
         return "in both bins"
     if gap_parts[main_bins].sum() < MOST_OF_GAP * total:
         n_off = int((gap_parts > ROUNDING_TOLERANCE).sum())
-        return f"in all {n_off} bins" if n_off == binned.n_bins else f"in {n_off} of {binned.n_bins} bins"
+        return "" if n_off == binned.n_bins else f"in {n_off} of {binned.n_bins} bins"
     if set(main_bins.tolist()) == set(range(binned.n_bins - len(main_bins), binned.n_bins)):
         return "mostly in the top bin" if len(main_bins) == 1 else "mostly in the two top bins"
     return "mostly " + " and ".join(_bin_phrase(binned, int(bin_)) for bin_ in sorted(main_bins.tolist()))

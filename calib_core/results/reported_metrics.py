@@ -101,7 +101,7 @@ def _compare_metric(
     run: AnswerRun, reported: ReportedMetric, usable: Mapping[str, Evidence]
 ) -> ReportedComparison:
     if reported.method is None or reported.method not in {GREEDY_METHOD, *METHODS}:
-        reason = reported.difference_reason or "No number here is meant to be this one."
+        reason = reported.difference_reason or "Calib has no number of this kind."
         return ReportedComparison(reported, None, 0, "", None, reason)
     rows, correct = _judged_outcomes(run, reported.method, usable)
     if reported.subject is not None and "subject" in run.rows.columns:
@@ -110,7 +110,7 @@ def _compare_metric(
     method = METHODS.get(reported.method)
     title = f"accuracy, {method.title}" if method else "accuracy of the greedy answer"
     if not correct.size:
-        reason = "No row here has both this outcome and what the number needs."
+        reason = "No row has both the outcome and the values this number needs."
         return ReportedComparison(reported, None, 0, title, None, reason)
     ours = float(np.count_nonzero(correct)) / correct.size
     agrees = _agree_within_rounding(ours, reported.value)
@@ -146,7 +146,7 @@ def _difference_reason(run: AnswerRun, reported: ReportedMetric, n: int) -> str:
     if reported.n_rows is not None and reported.n_rows != n:
         left_out = run.row_counts.n_left_out if reported.subject is None else 0
         bad = f", as {left_out:,} bad row{'s are' if left_out > 1 else ' is'} left out" if left_out else ""
-        parts.append(f"Theirs is of {reported.n_rows:,} rows, ours of {n:,}{bad}.")
+        parts.append(f"The tool used {reported.n_rows:,} rows, Calib {n:,}{bad}.")
     if reported.difference_reason:
         parts.append(reported.difference_reason)
-    return " ".join(parts) or "Both are of the same number of rows, and nothing in the file explains it."
+    return " ".join(parts) or "Both use the same number of rows; the file does not explain the difference."

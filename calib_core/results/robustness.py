@@ -246,7 +246,7 @@ def sweep_bins(
     if not bins or ddof not in (0, 1):
         raise ValueError("a sweep needs at least one M, and a ddof of 0 or 1")
     if binning == "natural":
-        raise Unavailable("Natural bins are one a distinct value: there is no M to sweep.")
+        raise Unavailable("Natural bins have no M to sweep.")
     swept = tuple(sorted({int(number) for number in bins}))
     swept_metrics = [get_metric(metric) for metric in dict.fromkeys(metrics)]
     for metric in swept_metrics:
@@ -258,7 +258,7 @@ def sweep_bins(
     headline, chance_note = (
         (sweep_headline(curves[0], evidence.verdict), sweep_chance_note(curves[0], evidence))
         if curves
-        else ("Nothing here can be swept.", "")
+        else ("No metric can be swept over M.", "")
     )
     return Sweep(
         run=evidence.run.label,
@@ -573,7 +573,7 @@ def sweep_chance_note(curve: SweepCurve, evidence: Evidence) -> str:
     if curve.fitted is not None:
         return " ".join([*_split_sentences(curve, curve.fitted), _verdict_sentence(curve, evidence)])
     if null is None:
-        return "How much of it is chance is not known here."
+        return "How much of the value is chance is not known."
     if len(curve.bins) > 1 and verdict.miscalibrated and not _rise_significant(null):
         return (
             f"{_calibrated_values(curve, null, evidence)}. How much of a change over M is noise is not "

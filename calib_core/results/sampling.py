@@ -499,14 +499,16 @@ def _ordered_methods(ids: Sequence[str]) -> tuple[str, ...]:
     """These ids in the order of `SELF_CONSISTENCY_METHODS`, each once."""
     for id_ in ids:
         if id_ not in SELF_CONSISTENCY_METHODS:
-            raise Unavailable(f"{id_} is not made from samples: {', '.join(SELF_CONSISTENCY_METHODS)} are.")
+            raise Unavailable(
+                f"{id_} does not use samples. Methods that do: {', '.join(SELF_CONSISTENCY_METHODS)}."
+            )
     return tuple(id_ for id_ in SELF_CONSISTENCY_METHODS if id_ in ids)
 
 
 def _pair_metric(id_: str) -> Metric:
     metric = get_metric(id_)
     if metric.needs != "pairs":
-        raise Unavailable(f"{metric.title} needs a whole distribution; samples give one confidence a row.")
+        raise Unavailable(f"{metric.title} needs a whole distribution; samples give one confidence per row.")
     return metric
 
 
@@ -662,7 +664,7 @@ def subsample_sizes(
     """
     available = n_samples[usable]
     if not available.size:
-        raise Unavailable("Not one question has samples that are all judged.")
+        raise Unavailable("No question has an outcome for every sample.")
     common = int(np.sort(available)[::-1][(available.size - 1) // 2])
     if requested is None:
         requested = default_sizes(common)
@@ -672,7 +674,7 @@ def subsample_sizes(
     sizes = tuple(sorted({int(size) for size in requested} - unavailable.keys()))
     if not sizes:
         reasons = " ".join(dict.fromkeys(unavailable.values()))
-        raise Unavailable(reasons or "At least one number of samples N' is needed.")
+        raise Unavailable(reasons or "Choose at least one number of samples N'.")
     rows = usable[available >= sizes[-1]]
     fewest, most = int(n_samples[rows].min()), int(n_samples[rows].max())
     caveats = {size: _overlap_caveat(size, fewest, most) for size in sizes if 2 * size > fewest}
@@ -698,7 +700,7 @@ def default_sizes(n_samples: int) -> tuple[int, ...]:
 
 def _size_unavailable_reason(size: int, n_samples: NDArray[np.int64], common: int) -> str | None:
     if size < 2:
-        return f"N' = {size}: one sample agrees with itself and gives no self-consistency."
+        return f"N' = {size}: one sample gives no self-consistency."
     if size <= common:
         return None
     n_enough = int((n_samples >= size).sum())
@@ -706,16 +708,13 @@ def _size_unavailable_reason(size: int, n_samples: NDArray[np.int64], common: in
     holders = (
         f"{n_enough:,} of {questions} {'has' if n_enough == 1 else 'have'}" if n_enough else "no question has"
     )
-    return f"N' = {size}: {holders} so many samples; up to {common} can be drawn here."
+    return f"N' = {size}: {holders} that many samples; choose up to {common}."
 
 
 def _overlap_caveat(size: int, fewest: int, most: int) -> str:
     if size == fewest == most:
-        return f"N' = {size} is every sample: there is one subset only, and no spread."
-    return (
-        f"N' = {size} is more than half of {fewest} samples: subsets overlap, "
-        "so they differ less than new samples would."
-    )
+        return f"N' = {size} uses all samples: there is only one subset, so no spread."
+    return f"N' = {size} is more than half of {fewest} samples: subsets overlap, so the spread is too small."
 
 
 # --- Drawing subsets ------------------------------------------------------------------------------
@@ -947,7 +946,7 @@ def sufficient_size_headline(
         return "Too few samples per question to compare sample sizes: every N' is more than half of them."
     reference = sufficient_sizes[0].reference_size
     if not any(differences.values()):
-        return f"Only N' = {reference} is not greyed, so there is no smaller N' to compare with it."
+        return f"Only N' = {reference} is at most half of the samples, so there is no smaller N' to compare with."
     parts = [
         f"{text} samples are enough for {join_names(methods)}"
         for text, methods in _methods_by_answer(sufficient_sizes, "enough", names).items()
@@ -986,19 +985,19 @@ def sufficiency_definition(
     if not any(differences.values()) or not sufficient_sizes:
         return ""
     reference, tolerance = sufficient_sizes[0].reference_size, sufficient_sizes[0].tolerance
-    questions = f"{plural(n_questions, 'question')}{', too few to rely on' if n_questions < MIN_ROWS else ''}"
-    criterion = (
-        f"within ±{tolerance:g} of that at N' = {reference}, by its paired 95 % interval over {questions}"
+    questions = (
+        f"{plural(n_questions, 'question')}{', too few to be reliable' if n_questions < MIN_ROWS else ''}"
     )
+    criterion = f"within ±{tolerance:g} of that at N' = {reference} (paired 95 % interval, {questions})"
     methods_by_size: dict[int, list[str]] = {}
     for sufficient in sufficient_sizes:
         if sufficient.better_size is not None:
             methods_by_size.setdefault(sufficient.better_size, []).append(names[sufficient.method])
     better = "".join(
-        f" That of {join_names(methods)} is lower, so better, at N' = {size}."
+        f" At N' = {size}, the Brier score of {join_names(methods)} is lower (better)."
         for size, methods in sorted(methods_by_size.items())
     )
-    return f"Enough is a Brier score {criterion}.{better}"
+    return f"“Enough” means a Brier score {criterion}.{better}"
 
 
 # --- Baselines on the same questions --------------------------------------------------------------
@@ -1038,7 +1037,7 @@ def baselines_on_rows(
             missing[method] = str(reason)
             continue
         if not evidence.n_used:
-            missing[method] = "not one of these questions has this confidence"
+            missing[method] = "no question has this confidence"
         for metric in metrics if evidence.n_used else ():
             metric_scheme = effective_scheme(metric, scheme)
             value = metric.compute(evidence.sums_for(metric, metric_scheme), metric_scheme)

@@ -67,7 +67,9 @@ _MAX_QUESTION_LETTERS: Final = 200
 _MAX_ANSWER_LETTERS: Final = 60
 """Characters of a question and of an answer in a sentence."""
 
-_BRIER_MEANING: Final = "The Brier score is low where right answers are sure and wrong ones are not"
+_BRIER_MEANING: Final = (
+    "The Brier score is low when right answers have a high confidence and wrong answers a low one"
+)
 
 _WRONG_OPTION: Final = "it is wrong"
 """The alternative to an answer that comes with a single confidence."""
@@ -291,10 +293,10 @@ def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
     chosen = runs[chosen_key]
     unit = "answers" if chosen.has_answers else "positions"
     if len(runs) == 1:
-        return "It is the one run here."
+        return "It is the only run loaded."
     if chosen.default_evidence.n_used < MIN_ROWS:
-        return f"Of the {len(runs)} runs here, it has the most {unit}."
-    return f"Of the {len(runs)} runs here, it is the first with at least {MIN_ROWS} {unit}."
+        return f"It has the most {unit} of the {len(runs)} runs loaded."
+    return f"It is the first of the {len(runs)} runs loaded that has at least {MIN_ROWS} {unit}."
 
 
 # --- Steps one and two: a confidence, and calibration ---------------------------------------------
@@ -316,7 +318,7 @@ def answer_step(subject: TourSubject) -> TourStep:
         sentences=(
             (
                 f"{_asked_clause(text, row)} {subject.name} {_answered_clause(answer)} and is "
-                f"{format_percent(confidence)} sure: that number is its confidence."
+                f"{format_percent(confidence)} sure: that number is the confidence."
             ),
             (
                 f"{_outcome_clause(right, row['gold'], answer)}, {_single_answer_clause(confidence, right)}: "
@@ -324,7 +326,7 @@ def answer_step(subject: TourSubject) -> TourStep:
             ),
         ),
         picture=SingleAnswer(text, _answer_options(evidence, index, answer), confidence, right),
-        selection_note="The question is the first whose confidence is nearest to the average.",
+        selection_note="The question shown is the one whose confidence is closest to the average.",
         recipe=recipe_text(evidence, None, None),
     )
 
@@ -345,26 +347,25 @@ def _answered_clause(answer: str | None) -> str:
 
 def _outcome_clause(right: bool, gold: str | None, answer: str | None) -> str:  # noqa: FBT001 (the outcome itself, not an option)
     if right:
-        return "This time it is right"
-    gold_clause = f" (right is “{single_line(gold, _MAX_ANSWER_LETTERS)}”)" if gold and gold != answer else ""
-    return f"This time it is wrong{gold_clause}"
+        return "This answer is right"
+    gold_clause = (
+        f" (the right answer is “{single_line(gold, _MAX_ANSWER_LETTERS)}”)"
+        if gold and gold != answer
+        else ""
+    )
+    return f"This answer is wrong{gold_clause}"
 
 
 def _single_answer_clause(confidence: float, right: bool) -> str:  # noqa: FBT001 (the outcome itself, not an option)
     """What one answer says about calibration: nothing, unless the outcome had probability 0."""
     if confidence == (0.0 if right else 1.0):
         direction = "little" if right else "much"
-        return (
-            f"so {format_percent(confidence)} was too {direction}, but by how much nobody can tell from one "
-            "answer"
-        )
-    return (
-        f"and from one answer nobody can tell whether {format_percent(confidence)} is too much or too little"
-    )
+        return f"so {format_percent(confidence)} was too {direction}, but one answer cannot show by how much"
+    return f"but one answer cannot show whether {format_percent(confidence)} is too much or too little"
 
 
 def _together_clause(n: int) -> str:
-    return f"that takes {both_or_all(n)} answers together" if n > 1 else "that would take more than this one"
+    return f"that takes {both_or_all(n)} answers" if n > 1 else "that takes more than one answer"
 
 
 def _answer_options(
@@ -400,15 +401,14 @@ def _token_answer_step(subject: TourSubject, evidence: Evidence) -> TourStep:
         heading=STEP_TITLES["answer"],
         sentences=(
             (
-                f"At each of {evidence.n_used:,} positions of a text, {subject.name} names the next token it "
-                "holds most probable, and how probable: that number is its confidence, "
+                f"At each of {evidence.n_used:,} positions of a text, {subject.name} predicts the next "
+                "token and gives its probability: that number is the confidence, "
                 f"{_mean_clause(evidence.mean_confidence)}."
             ),
             (
-                "Of a text only sums are kept, so the picture shows all positions and not one: "
-                f"{format_percent(fullest['share'])} of them have a confidence between {fullest['low']:.3g} "
-                f"and {fullest['high']:.3g}, and of all, {format_percent(evidence.accuracy or 0.0)} are "
-                "right."
+                f"The figure shows all positions: {format_percent(fullest['share'])} of them have a "
+                f"confidence between {fullest['low']:.3g} and {fullest['high']:.3g}. Of all predictions, "
+                f"{format_percent(evidence.accuracy or 0.0)} are right."
             ),
         ),
         picture=concentration,
@@ -436,16 +436,18 @@ def bin_step(subject: TourSubject) -> TourStep:
     low, high = (
         float(end[bin_index]) for end in wilson_interval(binned.correct, binned.count, evidence.design_effect)
     )
-    chance_clause = f", give or take {100 * float(gaps.chance_limit[bin_index]) / n:.1f} points of chance"
+    chance_clause = (
+        f", give or take {100 * float(gaps.chance_limit[bin_index]) / n:.1f} percentage points of chance"
+    )
     interval = bin_name(binned, bin_index)
     return TourStep(
         kind="bin",
         heading=STEP_TITLES["bin"],
         sentences=(
             (
-                f"Sort the {noun} of {subject.name} by confidence into ten bins. The fullest, {interval}, "
-                f"holds {count_text}, with a confidence of {format_percent(stated)} on average: calibrated "
-                f"means that {format_percent(stated)} of this bin is "
+                f"Sort the {noun} of {subject.name} by confidence into ten bins. The fullest bin, "
+                f"{interval}, holds {count_text} with a mean confidence of {format_percent(stated)}: "
+                f"calibrated means that {format_percent(stated)} of them are "
                 f"right{chance_clause if n >= MIN_ROWS else ''}."
             ),
             (
@@ -456,7 +458,7 @@ def bin_step(subject: TourSubject) -> TourStep:
         picture=ConfidenceAccuracyPairs(
             (ConfidenceAccuracy(f"{interval}, {count_text}", stated, accuracy, low, high, n),), noun
         ),
-        selection_note=f"The bin is the one of ten with the most {noun}.",
+        selection_note=f"The bin shown is the one with the most {noun}.",
         recipe=recipe_text(evidence, None, DEFAULT_SCHEME),
     )
 
@@ -466,8 +468,8 @@ def _bin_verdict_clause(gaps: BinGaps, bin_index: int, n: int, unit_plural: str)
     if n < MIN_ROWS:
         return too_few_phrase(n, unit_plural[:-1])
     if not gaps.clear[bin_index]:
-        return f"as often as it says, as far as {n:,} {unit_plural} can tell"
-    return f"{'less' if gaps.over[bin_index] else 'more'} often than it says, by more than chance"
+        return f"as often as the model says, as far as {n:,} {unit_plural} can tell"
+    return f"{'less' if gaps.over[bin_index] else 'more'} often than the model says, by more than chance"
 
 
 # --- Steps three and four: the verdict, and the number of bins ------------------------------------
@@ -480,22 +482,17 @@ def overall_step(subject: TourSubject) -> TourStep:
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     verdict = evidence.verdict
     where_clause = ", and where" if verdict.kind in {"over", "under"} else ""
-    # With few rows, the second sentence says so.
-    too_few = verdict.kind == "few"
-    predicate = (
-        f"{stated_and_observed(binned)}." if too_few else result.headline[0].lower() + result.headline[1:]
-    )
     return TourStep(
         kind="whole",
         heading=verdict.words.capitalize() + where_clause,
         sentences=(
-            f"{subject.name} {predicate}",
+            f"{subject.name} {stated_and_observed(binned)}.",
             _largest_gap_sentence(
                 result, verdict, bin_gaps(binned, evidence.design_effect), subject.unit_plural
             ),
         ),
         picture=result,
-        selection_note=f"All its {subject.unit_plural} are shown, in ten bins.",
+        selection_note=f"All {subject.unit_plural} of the run are shown, in ten bins.",
         recipe=result.score.recipe,
     )
 
@@ -504,7 +501,7 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     """The bin with the largest part of the gap the verdict is about; without one, the fullest bin."""
     table = result.table.with_columns(clear=pl.Series(gaps.clear))
     if verdict.kind == "few":
-        reason = f"below {MIN_ROWS} {unit_plural} no more is said of them."
+        reason = f"a verdict takes at least {MIN_ROWS} {unit_plural}."
         if result.score.n_used >= MIN_ROWS:
             reason = verdict.reason[0].lower() + verdict.reason[1:]
         return f"{_bin_clause(_fullest_bin(table), unit_plural)}; {reason}"
@@ -512,13 +509,13 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     on_that_side = table.filter(side).sort("share", descending=True)
     if not on_that_side.height:
         return (
-            f"No bin is farther off than chance allows: {_bin_clause(_fullest_bin(table), unit_plural)}, in "
-            "the fullest."
+            "No bin is off by more than chance. In the fullest bin, "
+            f"{_bin_clause(_fullest_bin(table), unit_plural)}."
         )
     worst = on_that_side.row(0, named=True)
     gap_name = "the gap"
     if worst["share"] < table["share"].max():
-        gap_name = GAP_NAMES.get(verdict.kind, "what is more than chance")
+        gap_name = GAP_NAMES.get(verdict.kind, "the gap beyond chance")
     return f"The largest part of {gap_name} is in {worst['interval']}: {_bin_clause(worst, unit_plural)}."
 
 
@@ -530,9 +527,9 @@ def _bin_clause(row: dict[str, Any], unit_plural: str) -> str:
     """ "412 answers say 97.5 % on average, and 80.1 % of them are right"."""
     if row["count"] == 1:
         outcome = "right" if row["accuracy"] else "wrong"
-        return f"1 {unit_plural[:-1]} says {format_percent(row['confidence'])} and is {outcome}"
+        return f"1 {unit_plural[:-1]} states {format_percent(row['confidence'])} and is {outcome}"
     return (
-        f"{row['count']:,} {unit_plural} say {format_percent(row['confidence'])} on average, and "
+        f"{row['count']:,} {unit_plural} state {format_percent(row['confidence'])} on average, and "
         f"{format_percent(row['accuracy'])} of them are right"
     )
 
@@ -554,25 +551,25 @@ def bins_step(subject: TourSubject) -> TourStep:
         sentences=(
             (
                 "The ECE (expected calibration error) is the average gap between confidence and accuracy "
-                f"over the bins, where fuller bins count more: for {subject.name} it is {number}."
+                f"over the bins, weighted by their rows. For {subject.name}, the ECE is {number}."
             ),
             _null_sentence(curve, plural(evidence.n_used, subject.unit_plural[:-1])),
         ),
         picture=result,
-        selection_note=f"ECE at the {len(curve.bins)} M of the Full-ECE paper.",
+        selection_note=f"ECE at the {len(curve.bins)} values of M of the Full-ECE paper.",
         recipe=curve.recipe,
     )
 
 
 def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
-    advice = "read an ECE together with its bins and its rows"
+    advice = "read an ECE together with its number of bins and rows"
     if curve.null is None:
-        return f"How much of it {rows_text} would give by chance is not known here: {advice}."
+        return f"How much of the ECE is chance on {rows_text} is not known: {advice}."
     fewest, most = curve.bins[0], curve.bins[-1]
     return (
         f"On {rows_text}, a perfectly calibrated model would score about "
         f"{_null_median_text(curve, curve.null, 0)} with {fewest} bins and "
-        f"{_null_median_text(curve, curve.null, -1)} with {most}, by chance alone: {advice}."
+        f"{_null_median_text(curve, curve.null, -1)} with {most}: {advice}."
     )
 
 
@@ -643,8 +640,8 @@ def _selection_note(subject: TourSubject, n_runs: int, method: str) -> str:
     unnamed = "whose file names no data set" if n_runs == 1 else "whose files name no data set"
     origin = f"of the data set {dataset}" if dataset else unnamed
     if n_runs == 1:
-        return f"It is the only run {origin} that gives “{method}”."
-    return f"{both_or_all(n_runs).capitalize()} runs {origin} that give “{method}”."
+        return f"The run is the only one {origin} with “{method}”."
+    return f"{both_or_all(n_runs).capitalize()} runs {origin} with “{method}”."
 
 
 def _best_and_most_accurate(points: Sequence[ComparisonPoint]) -> tuple[ComparisonPoint, ComparisonPoint]:
@@ -659,53 +656,59 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown
     brier, accuracy = f"{best.brier.value:.4f}", format_percent(best.accuracy.value)
     if len(points) == 1:
         return (
-            f"{_BRIER_MEANING}: {best.name} has {brier} by “{method}”, and is right {accuracy} of the time."
+            f"{_BRIER_MEANING}. {best.name} scores {brier} with “{method}” and is right {accuracy} of the "
+            "time."
         )
     unique = sum(point.brier.value <= best.brier.value + ROUNDING_TOLERANCE for point in points) == 1
-    lowest = f"{'the lowest' if unique else 'as low a score as any'}, {brier}"
-    opening = f"{_BRIER_MEANING}. Of {len(points)} runs, {best.name} has {lowest}, and is right {accuracy}"
+    lowest = f"{'the lowest' if unique else 'a score as low as any'}, {brier}"
+    opening = (
+        f"{_BRIER_MEANING}. Of {len(points)} runs, {best.name} has {lowest}. The model is right {accuracy}"
+    )
     own = next((point for point in points if point.key == shown), best)
     own_clause = "" if own in (best, most_accurate) else f"; {own.name} has {own.brier.value:.4f}"
     if most_accurate is best:
         unique_accuracy = [point.accuracy.value for point in points].count(best.accuracy.value) == 1
-        how_often = "the most of all" if unique_accuracy else "as often as any"
+        how_often = "more often than any other" if unique_accuracy else "as often as any"
         return f"{opening} of the time, {how_often}{own_clause}."
     return (
-        f"{opening} of the time, while {most_accurate.name} is right most often, "
-        f"{format_percent(most_accurate.accuracy.value)}, with a score of {most_accurate.brier.value:.4f}"
-        f"{own_clause}."
+        f"{opening} of the time, but {most_accurate.name} is right most often "
+        f"({format_percent(most_accurate.accuracy.value)}, Brier score "
+        f"{most_accurate.brier.value:.4f}){own_clause}."
     )
 
 
 def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison) -> str:
     best, most_accurate = _best_and_most_accurate(points)
     constant_clause = (
-        f"always saying {format_percent(best.accuracy.value)} would score {best.constant_brier:.4f}, and "
-        f"its own score {_against_constant_clause(best)}"
+        f"always stating {format_percent(best.accuracy.value)} would score {best.constant_brier:.4f}, and "
+        f"the score of {best.name} {_against_constant_clause(best)}"
     )
     if len(points) == 1:
-        return f"Load a second run to compare it with; {constant_clause}."
+        return f"Load a second run to compare. For scale: {constant_clause}."
     if best.n_used < MIN_ROWS:
         return (
-            f"A score of {plural(best.n_used, 'row')} says too little to trust {best.name} by; "
+            f"A score over {plural(best.n_used, 'row')} says too little about {best.name}. For scale: "
             f"{constant_clause}."
         )
     if most_accurate is not best:
-        return f"{_trade_off_clause(best, most_accurate, paired)}: {constant_clause}."
+        return f"{_trade_off_clause(best, most_accurate, paired)}. For scale: {constant_clause}."
     pairs = {point.key: paired.pair("brier", best.key, point.key) for point in points if point is not best}
     if None in pairs.values():
-        return f"Not all of them answered the same questions, so none is the best; {constant_clause}."
+        return (
+            "Not all runs answered the same questions, so none can be called the best. For scale: "
+            f"{constant_clause}."
+        )
     n_alike = sum(pair is not None and not pair.clear for pair in pairs.values())
     if n_alike:
         others = "1 other run" if n_alike == 1 else f"{n_alike} other runs"
         return (
-            f"On their common questions its score cannot be told from that of {others}, so this data does "
-            f"not settle which of them to trust most; {constant_clause}."
+            f"{others} cannot be told apart from {best.name} on their common questions, so this data does "
+            f"not settle which model to trust most. For scale: {constant_clause}."
         )
-    conclusion = "it is the one to trust" if _beats_constant(best) else "it stands first"
+    conclusion = "is the model to trust" if _beats_constant(best) else "comes first"
     return (
-        "On their common questions its score is clearly lower than every other run's, so of these "
-        f"{conclusion}; {constant_clause}."
+        f"On their common questions, its Brier score is clearly lower than every other run's, so {best.name} "
+        f"{conclusion}. For scale: {constant_clause}."
     )
 
 
@@ -715,8 +718,10 @@ def _trade_off_clause(best: ComparisonPoint, most_accurate: ComparisonPoint, pai
         return f"A low score alone is no reason to trust {best.name}"
     pair = paired.pair("brier", best.key, most_accurate.key)
     if pair is None or not pair.clear:
-        settled = "does not settle which of them to trust most"
-        return f"On their common questions these two scores cannot be told apart, so this data {settled}"
+        settled = "does not settle which model to trust most"
+        return (
+            f"On their common questions, these two Brier scores cannot be told apart, so this data {settled}"
+        )
     return f"Trust {most_accurate.name} to be right most often, and {best.name} to tell right from wrong"
 
 

@@ -38,7 +38,7 @@ TOKEN_METRICS: Final = ("full_ece", "nll", "accuracy")
 ANSWER_METRICS: Final = ("ece", "accuracy")
 """The same for runs of answers."""
 
-ONLY_CHECKPOINT: Final = "It is the only checkpoint of its model, and others have several."
+ONLY_CHECKPOINT: Final = "The run is the only checkpoint of its model, and other models have several."
 """Why a model's only checkpoint is not shown beside lines of several."""
 
 
@@ -401,7 +401,7 @@ def _unplaced_reason(info: RunInfo, axis: str, *, other: bool) -> str:
         available, missing = ("steps", "tokens seen") if axis == TOKENS_AXIS else ("tokens seen", "a step")
         return f"It has {available} but not {missing}, and the two are never drawn on one axis."
     if info.checkpoint is None:
-        return "Its file names no checkpoint and no tokens seen."
+        return "The file names no checkpoint and no tokens seen."
     return f"The checkpoint {info.checkpoint!r} has no step in it, and tokens seen are not given."
 
 
@@ -435,7 +435,7 @@ def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
 def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
     """One sentence on all lines: the metric at their ends, and whether it has changed."""
     if not lines:
-        return "No run here is a checkpoint that gives this number."
+        return "No run is a checkpoint with this metric."
     metric = METRICS[metric_id].title
     followed = lines_to_follow(lines)
     first, last = followed[0].points[0], followed[0].points[-1]

@@ -143,7 +143,7 @@ def metric_interval(
     n_units = evidence.n_used if cluster is None else int(cluster.max()) + 1
     if value is None or not np.isfinite(value) or n_units < 2:
         return None
-    unit_text = "rows" if cluster is None else f"{n_units:,} questions asked again"
+    unit_text = "rows" if cluster is None else f"{n_units:,} repeated questions"
     if metric.interval_method != "bootstrap":
         return _formula_interval(evidence, metric, scheme, value, seed, unit_text)
     draws = _bootstrap_values(evidence, metric, scheme, seed, cluster)
@@ -162,18 +162,22 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
     if not isinstance(evidence, AnswerEvidence):
-        return "The positions of a text depend on one another, so that no interval is known."
+        return "Positions of a text depend on one another, so there is no interval."
     if metric.interval_method == "none":
         return f"{metric.title} has no interval: {metric.no_interval_reason}."
     if metric.interval_method == "auroc" and _rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
         unit = "answers" if evidence.cluster is None else "answers to different questions"
         least = f"{MIN_OF_EACH_OUTCOME} right and {MIN_OF_EACH_OUTCOME} wrong {unit}"
-        return f"{metric.title} has no interval below {least}."
+        return f"{metric.title} needs at least {least} for an interval."
     if metric.interval_method != "directional":
         return None
     if evidence.no_null_reason:
         return f"{metric.title} has no interval: {evidence.no_null_reason}."
-    return f"{metric.title} has no interval below {MIN_ROWS} rows." if evidence.n_used < MIN_ROWS else None
+    return (
+        f"{metric.title} needs at least {MIN_ROWS} rows for an interval."
+        if evidence.n_used < MIN_ROWS
+        else None
+    )
 
 
 def missing_statistics_note(
@@ -343,7 +347,7 @@ def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | N
     """Wilson's interval; `cluster` is each row's question where some are repeated, otherwise None."""
     n_effective = float(correct.size) if cluster is None else effective_sample_size(correct, cluster)
     low, high = wilson_interval(np.array([correct.mean() * n_effective]), np.array([n_effective]))
-    cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} questions asked again"
+    cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} repeated questions"
     return Interval(float(low[0]), float(high[0]), 0, 0, f"Wilson 95 %{cluster_text}")
 
 
@@ -383,8 +387,8 @@ def paired_difference(
         return _mean_difference(sides, clusters_by_pair, metric, distinct.len(), one_run=one_run)
     if distinct.len() > MAX_INDIVIDUAL_UNITS:
         raise Unavailable(
-            f"A paired difference of {metric.title_in_sentence} is offered up to {MAX_INDIVIDUAL_UNITS:,} "
-            f"questions, not {distinct.len():,}."
+            f"A paired difference of {metric.title_in_sentence} is available up to {MAX_INDIVIDUAL_UNITS:,} "
+            f"questions; these runs have {distinct.len():,}."
         )
     if metric.interval_method == "directional":
         return _directional_difference(sides, clusters_by_pair, metric, scheme, distinct.len(), seed)
@@ -397,9 +401,9 @@ def paired_difference(
     ]
     value = float(mean_difference(weighted_metrics, np.ones((1, distinct.len())))[0])
     if not np.isfinite(value):
-        raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
+        raise Unavailable(f"{metric.title} is not defined on the questions both runs share.")
     if distinct.len() < 2:
-        raise Unavailable("Only one question is in both: its difference has no interval.")
+        raise Unavailable("The runs share only one question, so the difference has no interval.")
     draws = BOOTSTRAP_DRAWS_RECOMPUTED if weighted_form_for(metric, scheme) is None else BOOTSTRAP_DRAWS
     differences = np.concatenate(
         [
@@ -409,7 +413,9 @@ def paired_difference(
     )
     ends = basic_interval(value, differences)
     if ends is None:
-        raise Unavailable(f"{metric.title} is not defined in some draws of so few questions.")
+        raise Unavailable(
+            f"{metric.title} is not defined in some bootstrap draws: there are too few questions."
+        )
     method = interval_method_text(draws, seed, "questions")
     p = p_value_of_interval(value, *ends)
     return PairedDifference(value, *ends, p, distinct.len(), len(evidence_pairs), draws, seed, method)
@@ -434,9 +440,9 @@ def _mean_difference(
             errors += sign * (total - mean * weight) / weight.sum()
     value = float(np.mean(values))
     if not np.isfinite(value):
-        raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
+        raise Unavailable(f"{metric.title} is not defined on the questions both runs share.")
     if n_questions < 2:
-        raise Unavailable("Only one question is in both: its difference has no interval.")
+        raise Unavailable("The runs share only one question, so the difference has no interval.")
     # Two methods of one run that judge the same answers cannot differ on another question either.
     may_differ = not one_run or any(
         not np.array_equal(first.pairs.correct, second.pairs.correct) for first, second in sides
@@ -482,7 +488,7 @@ def _directional_difference(
 ) -> PairedDifference:
     """The paired difference of a sum of |gap| over bins, by the directional delta method over questions."""
     if n_questions < 2:
-        raise Unavailable("Only one question is in both: its difference has no interval.")
+        raise Unavailable("The runs share only one question, so the difference has no interval.")
     parts = [
         metric_gaps(one, metric, scheme, cluster)
         for pair, cluster in zip(sides, clusters_by_pair, strict=True)
@@ -490,7 +496,7 @@ def _directional_difference(
     ]
     n_bins = [int(part.bin.max()) + 1 for part in parts]
     if sum(n_bins) > MAX_DIRECTIONAL_BINS:
-        raise Unavailable(f"A paired difference is offered up to {MAX_DIRECTIONAL_BINS:,} bins in all.")
+        raise Unavailable(f"A paired difference is available up to {MAX_DIRECTIONAL_BINS:,} bins in all.")
     bins = joint_bin_means(parts, n_questions)
     sign = np.repeat([-1.0, 1.0] * len(sides), n_bins) / len(sides)
     lows, highs, p_values = directional_contrasts(bins, sign[None, :], seed=seed)
@@ -561,7 +567,7 @@ def _pair_by_question(
             f"{first.run.info.dataset or ''}{KEY_SEPARATOR}" + question_keys.filter(pl.Series(usable))
         )
     if not sides:
-        raise Unavailable("There is no pair of runs to compare.")
+        raise Unavailable("Choose at least two runs to compare.")
     return sides, keys
 
 

@@ -89,9 +89,9 @@ def metric_caption(metric_id: str, scheme: Scheme) -> str:
 
 
 def bins_caption(scheme: Scheme) -> str:
-    """ "10 bins of equal width", "1 bin of equal mass", "one bin a distinct confidence"."""
+    """ "10 bins of equal width", "1 bin of equal mass", "one bin per distinct confidence"."""
     if scheme.binning == "natural":
-        return "one bin a distinct confidence"
+        return "one bin per distinct confidence"
     return f"{plural(scheme.bins, 'bin')} of equal {scheme.binning}"
 
 

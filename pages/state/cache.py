@@ -359,8 +359,8 @@ def _is_current(listing: ListedFile, files: Mapping[Path, ListedFile | LoadedFil
 
 def _failure_text(listing: ListedFile, error: BaseException) -> str:
     return (
-        f"{listing.name} cannot be read: looking at what it holds failed ({type(error).__name__}). If the "
-        "file is sound, this is a fault of the program."
+        f"{listing.name} cannot be read: checking its content failed ({type(error).__name__}). If the file "
+        "is intact, please report this as a bug in Calib."
     )
 
 

@@ -180,7 +180,7 @@ def _missing_part_notes(run: AnyRun, waiting: Sequence[LoadedFile]) -> tuple[str
     if not names:
         return ()
     listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return (f"Not part of it, as their bad rows are undecided: {listed}.",)
+    return (f"Left out until you decide on their bad rows: {listed}.",)
 
 
 def cached_measure(runs: Mapping[AnyRun, LoadedRun]) -> MetricEstimator:

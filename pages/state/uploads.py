@@ -107,8 +107,8 @@ class SessionUploads:
             others = (path for other, path in self._labels.items() if other != label)
             if sum(path.stat().st_size for path in others) + len(data) > MAX_SESSION_BYTES:
                 raise Refused(
-                    f"{label} was not taken: a session may have {MAX_SESSION_BYTES // 1_000_000:,} MB of "
-                    "uploaded files. Remove some, or put the files into the data folder."
+                    f"{label} was not uploaded: the limit is {MAX_SESSION_BYTES // 1_000_000:,} MB per "
+                    "session. Remove some files, or put them into the data folder."
                 )
             path = self._labels.get(label) or self._free_path(label)
             try:
@@ -117,7 +117,7 @@ class SessionUploads:
             except OSError as error:
                 path.unlink(missing_ok=True)
                 self._labels.pop(label, None)
-                raise Refused(f"{label} could not be kept ({error.strerror}).") from None
+                raise Refused(f"{label} could not be saved ({error.strerror}).") from None
             self._labels[label] = path
             return label
 

@@ -44,9 +44,9 @@ def pick_binning(url_state: UrlState, evidence: Evidence) -> Scheme:
         "binning",
         {id_: BINNING_TITLES[id_] for id_ in allowed},
         label="Binning",
-        help_="Equal width: edges at m/M. Equal mass: bins of as many rows each, ties never cut. "
-        f"Natural: one bin a distinct confidence, offered up to {MAX_NATURAL_BINS} of them."
-        + (" Token-level sums serve equal width only." if on_grid else ""),
+        help_="Equal width: edges at m/M. Equal mass: the same number of rows per bin; ties stay together. "
+        f"Natural: one bin per distinct confidence, up to {MAX_NATURAL_BINS}."
+        + (" Token-level runs have equal width only." if on_grid else ""),
     )
     bins = _pick_bins(url_state, disabled=binning == "natural")
     scheme = Scheme(cast("Binning", binning), bins)
@@ -70,7 +70,7 @@ def _pick_bins(url_state: UrlState, *, disabled: bool) -> int:
         disabled=disabled,
         on_change=_on_bins_changed,
         args=("m_step", slider_key),
-        help=f"{' · '.join(map(str, BIN_STEPS))}, or any whole number from 1 to {MAX_BINS} typed beside it.",
+        help=f"{' · '.join(map(str, BIN_STEPS))}, or type any whole number from 1 to {MAX_BINS}.",
     )
     typed.number_input(
         "M, typed",

@@ -34,42 +34,42 @@ from pages.state.markdown import escape_markdown
 
 COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
-        "confidence": "how sure the model is, 0 to 1",
+        "confidence": "confidence of the model, 0 to 1",
         "correct": "whether the answer is right",
         "gold": "the right answer: text, letter or index from 0",
         "gold_index": "the right choice, counted from 0",
         "gold_all": "list: every right answer",
         "prediction": "the model's answer",
-        "prediction_index": "the choice it takes, counted from 0",
-        "prediction_text": "the whole output it answers with",
-        "verbal_confidence": "the confidence it states",
-        "p_true": "probability of “true” for its own answer",
+        "prediction_index": "the model's choice, counted from 0",
+        "prediction_text": "the model's whole output",
+        "verbal_confidence": "the confidence the model states",
+        "p_true": "probability of “true” for the model's own answer",
         "p_false": "probability of “false”",
-        "p_true_norm": "how p_true was made from both",
-        "trial_of": "the question that a row asks again",
+        "p_true_norm": "how p_true was computed from both",
+        "trial_of": "the question that a row repeats",
         "choices": "list: the choices' texts",
-        "choice_logprobs": "list: a log-probability a choice",
-        "choice_logits": "list: an unnormalised score a choice",
-        "choice_probs": "list: a probability a choice",
-        "choice_logprob_floor": "what an unlisted choice has at most",
-        "choice_other_mass": "probability of anything but the choices",
+        "choice_logprobs": "list: one log-probability per choice",
+        "choice_logits": "list: one unnormalised score per choice",
+        "choice_probs": "list: one probability per choice",
+        "choice_logprob_floor": "upper bound of an unlisted choice's probability",
+        "choice_other_mass": "probability of anything other than the choices",
         "choice_token_counts": "list: tokens of each choice",
         "choice_char_counts": "list: characters of each choice",
         "choice_byte_counts": "list: bytes of each choice",
         "samples": "list: sampled answers, or whole outputs",
-        "samples_parsed": "list: sampled answers, found already",
+        "samples_parsed": "list: sampled answers, already extracted",
         "sample_correct": "list: whether each sample is right (1 or 0)",
-        "sample_cluster": "list: which samples mean the same, a number each (open text)",
+        "sample_cluster": "list: one cluster number per sample; equal numbers mean the same (open text)",
         "correct_majority": "whether the majority's answer is right",
-        "path_logprobs": "list: a log-probability a token of the output",
-        "path_mean_prob": "mean probability of its tokens",
+        "path_logprobs": "list: one log-probability per token of the output",
+        "path_mean_prob": "mean probability of the output's tokens",
         "answer_start": "first token of the answer in the output",
         "answer_end": "first token after the answer",
-        "answer_logprobs": "list: a log-probability a token of the answer",
+        "answer_logprobs": "list: one log-probability per token of the answer",
         "answer_mean_prob": "mean probability of the answer's tokens",
-        "id": "which question it is",
+        "id": "the question's id",
         "question": "the question's text",
-        "subject": "its subject",
+        "subject": "the question's subject",
         "status": "whether the request failed",
         "answer_kind": "number, text or choice",
         "model": "which model answered",
@@ -96,8 +96,8 @@ MAX_OFFERED_COLUMNS: Final = 2_000
 
 GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
 NEEDS_GOLD: Final = "needs right answers"
-NEEDS_COLUMN_NAMES: Final = "columns to be named"
-NEEDS_CONSENT: Final = "columns to confirm"
+NEEDS_COLUMN_NAMES: Final = "name the columns"
+NEEDS_CONSENT: Final = "confirm the columns"
 
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
@@ -133,17 +133,17 @@ def show_mapping_controls(
         show_suggested_mapping(file, key)
     starts_open = _opens_by_default(file, files)
     if not st.toggle(
-        "Read it otherwise: columns, right answers, format",
+        "Change how this file is read: columns, right answers, format",
         value=starts_open,
         key=f"reread_{key}",
-        help="Say what its columns mean, where its right answers are, or which format it has.",
+        help="Set the meaning of the columns, the source of the right answers, or the format.",
     ):
         return
     with st.container(border=True, key=f"rereading_{key}"):
         format_ = _pick_format(file, key)
         gold = _pick_gold_table(file, base, files, key)
         if format_ != file.mapping.format:
-            st.caption("Its columns can be named once it is read so: apply this first.")
+            st.caption("Apply this first; then the columns can be named.")
         columns = (
             _pick_columns(file, base, key)
             if can_map_columns and base and format_ == file.mapping.format
@@ -172,7 +172,7 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
     if base is None:
         return
     with st.container(border=True, key=f"suggested_{key}"):
-        st.markdown(f"**{escape_markdown(file.name)}** · what its columns were taken for")
+        st.markdown(f"**{escape_markdown(file.name)}** · suggested mapping (not applied yet)")
         if base.preview:
             _show_preview(base, key)
         draft = _pick_roles(base, key)
@@ -188,7 +188,7 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
             )
             outcome = escape_markdown(trouble) if figures is None else figures_text(figures)
             st.markdown(outcome)
-        st.caption("No page uses the file before you accept.")
+        st.caption("Calib uses the file once you accept.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     readings = (proposal, *proposal.alternatives) if proposal else ()
     chosen_reading = _pick_reading(readings, key) if len(readings) > 1 else 0
     if chosen_reading is None:
-        return _Draft({}, {}, "Choose which of these is meant.")
+        return _Draft({}, {}, "Choose the right one.")
     initial = readings[chosen_reading].mapping if readings else _partial_mapping(base)
     column_by_role = {
         _role_name(name): column for column, name in (*base.column_roles.items(), *initial.items())
@@ -274,7 +274,7 @@ def _pick_reading(readings: Sequence[Proposal], key: str) -> int | None:
         return f"{columns_text(own)}: {figures_text(reading.figures, with_rows=False)}"
 
     return st.radio(
-        f"{len(readings)} readings are equally likely. Which one is meant?",
+        f"{len(readings)} mappings are equally likely. Choose one.",
         range(len(readings)),
         index=None,
         key=f"reading_{key}",
@@ -324,7 +324,7 @@ def _pick_column(
         )
         name = f"confidence/{100 if divisor == 1 else divisor}" if is_divided else "confidence"
     if reason := _reason(base, column, role):
-        why.caption(escape_markdown(f"because of {reason}"))
+        why.caption(escape_markdown(f"from {reason}"))
     return column, name
 
 
@@ -395,7 +395,7 @@ def _try_draft(file: LoadedFile, base: FileReport, draft: _Draft) -> tuple[RunFi
             name for text in draft.columns.values() if (name := _role_name(text)) not in LIST_COLUMNS
         )
         if any(count > 1 for count in counts.values()):
-            return None, "Two columns have one meaning: choose one of them."
+            return None, "Two columns have the same meaning: choose one of them."
     try:
         report = tried_report(file, _mapping_of(file, base, draft.columns, draft.wide))
     except CalibError as refused:
@@ -467,8 +467,8 @@ def show_accept_all(files: Sequence[LoadedFile]) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f":material/lightbulb: **{len(proposed):,} files can be loaded** once you agree on what their "
-            "columns mean. What each was taken for stands in its block below."
+            f":material/lightbulb: **{len(proposed):,} files can be loaded** once you accept their column "
+            "mappings, which are listed below."
         )
         st.button(
             f"Accept all {len(proposed):,} files",
@@ -496,7 +496,7 @@ def _keep_mappings(mappings: Mapping[LoadedFile, FileMapping]) -> None:
         for file, mapping in mappings.items():
             mapping_store(file).save(file.listing.path, mapping)
     except OSError as error:
-        st.session_state[_TROUBLE_WITH_ALL] = f"They cannot be kept: {error.strerror}."
+        st.session_state[_TROUBLE_WITH_ALL] = f"The mappings cannot be saved: {error.strerror}."
 
 
 def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
@@ -508,17 +508,17 @@ def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -
     where = "for this session" if file.is_uploaded else "on this machine"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f":material/push_pin: **Your mapping, kept {where}**: {_mapping_text(file.mapping, files)}."
+            f":material/push_pin: **Your mapping, saved {where}**: {_mapping_text(file.mapping, files)}."
         )
-        st.button("Forget it", key=f"forget_{key}", on_click=delete_mapping, args=(file, key))
+        st.button("Remove mapping", key=f"forget_{key}", on_click=delete_mapping, args=(file, key))
     if file.mapping_is_stale:
         st.warning(
-            "The file has other columns now than when you said this, so the columns are read as they are. "
-            "Look at them below and apply again, or forget it.",
+            "The columns of this file have changed since you saved the mapping, so Calib does not use the "
+            "mapping. Apply a new mapping below, or remove the old one.",
             icon=":material/difference:",
         )
     if file.mapping.gold and file.listing.gold is None:
-        st.warning("The table of right answers is no longer here, so none are taken from it.")
+        st.warning("The table of right answers is no longer loaded, so Calib takes no right answers from it.")
 
 
 def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
@@ -533,7 +533,7 @@ def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
     if mapping.missing:
         parts.append(f"{escape_markdown(', '.join(mapping.missing))} as missing")
     if mapping.gold:
-        name = next((file.name for file in files if real_path(file) == mapping.gold), "a table that is gone")
+        name = next((file.name for file in files if real_path(file) == mapping.gold), "a missing table")
         on = f", joined on {escape_markdown(mapping.gold_on)}" if mapping.gold_on else ""
         parts.append(f"right answers from {escape_markdown(name)}{on}")
     return "; ".join(parts)
@@ -625,8 +625,8 @@ def _pick_format(file: LoadedFile, key: str) -> str | None:
         options,
         index=options.index(current),
         key=f"format_{key}",
-        format_func=lambda id_: FORMATS[id_].title if id_ else "what it is recognised as",
-        help="The format of the file, where it is not what it was taken for.",
+        format_func=lambda id_: FORMATS[id_].title if id_ else "as recognised",
+        help="The format of the file, if Calib recognised the wrong one.",
     )
 
 
@@ -647,7 +647,7 @@ def _pick_gold_table(
         index=options.index(current) if current in options else 0,
         key=f"gold_{key}",
         format_func=lambda path: tables[path] if path else "the file itself",
-        help="A table of this folder, or an uploaded one, with a column of ids and one of right answers.",
+        help="A table in this folder, or an uploaded one, with ids and right answers.",
     )
 
 
@@ -690,9 +690,9 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
         key=f"columns_{key}",
         max_selections=MAX_MAPPED_COLUMNS,
         accept_new_options=True,
-        placeholder="Choose the columns that mean something else, or type the path of a nested field",
-        help="Those to be read under another name, or not at all; the others stay as they are. A nested "
-        "field is named by its path, such as signals.stated or results.0.score.",
+        placeholder="Choose columns to rename or skip, or type the path of a nested field",
+        help="Columns to read under another name, or to skip. Name a nested field by its path, such as "
+        "signals.stated or results.0.score.",
     )
     order = {column: number for number, column in enumerate(dict.fromkeys((*offered, *chosen)))}
     widget_keys = {column: f"as_{key}_{order[column]}" for column in chosen}
@@ -715,8 +715,8 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
                 key=widget_key,
                 accept_new_options=True,
                 format_func=lambda name, current_name=current_name: _option_label(name, current_name),
-                help="What the column means. Type correct:Yes|Mostly where these values mean right, or "
-                "confidence/10 where a confidence is on that scale.",
+                help="What the column means. Type correct:Yes|Mostly if these values mean right, or "
+                "confidence/10 if the scale is 0 to 10.",
             )
     ordered = sorted(columns, key=order.__getitem__)
     mapping = {
@@ -743,7 +743,7 @@ def _pick_order(columns: Sequence[str], name: str, file: LoadedFile, key: str) -
         ordered,
         default=ordered,
         key=f"order_{key}_{name}_{fingerprint(ordered)[:8]}",
-        help="The elements of the list, in this order. To change it, remove columns and choose them again.",
+        help="The order of the list. To change the order, remove columns and choose them again.",
     )
     return [*chosen, *(column for column in ordered if column not in chosen)]
 
@@ -764,7 +764,7 @@ def _option_label(name: str, current_name: str | None) -> str:
     mapped = MappedName.parse(name)
     meaning = COLUMN_MEANINGS.get(mapped.name)
     if meaning is None and confidence_name(mapped.name):
-        meaning = "one of several confidences of its answer, 0 to 1"
+        meaning = "one of several confidences of the same answer, 0 to 1"
     return f"{name}: {meaning}{', in percent' if mapped.divisor == 100 else ''}" if meaning else name
 
 
@@ -784,7 +784,7 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
             kept.rows,
             key=f"rows_{key}",
             placeholder="results.items",
-            help="Where the rows are in a file of one JSON object.",
+            help="The path of the rows in a file with one JSON object.",
         )
         missing = st.text_input(
             "Values that count as missing",
@@ -794,18 +794,18 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
             help="Separate several by |.",
         )
         wide = st.text_area(
-            "Systems side by side, a pattern a line",
+            "Systems side by side, one pattern per line",
             "\n".join(f"{pattern}={name}" for pattern, name in kept.wide),
             key=f"wide_{key}",
             placeholder="*-confidence_levels=confidence\n*-evals=correct",
-            help="The star stands for the system: each becomes a run of its own.",
+            help="The star stands for the system. Each system becomes a run.",
         )
         gold_on = st.text_input(
             "Join the right answers on",
             kept.gold_on,
             key=f"on_{key}",
             placeholder="qid, or question=prompt",
-            help="The column that both files have, or THIS=THAT; if empty, the ids.",
+            help="A column that both files have, or THIS=THAT. Empty: the ids.",
         )
     pairs = (line.rpartition("=") for line in (wide or "").splitlines() if line.strip())
     return FileMapping(
@@ -827,13 +827,13 @@ def _pick_for_all_columns(widget_keys: Mapping[str, str], key: str) -> None:
         st.session_state[widget] = None
 
     st.selectbox(
-        "Read the other columns as parts of one list",
+        "Combine the unassigned columns into one list",
         sorted(LIST_COLUMNS),
         index=None,
         key=widget,
         format_func=lambda name: _option_label(name, None),
-        placeholder="no: each as chosen below",
-        help="Sets the columns below at once, such as the samples of a question that have a column each.",
+        placeholder="no: read each as chosen below",
+        help="Assigns all these columns at once, for example one column per sample.",
         on_change=set_all,
     )
 
@@ -845,7 +845,7 @@ def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[Loa
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
         st.warning(
-            f"Two columns are to be read as {', '.join(map(escape_markdown, repeated))}: choose one of them."
+            f"Two columns would be read as {', '.join(map(escape_markdown, repeated))}: choose one of them."
         )
     with st.container(horizontal=True):
         st.button(
@@ -867,9 +867,12 @@ def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[Loa
             )
         st.button("Reset", key=f"reset_{key}", on_click=reset_controls, args=(key,))
     st.caption(
-        "It is forgotten when the session ends."
+        "The mapping is removed when the session ends."
         if file.is_uploaded
-        else "It is kept in your cache folder and used again at the next start; the file stays as it is."
+        else (
+            "The mapping is saved in your cache folder and used at the next start. The file itself does not "
+            "change."
+        )
     )
 
 
@@ -907,7 +910,7 @@ def save_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
     try:
         mapping_store(file).save(file.listing.path, mapping)
     except OSError as error:
-        st.session_state[f"trouble_{key}"] = f"It cannot be kept: {error.strerror}."
+        st.session_state[f"trouble_{key}"] = f"The mapping cannot be saved: {error.strerror}."
         return
     _close_controls(key)
 
@@ -931,7 +934,7 @@ def delete_mapping(file: LoadedFile, key: str) -> None:
     try:
         mapping_store(file).delete(file.listing.path)
     except OSError as error:
-        st.session_state[f"trouble_{key}"] = f"It cannot be forgotten: {error.strerror}."
+        st.session_state[f"trouble_{key}"] = f"The mapping cannot be removed: {error.strerror}."
         return
     _close_controls(key)
 

@@ -31,7 +31,7 @@ MAX_STEM_LENGTH: Final = 120
 FONT_PATTERN: Final = "static/static/media/SourceSansVF-Upright*.woff2"
 """Where Streamlit keeps the font of its pages, in which exported figures are set too."""
 
-EXCERPT_NOTE: Final = " (the first {:,} of {:,} rows; the CSV has them all)"
+EXCERPT_NOTE: Final = " (the first {:,} of {:,} rows; the CSV has all)"
 """Added to the title of a Markdown or LaTeX table that holds only the first rows."""
 
 DrawFunction = Callable[[Theme], Mapping[str, Any]]
@@ -55,16 +55,14 @@ TABLE_TYPES: Final[Mapping[str, _FileType]] = {
     "csv": _FileType(
         "CSV",
         "text/csv",
-        "The numbers in full. Text that a spreadsheet would run as a formula has an apostrophe in front.",
+        "All digits. An apostrophe is put before text that a spreadsheet would run as a formula.",
     ),
-    "parquet": _FileType(
-        "Parquet", "application/vnd.apache.parquet", "The numbers in full, with their types."
-    ),
-    "md": _FileType("Markdown", "text/markdown", "The table as it is to be read, rounded."),
+    "parquet": _FileType("Parquet", "application/vnd.apache.parquet", "All digits, with column types."),
+    "md": _FileType("Markdown", "text/markdown", "The table as shown, rounded."),
     "tex": _FileType(
         "LaTeX",
         "text/x-tex",
-        "The table as it is to be read, rounded; for a document with \\usepackage{booktabs}.",
+        "The table as shown, rounded; for a document with \\usepackage{booktabs}.",
     ),
 }
 

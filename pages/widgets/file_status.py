@@ -32,7 +32,9 @@ from pages.widgets.table import show_selectable_table
 MAX_UNFOLDED_LINES: Final = 4
 """A longer refusal has all reasons but that of the first method folded."""
 
-LOOKS_LIKE_GOLD: Final = "It looks like a table of right answers: choose it at the file that needs them."
+LOOKS_LIKE_GOLD: Final = (
+    "This looks like a table of right answers. Select it as “Right answers from” of the file that needs one."
+)
 _LEADING_COUNTS: Final = re.compile(r"^[\d,]+ rows?\. (?:Accuracy of the [\d,]+ with an outcome: [\d.]+\. )?")
 """Counts with which a message begins, before the reason."""
 _COMMAND_LINE_PHRASES: Final = (
@@ -50,7 +52,7 @@ UNREAD: Final = "not read yet"
 REFUSED: Final = "refused"
 LOADED: Final = "loaded"
 GOOD_ROWS_ONLY: Final = "loaded, good rows only"
-UNDECIDED: Final = "bad rows: your decision"
+UNDECIDED: Final = "bad rows: decide"
 LIKELY_GOLD: Final = "right answers?"
 HOLDS_GOLD: Final = "right answers"
 SETTLED_STATES: Final = (LOADED, GOOD_ROWS_ONLY, HOLDS_GOLD)
@@ -60,7 +62,7 @@ STATE_PHRASES: Final = {
     NEEDS_CONSENT: ("needs its columns confirmed", "need their columns confirmed"),
     NEEDS_COLUMN_NAMES: ("needs its columns named", "need their columns named"),
     NEEDS_GOLD: ("needs right answers", "need right answers"),
-    UNDECIDED: ("has bad rows to decide on", "have bad rows to decide on"),
+    UNDECIDED: ("has bad rows that need a decision", "have bad rows that need a decision"),
     LIKELY_GOLD: ("seems to hold right answers", "seem to hold right answers"),
     HOLDS_GOLD: ("holds right answers", "hold right answers"),
     REFUSED: ("is refused", "are refused"),
@@ -109,8 +111,8 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
     if missing_information(file) == NEEDS_CONSENT and file.report and file.report.proposal:
         n_others = len(file.report.proposal.alternatives)
         if n_others:
-            return f"{n_others + 1} readings of its columns are equally likely"
-        return f"would come to {file.report.proposal.outcome}"
+            return f"{n_others + 1} column mappings are equally likely"
+        return f"would give {file.report.proposal.outcome}"
     lines = refusal_text(file).splitlines()
     reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
     first = reasons[0] if reasons else _LEADING_COUNTS.sub("", lines[0].removeprefix(f"{file.name} "))
@@ -125,7 +127,7 @@ def show_unusable_methods(reasons: dict[str, str]) -> None:
 def show_requirements(reasons: Sequence[str]) -> None:
     """List what unusable methods would need of the file, folded; nothing where the list is empty."""
     if reasons:
-        with st.expander(f"What the other confidence methods would need ({len(reasons)})"):
+        with st.expander(f"Unavailable confidence methods ({len(reasons)})"):
             st.caption(escape_markdown_lines("\n".join(reasons)))
 
 
@@ -173,8 +175,8 @@ def show_file_table(
     if len(order) <= MAX_FULL_FILES:
         return key_by_file
     needing_attention = open_files(key_by_file, loaded, files)
-    hint = " Below: the first of each kind that is not loaded." if needing_attention else ""
-    st.caption(f"Click a line to see that file in full.{hint}")
+    hint = " Below: the first file of each state that is not loaded." if needing_attention else ""
+    st.caption(f"Click a row to see the whole file.{hint}")
     return {file: key for file, key in key_by_file.items() if file in needing_attention}
 
 
@@ -279,7 +281,7 @@ def show_no_runs(files: Sequence[LoadedFile], page: str) -> None:
     """
     if files:
         st.info(escape_markdown(_not_loaded_text(files)), icon=":material/folder_open:")
-        _next_step_link("See each file and what would load it", page)
+        _next_step_link("Open Files: what each file needs", page)
     else:
         show_empty_folder()
         _next_step_link("Upload files", page)
@@ -288,11 +290,11 @@ def show_no_runs(files: Sequence[LoadedFile], page: str) -> None:
 def show_empty_folder() -> None:
     """Say what to put into an empty data folder."""
     st.info(
-        "There is no prediction file in the data folder. Put a CSV, JSONL, Parquet or Arrow file with one "
-        "row a question into it (columns such as `id`, `confidence`, `correct`), or an NPZ with a "
-        "distribution a position of a text (`probs` and `target`), and reload; or upload files on the page "
-        "Files; or start the app on another folder: `streamlit run app.py -- --data FOLDER`. The README "
-        "lists the columns that are read."
+        "The data folder has no prediction files. Upload files on the page Files, or put files into the "
+        "folder and reload: a CSV, JSONL, Parquet or Arrow file with one row per question (columns such as "
+        "`id`, `confidence`, `correct`), or an NPZ with one distribution per text position (`probs` and "
+        "`target`). To use another folder, start the app with `streamlit run app.py -- --data FOLDER`. The "
+        "README lists all columns."
     )
 
 
@@ -300,7 +302,7 @@ def _not_loaded_text(files: Sequence[LoadedFile]) -> str:
     """Return why no file is loaded, as in "None of the 48 files in the data folder is loaded: …"."""
     states = Counter(file_state(file, (), files) for file in files).most_common()
     if len(files) == 1:
-        summary = f"The one file in the data folder is not loaded: it {STATE_PHRASES[states[0][0]][0]}"
+        summary = f"The only file in the data folder is not loaded: the file {STATE_PHRASES[states[0][0]][0]}"
     else:
         quantity = "Neither" if len(files) == 2 else "None"
         counts = _state_counts_text(states, len(files))
@@ -309,7 +311,7 @@ def _not_loaded_text(files: Sequence[LoadedFile]) -> str:
     reason = next(
         (f" {subject}{file.name}: {reason}" for file in files if (reason := refusal_reason(file, files))), ""
     )
-    return f"{summary}.{reason and f'{reason}.'} The page Files says what each one is and what to do."
+    return f"{summary}.{reason and f'{reason}.'} The page Files lists each file and what to do."
 
 
 def _state_counts_text(states: Sequence[tuple[str, int]], n_files: int) -> str:

@@ -35,8 +35,8 @@ def mmlu_preset_button(methods: Collection[str]) -> None:
         width="stretch",
         icon=":material/auto_awesome_motion:",
         disabled=MMLU_PRESET["method"] not in methods,
-        help="All labels, length-normalised, not renormalised, M = 10: how Kadavath et al. and the MMLU "
-        "replication read multiple choice. It needs log-probabilities of the choices and their lengths.",
+        help="All labels, length-normalised, not renormalised, M = 10, as in Kadavath et al. and the MMLU "
+        "replication. Needs the choices' log-probabilities and lengths.",
     )
 
 

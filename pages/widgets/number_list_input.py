@@ -52,7 +52,7 @@ def number_list_input(url_state: UrlState, key: str, spec: NumberListSpec) -> tu
     if invalid := [word for word, number in parsed.items() if number is None]:
         st.caption(f":material/error: Not {spec.noun}: {escape_markdown(', '.join(invalid[:5]))}.")
     if len(valid) > spec.max_numbers:
-        st.caption(f":material/error: The first {spec.max_numbers} are shown.")
+        st.caption(f":material/error: Only the first {spec.max_numbers} numbers are shown.")
     return numbers
 
 

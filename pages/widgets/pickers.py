@@ -46,7 +46,7 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
         list(runs),
         key="run",
         format_func=lambda id_: f"{'★ ' if runs[id_].is_pinned else ''}{runs[id_].title}",
-        help="The answers of one model on one data set; type to search. The page Files says what was loaded.",
+        help="One model's answers to one data set. Type to search.",
     )
     run = runs[id_]
     is_named_in_full = len(run.title) <= MAX_VISIBLE_TITLE and run.title == run.real_title
@@ -88,7 +88,7 @@ def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOption
             "labels",
             LABEL_TITLES,
             label="Labels",
-            help_="Top label: one pair a question. All labels: one pair a choice (Kadavath et al.).",
+            help_="Top label: one pair per question. All labels: one pair per choice (Kadavath et al.).",
         )
         options = replace(options, labels=cast("Labels", labels))
     default = _default_renormalisation(evidence)
@@ -98,7 +98,7 @@ def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOption
             "renormalise",
             RENORMALISE_TITLES,
             label="Probabilities",
-            help_="Whether those of the alternatives are divided by their sum.",
+            help_="Divide the probabilities of the alternatives by their sum.",
             default="yes" if default else "no",
         )
         if (selected == "yes") != default:
@@ -116,7 +116,7 @@ def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
         list(UNPARSEABLE_TITLES),
         key="unparseable",
         format_func=lambda id_: UNPARSEABLE_TITLES[id_],
-        help="What a sample counts as in which no answer is found; N is the number of samples.",
+        help="How to count samples without a readable answer. N is the number of samples.",
     )
     return cast("UnparseableRule", rule)
 

@@ -179,7 +179,7 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
         format_func=lambda id_: METHODS[id_].title,
         on_change=_mark_other_methods_changed,
         placeholder="other methods of this run",
-        help="Other confidences of the same run, each in a panel of its own.",
+        help="Other confidence methods of this run, one panel each.",
     )
     return tuple(run.report.survey.usable[id_] for id_ in chosen)
 
@@ -196,7 +196,7 @@ def pick_sweep(
         label="Metrics",
         title_of=lambda id_: METRICS[id_].title,
         default=SWEPT_METRICS,
-        help_="A curve each: those that count bins of equal width.",
+        help_="One curve per metric. Only metrics with equal-width bins are listed.",
     )
     bin_counts = _pick_bin_counts(url_state)
     ddof = pick_segment(
@@ -204,7 +204,7 @@ def pick_sweep(
         "ddof",
         DDOF_TITLES,
         label="Spread for the RSD",
-        help_="Divide the squared differences from the mean by the number of M, or by one less.",
+        help_="Divide by the number of M values (population), or by one less (sample).",
     )
     return SweepChoice(bin_counts, tuple(metrics), int(ddof), other_runs)
 
@@ -224,7 +224,7 @@ def _pick_other_runs(
         label="Side by side with",
         title_of=lambda id_: candidates[id_].title,
         placeholder="other runs",
-        help_="Other runs that give the same confidence, each with curves of its own.",
+        help_="Other runs with the same confidence method, each with its own curves.",
     )
     evidences: list[tuple[LoadedRun, Evidence]] = []
     for other in (candidates[id_] for id_ in chosen):
@@ -247,7 +247,7 @@ def _pick_bin_counts(url_state: UrlState) -> tuple[int, ...]:
             "a number of bins",
             MAX_BINS,
             MAX_BIN_COUNTS,
-            f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: "
+            f"Whole numbers from 1 to {MAX_BINS}, separated by commas. The Full-ECE paper's seven: "
             f"{PAPER_BINS_TEXT}.",
             PAPER_BINS,
         ),

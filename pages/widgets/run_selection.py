@@ -22,7 +22,7 @@ from pages.state.url import UrlState
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
 from pages.widgets.summary import show_reasons
 
-METHODS_HELP: Final = "Where the confidence comes from: each method reads its own off the same answers."
+METHODS_HELP: Final = "How the confidence is obtained from the model's answers."
 ALL_DATASETS: Final = "*"
 """Id of the data set in the address where runs of every data set are shown."""
 
@@ -120,7 +120,9 @@ def pick_run_selection(
     candidates = [run for run in runs if methods_by_run[run.id].intersection(methods)]
     if not candidates:
         offered = ", ".join(METHODS[id_].title for id_ in methods)
-        raise Unavailable(f"No run here gives one of these confidences: {offered}. The page Files says why.")
+        raise Unavailable(
+            f"No run has one of these confidence methods: {offered}. The page Files gives the reasons."
+        )
     dataset, candidates = _pick_dataset(url_state, candidates, prefer_most)
     by_id = {run.id: run for run in candidates}
     run_ids = _pick_run_ids(url_state, list(by_id), short_names_by_id(candidates), run_limit(candidates))
@@ -159,7 +161,7 @@ def _pick_run_ids(
             label="Runs",
             title_of=lambda id_: names[id_],
             default=ids,
-            help_="Those that are compared; none chosen means all.",
+            help_="The runs to compare. If none is chosen, all are compared.",
         )
     run_ids = limited_multiselect(
         url_state,
@@ -167,7 +169,7 @@ def _pick_run_ids(
         label="Runs",
         title_of=lambda id_: names[id_],
         default=ids[:max_runs],
-        help_=f"Those that are compared; none chosen means the first {max_runs}.",
+        help_=f"The runs to compare. If none is chosen, the first {max_runs} are compared.",
     )
     st.caption(f"{len(run_ids)} of {len(ids)}, {max_runs} at most: {reason}")
     return run_ids
@@ -202,7 +204,7 @@ def _pick_dataset(
         [*titles, ALL_DATASETS],
         key="dataset",
         format_func=lambda id_: f"all ({len(runs)} runs)" if id_ == ALL_DATASETS else titles[str(id_)],
-        help="Numbers of different data sets stand on different questions: compare within one.",
+        help="Compare within one data set: other data sets have other questions.",
     )
     if picked == ALL_DATASETS:
         return None, list(runs)
@@ -237,7 +239,7 @@ def _gather_selection(
         for method in methods:
             if method not in survey.usable:
                 unavailable[run.id, method] = survey.unavailable.get(
-                    method, "It does not give this confidence."
+                    method, "The run does not have this confidence method."
                 )
                 continue
             try:
@@ -247,7 +249,7 @@ def _gather_selection(
             except Unavailable as reason:
                 unavailable[run.id, method] = str(reason)
     if not run_evidences and not allow_empty:
-        raise Unavailable("None of the chosen runs gives one of the chosen confidences.")
+        raise Unavailable("None of the chosen runs has one of the chosen confidence methods.")
     return RunSelection(dataset, tuple(runs), tuple(methods), tuple(run_evidences), unavailable)
 
 

@@ -45,8 +45,8 @@ _POLICY_SOURCES: Final = MappingProxyType(
 """Content-Security-Policy directive → what a page may load, scripts apart."""
 
 WRONG_HOST: Final = (
-    "Calib does not answer under this name. The names it has are those of server.allowedHosts, in "
-    ".streamlit/config.toml or after --server.allowedHosts on the command line.\n"
+    "Calib does not accept this host name. Add the name to server.allowedHosts, in .streamlit/config.toml "
+    "or with --server.allowedHosts on the command line.\n"
 )
 
 

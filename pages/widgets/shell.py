@@ -108,8 +108,10 @@ def _report_pages(icons: dict[str, str]) -> dict[str, PageInfo]:
 
 
 PAGES: Final = {
-    "start": PageInfo("app.py", "Start", "What is here, and where to begin?", ":material/home:"),
-    "tour": PageInfo("pages/tour.py", "Tour", "What is calibration, on this data?", ":material/tour:"),
+    "start": PageInfo("app.py", "Start", "What is loaded, and where do I start?", ":material/home:"),
+    "tour": PageInfo(
+        "pages/tour.py", "Tour", "What is calibration? Five steps on your data.", ":material/tour:"
+    ),
     **_report_pages(
         {
             "reliability": "show_chart",
@@ -123,7 +125,7 @@ PAGES: Final = {
             "training": "timeline",
         }
     ),
-    "report": PageInfo("pages/report.py", "Report", "What can I send?", ":material/summarize:"),
+    "report": PageInfo("pages/report.py", "Report", "One file to share.", ":material/summarize:"),
     **_report_pages({"files": "folder_open"}),
 }
 
@@ -321,8 +323,7 @@ def show_reading_progress(n_shown: int) -> None:
         ):
             st.rerun()
     st.caption(
-        f"What is below stands on {plural(n_shown, 'file')} of the folder. It is drawn again when all are "
-        "read."
+        f"This page shows {plural(n_shown, 'file')} of the folder and updates when all files are read."
     )
 
 
@@ -428,9 +429,9 @@ def _warn_rejected(url_state: UrlState, *, is_awaited: bool) -> None:
     shown = ", ".join(
         f"{key} {escape_markdown(shorten(_shown_instead(url_state, key)))}" for key in url_state.rejected
     )
-    clause = "which is not here" if len(url_state.rejected) == 1 else "which are not here"
+    clause = "which is not loaded" if len(url_state.rejected) == 1 else "which are not loaded"
     if is_awaited:
-        clause = f"{clause} as far as the files are read"
+        clause = f"{clause} so far"
     st.warning(f"The link asks for {requested}, {clause}. Shown: {shown}.", icon=":material/link_off:")
 
 

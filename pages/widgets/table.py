@@ -22,14 +22,19 @@ COLUMN_CONFIG: Final = {
     "count": st.column_config.NumberColumn("n", format="localized"),
     "confidence": st.column_config.NumberColumn("Confidence", format="%.3f"),
     "mean_confidence": st.column_config.NumberColumn(
-        "Mean confidence", format="%.1f %%", width=108, help="The average of what it says."
+        "Mean confidence", format="%.1f %%", width=108, help="The average of the confidences."
     ),
     "accuracy": st.column_config.NumberColumn(
         "Accuracy", format="%.1f %%", width=70, help=METRICS["accuracy"].help
     ),
     "gap": st.column_config.NumberColumn("Gap", format="%+.3f", width=58, help="Confidence − accuracy."),
     "share": st.column_config.ProgressColumn(
-        "Part of gap", format="%.1f %%", min_value=0, max_value=100, width=96, help="Its part of Σ|Y − C|."
+        "Part of gap",
+        format="%.1f %%",
+        min_value=0,
+        max_value=100,
+        width=96,
+        help="The bin's share of the total gap Σ|Y − C|.",
     ),
     "File": st.column_config.TextColumn("File", width=360),
     "title": st.column_config.TextColumn("Confidence method"),
@@ -40,7 +45,7 @@ COLUMN_CONFIG: Final = {
     ),
     "brier": st.column_config.NumberColumn("Brier", format="%.4f", help=METRICS["brier"].help),
     "ece": st.column_config.NumberColumn("ECE", format="%.4f", help=METRICS["ece"].help),
-    "right": st.column_config.TextColumn("Right or wrong", help="Whether the judged answer is right."),
+    "right": st.column_config.TextColumn("Right or wrong", help="Whether the answer is right."),
     "id": st.column_config.TextColumn("Id"),
     "subject": st.column_config.TextColumn("Subject"),
     "question": st.column_config.TextColumn("Question", width="large"),
@@ -55,7 +60,7 @@ COLUMN_CONFIG: Final = {
         ("Rows", "Bad rows", "Runs", "Classes", "Positions", "Draws"),
         st.column_config.NumberColumn(format="localized"),
     ),
-    "row": st.column_config.NumberColumn("Row", format="%d", help="Record number in the file, from 1."),
+    "row": st.column_config.NumberColumn("Row", format="%d", help="Row number in the file, from 1."),
 }
 
 

@@ -28,7 +28,7 @@ def show_uploader(files: Sequence[LoadedFile]) -> None:
     n_uploaded = sum(file.is_uploaded for file in files)
     if session_uploads():
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{plural(n_uploaded, 'file')} uploaded: marked so on every page.")
+            st.caption(f"{plural(n_uploaded, 'file')} uploaded and marked “uploaded” on every page.")
             st.button(
                 "Remove all uploaded files", key="remove_uploads", on_click=session_uploads().remove_all
             )
@@ -48,9 +48,8 @@ def _show_upload_field(label: str, mark: str = "") -> None:
         key=f"upload_{upload_number}",
         on_change=_store_uploads,
         args=(upload_number, mark),
-        help="They are read as the files of the folder are, nobody else sees them, and they are gone when "
-        "you leave. Files that belong together (a samples log and its results, an array and its target) go "
-        "up together.",
+        help="Only you see these files, and they are deleted when you leave. Upload files that belong "
+        "together at once (a samples log and its results, an array and its target).",
     )
 
 

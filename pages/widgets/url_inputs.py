@@ -56,7 +56,7 @@ def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str) -> 
     widget, options = f"_{key}", list(titles)
     requested = st.query_params.get(key, "")
     if requested and requested not in titles:
-        warn_not_available(key, f"which is not here. Shown: {titles[options[0]]}.")
+        warn_not_available(key, f"which is not available. Shown: {titles[options[0]]}.")
     chosen = requested if requested in titles else options[0]
     st.session_state[widget] = chosen
     st.segmented_control(
@@ -86,7 +86,7 @@ def url_selectbox(key: str, label: str, options: Sequence[str], help_: str, defa
     requested = st.query_params.get(key, "")
     position = parse_whole_number(requested, 1, len(options)) or default + 1
     if requested and str(position) != requested:
-        warn_not_available(key, f"which is not here. Shown: {position}.")
+        warn_not_available(key, f"which is not available. Shown: {position}.")
     st.session_state[widget] = position
     st.selectbox(
         label,

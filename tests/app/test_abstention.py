@@ -80,8 +80,8 @@ def test_a_threshold_gives_its_share_and_accuracy(file: Path, visit: Visit) -> N
     found = curve(file, "verbal").at_threshold(0.8)
     cells = row(at, "stated confidence")
     assert cells["Answered at t = 0.8"] == f"{100 * found.coverage:.1f} %"
-    assert cells["Their accuracy at t = 0.8"].startswith(f"{100 * (found.accuracy or 0):.1f} % (")
-    assert cells["Their accuracy at t = 0.8"].endswith(f"n = {found.n_answered}")
+    assert cells["Accuracy of answered at t = 0.8"].startswith(f"{100 * (found.accuracy or 0):.1f} % (")
+    assert cells["Accuracy of answered at t = 0.8"].endswith(f"n = {found.n_answered}")
     assert screens.address(at) == {"methods": "verbal", "threshold": "0.8"}
     marks = [trace for trace in figure(at, "abstention")["data"] if trace.get("name") == "confidence ≥ 0.8"]
     assert marks[0]["x"] == pytest.approx([found.coverage])

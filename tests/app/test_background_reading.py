@@ -183,8 +183,8 @@ def test_a_fault_with_one_file_is_its_refusal(desk: Desk, caplog: pytest.LogCapt
         desk.finish()
     bad, good = desk.reader.contents([listed(name) for name in ("bad", "good")]).files
     assert bad.refusal == (
-        "bad cannot be read: looking at what it holds failed (MemoryError). If the file is sound, this is a "
-        "fault of the program."
+        "bad cannot be read: checking its content failed (MemoryError). If the file is intact, please "
+        "report this as a bug in Calib."
     )
     assert good.refusal == "version 1"
 
@@ -290,7 +290,7 @@ def test_the_run_shown_stays_when_its_id_changes(data: Path, visit: Visit, gate:
 def test_what_a_link_asks_for_is_shown_once_it_is_read(three: Path, visit: Visit, gate: Gate) -> None:
     assert three.is_dir()
     at = visit("comparison", runs="a,c", dataset="*")
-    assert "which is not here as far as the files are read" in page_text(at)
+    assert "which is not loaded so far" in page_text(at)
     assert address(at)["runs"] == "a,c"
     run(at)
     assert address(at)["runs"] == "a,c"
@@ -307,7 +307,7 @@ def test_a_link_to_a_run_that_is_nowhere_is_told_once_all_is_read(
     assert three.is_dir()
     gate.open = {"a.csv", "b.csv", "c.csv"}
     at = visit("reliability", run="d")
-    assert "The link asks for run “d”, which is not here. Shown: run " in page_text(at)
+    assert "The link asks for run “d”, which is not loaded. Shown: run " in page_text(at)
 
 
 def test_a_few_small_files_are_always_waited_for(

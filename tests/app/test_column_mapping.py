@@ -51,7 +51,7 @@ def test_a_mapping_is_applied_saved_and_deleted(data: Path, visit: Visit, tmp_pa
     write_csv(data / "own.csv", renamed_rows(80))
     before = (data / "own.csv").read_bytes()
     at = visit("files")
-    assert file_states(at) == {"own.csv": "columns to confirm"}
+    assert file_states(at) == {"own.csv": "confirm the columns"}
     at = apply_mapping(at, "own.csv", {"how sure": "confidence", "was fine": "correct"})
     assert file_states(at) == {"own.csv": "loaded"}
     assert all(text in page_text(at) for text in ("kept on this machine", "how sure as confidence"))
@@ -60,7 +60,7 @@ def test_a_mapping_is_applied_saved_and_deleted(data: Path, visit: Visit, tmp_pa
     assert tiles(again)["Rows used / total"] == "80 / 80"
     at = go(again, "files")
     at.button(key="forget_own.csv").click()
-    assert file_states(screens.run(at)) == {"own.csv": "columns to confirm"}
+    assert file_states(screens.run(at)) == {"own.csv": "confirm the columns"}
     assert "kept on this machine" not in page_text(at)
     assert list((tmp_path / "cache" / "calib" / "wishes").iterdir()) == []
     assert [path.name for path in data.iterdir()] == ["own.csv"]
@@ -80,14 +80,14 @@ def test_one_click_applies_to_all_files_with_the_same_columns(data: Path, visit:
     choose(at, "reread_a.csv", value=True)
     at.button(key="apply_all_a.csv").click()
     loaded = dict.fromkeys(["a.csv", "b.csv", "c.csv", "d.csv"], "loaded")
-    assert file_states(screens.run(at)) == {**loaded, "other.csv": "columns to confirm"}
+    assert file_states(screens.run(at)) == {**loaded, "other.csv": "confirm the columns"}
 
 
 def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> None:
     rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)
     at = visit("files")
-    assert file_states(at) == {"likely.csv": "columns to confirm"}
+    assert file_states(at) == {"likely.csv": "confirm the columns"}
     (asked,) = (screens.plain(warning.value) for warning in at.warning)
     assert "--map" not in asked
     assert "'conf', 'is_correct'" in asked
@@ -142,11 +142,11 @@ def test_of_equally_likely_columns_none_is_chosen(data: Path, visit: Visit) -> N
     write_csv(data / "other.csv", [{"prob": row["certainty"], "hit": row["fine"]} for row in rows])
     at = visit("files")
     assert table(at, "File", "Why").set_index("File")["Why"]["two.csv"] == (
-        "2 readings of its columns are equally likely"
+        "2 column mappings are equally likely"
     )
     at.button(key="accept_all").click()
     at = screens.run(at)
-    assert file_states(at) == {"two.csv": "columns to confirm", "one.csv": "loaded", "other.csv": "loaded"}
+    assert file_states(at) == {"two.csv": "confirm the columns", "one.csv": "loaded", "other.csv": "loaded"}
     assert at.button(key="accept_two.csv").disabled
     at = choose(at, "reading_two.csv", 1)
     assert [box.value for box in at.selectbox][:2] == ["likelihood", "fine"]
@@ -372,7 +372,7 @@ def test_a_cache_that_cannot_be_written_is_reported(data: Path, visit: Visit, tm
     write_csv(data / "own.csv", renamed_rows(20))
     (tmp_path / "cache").write_text("in the way")
     at = apply_mapping(visit("files"), "own.csv", {"how sure": "confidence", "was fine": "correct"})
-    assert file_states(at) == {"own.csv": "columns to confirm"}
+    assert file_states(at) == {"own.csv": "confirm the columns"}
     assert "cannot be kept" in "\n".join(error.value for error in at.error).replace("\u2060", "")
     assert str(tmp_path) not in page_text(at)
 

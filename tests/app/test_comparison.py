@@ -65,8 +65,8 @@ def test_names_are_shown_beside_the_points_and_sizes_are_joined(models: Path, vi
     at = visit("comparison", methods="given")
     data = figure(at, "comparison")["data"]
     words = [word for trace in data if trace.get("xaxis") == "x1080" for word in trace.get("text", [])]
-    assert {*SIZES, "a(1−a): always say a"} <= set(words)
-    assert set(words) <= {*SIZES, "a(1−a): always say a", "1−a: always say 1"}
+    assert {*SIZES, "a(1−a): always stating a"} <= set(words)
+    assert set(words) <= {*SIZES, "a(1−a): always stating a", "1−a: always stating 1"}
     (line,) = [trace for trace in data if "family" in trace.get("meta", {})]
     assert line["meta"]["family"] == ["small-1b-quiz:given", "small-7b-quiz:given"]
 
@@ -74,7 +74,7 @@ def test_names_are_shown_beside_the_points_and_sizes_are_joined(models: Path, vi
 def test_one_model_says_why_there_is_no_correlation(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(150, model="red", dataset="quiz"))
     at = visit("comparison", methods="given")
-    assert "No rank correlation: 1 model, and it takes 3 or more." in page_text(at)
+    assert "No rank correlation: 1 model; at least 3 are needed." in page_text(at)
     assert len(points(at)) == 1
     assert "Between" not in page_text(at)
 
@@ -161,7 +161,7 @@ def test_differing_rows_and_judged_answers_are_reported(models: Path, data: Path
     rows = [row | {"model": "ten", "dataset": "quiz", "confidence": 0.5, "correct": 1} for row in samples()]
     write_jsonl(data / "ten.jsonl", rows)
     text = page_text(visit("comparison", methods="given,cluster_size"))
-    assert "The points stand on different numbers of rows: 60 to 170." in text
+    assert "The points have different numbers of rows: 60 to 170." in text
     assert "Not all points judge the same answer" in text
     assert "Not drawn (3)" in text
 
@@ -173,10 +173,10 @@ def test_data_sets_are_mixed_only_on_request(models: Path, data: Path, visit: Vi
     assert len(points(at)) == 3
     at = visit("comparison", methods="given", dataset="*")
     assert len(points(at)) == 4
-    assert "The points are of 2 data sets: compare within one." in page_text(at)
+    assert "The points come from 2 data sets: compare within one." in page_text(at)
     assert "small-1b · other" in str(figure(at, "comparison"))
     shown = screens.table(at, "Models", "p").set_index("Confidence method")
-    why = "none: 1 model, and it takes 3 or more"
+    why = "none: 1 model; at least 3 are needed"
     assert shown.loc["confidence in the file, other", "Rank correlation ρ"] == why
 
 

@@ -74,14 +74,14 @@ def test_the_state_of_the_files_is_shown_with_a_link_to_them(data: Path, visit: 
     ) in text
     assert "The first of them, a.csv: would come to accuracy 0.5000 (1 of 2)" in text
     ways = [link.proto.label.strip("*") for link in at.get("page_link")]
-    assert "See each file and what would load it" in ways
+    assert "Open Files: what each file needs" in ways
 
 
 def test_files_that_all_lack_the_same_and_one_alone(data: Path, visit: Visit) -> None:
     rows = [{"conf": 0.5, "is_correct": 1}, {"conf": 0.6, "is_correct": 0}]
     write_csv(data / "a.csv", rows)
     text = message_text(visit("start"))
-    assert "The one file in the data folder is not loaded: it needs its columns confirmed. a.csv: " in text
+    assert "The only file in the data folder is not loaded: it needs its columns confirmed. a.csv: " in text
     write_csv(data / "b.csv", rows)
     text = message_text(visit("start"))
     assert "Neither of the 2 files in the data folder is loaded: both need their columns confirmed." in text

@@ -54,7 +54,7 @@ def test_a_markdown_file_says_that_it_holds_only_the_first_rows(
     rows = [{"id": f"q{at}", "confidence": 0.85, "correct": at % 2} for at in range(1200)]
     write_csv(data / "long.csv", rows)
     open_menus(visit("reliability", bin="9"))
-    told = "(the first 1,000 of 1,200 rows; the CSV has them all)"
+    told = "(the first 1,000 of 1,200 rows; the CSV has all)"
     markdown, latex, csv = (
         offered[f"save_table_question_rows_{ending}"][1]().decode() for ending in ("md", "tex", "csv")
     )

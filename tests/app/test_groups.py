@@ -265,7 +265,7 @@ def test_diagrams_stand_in_the_order_of_the_figure(facts: Path, visit: Visit) ->
 def test_nothing_to_sort_by_says_what_to_do(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", [{**row, "subject": "one"} for row in quiz(60)])
     text = page_text(visit("groups"))
-    assert "Nothing sorts these runs into groups." in text
+    assert "These runs have no groups." in text
     assert "subject" in text
 
 
@@ -346,7 +346,7 @@ def test_one_click_opens_the_diagram_of_a_hidden_group(planted: Path, visit: Vis
 def test_a_link_to_a_group_that_is_not_listed_says_so(planted: Path, visit: Visit) -> None:
     assert planted.is_file()
     at = visit("groups", hidden="planted~subject=tax")
-    assert "The group that the link asks for is not among those listed here." in page_text(at)
+    assert "The group in the link is not in this list." in page_text(at)
     assert "hidden_reliability" not in [chart.key for chart in at.get("plotly_chart")]
 
 

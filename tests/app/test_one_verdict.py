@@ -51,7 +51,7 @@ def test_every_page_says_the_same_of_a_run(visit: Visit) -> None:
     for kind, words in VERDICT_WORDS.items():
         reliability = screens.plain(visit("reliability", run=kind).header[0].value)
         if kind == "few":  # said with the number of rows
-            assert "20 rows are too few to judge by" in reliability
+            assert "20 rows are too few for a verdict" in reliability
         else:
             assert f": {words}" in reliability
         others = [word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")]
@@ -86,7 +86,7 @@ def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: 
     }
     for kind in RUNS:
         headline = screens.plain(visit("reliability", run=f"{kind}-alone").header[0].value)
-        assert (VERDICT_WORDS[kind] if kind != "few" else "too few to judge by") in headline
+        assert (VERDICT_WORDS[kind] if kind != "few" else "too few for a verdict") in headline
 
 
 PAGES_OF_FILES = [page for page in screens.SCRIPTS if page not in ("files", "report")]

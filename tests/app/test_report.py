@@ -159,7 +159,7 @@ def test_bad_rows_are_left_out_as_decided(
     assert len(section(document, "overview")[0].rows) == 1
     visit("report", pages="overview,files", good="bad.csv")
     document = report(report_buttons)
-    assert "1 of 60 rows is bad and left out of every number." in document.one("files").text
+    assert "1 of 60 rows is bad and not used in any number." in document.one("files").text
     line = document.one("again").all("pre")[0].text
     assert "--skip-bad-rows" in line
     monkeypatch.chdir(data)

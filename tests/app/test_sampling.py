@@ -70,7 +70,7 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert most == [0.5, 0.75, 0.875]
     assert table["Draws"].to_list() == [100, 100, 100]
     assert result.sufficiency_definition.startswith(
-        "Enough is a Brier score within ±0.005 of that at N' = 4, by its paired"
+        "“Enough” means a Brier score within ±0.005 of that at N' = 4 (paired"
     )
     assert result.sufficiency_definition in page_text(at)
     assert "N' = 8 is more than half of 10 samples: subsets overlap" in page_text(at)
@@ -93,7 +93,7 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: V
     assert screens.table(at, "Confidence method", "95 % interval")["Enough"].to_list() == ["yes"] * 6
     assert tiles(at)["F_PC: enough at N'"] == "2"
     assert screens.plain(at.header[0].value) == "2 samples are enough for F_CN, F_CS and F_PC."
-    assert "Enough is a Brier score within ±0.5 of that at N' = 5" in page_text(at)
+    assert "“Enough” means a Brier score within ±0.5 of that at N' = 5" in page_text(at)
     again = visit("sampling", sizes="2,4,5", repeats="20", within="0.5")
     assert screens.control(again, "within_typed").value == 0.5
 
@@ -130,7 +130,7 @@ def test_an_invalid_size_is_reported_and_a_too_large_one_refused(ten_samples: Pa
     at = visit("sampling", sizes="four,-2,4,64")
     assert {size for _, size in drawn_points(at)} == {4}
     assert "Not a number of samples: four, -2" in screens.plain("".join(c.value for c in at.sidebar.caption))
-    assert "N' = 64: no question has so many samples; up to 10 can be drawn here." in page_text(at)
+    assert "N' = 64: no question has that many samples; choose up to 10." in page_text(at)
 
 
 def test_unavailable_sizes_leave_the_example_question(ten_samples: Path, visit: Visit) -> None:
@@ -197,7 +197,7 @@ def test_only_runs_with_samples_are_offered(ten_samples: Path, data: Path, visit
 
 def test_without_samples_it_says_what_is_needed(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(50))
-    assert "No run here has several sampled answers a question" in page_text(visit("sampling"))
+    assert "No run here has several sampled answers per question" in page_text(visit("sampling"))
 
 
 def test_an_unknown_choice_is_reported(ten_samples: Path, visit: Visit) -> None:

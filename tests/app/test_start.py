@@ -160,15 +160,15 @@ def test_the_headline_and_the_two_links(data: Path, visit: Visit) -> None:
     text = screens.page_text(at)
     assert "Both runs are over-confident." in text
     assert "q: Benjamini–Hochberg over the verdicts of the list" in text
-    assert page_links(at) == {"**Look at the data**", "**Take the tour**"}
+    assert page_links(at) == {"**Open the first run**", "**Take the tour**"}
     links = [link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)]
     assert {link.query_string for link in links} == {"run=red&method=given"}
     shown = table(at, "run", "ece")
     assert list(shown.columns)[:4] == ["run", "ece", "verdict", "curve"]  # a phone shows the first three
     write_csv(data / "quiz.csv", [*quiz(4, model="red")])
     at = visit("start")
-    assert "The one run here, red, has too few rows to be judged." in screens.page_text(at)
-    assert page_links(at) == {"**Look at the data**"}  # a tour of four rows would teach nothing
+    assert "red, the only run loaded, has too few rows for a verdict." in screens.page_text(at)
+    assert page_links(at) == {"**Open the first run**"}  # a tour of four rows would teach nothing
 
 
 def test_files_that_are_not_loaded_are_counted_with_the_way_to_them(data: Path, visit: Visit) -> None:

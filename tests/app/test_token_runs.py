@@ -38,7 +38,7 @@ def test_full_ece_has_a_diagram_of_all_classes(token_file: Path, visit: Visit) -
     assert drawn["layout"]["yaxis2"]["type"] == "log"
     assert not any("error_y" in trace for trace in drawn["data"])
     number = score(load(token_file)[0], method="tokens", metric="full_ece")
-    assert f"share of right ones are {number.value:.4f} apart a position" in page_text(at)
+    assert f"share of right ones are {number.value:.4f} apart per position" in page_text(at)
     assert "No whiskers: the pairs of one position or question depend on one another." in page_text(at)
     choose(at, "_log", value=False)
     assert screens.address(at) == {"metric": "full_ece", "log": "0"}

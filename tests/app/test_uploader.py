@@ -128,7 +128,7 @@ def test_the_decision_on_bad_rows_of_one_is_not_that_of_the_other(data: Path, vi
     at = upload(visit("files"), ("a.jsonl", jsonl(bad)))
     at.button(key="load_uploaded--a.jsonl").click()
     states = table(screens.run(at), "File", "From").set_index("From")["State"]
-    assert states.to_dict() == {"folder": "bad rows: your decision", "uploaded": "loaded, good rows only"}
+    assert states.to_dict() == {"folder": "bad rows: decide", "uploaded": "loaded, good rows only"}
 
 
 def test_companion_files_are_uploaded_together(data: Path, visit: Visit) -> None:

@@ -95,7 +95,7 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
     assert pale.first.evaluate(opacity) < 0.8
     assert page.locator(".st-key-link_reliability a").evaluate(opacity) == 1
     pale.first.hover()
-    page.get_by_text("No run here has several sampled answers a question.").wait_for()
+    page.get_by_text("No run here has several sampled answers per question.").wait_for()
     pale.first.click()
     page_shown(page, "Sampling")
     assert page.get_by_test_id("stAlertContainer").count() == 1

@@ -156,5 +156,5 @@ def test_a_file_that_needs_nothing_is_one_click_from_its_diagram(server: Server,
     page = browse().open(f"{server.url}/files")
     ready = table_text({name: [row[name] for row in ROWS] for name in ("id", "confidence", "correct")})
     drop(page, "ready.csv", ready)
-    page.get_by_role("link", name="See its reliability diagram").click()
+    page.get_by_role("link", name="Open the reliability diagram").click()
     check_diagram(page, "uploaded--ready")

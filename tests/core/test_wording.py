@@ -35,8 +35,8 @@ def test_names_stand_in_one_list() -> None:
 
 
 def test_what_is_too_few_agrees_with_its_number() -> None:
-    assert too_few_phrase(1, "row") == "1 row is too few to judge by"
-    assert too_few_phrase(29, "answer") == "29 answers are too few to judge by"
+    assert too_few_phrase(1, "row") == "1 row is too few for a verdict"
+    assert too_few_phrase(29, "answer") == "29 answers are too few for a verdict"
 
 
 def test_percent() -> None:

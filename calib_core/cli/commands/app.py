@@ -83,20 +83,16 @@ def app(
             metavar="FOLDER",
             show_default=False,
             parser=_folder,
-            help="A folder of prediction files; if none is named, the one in CALIB_DATA, else the demo data.",
+            help="A folder of prediction files. Default: CALIB_DATA, or else the demo data.",
         ),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(
-            "--port", metavar="PORT", min=1, max=65535, show_default=False, help="8501 if none is named."
-        ),
+        typer.Option("--port", metavar="PORT", min=1, max=65535, show_default=False, help="Default: 8501."),
     ] = None,
     clear_cache: Annotated[
         bool,
-        typer.Option(
-            "--clear-cache", help="Delete what is kept of the files read at earlier starts, and open nothing."
-        ),
+        typer.Option("--clear-cache", help="Delete the cache of files read at earlier starts, and exit."),
     ] = False,
 ) -> int:
     """Opens the app in the browser, on the demo data or on a folder of predictions.

@@ -40,6 +40,7 @@ def check(
             runner.refuse(f"{name}: no confidence method has a usable row.")
         elif report.status == "asks" and not input_files.skip_bad_rows:
             runner.refuse(
-                f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS
+                f"{name}: bad rows found, nothing is loaded. To leave them out, add --skip-bad-rows.",
+                BAD_ROWS,
             )
     return runner.finish(elements, as_json=as_json)

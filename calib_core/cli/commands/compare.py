@@ -107,7 +107,7 @@ def compare(  # noqa: PLR0913  one parameter an option
 def _top_label_runner(labels: Labels) -> Runner:
     runner = Runner()
     if labels != "top":
-        runner.message("compare is of the top label: --labels changes nothing.")
+        runner.message("compare uses the top label: --labels has no effect.")
     return runner
 
 

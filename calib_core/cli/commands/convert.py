@@ -29,7 +29,7 @@ OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
         "-o", "--output", metavar="OUT.parquet", show_default=False,
-        help="The file that is written: .parquet, or .jsonl for JSON lines.",
+        help="The output file: .parquet, or .jsonl for JSON lines.",
     ),
 ]  # fmt: skip
 
@@ -109,7 +109,9 @@ def _report_unused_columns(runner: Runner, converted: Sequence[ConvertedFile]) -
     for file in converted:
         if file.unused_columns:
             shown = ", ".join(file.unused_columns[:20]) + (", …" if len(file.unused_columns) > 20 else "")
-            runner.message(f"{file.source.name}: not written, as nothing is read from them: {shown}")
+            runner.message(
+                f"{file.source.name}: not written, because Calib does not use these columns: {shown}"
+            )
 
 
 def _print_summary(runs: Sequence[Run], canonical_file: CanonicalFile, output: Path) -> None:

@@ -25,7 +25,7 @@ from calib_core.wording import plural
 OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", metavar="SUMS.parquet", show_default=False, help="The file of sums that is written."
+        "-o", "--output", metavar="SUMS.parquet", show_default=False, help="The output file of sums."
     ),
 ]
 
@@ -69,8 +69,8 @@ def _token_runs(runner: Runner, input_files: InputFiles, path: Path, name: str) 
                 yield replace(run, file=name)
             else:
                 raise Refused(
-                    f"{name} holds answers, one row a question, and no positions of a text: there is nothing "
-                    f"to reduce."
+                    f"{name} holds answers, one row per question, and no positions of a text: there is "
+                    "nothing to reduce."
                 )
     except BadRowsFound as bad:
         runner.report_bad_rows(bad)

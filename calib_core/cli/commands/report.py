@@ -51,7 +51,7 @@ OUTPUT_SUFFIXES = (".html", ".htm")
 OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", metavar="OUT.html", show_default=False, help="The file that is written."
+        "-o", "--output", metavar="OUT.html", show_default=False, help="The output file."
     ),
 ]  # fmt: skip
 PageOption: TypeAlias = Annotated[
@@ -61,8 +61,8 @@ PageOption: TypeAlias = Annotated[
         "--pages",
         metavar="ID",
         show_default=False,
-        help=f"Repeat; `{ALL_PAGES}` for every page that has something to say. Two pages on paper, the "
-        f"{', '.join(DEFAULT_PAGES)}, if none is named. Pages: {', '.join(SECTIONS)}.",
+        help=f"Repeatable; `{ALL_PAGES}` for every page with something to show. Default: two pages on paper "
+        f"({', '.join(DEFAULT_PAGES)}). Pages: {', '.join(SECTIONS)}.",
     ),
 ]
 MethodOption: TypeAlias = Annotated[
@@ -71,7 +71,7 @@ MethodOption: TypeAlias = Annotated[
         "--method",
         metavar="ID",
         show_default=False,
-        help=f"Repeat; of a run that gives none of them, what each page opens with: {METHOD_IDS}.",
+        help=f"Repeatable; runs with none of these use the default method: {METHOD_IDS}.",
     ),
 ]
 QuestionBinOption: TypeAlias = Annotated[
@@ -81,13 +81,16 @@ QuestionBinOption: TypeAlias = Annotated[
         metavar="N",
         min=1,
         show_default=False,
-        help=f"From 1: below each reliability diagram the first {MAX_QUESTIONS} questions of that bin, too.",
+        help=(
+            f"Bin number from 1: list the first {MAX_QUESTIONS} questions of that bin below each "
+            "reliability diagram."
+        ),
     ),
 ]
 RunOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--run", metavar="LABEL", show_default=False, help="Repeat; all runs of the files if none is named."
+        "--run", metavar="LABEL", show_default=False, help="Repeatable; default: all runs of the files."
     ),
 ]
 
@@ -197,8 +200,8 @@ def _refuse_unavailable(runner: Runner, report_input: ReportInput) -> None:
     """Refuses methods and metrics requested by name that no run has; the others are still reported."""
     for method in report_input.settings.methods:
         if not any(method in run.usable for run in report_input.runs):
-            why = report_input.runs[0].report.survey.unavailable.get(method, "no run gives it.")
-            runner.refuse(f"{method} cannot be given: {why}")
+            why = report_input.runs[0].report.survey.unavailable.get(method, "no run has it.")
+            runner.refuse(f"{method} is not available: {why}")
     for metric in report_input.settings.metrics:
         scheme = effective_scheme(METRICS[metric], report_input.settings.scheme)
         reasons = [
@@ -207,7 +210,7 @@ def _refuse_unavailable(runner: Runner, report_input: ReportInput) -> None:
             for evidence in run.usable.values()
         ]
         if None not in reasons:
-            runner.refuse(f"{metric} cannot be given: {reasons[0] if reasons else 'no run gives it.'}")
+            runner.refuse(f"{metric} cannot be given: {reasons[0] if reasons else 'no run has it.'}")
 
 
 def _reproduction(

@@ -99,10 +99,10 @@ def _check_options(runner: Runner, tolerance: float, labels: Labels, *, renormal
     if not tolerance > 0:
         raise Refused(f"--within: expected a number above 0, found {tolerance:g}.")
     if labels != "top":
-        runner.message("samples is of one confidence a row: --labels changes nothing.")
+        runner.message("samples uses one confidence per row: --labels has no effect.")
     if renormalise is not None:
         switch = "--renormalise" if renormalise else "--no-renormalise"
-        runner.message(f"{switch} changes nothing but p_true, where that stands beside the samples.")
+        runner.message(f"{switch} affects only p_true, where the file has it.")
 
 
 def _print_result(runner: Runner, printer: ResultPrinter | None, run: Run, result: SampleSizeSweep) -> None:

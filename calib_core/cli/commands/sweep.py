@@ -65,7 +65,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
         sweeps = runner.results(run, request, request.metrics or SWEPT_METRICS, sweep_metric)
         if not sweeps and reasons and not request.metrics:
             runner.refuse(
-                f"{run.file}, {run.label}: nothing can be swept over M = {bins_text}: {reasons[-1]}"
+                f"{run.file}, {run.label}: no metric can be swept over M = {bins_text}: {reasons[-1]}"
             )
         elements += [sweep_element(run.file, result, curve) for result in sweeps for curve in result.curves]
         _report_refused(runner, run, sweeps)
@@ -94,7 +94,7 @@ def _sweep_metric(
 def _report_refused(runner: Runner, run: Run, sweeps: Sequence[Sweep]) -> None:
     for curve in (curve for result in sweeps for curve in result.curves):
         for n_bins, why in curve.unavailable.items():
-            runner.message(f"{run.file}, {run.label}: {curve.metric} at M={n_bins} cannot be given: {why}")
+            runner.message(f"{run.file}, {run.label}: {curve.metric} at M={n_bins} is not available: {why}")
 
 
 def _parse_bins(text: str) -> tuple[int, ...]:

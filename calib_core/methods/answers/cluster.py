@@ -254,7 +254,7 @@ class EncodedSamples:
 
 SAMPLE_COLUMNS: Final = ("samples", "samples_parsed", "sample_cluster")
 """Columns with the samples of a question: as written, as parsed, or as labels of equal answers."""
-SAMPLES_REQUIRED: Final = "several sampled answers a question are needed"
+SAMPLES_REQUIRED: Final = "several sampled answers per question are needed"
 """The end of a message about a run without samples."""
 OPEN_ANSWERS_NEED: Final = (
     "answers in open text need sample_cluster (which samples mean the same) and sample_correct (whether each "

@@ -228,7 +228,7 @@ def _rarely_equal_remark(normaliser: AnswerNormaliser, correct: pl.Series) -> tu
     if free.len() < MIN_FREE_TEXT_ROWS or right > RARE_MATCH_SHARE * free.len():
         return ()
     equal = f"{right:,} of {free.len():,} predictions equal their gold as text"
-    return (f"{equal}: free text needs an outcome judged by other means (correct)",)
+    return (f"{equal}: free text needs a separate judgement in the column correct",)
 
 
 def _prediction_matches_gold(run: AnswerRun, normaliser: AnswerNormaliser) -> tuple[pl.Series, int]:

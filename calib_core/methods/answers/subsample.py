@@ -205,8 +205,7 @@ def _no_usable_rows_reason(run: AnswerRun, clusters: Clusters) -> str:
             "so gold or sample_correct is needed"
         )
     if (clusters.n_counted < 2).all():
-        return "every row has one sample only: several sampled answers a question are needed"
+        return "every row has only one sample; several sampled answers per question are needed"
     return (
-        "not one row has two samples, one that parses, and an outcome for each of its answers: gold, or "
-        "sample_correct"
+        "no row has two samples, a readable answer, and an outcome for each answer (gold or sample_correct)"
     )

@@ -133,7 +133,7 @@ def _unpack_member(stream: BinaryIO, member: zipfile.ZipInfo, file: str) -> byte
 def _too_large_message(claimed_bytes: int) -> str:
     return (
         f"{claimed_bytes:,} bytes are claimed, and at most {MAX_MEMBER_BYTES:,} are read. Log the samples "
-        f"without their events, or export one row a question."
+        "without their events, or export one row per question."
     )
 
 

@@ -242,8 +242,8 @@ def _failure_message(error_name: str, limits: Limits) -> str:
     if error_name == "RecursionError":
         return f"cannot be read: what it holds is nested too deep. {_REWRITE_ADVICE}"
     return (
-        f"cannot be read: reading it failed in a way that no file should bring about ({error_name}). It may "
-        f"be damaged. {_REWRITE_ADVICE} If it is sound, this is a fault of the program."
+        f"cannot be read: reading it failed unexpectedly ({error_name}). It may be damaged. "
+        f"{_REWRITE_ADVICE} If the file is intact, please report this as a bug in Calib."
     )
 
 

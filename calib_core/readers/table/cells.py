@@ -29,7 +29,8 @@ OUT_OF_RANGE: Final = "out of range"
 PLAIN_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _MINUS_INFINITY: Final = r"^(?i)[-]inf(inity)?$"
 _PLAIN_NUMBER_FIX: Final = (
-    "Write a plain number with a decimal point (0.87, not 87%, 0,87 or nan); nothing where it is not known."
+    "Write a plain number with a decimal point (0.87, not 87%, 0,87 or nan); leave the cell empty if the "
+    "value is not known."
 )
 
 RIGHT_WORDS: Final = ("true", "yes", "y", "correct", "right", "c")
@@ -120,7 +121,7 @@ PROBABILITY_RANGE: Final = NumberRange(
     0.0,
     1.0,
     "a number from 0 to 1",
-    "If these are percentages, divide them by 100; write nothing where it is not known.",
+    "If these are percentages, divide them by 100; leave the cell empty if the value is not known.",
 )
 STATED_RANGE: Final = NumberRange(0.0, 1.0, "a number from 0 to 1, or a percentage", "Write 0.85 or 85%.")
 LOG_PROBABILITY_RANGE: Final = NumberRange(
@@ -273,7 +274,9 @@ def judge_quotient(raw: pl.Series, divisor: int) -> JudgedColumn:
     bare = without_percent_sign(raw)
     numbers, not_number = parse_numbers(bare)
     quotients = _divide(numbers.cast(pl.Float64), divisor)
-    limits = NumberRange(0.0, 1.0, f"a number from 0 to {divisor}", "Write nothing where it is not known.")
+    limits = NumberRange(
+        0.0, 1.0, f"a number from 0 to {divisor}", "Leave the cell empty if the value is not known."
+    )
     if not_number.any():
         quotients = quotients.cast(pl.String).zip_with(~not_number, bare.cast(pl.String, strict=False))
     return judge_range(quotients, limits, shown=raw)
@@ -430,7 +433,7 @@ def judge_flag(raw: pl.Series) -> JudgedColumn:
         is_absent = is_absent | word.is_in(UNJUDGED_WORDS)
     is_known = is_right | is_wrong
     expected = "right or wrong: 1 or 0, true or false, yes or no"
-    fix = "Write nothing where the outcome is not known; a partial credit is no outcome."
+    fix = "Leave the cell empty if the outcome is not known; partial credit is not an outcome."
     faults = faults_where(raw, ~is_known & ~is_absent, "neither right nor wrong", expected, fix)
     return JudgedColumn(null_where(is_right, ~is_known).alias(raw.name), faults)
 

@@ -677,11 +677,11 @@ class ColumnRoles:
                         f"confidence consists of {NAMED_CONFIDENCE_RULE}."
                     )
                 raise Refused(
-                    f"{file}: column {column!r} cannot be read as {name!r}, which is no name this program "
-                    f"knows. It knows {', '.join(known_names)}."
+                    f"{file}: column {column!r} cannot be read as {name!r}, which is not a column name of "
+                    f"Calib. Names: {', '.join(known_names)}."
                 )
             if names.count(name) > 1 and name and name not in LIST_COLUMNS:
-                raise Refused(f"{file}: two columns are to be read as {name!r}. Choose one of them.")
+                raise Refused(f"{file}: two columns would be read as {name!r}. Choose one of them.")
         logarithms = frozenset(column for column, mapped in parsed.items() if mapped.is_log)
         roles = cls(mapping, known_names, divisors, right_values, logarithms)
         roles.check_orders(file)
@@ -798,10 +798,11 @@ class ColumnRoles:
 def no_known_column_message(columns: Sequence[str], file: str) -> str:
     """Say why a file with no known column cannot be used, and what to do."""
     return (
-        f"{file} was taken for a table with the columns {column_list_text(columns)}, and none of these is a "
-        f"name this program knows. A row a question needs a confidence and whether the answer was right "
-        f"(confidence, correct), or probabilities of the choices and the right one (choice_probs, gold), or "
-        f"sampled answers and the right one (samples, gold). Say what a column means: --map COLUMN=confidence"
+        f"{file} has no column that Calib recognises (columns: {column_list_text(columns)}). Say which "
+        "column holds the confidence and which says right or wrong. Each row needs a confidence and whether "
+        "the answer was right (confidence, correct), or probabilities of the choices and the right one "
+        "(choice_probs, gold), or sampled answers and the right one (samples, gold). Say what a column "
+        "means: --map COLUMN=confidence"
     )
 
 

@@ -358,8 +358,8 @@ def _checked_lines(text: io.TextIOWrapper, file: str) -> Iterator[str]:
     while line := text.readline(MAX_CELL_CHARACTERS + 1):
         if len(line) > MAX_CELL_CHARACTERS:
             raise Refused(
-                f"{file}: a line of it has more than {MAX_CELL_CHARACTERS:,} characters, which no record "
-                f"has. It may be damaged: write it again, one record a line."
+                f"{file}: a line of it has more than {MAX_CELL_CHARACTERS:,} characters. The file may be "
+                "damaged: write it again, with one record per line."
             )
         yield line
 

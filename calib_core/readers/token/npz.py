@@ -57,9 +57,9 @@ MAX_CHOICES: Final = 256
 """With more classes, rows are positions of a text: no question has so many choices."""
 
 _ARRAY_NAMES_ADVICE: Final = (
-    "A token-level file holds probs (or logprobs, logits) and target, one row a position; a file of answers "
-    "holds probs and gold, one row a question, or arrays such as confidence and correct. Say what an array "
-    "is: --map NAME=probs"
+    "A token-level file holds probs (or logprobs, logits) and target, one row per position; a file of "
+    "answers holds probs and gold, one row per question, or arrays such as confidence and correct. Say what "
+    "an array is: --map NAME=probs"
 )
 
 
@@ -261,20 +261,20 @@ def _check_answer_arrays(file: str, arrays: Sequence[StoredArray]) -> None:
             raise Refused(f"{file}: {array.name!r} holds {array.dtype}, and numbers or text are expected.")
         if len(array.shape) not in (1, 2):
             raise Refused(
-                f"{file}: {array.name!r} has the shape {array.shape}, and one value or one list a "
-                f"question is expected."
+                f"{file}: {array.name!r} has the shape {array.shape}, but one value or one list per "
+                "question is expected."
             )
         if array.shape[0] != arrays[0].shape[0]:
             raise Refused(
                 f"{file}: {arrays[0].name!r} has {arrays[0].shape[0]:,} rows and {array.name!r} has "
-                f"{array.shape[0]:,}, and one row a question is expected in both."
+                f"{array.shape[0]:,}, but both need one row per question."
             )
     size = sum(prod(array.shape) * array.dtype.itemsize for array in arrays)
     if size > MAX_ANSWER_BYTES:
         raise Refused(
-            f"{file} holds {size / 2**20:,.0f} MiB of arrays, one row a question, and at most "
-            f"{MAX_ANSWER_BYTES // 2**20} MiB are read. If the rows are positions of a text, name "
-            f"the right classes target instead of gold."
+            f"{file} holds {size / 2**20:,.0f} MiB of arrays with one row per question, and at most "
+            f"{MAX_ANSWER_BYTES // 2**20} MiB are read. If the rows are positions of a text, name the right "
+            "classes target instead of gold."
         )
 
 
@@ -433,8 +433,8 @@ def _check_values(values: StoredArray) -> None:
     if len(values.shape) != 2:
         hint = f" Save {values.name}.reshape(-1, {values.shape[-1]})." if len(values.shape) > 2 else ""
         raise Refused(
-            f"{subject} has the shape {values.shape}, and one row a position, one column a class is expected "
-            f"(T × K).{hint}"
+            f"{subject} has the shape {values.shape}, but one row per position and one column per class are "
+            f"expected (T × K).{hint}"
         )
     if dtype.kind != "f" or dtype.itemsize > 8:
         raise Refused(f"{subject} holds {_dtype_text(dtype)}, and float16, float32 or float64 are expected.")

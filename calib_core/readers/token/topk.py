@@ -94,7 +94,7 @@ def read_column_sums(head: Head, name: object, n_classes: int | None) -> NDArray
             or n_classes not in (None, array.shape[0])
         ):
             raise Refused(
-                f"{path.name}: one sum a class is expected, floating-point numbers of the shape "
+                f"{path.name}: one sum per class is expected, floating-point numbers of the shape "
                 f"({n_classes or 'K'},), and it holds {array.dtype} of the shape {array.shape}."
             )
         sums = array.read_all().astype(np.float64)
@@ -596,8 +596,8 @@ def _missing_columns_message(
     if missing:
         return (
             f"{file} looks like token-level top lists and has no column {missing[0]!r}; its columns are "
-            f"{column_list_text(columns)}. A row a position needs target, top_ids, top_logprobs and "
-            f"vocab_size, and target_logprob where the list may lack the target. Say what a column means: "
+            f"{column_list_text(columns)}. Each row (position) needs target, top_ids, top_logprobs and "
+            "vocab_size, and target_logprob where the list may lack the target. Say what a column means: "
             f"--map COLUMN={missing[0]}"
         )
     if metadata.vocab_size is None and "vocab_size" not in present:

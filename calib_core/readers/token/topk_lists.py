@@ -433,7 +433,7 @@ ID_CHECKS: Final = (
     PositionCheck(
         "repeated class",
         "top_ids",
-        "each class once a position",
+        "each class once per position",
         "Keep one entry of each class; a target that was added to the list belongs in target_logprob.",
         lambda lists: _positions_with(lists, _repeated_entries(lists)),
         lambda lists: _first_class(lists, _repeated_entries(lists)),

@@ -40,13 +40,12 @@ DEFAULT_TARGET_ACCURACY: Final = 0.9
 """The target accuracy where none is chosen."""
 
 ABSTENTION_CAPTION: Final = (
-    "Moving left, the model answers only its most confident questions. Shaded band: 95 % Wilson interval of "
-    f"each accuracy of {MIN_ROWS} answers or more. {IN_SAMPLE_NOTE}"
+    "Moving left, the model answers only its most confident questions. Shaded band: 95 % Wilson interval, "
+    f"from {MIN_ROWS} answers on. {IN_SAMPLE_NOTE}"
 )
 AURC_NOTE: Final = f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better."
 NO_SINGLE_CONFIDENCES: Final = (
-    "Refusing needs the confidence of every single question. The runs here are token-level sums, "
-    "which do not keep them."
+    "Abstention needs the confidence of every question. Token-level runs keep sums only."
 )
 
 
@@ -70,7 +69,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         if curves:
             blocks.append(_block(run, list(curves.values())))
     if not blocks:
-        raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
+        raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
@@ -120,18 +119,18 @@ def abstention_tiles(
         Tile(
             f"Answered at {target_text(target_accuracy)}",
             format_percent(best.coverage if best else None),
-            f"The largest share of questions that {title} answers with the accuracy wanted.",
+            f"The largest share of questions that {title} answers at the target accuracy.",
             title,
         ),
         Tile(
             "By confidence ≥",
             threshold_text(best.threshold) if best else NO_VALUE,
-            "The threshold that gives it, chosen on these same rows.",
+            "The confidence threshold for this share, chosen on the same rows.",
         ),
         Tile(
             "95 % lower bound",
             format_percent(best.low if best else None),
-            "Of the 95 % Wilson interval of the accuracy on those answered.",
+            "Lower end of the 95 % Wilson interval of the accuracy of answered questions.",
             f"n = {best.n_answered:,}" if best else "",
         ),
         Tile(
@@ -163,12 +162,12 @@ def _abstention_row(
         f"Answered at {target_text(target_accuracy)}": format_percent(target_point.coverage)
         if target_point
         else never,
-        "Their accuracy": _accuracy_text(target_point),
+        "Accuracy of answered": _accuracy_text(target_point),
     }
     if threshold is not None:
         threshold_point = curve.at_threshold(threshold)
         row[f"Answered at t = {threshold:g}"] = format_percent(threshold_point.coverage)
-        row[f"Their accuracy at t = {threshold:g}"] = _accuracy_text(threshold_point)
+        row[f"Accuracy of answered at t = {threshold:g}"] = _accuracy_text(threshold_point)
     return row | {
         "AUROC": format_number(curve.auroc),
         "AURC": format_number(curve.aurc),

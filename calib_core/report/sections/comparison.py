@@ -44,25 +44,25 @@ MEASURES_PER_POINT: Final = 2
 
 CURVES_CAPTION: Final = "Grey: better than always stating the average accuracy. "
 TRENDS_TITLE: Final = "Trend over the models"
-CHANGE_HEADING: Final = "From the least to the most accurate"
+CHANGE_HEADING: Final = "From least to most accurate"
 SKILL_MEANING: Final = (
-    "1 − Brier/(a(1−a)), a the accuracy: how much better the confidence is than always stating the accuracy. "
-    "Below the number: all that cannot be told from the best on their common questions."
+    "Brier skill score: how much better the confidences are than always stating the accuracy. Below the "
+    "number: all points that cannot be told apart from the best."
 )
 BEST_BY_HELP: Final = (
-    "Clearly worse than no other point of its data set, on their common questions (paired t, corrected for "
-    "all pairs). By skill and Brier score no point is best that is worse than always stating its accuracy."
+    "Points not clearly worse than any other of their data set on common questions (paired t, corrected for "
+    "all pairs). For skill and Brier score, only points that beat always stating the accuracy count."
 )
 SKILL_HELP: Final = (
-    "Points with a lower Brier score than a constant confidence equal to the run's own accuracy (skill above "
-    "0); below the number: how many with their whole interval."
+    "Points with a Brier score below that of always stating the run's accuracy (skill above 0). Below the "
+    "number: points whose whole interval is below."
 )
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds the comparison of each data set; raises Unavailable if there are fewer than two runs."""
     if len(report_input.runs) < 2:
-        raise Unavailable("There is one run only, and nothing to compare it with.")
+        raise Unavailable("Only one run is loaded. Load a second run to compare.")
     by_dataset = runs_by_dataset(report_input.runs)
     blocks: list[Block] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
@@ -74,7 +74,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         )
         blocks += [block] if block else []
     if not blocks:
-        raise Unavailable("No run here gives both numbers.")
+        raise Unavailable("No run has both numbers.")
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
@@ -163,7 +163,7 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
         Tile(
             "Points",
             str(len(points)),
-            "One a run and confidence method.",
+            "One per run and confidence method.",
             f"{plural(n_runs, 'run')}, {plural(n_methods, 'method')}",
         ),
         _best_tile(result, BRIER_SKILL, "Highest skill", SKILL_MEANING),

@@ -19,7 +19,7 @@ from calib_core.results.concentration import Concentration, concentration_headli
 from calib_core.wording import format_number, format_percent
 
 ID, TITLE = "concentration", "Bin concentration"
-QUESTION = "Where do the confidences lie, and can the bins be trusted?"
+QUESTION = "How are the confidences distributed, and can the bins be trusted?"
 HISTOGRAM_TITLE = "Histogram of confidences"
 
 
@@ -35,7 +35,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not blocks:
-        raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
+        raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 

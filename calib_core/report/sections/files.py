@@ -101,9 +101,7 @@ def _file_block(file: ReportFile) -> Block:
     remarks = [note for run in report.runs for note in run.run.row_counts.notes]
     remarks += [note for note in report.notes if note not in run_notes]
     if report.n_bad_rows:
-        remarks.insert(
-            0, f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)} and left out of every number."
-        )
+        remarks.insert(0, f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)} and not used in any number.")
     if renamed := _renamed_columns(report):
         remarks.append(f"Columns read as another name: {names_or_more(renamed)}.")
     if report.unused_columns:
@@ -173,7 +171,7 @@ def _refused_methods_text(report: RunReport) -> str:
     for id_, why in report.survey.unavailable.items():
         titles_by_reason.setdefault(why, []).append(METHODS[id_].title)
     text = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in titles_by_reason.items())
-    return f"Not given: {text}." if text else ""
+    return f"Not available: {text}." if text else ""
 
 
 def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
@@ -199,7 +197,7 @@ def _audit_tables(report: FileReport) -> list[ReportTable]:
             rows = [_audit_row(number) for number in numbers]
             filled_columns = [name for name in rows[0] if any(row[name] is not None for row in rows)]
             rows = [{name: row[name] for name in filled_columns} for row in rows]
-            tables.append(ReportTable.from_rows(f"The tool's own numbers beside ours: {run.run.label}", rows))
+            tables.append(ReportTable.from_rows(f"The tool's own numbers and Calib's: {run.run.label}", rows))
     return tables
 
 

@@ -56,9 +56,9 @@ MAX_SERIES: Final = 4
 """At most this many runs can be told apart in one row of the figure."""
 TOO_MANY_RUNS: Final = "more cannot be told apart in one row."
 NO_GROUPS: Final = (
-    "Nothing sorts these runs into groups. Groups come from a column of the file (“subject”, or any column "
-    "of 2 to 100 different texts, whole numbers or booleans), or from what several runs say of themselves "
-    "(“shots”, “params_b”, “tuning”, “model”): choose more runs, or give such a column."
+    "These runs have no groups. Groups come from a column of the file (“subject”, or any column of 2 to 100 "
+    "different texts, whole numbers or booleans), or from what several runs say of themselves (“shots”, "
+    "“params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
 FEW_ROWS_CAUTION: Final = (
     "A binned number of few rows is larger by chance alone, so that groups are ranked by their verdicts"

@@ -37,34 +37,31 @@ from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
 from calib_core.wording import NO_VALUE, format_number, format_percent, plural
 
-ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
+ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which model?"
 
 MAX_RUNS_PER_TABLE: Final = 3
 """At most this many runs are columns of one table; more would be cut off on paper."""
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published figures, other models and data, not computed here"
-FEW_BINS_HELP: Final = (
-    f"Marked {FEW_BINS_MARK}: the ECE rests on one or two bins that hold most of the confidences."
-)
+FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
 BOLD_LEGEND: Final = (
-    "Bold and underlined: not clearly beaten by another method of its run on the same rows (differences by "
-    "question, corrected for all pairs), nor worse than always stating the accuracy. A low ECE alone may "
-    "only mean that a method says the average each time, so the Brier score leads."
+    "Bold and underlined: no other method of the run is clearly better on the same rows. A method that "
+    "always states the average has a low ECE, so the Brier score decides."
 )
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds the table of every data set; raises Unavailable if no run has two methods to compare."""
     if not any(len(run.usable) > 1 for run in report_input.answer_runs):
-        raise Unavailable("No run here gives more than one confidence: no method is compared with another.")
+        raise Unavailable("No run has more than one confidence method to compare.")
     by_dataset = runs_by_dataset(report_input.answer_runs)
     blocks: list[Block] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
         progress(index / len(by_dataset), dataset or "")
         blocks += _dataset_blocks(report_input, dataset, runs)
     if not blocks:
-        raise Unavailable("None of the runs gives one of these confidences.")
+        raise Unavailable("No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*blocks, _published_block()))
 
 
@@ -147,9 +144,9 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
         Tile(
             "Methods",
             str(len(result.methods)),
-            "Columns of the table; its rows are runs."
+            "Columns of the table; the rows are runs."
             if runs_as_rows(result)
-            else "Rows of the table; its columns are runs.",
+            else "Rows of the table; the columns are runs.",
             plural(len({cell.run for cell in cells}), "run"),
         ),
         _best_tile(result, names),

@@ -9,7 +9,7 @@ from calib_core.results.evidence import Evidence
 from calib_core.results.overview import RunSummary, summarise_runs
 from calib_core.wording import NO_VALUE, format_number, format_percent
 
-ID, TITLE, QUESTION = "overview", "Start", "Which runs are these, and how good is each?"
+ID, TITLE, QUESTION = "overview", "Start", "Which runs are loaded, and how good is each?"
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
@@ -24,7 +24,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not evidences:
-        raise Unavailable("No run gives one of these confidences.")
+        raise Unavailable("No run has one of these confidence methods.")
     result = summarise_runs(evidences)
     summaries = {(summary.run, summary.method): summary for summary in result.by_every_method}
     rows = [

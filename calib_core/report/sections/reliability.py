@@ -35,7 +35,7 @@ from calib_core.wording import (
     p_value_phrase,
 )
 
-ID, TITLE, QUESTION = "reliability", "Reliability", "Is it right as often as it says?"
+ID, TITLE, QUESTION = "reliability", "Reliability", "Is the model right as often as it says?"
 
 MAX_QUESTIONS: Final = 50
 """At most this many questions of a bin are listed; the app's download has all."""
@@ -56,7 +56,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 except Unavailable as reason:
                     refused.append(f"{run.title}: {reason}")
     if not blocks:
-        raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
+        raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
@@ -108,7 +108,7 @@ def bin_question_tables(
                 if name not in ("confidence", "right")
             },
             "Confidence": f"{row['confidence']:.4f}",
-            "It is": "right" if row["right"] else "wrong",
+            "Right or wrong": "right" if row["right"] else "wrong",
         }
         for row in questions.frame.head(MAX_QUESTIONS).iter_rows(named=True)
     ]
@@ -139,7 +139,7 @@ def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
             format_percent(result.accuracy),
             f"Judged: {result.judged}. {METRICS['accuracy'].help}",
         ),
-        Tile("Mean confidence", format_percent(result.mean_confidence), "The average of what it says."),
+        Tile("Mean confidence", format_percent(result.mean_confidence), "The average of the confidences."),
         Tile(
             f"{evidence.unit.capitalize()} used / total",
             f"{result.score.n_used:,} / {result.score.n_total:,}",
@@ -155,7 +155,7 @@ def metric_tile(result: Score) -> Tile:
     if result.value is None and result.low is not None and result.high is not None:
         value = format_interval(result.low, result.high)
     p = p_value_phrase(result.p, result.draws)
-    return Tile(metric.title, value, metric.help, p and f"by chance: {p}")
+    return Tile(metric.title, value, metric.help, p and f"{p} vs. perfectly calibrated")
 
 
 def unused_rows_help(evidence: Evidence) -> str:

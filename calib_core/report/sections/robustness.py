@@ -83,7 +83,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             else:
                 refused += [f"{run.title}: {why}" for why in sweep_refusals(result)]
     if not blocks:
-        raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
+        raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(
         ID, TITLE, QUESTION, (*blocks, published_block(compare_rsd(sweeps)), *not_drawn_blocks(refused))
     )

@@ -48,8 +48,8 @@ TILE_METRICS: Final = (BRIER.id,)
 """Metrics that the tiles always need; other metrics are computed only on request, as they take long."""
 
 NO_SAMPLES: Final = (
-    "No run here has several sampled answers a question. The columns samples, samples_parsed or, for open "
-    "text, sample_cluster hold them, a list a row; the README says how."
+    "No run here has several sampled answers per question. The columns samples, samples_parsed or, for open "
+    "text, sample_cluster hold them, one list per row; see the README."
 )
 EXAMPLE_TITLE: Final = "One question, worked out"
 USED_ROWS_HELP: Final = (

@@ -263,9 +263,7 @@ def _lines(
     return lines, drawn
 
 
-def _runs_table(
-    report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview
-) -> ReportTable:
+def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> ReportTable:
     metric = METRICS[report_input.settings.metric]
     summaries = {(each.run, each.method): each for each in overview.by_every_method}
     methods = {one.evidence.method.id: one.evidence.method.title for one in scored}

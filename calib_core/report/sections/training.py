@@ -51,7 +51,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         raise Unavailable(NO_CHECKPOINT)
     method = most_common_method(on_axis, report_input.settings.methods)
     if method is None:
-        raise Unavailable("No checkpoint here gives one of these confidences.")
+        raise Unavailable("No checkpoint has one of these confidence methods.")
     evidences: dict[str, Evidence] = {}
     refused: dict[str, str] = {}
     for index, (key, run) in enumerate(runs.items()):
@@ -69,7 +69,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         if result.lines:
             blocks.append(_block(METHODS[method].title, result, runs, refused))
     if not blocks:
-        raise Unavailable("No run here is a checkpoint that gives this number.")
+        raise Unavailable("No run is a checkpoint with this metric.")
     paper = compare_training(training_curves(evidences, TRAINING_METRIC))
     return Section(ID, TITLE, QUESTION, (*blocks, published_block(paper)))
 

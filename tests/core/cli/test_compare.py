@@ -201,4 +201,7 @@ def test_what_cannot_be_paired_is_said(call: Call, tmp_path: Path) -> None:
         write_csv(tmp_path / name, rows)
     answer = call("compare", tmp_path / "one.csv", tmp_path / "two.csv", "--pairs", "--json")
     assert answer.elements == []
-    assert "40 of 40 equal ids have different right answers: they number different questions." in answer.err
+    assert (
+        "40 of 40 equal ids have different right answers, so the ids belong to different questions."
+        in answer.err
+    )

@@ -76,7 +76,7 @@ def test_a_result_that_cannot_be_printed_is_reported_in_one_line(
 ) -> None:
     done = run_redirected(line, *words, write(tmp_path, "quiz.csv", GOOD))
     assert done.returncode == 2
-    assert done.stderr == f"Nothing more can be printed on standard output: {why}.\n"
+    assert done.stderr == f"Cannot write to standard output: {why}.\n"
 
 
 def test_a_refusal_is_reported_even_on_a_full_disk() -> None:

@@ -66,7 +66,9 @@ def test_judged_answer_and_remarks_are_printed_with_bins(call: Call, tmp_path: P
 def test_bins_are_read_aloud(call: Call, tmp_path: Path) -> None:
     out = call("bins", write(tmp_path, "quiz.csv", GOOD)).out
     assert "quiz.csv: given\n" in out
-    assert "4 rows are too few to judge by: says 65.0 % on average, is right 50.0 % of the time." in out
+    assert (
+        "4 rows are too few for a verdict: states 65.0 % on average and is right 50.0 % of the time." in out
+    )
     assert "ece 0.4000: ECE-L1, equal width" in out
 
 
@@ -105,7 +107,7 @@ def test_check_shows_the_row_counts(call: Call, tmp_path: Path) -> None:
     assert "Moved onto 0 or 1, having been at most 1e-6 outside: confidence (30)" in out
     assert "1 (30)" in out
     assert ": 1 " in out
-    assert "Columns that nothing is read from: note" in out
+    assert "Columns not read: note" in out
 
 
 def test_check_proposes_columns(call: Call, tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_a_bad_file_does_not_stop_the_good_ones(tmp_path: Path, call: Call) -> N
     assert "1.8" in told
     answer = call("report", bad, "-o", output, "--skip-bad-rows", "--json", *QUICK)
     assert answer.code == 0
-    assert "1 of 3 rows is bad and left out of every number." in open_report(output).one("files").text
+    assert "1 of 3 rows is bad and not used in any number." in open_report(output).one("files").text
 
 
 @pytest.mark.parametrize(

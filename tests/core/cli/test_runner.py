@@ -81,7 +81,7 @@ def test_a_switch_that_a_method_does_not_have_is_reported(
     methods = [one.method for one in made]
     assert {"p_true", "verbal", "given"} <= set(methods)
     idle = ", ".join(id_ for id_ in methods if not METHODS[id_].renormalises)
-    said = f"quiz.csv, model · quiz: {switch} changes nothing of {idle}.\n" if switch else ""
+    said = f"quiz.csv, model · quiz: {switch} has no effect on {idle}.\n" if switch else ""
     assert (desk.exit_code, capsys.readouterr().err) == (0, said)
 
 
@@ -95,7 +95,7 @@ def test_the_unparseable_rule_is_reported_as_unused_by_other_methods(
     methods = [one.method for one in made]
     assert {"cluster_number", "cluster_size", "pairwise", "given"} <= set(methods)
     idle = ", ".join(id_ for id_ in methods if not METHODS[id_].uses_samples)
-    said = f"quiz.csv, model · quiz: --unparseable changes nothing of {idle}.\n"
+    said = f"quiz.csv, model · quiz: --unparseable has no effect on {idle}.\n"
     assert (desk.exit_code, capsys.readouterr().err) == (0, said)
 
 

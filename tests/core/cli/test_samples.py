@@ -119,7 +119,7 @@ def test_every_verb_counts_them_as_chosen(
 def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     answer = call("samples", quiz(tmp_path), "--repeats", "3", "--sizes", "2,4,8")
     assert answer.code == 0
-    assert ". Enough is a Brier score within ±0.005 of that at N' = " in answer.out
+    assert ". “Enough” means a Brier score within ±0.005 of that at N' = " in answer.out
     for said in (
         "quiz.jsonl",
         "F_CN",

@@ -55,7 +55,7 @@ def make_comparison(
         trends=(),
         unavailable={},
         paired=paired_by_hand([point.key for point in points]),
-        headline="No run here gives both numbers.",
+        headline="No run has both numbers.",
         caveats=(),
         recipe="Brier",
     )

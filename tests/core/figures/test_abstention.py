@@ -197,7 +197,7 @@ def test_plotly_knows_every_key(theme: Theme) -> None:
 def test_the_sentence_has_the_main_numbers() -> None:
     assert describe_abstention([LADDER]) == (
         "Accuracy over the share of questions answered. confidence in the file: accuracy 55.0 % answering "
-        "all, 77.5 % answering the surer half."
+        "all, 77.5 % answering the more confident half."
     )
 
 

@@ -172,7 +172,7 @@ def test_the_picture_says_which_texts_were_cut() -> None:
     told = [words for words in labels(figure, 300) if "without a number" in words]
     assert len(told) == 1
     numbered = sum(words.isdecimal() for words in labels(figure, 300))
-    assert told[0] == f"{90 - numbered} of 90 without a number: hover"
+    assert told[0] == f"{90 - numbered} of 90 points are unlabelled: hover over them"
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -188,8 +188,10 @@ def test_declared_missing_values_are_missing_and_their_text_stays_inside(seed: i
         numbered = sum(word.isdecimal() for word in words)
         if numbered:
             lost = 60 - numbered
-            assert (f"{lost} of 60 without a number: hover" if lost else NUMBERS_NOTE) in words, width
-    assert text_width("150 of 150 without a number: hover", 12) + 8 < NAME_SET_WIDTHS[0] - 70
+            assert (
+                f"{lost} of 60 points are unlabelled: hover over them" if lost else NUMBERS_NOTE
+            ) in words, width
+    assert text_width("150 of 150 points are unlabelled: hover over them", 12) + 8 < NAME_SET_WIDTHS[0] - 70
 
 
 def test_a_point_label_does_not_cover_a_curve_label() -> None:
@@ -216,9 +218,9 @@ def test_sizes_of_one_model_are_joined_in_order() -> None:
     figure = comparison_figure(result, LIGHT)
     (line,) = [trace for trace in figure["data"] if "family" in trace.get("meta", {})]
     assert (line["x"], line["y"]) == ([0.5, 0.8], [0.2, 0.1])
-    assert "joined: one model by size" in [trace.get("name") for trace in figure["data"]]
+    assert "lines: one model family by size" in [trace.get("name") for trace in figure["data"]]
     alone = comparison_figure(make_comparison(GREEN, RED), LIGHT)
-    assert "joined: one model by size" not in [trace.get("name") for trace in alone["data"]]
+    assert "lines: one model family by size" not in [trace.get("name") for trace in alone["data"]]
 
 
 def test_the_chosen_point_has_a_ring() -> None:
@@ -242,7 +244,7 @@ def test_a_name_with_markup_is_drawn_as_text() -> None:
 def test_without_a_point_it_says_so() -> None:
     figure = comparison_figure(make_comparison(), LIGHT)
     (words,) = figure["layout"]["annotations"]
-    assert words["text"] == "No run here gives both numbers."
+    assert words["text"] == "No run has both numbers."
     go.Figure(figure)
 
 

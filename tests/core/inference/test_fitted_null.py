@@ -193,7 +193,7 @@ def test_there_is_a_reason_where_no_model_is_fitted() -> None:
     probs, label = random_rows(80, 4, seed=2)
     choices, tokens = choice_evidence(probs.tolist(), label.tolist()), dense_evidence(probs, label)
     for evidence, metric, reason in (
-        (choices, "full_ece", "a fitted model has one confidence a row"),
+        (choices, "full_ece", "a fitted model has one confidence per row"),
         (choices, "mce", "a fitted model is compared with a sum of gaps only"),
         (tokens, "ece", SUMS_ONLY),
         (block_evidence((0.8, 20, 15)), "ece", "20 rows, fewer than 30"),

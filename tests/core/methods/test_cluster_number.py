@@ -44,7 +44,9 @@ def test_every_quotient_is_rounded_once(n: int) -> None:
 
 def test_the_ceiling_is_remarked() -> None:
     rows: list[Row] = [{"gold": "0", "samples": ["0"] * 16}, {"gold": "0", "samples": ["0"] * 4}]
-    assert confidences("cluster_number", run_of(rows)).remarks == ("F_CN is at most 1 − 1/N = 0.9375 here",)
+    assert confidences("cluster_number", run_of(rows)).remarks == (
+        "F_CN is at most 1 − 1/N = 0.9375 with these samples",
+    )
 
 
 def test_the_weakness_on_multiple_choice_is_remarked() -> None:

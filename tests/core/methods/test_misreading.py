@@ -37,8 +37,8 @@ def test_not_one_right_answer_comes_with_an_example() -> None:
     ]
     (warning,) = warnings_of(rows, "given")
     assert warning == (
-        "Suspicious: not one of 12 answers counts as right. Look whether gold and outcome mean what they "
-        "were taken for. Answer 'A', for example, counts as wrong where gold is \"['A']\"."
+        "Suspicious: not one of 12 answers counts as right. Check the meaning of the columns gold and "
+        "outcome. Answer 'A', for example, counts as wrong where gold is \"['A']\"."
     )
 
 
@@ -123,7 +123,7 @@ def test_samples_that_hardly_mark_an_answer_are_suspected() -> None:
     evidence = gather_evidence(run_of(sample_rows(4)), "cluster_size")
     (warning,) = [text for text in evidence.warnings if "samples" in text]
     assert warning == (
-        "Suspicious: an answer can be read in only 4 of 40 samples. Look whether the column holds answers, "
+        "Suspicious: an answer can be read in only 4 of 40 samples. Check that the column holds answers, "
         "and how they are marked. A sample is 'I would rather not say.', for example."
     )
 

@@ -102,8 +102,8 @@ def test_many_runs_stand_below_one_another() -> None:
     assert not runs_as_rows(replace(made, methods=tuple(METHODS)[:7]))  # no more runs than methods
     few = compare_methods({name: evidences_of(1.0, 0.0) for name in names[:6]})
     called = {name: name for name in names}
-    assert methods_tiles(made, called)[0].help == "Columns of the table; its rows are runs."
-    assert methods_tiles(few, called)[0].help == "Rows of the table; its columns are runs."
+    assert methods_tiles(made, called)[0].help == "Columns of the table; the rows are runs."
+    assert methods_tiles(few, called)[0].help == "Rows of the table; the columns are runs."
 
 
 def test_what_differs_between_the_numbers_of_a_run_stands_below_each() -> None:

@@ -27,22 +27,22 @@ def make_curve(*parts: tuple[float, int, int]) -> AbstentionCurve:
 def test_threshold_share_and_interval_are_stated() -> None:
     assert abstention_headline([make_curve()], 0.9) == (
         "To be right 90 % of the time, answer when “confidence in the file” says 0.9 or more: 33.3 % "
-        "answered, right 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100). Answering all: 55.0 %."
+        "answered, accuracy 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100). Answering all: 55.0 %."
     )
 
 
 def test_few_rows_are_described_as_few() -> None:
-    assert "n = 4, too few to rely on). Answering" in abstention_headline(
+    assert "n = 4, too few to be reliable). Answering" in abstention_headline(
         [make_curve((0.9, 4, 4), (0.5, 100, 50))], 0.9
     )
     for wanted in (0.5, 0.99):  # all can be answered, or none
-        assert "n = 5, too few to rely on)" in abstention_headline([make_curve((0.9, 5, 4))], wanted)
+        assert "n = 5, too few to be reliable)" in abstention_headline([make_curve((0.9, 5, 4))], wanted)
 
 
 def test_an_accuracy_that_is_never_reached_names_the_nearest() -> None:
     assert abstention_headline([make_curve()], 0.99) == (
-        "No confidence here reaches an accuracy of 99 %: “confidence in the file” comes nearest, 33.3 % "
-        "answered, right 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100)."
+        "No confidence method reaches an accuracy of 99 %. “confidence in the file” comes closest: 33.3 % "
+        "answered, accuracy 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100)."
     )
 
 

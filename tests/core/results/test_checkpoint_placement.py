@@ -132,7 +132,7 @@ def test_unplaced_runs_have_a_reason() -> None:
     )
     assert found.unplaced == {
         "b": "The checkpoint 'main' has no step in it, and tokens seen are not given.",
-        "c": "Its file names no checkpoint and no tokens seen.",
+        "c": "The file names no checkpoint and no tokens seen.",
         "d": "A run of no fewer rows stands at the same place of its line (1).",
     }
     assert place({}).lines == {}

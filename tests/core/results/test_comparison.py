@@ -41,7 +41,7 @@ def test_one_point_and_no_point_have_a_headline() -> None:
     )
     nothing = compare_runs({})
     assert (nothing.points, nothing.trends) == ((), ())
-    assert nothing.headline == "No run here gives both numbers."
+    assert nothing.headline == "No run has both numbers."
 
 
 def test_points_that_differ_in_more_than_model_and_method_are_distinguished() -> None:
@@ -53,9 +53,9 @@ def test_points_that_differ_in_more_than_model_and_method_are_distinguished() ->
         "else": model_run("z", 60, dataset="else"),
     }
     told = compare_runs(seen).caveats
-    assert told[0] == "The points stand on different numbers of rows: 20 to 200."
-    assert "The points are of 2 data sets: compare within one." in told
-    assert "The points are of 2 numbers of shots: compare within one." in told
+    assert told[0] == "The points have different numbers of rows: 20 to 200."
+    assert "The points come from 2 data sets: compare within one." in told
+    assert "The points come from 2 numbers of shots: compare within one." in told
     assert told[-1] == "2 of 3 pairs of points cannot be compared: only 20 questions in common; it takes 30."
     assert compare_runs(seen).recipe.endswith("top label, n=20/20 to 200/200")
     assert compare_runs(evidences_of_accuracies(60, 100, 101)).recipe.endswith(

@@ -28,17 +28,17 @@ def test_two_methods_that_say_the_same_are_no_better_than_one_another() -> None:
     evidences |= {"b": with_method("choice_softmax", model_run("b", 30))}
     assert compare_runs(evidences).headline == (
         "a by “logit, softmax over the choices” has the highest skill, +0.715, but a by “logit, "
-        "length-normalised” cannot be told from it. a has the highest accuracy, 41.5 %."
+        "length-normalised” cannot be told apart from it. a has the highest accuracy, 41.5 %."
     )
 
 
 def test_runs_that_cannot_be_told_from_the_best_are_named_with_it() -> None:
     seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 118), "c": model_run("c", 60)}
     accuracy = compare_runs(seen).headline.partition(". ")[2]
-    assert accuracy == "a has the highest accuracy, 60.0 %, but b cannot be told from it."
+    assert accuracy == "a has the highest accuracy, 60.0 %, but b cannot be told apart from it."
     seen |= {name: model_run(name, 119) for name in "defg"}
     accuracy = compare_runs(seen).headline.partition(". ")[2]
-    assert accuracy == "a has the highest accuracy, 60.0 %, but b, d and 3 more cannot be told from it."
+    assert accuracy == "a has the highest accuracy, 60.0 %, but b, d and 3 more cannot be told apart from it."
 
 
 def test_a_difference_that_questions_share_is_clear_though_the_intervals_overlap() -> None:
@@ -70,22 +70,24 @@ def test_worse_than_always_saying_the_accuracy_is_never_best() -> None:
         "b": model_run("b", 101, sure=0.1, unsure=0.9),
     }
     assert compare_runs(seen).headline.startswith(
-        "Nobody can be said to have the highest skill: those with the best value are worse than always "
-        "stating their accuracy. "
+        "Nobody can be said to have the highest skill: the points with the best value are worse than always "
+        "stating the accuracy. "
     )
 
 
 def test_few_rows_are_described_as_few_and_never_beat_many() -> None:
     two = model_run("a", 1, of=2)
     assert compare_runs({"a": two}).headline == (
-        "2 rows are too few to judge by: a has accuracy 50.0 % and Brier score 0.0650."
+        "2 rows are too few for a verdict: a has accuracy 50.0 % and Brier score 0.0650."
     )
     assert "too few" not in compare_runs({"a": model_run("a", 15, of=30)}).headline
     seen: dict[str, Evidence] = {"a": two, "b": model_run("b", 80), "c": model_run("c", 60)}
     comparison = compare_runs(seen)
     assert comparison.headline.endswith(". b has the highest accuracy, 40.0 %.")
     assert "1 of 3 points stands on fewer than 30 rows, too few to be called the best." in comparison.caveats
-    assert compare_runs({"a": model_run("a", 1, of=1)}).headline.startswith("1 row is too few to judge by: ")
+    assert compare_runs({"a": model_run("a", 1, of=1)}).headline.startswith(
+        "1 row is too few for a verdict: "
+    )
 
 
 def test_one_model_asked_with_more_shots_is_named_though_its_points_are_not() -> None:

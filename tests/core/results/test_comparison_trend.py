@@ -74,13 +74,13 @@ def test_six_in_perfect_order_are_more_than_chance() -> None:
 
 def test_four_in_perfect_order_are_not() -> None:
     found = trend(*SIX[:4])
-    assert found.headline.startswith("Whether Brier score and accuracy go together is not clear: ρ = −1.00")
+    assert found.headline.startswith("No clear relation between Brier score and accuracy: ρ = −1.00")
     assert found.correlation is not None
     assert found.correlation.n_points == 4
 
 
 @pytest.mark.parametrize(
-    ("count", "message"), [(1, "1 model, and it takes 3 or more"), (2, "2 models, and it takes 3 or more")]
+    ("count", "message"), [(1, "1 model; at least 3 are needed"), (2, "2 models; at least 3 are needed")]
 )
 def test_one_or_two_models_have_no_trend_and_a_reason(count: int, message: str) -> None:
     found = trend(*SIX[:count])
@@ -92,13 +92,13 @@ def test_one_or_two_models_have_no_trend_and_a_reason(count: int, message: str) 
 
 def test_runs_of_one_model_are_counted_as_such() -> None:
     one = dict.fromkeys((point.key for point in SIX), "red")
-    assert trend(*SIX, models=one).no_correlation_reason == "1 model, and it takes 3 or more"
+    assert trend(*SIX, models=one).no_correlation_reason == "1 model; at least 3 are needed"
     assert trend(*SIX, models=one).change is None
     two = {"m0": "red", "m1": "red"}
     found = trend(*SIX, models=two)
     assert found.headline.startswith(
-        "Brier score against accuracy: ρ = −1.00 over 6 runs of 5 models, which are not independent, so "
-        "without interval and p. Between the least accurate run"
+        "Brier score against accuracy: ρ = −1.00 over 6 runs of 5 models; the runs are not independent, so "
+        "there is no interval or p-value. Between the least accurate run"
     )
     assert (found.independent, trend(*SIX).independent) == (False, True)
 
@@ -118,14 +118,14 @@ def test_the_change_is_between_the_ends_on_their_common_questions() -> None:
 def test_a_change_within_its_interval_counts_as_none() -> None:
     wide = [make_point("a", 0.3, 0.2), make_point("b", 0.5, 0.15)]
     assert trend(*wide, change=change_of(-0.05, 0.141)).headline.endswith(
-        "the Brier score does not change clearly, −0.050 (95 % interval −0.191 to +0.091 on 100 common "
+        "the Brier score does not change clearly: −0.050 (95 % interval −0.191 to +0.091 on 100 common "
         "questions); a(1−a) alone would let it rise by 0.040."
     )
 
 
 def test_the_sentence_says_where_a_constant_would_change_nothing() -> None:
     mirrored = [make_point("a", 0.4, 0.2), make_point("b", 0.6, 0.2)]
-    assert trend(*mirrored).headline.endswith("; a(1−a) alone would leave it as it is.")
+    assert trend(*mirrored).headline.endswith("; a(1−a) alone would leave the score unchanged.")
 
 
 def test_there_is_no_change_for_a_shared_end_or_a_single_model() -> None:
@@ -146,8 +146,8 @@ def test_there_is_no_change_for_a_shared_end_or_a_single_model() -> None:
 def test_without_common_questions_nothing_is_said_of_chance() -> None:
     apart = [make_point("a", 0.3, 0.2), make_point("b", 0.5, 0.3)]
     assert trend(*apart).headline.endswith(
-        "the Brier score differs by +0.100; they share too few questions to say whether by chance; a(1−a) "
-        "alone would let it rise by 0.040."
+        "the Brier score differs by +0.100; the two runs share too few questions for a test; a(1−a) alone "
+        "would let it rise by 0.040."
     )
 
 
@@ -156,7 +156,7 @@ def test_for_other_metrics_only_the_ranks_are_described() -> None:
     points = [make_point(f"m{at}", 0.1 * at, 0.1 * at, metrics=xy) for at in range(6)]
     assert trend(*points, xy=xy).change is None
     assert trend(*points, xy=xy).headline.startswith("AUROC rises as ECE rises: ρ = +1.00 over 6 models")
-    assert trend(*SIX, xy=("brier", "brier")).no_correlation_reason == "both axes are the same metric"
+    assert trend(*SIX, xy=("brier", "brier")).no_correlation_reason == "both axes show the same metric"
 
 
 def test_values_that_do_not_vary_cannot_be_ranked() -> None:

@@ -75,13 +75,10 @@ def test_a_change_is_said_by_the_interval_of_the_difference() -> None:
     )
     assert contrasts_headline(ECE, [make_contrast(0.02, 0.04)], {"red"}).endswith(": higher.")
     assert contrasts_headline(ECE, [make_contrast(-0.04, -0.02, 29)], {"red"}).endswith(
-        "on 29 questions: no change is claimed below 30 questions."
+        "on 29 questions: not tested: fewer than 30 questions."
     )
     nothing = Contrast("0-shot", "5-shot", (), None, "why")
-    assert (
-        contrasts_headline(ECE, [nothing], {"red"})
-        == "No two runs here can be compared question by question."
-    )
+    assert contrasts_headline(ECE, [nothing], {"red"}) == "No two runs can be compared question by question."
 
 
 def test_differences_that_are_shown_together_are_corrected_together() -> None:

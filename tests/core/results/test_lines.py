@@ -64,7 +64,7 @@ def test_runs_without_the_metric_do_not_count_towards_the_limit() -> None:
     lines = reliability_lines(evidences, "cw_ece")
     assert set(lines.unavailable) == set(evidences)
     assert "not a whole distribution" in lines.unavailable["odd"]
-    assert lines.headline == "None of the chosen lines can be drawn."
+    assert lines.headline == "None of the chosen runs can be drawn."
     assert lines.recipe == ""
     assert lines.to_frame().is_empty()
     with pytest.raises(Unavailable, match="no metric 'rouge'"):
@@ -116,12 +116,15 @@ def test_three_that_share_an_end_are_listed() -> None:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ((0.9, 100, 50), "a · as given says 90.0 % on average, is right 50.0 % of the time: over-confident."),
+        (
+            (0.9, 100, 50),
+            "a · as given: over-confident, states 90.0 % on average and is right 50.0 % of the time.",
+        ),
         (
             (0.9, 5, 4),
             (
-                "5 rows are too few to judge by: "
-                "a · as given says 90.0 % on average, is right 80.0 % of the time."
+                "a · as given: 5 rows are too few for a verdict, states 90.0 % on average and is right 80.0 "
+                "% of the time."
             ),
         ),
     ],
@@ -171,7 +174,7 @@ def test_one_line_speaks_for_itself() -> None:
 def test_an_undefined_number_is_neither_lowest_nor_highest() -> None:
     right = given_evidence([0.5] * 40, [1] * 40)
     one = reliability_lines({"right": right, "m60": model_run("m60", 60, unsure=0.9)}, "auroc").headline
-    assert "AUROC 0.0000. It is not known, or infinite, for 1 of the 2." in one
+    assert "AUROC 0.0000. The value is unknown or infinite for 1 of the 2 lines." in one
     assert (
         "AUROC is not known for any of the 2 lines."
         in reliability_lines({"a": right, "b": right}, "auroc").headline
@@ -248,14 +251,14 @@ def test_mixed_label_pooling_has_a_remark_and_no_verdict() -> None:
     assert [line.verdict and line.verdict.kind for line in lines.lines] == [None, "none"]
     over = {"all": every, "a": block_evidence((0.9, 200, 100)), "b": block_evidence((0.8, 200, 90))}
     assert reliability_lines(over).headline.endswith(
-        "Of the 2 lines that pool one pair a row or position, 2 are over-confident."
+        "Of the 2 lines that pool one pair per row or position, 2 are over-confident."
     )
     assert any("a pair for every class of a question (all labels, K=2)" in text for text in lines.caveats)
 
 
 def test_many_more_rows_are_remarked_with_what_that_does() -> None:
     evidences = {"a": block_evidence((0.8, 40, 24)), "b": block_evidence((0.8, 400, 240))}
-    assert "The lines stand on 40 to 400 rows or positions: on fewer, ECE is larger by chance alone." in (
+    assert "The lines have 40 to 400 rows or positions; with fewer rows, ECE is larger by chance." in (
         reliability_lines(evidences).caveats
     )
     assert "The lines stand on 40 to 400 rows or positions." in reliability_lines(evidences, "brier").caveats

@@ -72,14 +72,14 @@ def test_own_rows_have_no_best_method() -> None:
     assert given.brier == pytest.approx(brier([(HALF, 1), (HALF, 0), (FULL, 1), (HALF, 1)]))
     assert "common" not in given.recipe
     assert not any((cell.best_ece, cell.best_brier) != (False, False) for cell in result.cells.values())
-    assert result.headline == "Nothing is compared: the methods stand on different rows."
+    assert result.headline == "No comparison: the methods use different rows."
 
 
 def test_a_single_method_is_not_marked_as_best() -> None:
     result = table(RUN, "given")
     assert result.cells["a", "given"].n_used == 4
     assert not result.cells["a", "given"].best_brier
-    assert result.headline == "Nothing is compared: each run has one method."
+    assert result.headline == "No comparison: each run has only one method."
     assert table(RUN, "given", row_choice="own").headline == result.headline
 
 
@@ -205,8 +205,8 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
 def test_several_runs_are_counted_not_averaged() -> None:
     result = compare_methods({"a": evidences_of(WORSE), "b": evidences_of(BETTER)})
     assert result.headline == (
-        "Not clearly beaten by Brier score among 2 runs: “stated confidence” in 1; “confidence in "
-        "the file” in 1."
+        "Best by Brier score, or not clearly worse, in 2 runs: “stated confidence” in 1; “confidence in the "
+        "file” in 1."
     )
 
 

@@ -134,4 +134,4 @@ def test_an_empty_overview_keeps_its_columns() -> None:
     empty = summarise_runs({})
     assert empty.to_frame().schema == summarise_runs({"a": [block_evidence((0.9, 10, 5))]}).to_frame().schema
     assert overview_frame(empty.by_default_method).height == 0
-    assert (empty.headline, empty.subheadline) == ("There is no run here.", "")
+    assert (empty.headline, empty.subheadline) == ("No run is loaded.", "")

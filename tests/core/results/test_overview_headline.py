@@ -26,7 +26,7 @@ def test_several_runs_of_every_kind() -> None:
         "evidence of miscalibration and 1 has too few rows."
     )
     assert result.subheadline == (  # tiny has no p-value and is in no family
-        "Each run is judged by one confidence method; a verdict counts if q ≤ 0.05 over all 5 "
+        "Each run is scored with its default method. A verdict counts if q ≤ 0.05 over all 5 runs "
         "(Benjamini–Hochberg)."
     )
 
@@ -39,15 +39,15 @@ def test_calibrated_runs_alone() -> None:
 def test_one_run() -> None:
     told = [summarise_runs({"red": [block_evidence(*kind)]}).headline for kind in (OVER, UNDER, CALIBRATED)]
     assert told == [
-        "red says 81.7 % on average and is right 56.7 % of the time: over-confident.",
-        "red says 55.0 % on average and is right 80.0 % of the time: under-confident.",
+        "red is over-confident: states 81.7 % on average and is right 56.7 % of the time.",
+        "red is under-confident: states 55.0 % on average and is right 80.0 % of the time.",
         (
-            "red says 65.0 % on average and is right 65.0 % of the time: no evidence of miscalibration in "
-            "400 rows."
+            "red shows no evidence of miscalibration in 400 rows: states 65.0 % on average and is right "
+            "65.0 % of the time."
         ),
     ]
     assert summarise_runs({"red": [block_evidence((0.9, 3, 1))]}).headline == (
-        "The one run here, red, has too few rows to be judged."
+        "red, the only run loaded, has too few rows for a verdict."
     )
 
 
@@ -55,12 +55,12 @@ def test_forty_runs_and_few_rows() -> None:
     many = summarise_runs({f"run {at}": [block_evidence(*OVER)] for at in range(40)})
     assert many.headline == "All 40 runs are over-confident."
     few = summarise_runs({"a": [block_evidence((0.9, 3, 1))], "b": [block_evidence((0.9, 4, 1))]})
-    assert (few.headline, few.subheadline) == ("Neither of the 2 runs here has rows enough to be judged.", "")
+    assert (few.headline, few.subheadline) == ("Neither of the 2 runs has enough rows for a verdict.", "")
 
 
 def test_no_run_has_no_verdict_to_judge_with_others() -> None:
     nothing = summarise_runs({})
-    assert (nothing.headline, nothing.by_every_method) == ("There is no run here.", ())
+    assert (nothing.headline, nothing.by_every_method) == ("No run is loaded.", ())
 
 
 def test_no_run_is_named_best_or_worst() -> None:

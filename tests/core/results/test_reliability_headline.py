@@ -34,104 +34,116 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         ((), "No row has both a confidence and an outcome."),
         (
             ((0.9, 1, 1),),
-            "1 row is too few to judge by: says 90.0 % on average, is right 100.0 % of the time.",
+            "1 row is too few for a verdict: states 90.0 % on average and is right 100.0 % of the time.",
         ),
         (
             ((0.9, 29, 2),),
-            "29 rows are too few to judge by: says 90.0 % on average, is right 6.9 % of the time.",
+            "29 rows are too few for a verdict: states 90.0 % on average and is right 6.9 % of the time.",
         ),
-        (((0.9, 30, 2),), "Says 90.0 % on average, is right 6.7 % of the time: over-confident."),
-        (((0.5, 1000, 900),), "Says 50.0 % on average, is right 90.0 % of the time: under-confident."),
+        (((0.9, 30, 2),), "Over-confident: states 90.0 % on average and is right 6.7 % of the time."),
+        (((0.5, 1000, 900),), "Under-confident: states 50.0 % on average and is right 90.0 % of the time."),
         (
             ((0.7, 1000, 710),),
             (
-                "Says 70.0 % on average, is right 71.0 % of the time: no evidence of miscalibration in 1,000 "
-                "rows."
+                "No evidence of miscalibration in 1,000 rows: states 70.0 % on average and is right 71.0 % "
+                "of the time."
             ),
         ),
         (
             ((1.0, 50, 50),),
             (
-                "Says 100.0 % on average, is right 100.0 % of the time: no evidence of miscalibration in 50 "
-                "rows."
+                "No evidence of miscalibration in 50 rows: states 100.0 % on average and is right 100.0 % "
+                "of the time."
             ),
         ),
         (
             ((0.3, 200, 60), (0.85, 400, 240), (0.95, 400, 260)),
             (
-                "Says 78.0 % on average, is right 56.0 % of the time: over-confident, mostly in the two top "
-                "bins."
+                "Over-confident, mostly in the two top bins: states 78.0 % on average and is right 56.0 % "
+                "of the time."
             ),
         ),
         (
             ((0.3, 400, 120), (0.95, 600, 300)),
-            "Says 69.0 % on average, is right 42.0 % of the time: over-confident, mostly in the top bin.",
+            (
+                "Over-confident, mostly in the top bin: states 69.0 % on average and is right 42.0 % of the "
+                "time."
+            ),
         ),
         (
             ((0.35, 300, 0), (0.55, 300, 165), (0.85, 300, 120), (0.95, 100, 95)),
             (
-                "Says 62.0 % on average, is right 38.0 % of the time: over-confident, "
-                "mostly in (0.3, 0.4] and in (0.8, 0.9]."
+                "Over-confident, mostly in (0.3, 0.4] and in (0.8, 0.9]: states 62.0 % on average and is "
+                "right 38.0 % of the time."
             ),
         ),
         (
             ((0.05, 300, 200), (0.95, 300, 285)),
-            "Says 50.0 % on average, is right 80.8 % of the time: under-confident, mostly in [0, 0.1].",
+            "Under-confident, mostly in [0, 0.1]: states 50.0 % on average and is right 80.8 % of the time.",
         ),
         (
             ((0.6, 300, 120), (0.9, 300, 210)),
-            "Says 75.0 % on average, is right 55.0 % of the time: over-confident, in both bins.",
+            "Over-confident, in both bins: states 75.0 % on average and is right 55.0 % of the time.",
         ),
         (
             tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11)),
-            "Says 65.0 % on average, is right 40.0 % of the time: over-confident, in all 7 bins.",
+            "Over-confident: states 65.0 % on average and is right 40.0 % of the time.",
         ),
         (
             ((0.05, 100, 100), *((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11))),
             (
-                "Says 57.5 % on average, is right 47.5 % of the time: over-confident, in 7 of 8 bins, though "
-                "under-confident mostly in [0, 0.1]."
+                "Over-confident, in 7 of 8 bins, though under-confident mostly in [0, 0.1]: states 57.5 % "
+                "on average and is right 47.5 % of the time."
             ),
         ),
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
             (
-                "Says 50.0 % on average, is right 50.0 % of the time: too extreme, "
-                "over-confident mostly in the top bin and under-confident mostly in (0.2, 0.3]."
+                "Too extreme, over-confident mostly in the top bin and under-confident mostly in (0.2, "
+                "0.3]: states 50.0 % on average and is right 50.0 % of the time."
             ),
         ),
         (
             ((0.25, 100, 60), (0.5, 5000, 2465), (0.75, 100, 75)),
             (
-                "Says 50.0 % on average, is right 50.0 % of the time: miscalibrated but within tolerance, "
-                "0.7 % off on average."
+                "Miscalibrated but within tolerance, 0.7 % off on average: states 50.0 % on average and is "
+                "right 50.0 % of the time."
             ),
         ),
         (
             ((0.25, 300, 60), (0.75, 300, 240)),
-            ("Says 50.0 % on average, is right 50.0 % of the time: too timid."),
+            ("Too timid: states 50.0 % on average and is right 50.0 % of the time."),
         ),
         (
             ((0.2, 300, 36), (0.5, 300, 132), (0.8, 300, 226)),  # each bin a little too high
-            ("Says 50.0 % on average, is right 43.8 % of the time: over-confident, mostly in (0.1, 0.2]."),
+            (
+                "Over-confident, mostly in (0.1, 0.2]: states 50.0 % on average and is right 43.8 % of the "
+                "time."
+            ),
         ),
         (
             ((0.35, 10, 4), (0.95, 600, 300)),  # half a row under in one bin: no more than chance
-            "Says 94.0 % on average, is right 49.8 % of the time: over-confident, mostly in the top bin.",
+            (
+                "Over-confident, mostly in the top bin: states 94.0 % on average and is right 49.8 % of the "
+                "time."
+            ),
         ),
         (
             ((0.55, 300, 135), (0.95, 300, 215)),  # 70 of the 100 rows of the gap
-            "Says 75.0 % on average, is right 58.3 % of the time: over-confident, mostly in the top bin.",
+            (
+                "Over-confident, mostly in the top bin: states 75.0 % on average and is right 58.3 % of the "
+                "time."
+            ),
         ),
         (
             ((0.55, 300, 125), (0.95, 300, 225)),  # 60 of 100
-            "Says 75.0 % on average, is right 58.3 % of the time: over-confident, in both bins.",
+            "Over-confident, in both bins: states 75.0 % on average and is right 58.3 % of the time.",
         ),
         (
             ((0.25, 500, 250), (0.75, 1000, 250)),
             (
-                "Says 58.3 % on average, is right 33.3 % of the time: over-confident, mostly in the top bin, "
-                "though under-confident mostly in (0.2, 0.3]."
+                "Over-confident, mostly in the top bin, though under-confident mostly in (0.2, 0.3]: states "
+                "58.3 % on average and is right 33.3 % of the time."
             ),
         ),
     ],
@@ -187,7 +199,7 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
 )
 def test_all_choices_speak_of_the_gap_alone(probs: list[float], message: str) -> None:
     evidence = choice_evidence([probs] * 40, [0, 1] * 20, MethodOptions(labels="all"))
-    opening = "Over all choices of every question, probability and share of right ones"
+    opening = "For all choices of every question, the mean probability and the share that is right"
     assert reliability_headline(evidence.binned(get_metric("ece"), Scheme()), None) == f"{opening} {message}"
 
 

@@ -130,7 +130,7 @@ def test_the_headline_begins_with_the_one_verdict(n: int, power: float) -> None:
     for headline in (corp_reliability(evidence).headline, smooth_reliability(evidence).headline):
         opening = headline.split(":")[0].lower()
         if n < 30:
-            assert opening == "12 rows are too few to judge by"
+            assert opening == "12 rows are too few for a verdict"
         else:
             assert opening.startswith(evidence.verdict.words)
         others = {word for word in VERDICT_WORDS.values() if word != evidence.verdict.words}

@@ -54,7 +54,7 @@ def test_of_one_subject_alone() -> None:
 def test_a_difference_is_explained_by_rows_and_by_the_tools_own_way() -> None:
     found = compare_one(ReportedMetric("acc", 0.6, 5, "choice_softmax", "It votes."), left_out=1)
     assert found.agrees is False
-    assert found.reason == "Theirs is of 5 rows, ours of 4, as 1 bad row is left out. It votes."
+    assert found.reason == "The tool used 5 rows, Calib 4, as 1 bad row is left out. It votes."
     plain = compare_one(ReportedMetric("acc", 0.6, 4, "choice_softmax"))
     assert "nothing in the file explains it" in plain.reason
 

@@ -87,7 +87,7 @@ def test_what_cannot_be_given_has_no_curve() -> None:
     assert set(swept.unavailable) == set(SWEPT_METRICS) - {"ece"}
     assert all("one number a question" in why for why in swept.unavailable.values())
     nothing = sweep_bins(block_evidence((0.3, 5, 2)), ("full_ece",))
-    assert (nothing.curves, nothing.headline) == ((), "Nothing here can be swept.")
+    assert (nothing.curves, nothing.headline) == ((), "No metric can be swept over M.")
 
 
 def test_an_m_that_is_not_served_is_refused_alone() -> None:

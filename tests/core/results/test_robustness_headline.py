@@ -52,7 +52,7 @@ def curve_of(
     fitted: NullDistribution | None = None,
     metric: str = "ece",
 ) -> SweepCurve:
-    reason = "" if fitted else "a fitted model has one confidence a row"
+    reason = "" if fitted else "a fitted model has one confidence per row"
     nothing = MappingProxyType[int, str]({})
     return SweepCurve(
         metric, bins, values, MappingProxyType({}), nothing, 0.1, 0, None, null, "", (), fitted, reason
@@ -204,14 +204,14 @@ def test_a_miscalibrated_run_without_a_fitted_model_says_what_is_not_known() -> 
     headline, note = said(curve_of(null=drawn((0.5, 0.5)), metric="full_ece"), OVER)
     assert headline == "Full-ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
     assert note == (
-        f"{EXPECTED.replace('100 rows', '200 rows')}. How much of a change over M is noise is not known: "
-        "a fitted model has one confidence a row. The run is over-confident, by its top label."
+        f"{EXPECTED.replace('100 rows', '200 rows')}. How much of a change over M is noise is not known: a "
+        "fitted model has one confidence per row. The run is over-confident, by its top label."
     )
     assert "more than smaller bins" in said(curve_of(null=drawn((0.5, 0.005), 0.01)), OVER)[0]
 
 
 def test_without_a_null_nothing_is_claimed() -> None:
-    assert said(curve_of()) == (f"{OPENING}.", "How much of it is chance is not known here.")
+    assert said(curve_of()) == (f"{OPENING}.", "How much of the value is chance is not known.")
 
 
 def test_too_few_rows_are_not_compared_with_anything() -> None:

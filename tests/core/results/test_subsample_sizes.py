@@ -45,7 +45,7 @@ def test_every_sample_of_every_question_is_distinguished() -> None:
 def test_a_size_that_fewer_than_half_have_is_refused() -> None:
     found = sizes_of([16, 16, 64], (8, 64))
     assert (found.sizes, found.question_rows.tolist()) == ((8,), [0, 1, 2])
-    why = "N' = 64: 1 of 3 questions has so many samples; up to 16 can be drawn here."
+    why = "N' = 64: 1 of 3 questions has that many samples; choose up to 16."
     assert found.unavailable == {64: why}
     assert sizes_of([16, 64, 64], (64,)).question_rows.tolist() == [1, 2]
     assert sizes_of([16, 64], (64,)).question_rows.tolist() == [1]

@@ -153,7 +153,7 @@ def test_the_diagram_counts_positions() -> None:
     assert (pooled.pair_unit, pooled.table["count"].sum()) == ("labels", 720)
     assert "Over all classes of every position" in pooled.headline
     few = reliability_diagram(dense_evidence(PROBS[:3], LABEL[:3]), "ece")
-    assert few.headline.startswith("3 positions are too few to judge by: says ")
+    assert few.headline.startswith("3 positions are too few for a verdict: states ")
 
 
 def test_concentration_is_of_the_top_label() -> None:

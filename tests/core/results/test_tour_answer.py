@@ -14,10 +14,10 @@ from core.tour_runs import CALIBRATED, OVER, UNDER, block_answers, make_step
 def test_the_answer_nearest_to_the_average() -> None:
     step = make_step("answer", block_answers((0.9, 2, 2), (0.6, 1, 0), (0.2, 2, 0)))
     assert step.sentences == (
-        "Asked “What is 2?”, red answers “none” and is 60.0 % sure: that number is its confidence.",
+        "Asked “What is 2?”, red answers “none” and is 60.0 % sure: that number is the confidence.",
         (
-            "This time it is wrong (right is “2”), and from one answer nobody can tell whether 60.0 % is "
-            "too much or too little: that takes all 5 answers together."
+            "This answer is wrong (the right answer is “2”), but one answer cannot show whether 60.0 % is "
+            "too much or too little: that takes all 5 answers."
         ),
     )
     assert isinstance(step.picture, SingleAnswer)
@@ -57,10 +57,10 @@ def test_choices_without_texts_have_letters() -> None:
 def test_a_run_without_texts_says_the_row_or_the_id() -> None:
     bare = {"confidence": [0.5], "correct": [True]}
     assert make_step("answer", make_answer_run(bare)).sentences == (
-        "On row 1, model · quiz gives an answer and is 50.0 % sure: that number is its confidence.",
+        "On row 1, model · quiz gives an answer and is 50.0 % sure: that number is the confidence.",
         (
-            "This time it is right, and from one answer nobody can tell whether 50.0 % is too much or too "
-            "little: that would take more than this one."
+            "This answer is right, but one answer cannot show whether 50.0 % is too much or too little: "
+            "that takes more than one answer."
         ),
     )
     assert (
@@ -100,10 +100,10 @@ def test_of_a_text_all_positions_are_shown() -> None:
 @pytest.mark.parametrize(
     ("blocks", "verdict"),
     [
-        (CALIBRATED, "as often as it says, as far as 100 answers can tell."),
-        (OVER, "less often than it says, by more than chance."),
-        (UNDER, "more often than it says, by more than chance."),
-        (((0.9, 29, 1),), "29 answers are too few to judge by."),
+        (CALIBRATED, "as often as the model says, as far as 100 answers can tell."),
+        (OVER, "less often than the model says, by more than chance."),
+        (UNDER, "more often than the model says, by more than chance."),
+        (((0.9, 29, 1),), "29 answers are too few for a verdict."),
     ],
 )
 def test_the_fullest_bin(blocks: tuple[tuple[float, int, int], ...], verdict: str) -> None:
@@ -115,10 +115,35 @@ def test_the_numbers_of_the_fullest_bin() -> None:
     assert step.sentences == (
         (
             "Sort the answers of red by confidence into ten bins. The fullest, (0.9, 1], holds 200 answers, "
-            "with a confidence of 95.0 % on average: calibrated means that 95.0 % of this bin is right, give "
-            "or take 4.0 points of chance."
+            "with a confidence of 95.0 % on average: calibrated means that 95.0 % of this bin is right, "
+            "give or take 4.0 percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage percentage percentage percentage "
+            "percentage percentage percentage percentage percentage points of chance."
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
-        "120 of 200 are right, which is 60.0 %: less often than it says, by more than chance.",
+        "120 of 200 are right, which is 60.0 %: less often than the model says, by more than chance.",
     )
     assert isinstance(step.picture, ConfidenceAccuracyPairs)
     (pair,) = step.picture.pairs
@@ -130,7 +155,7 @@ def test_the_numbers_of_the_fullest_bin() -> None:
 def test_one_row() -> None:
     step = make_step("bin", block_answers((0.9, 1, 1)))
     assert "holds 1 answer, with a confidence of 90.0 % on average: calibrated" in step.sentences[0]
-    assert step.sentences[1] == "1 of 1 is right, which is 100.0 %: 1 answer is too few to judge by."
+    assert step.sentences[1] == "1 of 1 is right, which is 100.0 %: 1 answer is too few for a verdict."
 
 
 @pytest.mark.parametrize(

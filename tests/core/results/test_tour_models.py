@@ -9,7 +9,7 @@ from core.run_builders import make_answer_run
 from core.token_run_builders import dense_sums, random_rows, token_run
 from core.tour_runs import CALIBRATED, OVER, block_answers, make_step
 
-MEANING = "The Brier score is low where right answers are sure and wrong ones are not"
+MEANING = "The Brier score is low when right answers have a high confidence and wrong answers a low one"
 SHARP = ((0.99, 300, 297), (0.05, 100, 5))
 """Knows when it is right."""
 POOR = ((0.02, 400, 8),)
@@ -21,10 +21,10 @@ FLAT = ((0.8, 400, 320),)
 def test_one_run_is_best_by_both_numbers() -> None:
     step = make_step("models", block_answers(*SHARP, model="a"), block_answers(*OVER, model="b"))
     assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, a has the lowest, 0.0")
-    assert "and is right 75.5 % of the time, the most of all." in step.sentences[0]
+    assert "and is right 75.5 % of the time, more often than any other." in step.sentences[0]
     assert (
-        "On their common questions its score is clearly lower than every other run's, so of these it is the "
-        "one to trust; always saying 75.5 %"
+        "On their common questions its score is clearly lower than every other run's, so of these is the "
+        "model to trust; always saying 75.5 %"
     ) in step.sentences[1]
     assert step.sentences[1].endswith("and its own score is better than that.")
     assert isinstance(step.picture, Comparison)
@@ -33,7 +33,7 @@ def test_one_run_is_best_by_both_numbers() -> None:
 def test_two_indistinguishable_runs() -> None:
     step = make_step("models", block_answers(*CALIBRATED, model="a"), block_answers(*CALIBRATED, model="b"))
     assert (
-        "cannot be told from that of 1 other run, so this data does not settle which of them to trust most"
+        "cannot be told from that of 1 other run, so this data does not settle which model to trust most"
     ) in step.sentences[1]
 
 
@@ -60,7 +60,7 @@ def test_the_best_score_worse_than_a_constant_is_not_to_be_trusted() -> None:
     step = make_step(
         "models", block_answers((0.9, 400, 200), model="a"), block_answers((1.0, 400, 40), model="b")
     )
-    assert "so of these it stands first; always saying 50.0 % would score 0.2500" in step.sentences[1]
+    assert "so of these comes first; always saying 50.0 % would score 0.2500" in step.sentences[1]
     assert step.sentences[1].endswith("its own score is worse than that.")
 
 
@@ -71,9 +71,9 @@ def test_only_runs_of_one_data_set_and_confidence() -> None:
     assert step.sentences[0].startswith(
         f"{MEANING}: a has 0.3258 by “confidence in the file”, and is right 56.7 %"
     )
-    assert step.sentences[1].startswith("Load a second run to compare it with; always saying 56.7 %")
+    assert step.sentences[1].startswith("Load a second run to compare. For scale: always saying 56.7 %")
     assert (
-        step.selection_note == "It is the only run of the data set quiz that gives “confidence in the file”."
+        step.selection_note == "The run is the only one of the data set quiz with “confidence in the file”."
     )
 
 
@@ -105,8 +105,8 @@ def test_overlapping_scores_do_not_say_which_model_to_trust() -> None:
     )
     assert "while b is right most often" in step.sentences[0]
     assert step.sentences[1].startswith(
-        "On their common questions these two scores cannot be told apart, so this data does not settle which "
-        "of them to trust most: "
+        "On their common questions these two scores cannot be told apart, so this data does not settle "
+        "which model to trust most: "
     )
 
 
@@ -134,7 +134,9 @@ def test_runs_with_one_number_are_distinguished_by_the_other() -> None:
     right = make_step(
         "models", block_answers((0.5, 100, 50), model="a"), block_answers((0.5, 100, 60), model="b")
     )
-    told_of = "b has as low a score as any, 0.2500, and is right 60.0 % of the time, the most of all"
+    told_of = (
+        "b has as low a score as any, 0.2500, and is right 60.0 % of the time, more often than any other"
+    )
     assert told_of in right.sentences[0]
 
 
@@ -143,6 +145,8 @@ def test_the_run_of_the_tour_is_told_where_it_stands() -> None:
         block_answers(*blocks, model=name) for name, blocks in (("a", SHARP), ("b", OVER), ("c", CALIBRATED))
     ]
     told = [make_step("models", *runs, shown=shown).sentences[0] for shown in range(3)]
-    assert told[0].endswith("75.5 % of the time, the most of all.")
-    assert told[1].endswith("the most of all; b has 0.3258.")  # 97.75 of 300
-    assert told[2].endswith("the most of all; c has 0.1775.")  # .0475, .1875, .2475 and .2275 on average
+    assert told[0].endswith("75.5 % of the time, more often than any other.")
+    assert told[1].endswith("more often than any other; b has 0.3258.")  # 97.75 of 300
+    assert told[2].endswith(
+        "more often than any other; c has 0.1775."
+    )  # .0475, .1875, .2475 and .2275 on average

@@ -32,30 +32,30 @@ WAVERING: tuple[Block, ...] = ((0.95, 200, 150), (0.35, 200, 110))
         (
             OVER,
             "Over-confident, and where",
-            f"{LARGEST} (0.9, 1]: 200 answers say 95.0 % on average, and 60.0 % of them are right.",
+            f"{LARGEST} (0.9, 1]: 200 answers state 95.0 % on average, and 60.0 % of them are right.",
         ),
         (
             UNDER,
             "Under-confident, and where",
-            f"{LARGEST} (0.6, 0.7]: 200 answers say 65.0 % on average, and 90.0 % of them are right.",
+            f"{LARGEST} (0.6, 0.7]: 200 answers state 65.0 % on average, and 90.0 % of them are right.",
         ),
         (
             WAVERING,
             "Too extreme",
-            f"{LARGEST} (0.3, 0.4]: 200 answers say 35.0 % on average, and 55.0 % of them are right.",
+            f"{LARGEST} (0.3, 0.4]: 200 answers state 35.0 % on average, and 55.0 % of them are right.",
         ),
         (
             CALIBRATED,
             "No evidence of miscalibration",
             (
-                "No bin is farther off than chance allows: 100 answers say 35.0 % on average, and "
-                "35.0 % of them are right, in the fullest."
+                "No bin is off by more than chance. In the fullest bin, 100 answers state 35.0 % on "
+                "average, and 35.0 % of them are right."
             ),
         ),
         (
             ((0.9, 1, 0),),
             "Too few rows",
-            "1 answer says 90.0 % and is wrong; below 30 answers no more is said of them.",
+            "1 answer says 90.0 % and is wrong; a verdict takes at least 30 answers.",
         ),
     ],
 )
@@ -96,7 +96,9 @@ def test_ece_with_its_m_and_by_chance() -> None:
     numbers = [f"{curve.null.median[0]:.4f}", f"{curve.null.median[-1]:.4f}"]
     assert all(number in step.sentences[1] for number in numbers)
     assert step.sentences[1].startswith("On 500 answers, a perfectly calibrated model would score about ")
-    assert step.sentences[1].endswith(", by chance alone: read an ECE together with its bins and its rows.")
+    assert step.sentences[1].endswith(
+        ", by chance alone: read an ECE together with its number of bins and rows."
+    )
 
 
 def test_without_a_curve_the_reason_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +131,7 @@ def test_the_largest_gap_may_be_on_the_other_side() -> None:
 def test_the_largest_gap_may_be_within_chance() -> None:
     step = make_step("whole", block_answers((0.5, 1000, 475), (0.05, 100, 20)))
     assert step.heading == "Too extreme"
-    assert step.sentences[1].startswith("The largest part of what is more than chance is in [0, 0.1]: ")
+    assert step.sentences[1].startswith("The largest part of the gap beyond chance is in [0, 0.1]: ")
 
 
 def test_rounding_errors_around_zero_count_as_zero() -> None:

@@ -125,7 +125,7 @@ def test_token_runs_claim_no_change() -> None:
 
 def test_few_questions_claim_no_change() -> None:
     result = training_curves({"a": checkpoint(10, (0.9, 29, 2)), "b": checkpoint(20, (0.9, 29, 26))}, "ece")
-    assert "no change is claimed below 30 questions" in result.headline
+    assert "not tested: fewer than 30 questions" in result.headline
 
 
 def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
@@ -244,8 +244,8 @@ def test_an_undefined_number_is_described_as_undefined() -> None:
     assert result.headline == "AUROC not defined → 0.5000; no change is claimed, for the reason below."
     assert result.line_summaries == (
         (
-            "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. No change "
-            "is claimed: AUROC is not defined on the questions that both have."
+            "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. No "
+            "change is claimed: AUROC is not defined on the questions both runs share."
         ),
     )
     assert training_curves({"a": all_right}, "auroc").headline == (
@@ -262,7 +262,7 @@ def test_runs_without_the_metric_are_refused_by_name() -> None:
     result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *OFF)}, "full_ece")
     assert result.lines == ()
     assert set(result.unavailable) == {"a", "b"}
-    assert result.headline == "No run here is a checkpoint that gives this number."
+    assert result.headline == "No run is a checkpoint with this metric."
     with pytest.raises(Unavailable):
         training_curves({}, "no_such_metric")
 

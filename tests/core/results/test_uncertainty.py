@@ -127,7 +127,9 @@ def test_the_auroc_has_delongs_interval() -> None:
 def test_few_of_an_outcome_or_perfect_ranks_have_no_auroc_interval() -> None:
     few = block_evidence((0.9, 40, 38), (0.5, 4, 2))
     assert metric_interval(few, "auroc") is None
-    assert no_interval_reason(few, "auroc") == ("AUROC has no interval below 5 right and 5 wrong answers.")
+    assert no_interval_reason(few, "auroc") == (
+        "AUROC needs at least 5 right and 5 wrong answers for an interval."
+    )
     assert no_interval_reason(block_evidence((0.9, 40, 35)), "auroc") is None
     assert metric_interval(block_evidence((0.9, 20, 20), (0.1, 20, 0)), "auroc") is None
 
@@ -160,10 +162,15 @@ def test_ace_holds_its_bins_fixed_and_says_so() -> None:
 
 def test_there_is_a_reason_where_no_interval_is_known() -> None:
     evidence = calibrated_evidence(100, 4)
-    assert no_interval_reason(evidence, "mce") == "MCE has no interval: no method covers a maximum over bins."
+    assert (
+        no_interval_reason(evidence, "mce")
+        == "MCE has no interval: no interval is valid for a maximum over bins."
+    )
     assert metric_interval(evidence, "mce") is None
     assert no_interval_reason(evidence, "ece") is None
-    assert no_interval_reason(calibrated_evidence(29, 4), "ece") == "ECE has no interval below 30 rows."
+    assert (
+        no_interval_reason(calibrated_evidence(29, 4), "ece") == "ECE needs at least 30 rows for an interval."
+    )
     assert metric_interval(calibrated_evidence(29, 4), "ece") is None
     assert metric_interval(calibrated_evidence(29, 4), "brier") is not None
 

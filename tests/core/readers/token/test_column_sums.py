@@ -66,9 +66,9 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sums", "message"),
     [
-        (np.ones(3), "one sum a class is expected"),
-        (np.ones(4, np.int64), "one sum a class is expected"),
-        (np.ones((2, 2)), "one sum a class is expected"),
+        (np.ones(3), "one sum per class is expected"),
+        (np.ones(4, np.int64), "one sum per class is expected"),
+        (np.ones((2, 2)), "one sum per class is expected"),
         (np.array([1, 1, np.nan, 1]), "finite and not below 0"),
         (np.array([1, 1, -1.0, 1]), "finite and not below 0"),
     ],

@@ -23,7 +23,7 @@ def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
     one = model_run("a", 120)
     seen: dict[str, Evidence] = {id_: replace(one, method=METHODS[id_]) for id_ in ("given", "verbal")}
     comparison = compare_runs(seen)
-    said = "No rank correlation: 1 model, and it takes 3 or more."
+    said = "No rank correlation: 1 model; at least 3 are needed."
     assert (no_trend_reason(comparison), trend_sentences(comparison)) == (said, [said])
     assert no_trend_reason(compare_runs({"a": one, "b": model_run("b", 60)})) is None
     assert no_trend_reason(compare_runs({})) is None

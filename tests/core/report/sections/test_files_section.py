@@ -71,4 +71,4 @@ def test_unavailable_methods_are_grouped_by_reason(tmp_path: Path) -> None:
     note, _ = note_and_tables(tmp_path)
     told = note.partition("Not given: ")[2]
     assert "self-consistency, F_CN, self-consistency, F_CS, self-consistency, F_PC (" in told
-    assert told.count("several sampled answers a question are needed") == 1
+    assert told.count("several sampled answers per question are needed") == 1
