@@ -946,7 +946,10 @@ def sufficient_size_headline(
         return "Too few samples per question to compare sample sizes: every N' is more than half of them."
     reference = sufficient_sizes[0].reference_size
     if not any(differences.values()):
-        return f"Only N' = {reference} is at most half of the samples, so there is no smaller N' to compare with."
+        return (
+            f"Only N' = {reference} is at most half of the samples, so there is no smaller N' to compare with "
+            "it."
+        )
     parts = [
         f"{text} samples are enough for {join_names(methods)}"
         for text, methods in _methods_by_answer(sufficient_sizes, "enough", names).items()

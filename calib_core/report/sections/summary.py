@@ -127,7 +127,7 @@ def _overview(scored: Sequence[_ScoredRun]) -> Overview:
 
 
 def _number_sentence(scored: Sequence[_ScoredRun]) -> str:
-    """The number of a single run with its interval, M and n: "ECE 0.1293 (95 % interval 0.121 to 0.137), …"."""
+    """The number of one run, its interval, M and n: "ECE 0.1293 (95 % interval 0.121 to 0.137), …"."""
     if len(scored) > 1:
         return ""
     one = scored[0]
@@ -216,7 +216,7 @@ def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
 def _diagram_block(
     report_input: ReportInput, scored: Sequence[_ScoredRun], left_out: tuple[str, ...]
 ) -> Block:
-    """One reliability diagram, a line for each run as far as they can be told apart, and what was left out."""
+    """One reliability diagram, a line for each run as far as they stay apart, and what was left out."""
     lines, drawn = _lines(report_input, scored)
     if not lines.lines:
         return Block(LEFT_OUT_HEADING, remarks=(*dict.fromkeys(lines.unavailable.values()), *left_out))
