@@ -2,8 +2,8 @@
 
 Starts the server as `make run` does, on a cache folder that is empty, then on the same folder again, and
 opens Start in a browser without anything kept. From there it follows the menu to every page twice, and moves
-each page's main control. A page counts as shown when its script rests, all its tables and charts are drawn, and
-nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this script.
+each page's main control. A page counts as shown when its script rests, all its tables and charts are drawn,
+and nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this script.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ STARTS: Final = ("first start", "next start")
 FIRST: Final = "start"
 
 INTRODUCTION: Final = (
-    "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the script "
-    "at rest and every table and chart drawn; the median of {times} servers. First start: the server's cache "
+    "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the "
+    "script at rest and every table and chart drawn; the median of {times} servers. First start: the server's cache "
     "folder is empty. Next start: it holds what the first start kept. The browser has nothing kept at either "
     "one. From the server's start: the process of Python included."
 )

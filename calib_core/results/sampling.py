@@ -947,8 +947,8 @@ def sufficient_size_headline(
     reference = sufficient_sizes[0].reference_size
     if not any(differences.values()):
         return (
-            f"Only N' = {reference} is at most half of the samples, so there is no smaller N' to compare with "
-            "it."
+            f"Only N' = {reference} is at most half of the samples, so there is no smaller N' to compare "
+            "with it."
         )
     parts = [
         f"{text} samples are enough for {join_names(methods)}"
