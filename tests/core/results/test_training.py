@@ -319,7 +319,7 @@ def test_steps_of_runs_that_cannot_be_paired_are_only_counted() -> None:
     }
     (summary,) = training_curves(made, "ece").step_summaries
     assert summary.startswith(
-        "ECE falls throughout? Cannot be told: the values fall in 1 of 2 steps, but model"
+        "ECE falls throughout? Cannot be told: the values fall in 1 of 2 steps, but these"
     )
     (twice, _) = training_curves(
         {**made, "b1": checkpoint(1, *OFF, model="b"), "b2": checkpoint(2, *RIGHT, model="b")}, "ece"
