@@ -243,7 +243,7 @@ def show_checkpoint_table(
     if not runs:
         return
     shown, columns = checkpoint_frame(result, others)
-    columns = fit_column_widths(columns, shown, *({"Line", "Checkpoint"} & {*shown.columns}))
+    columns = fit_column_widths(columns, shown, *({"Line"} & {*shown.columns}))
     key = f"checkpoints_{chosen}"
     st.dataframe(
         shown,
@@ -306,22 +306,33 @@ def show_panels(
 ) -> None:
     """Draw each metric over training, side by side where there is room."""
     if len(results) == 1:
-        _show_panel(choice, results[0], styles, chosen, "training")
+        _show_panel(choice, results[0], styles, chosen, "training", narrow=False)
         return
     width = _MIN_PANEL_WIDTH if chosen is None else _MIN_PANEL_WIDTH_BESIDE
     with st.grid(min(len(results), MAX_PANELS_PER_ROW), min_column_width=width, gap="medium"):
         for number, result in enumerate(results):
             with st.container():
                 _show_panel(
-                    choice, result, styles, chosen, f"training_{result.metric}" if number else "training"
+                    choice,
+                    result,
+                    styles,
+                    chosen,
+                    f"training_{result.metric}" if number else "training",
+                    narrow=len(results) >= MAX_PANELS_PER_ROW,
                 )
 
 
 def _show_panel(
-    choice: RunChoice, result: Training, styles: Mapping[str, int], chosen: str | None, key: str
+    choice: RunChoice,
+    result: Training,
+    styles: Mapping[str, int],
+    chosen: str | None,
+    key: str,
+    *,
+    narrow: bool,
 ) -> None:
     show_figure(
-        lambda theme: training_figure(result, theme, selected=chosen, style_indices=styles),
+        lambda theme: training_figure(result, theme, selected=chosen, style_indices=styles, narrow=narrow),
         key=key,
         alt=describe_training(result),
         export=training_export(choice, result, f"{METRICS[result.metric].title} over training"),

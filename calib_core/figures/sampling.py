@@ -102,15 +102,15 @@ def _plotted_curves(result: SampleSizeSweep, metric: str) -> list[SampleSizeCurv
 def _curve_legend_entry(
     result: SampleSizeSweep, curve: SampleSizeCurve, theme: Theme, n_curves: int
 ) -> dict[str, Any]:
-    """The legend entry of a curve, with the sample size that is enough where one is known."""
+    """The legend entry of a curve, with the sample size that is enough, or better, where one is known."""
     style = method_style(curve.method, theme)
     if n_curves == 1 and curve.metric == "accuracy":
         name = f"Accuracy of the {MAJORITY_ANSWER}"
     else:
         name = METHOD_SYMBOLS[curve.method]
-        sizes = (found.size for found in result.sufficient_sizes if found.method == curve.method)
-        if size := next(sizes, None):
-            name += f" (N' = {size} is enough)"
+        found = next((found for found in result.sufficient_sizes if found.method == curve.method), None)
+        if found is not None and found.answer != "none":
+            name += f" (N' = {found.answer_text} is {found.answer})"
     return legend_entry(name, "lines+markers", line=style.line(), marker=style.marker(theme, 8))
 
 

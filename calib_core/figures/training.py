@@ -37,6 +37,9 @@ MAX_LINEAR_DECADES: Final = 1.5
 _MIN_TICK_DISTANCE: Final = 0.13
 """The least distance of two ticks as a fraction of the axis: closer ones would have overlapping labels."""
 
+_MIN_TICK_DISTANCE_NARROW: Final = 0.22
+"""The same in a panel of a third of the page's width."""
+
 
 def progress_text(progress: float) -> str:
     """A step or a number of tokens in at most four digits.
@@ -79,7 +82,9 @@ def axis_positions(progresses: Sequence[float]) -> dict[float, float]:
     return {progress: math.log10(progress) if progress > 0 else zero for progress in progresses}
 
 
-def training_axis(theme: Theme, title: str, positions: dict[float, float]) -> dict[str, Any]:
+def training_axis(
+    theme: Theme, title: str, positions: dict[float, float], min_distance: float = _MIN_TICK_DISTANCE
+) -> dict[str, Any]:
     """The axis of training progress, with ticks at checkpoints.
 
     The last checkpoint always has a tick; those too close to the tick after them have none.
@@ -92,16 +97,18 @@ def training_axis(theme: Theme, title: str, positions: dict[float, float]) -> di
         What progress is measured in.
     positions : dict[float, float]
         Progress → position, from `axis_positions`.
+    min_distance : float
+        The least distance of two ticks as a fraction of the axis.
     """
     if not positions:
         return axis(theme, title, standoff=6, range=[0, 1], showticklabels=False)
     log = any(position != progress for progress, position in positions.items())
     low, high = min(positions.values()), max(positions.values())
     padding = 0.04 * (high - low) or max(0.1 * abs(high), 0.5)
-    min_distance = _MIN_TICK_DISTANCE * (high - low + 2 * padding)
+    least = min_distance * (high - low + 2 * padding)
     ticks: list[float] = []
     for progress in sorted(positions, reverse=True):
-        if not ticks or positions[ticks[-1]] - positions[progress] >= min_distance:
+        if not ticks or positions[ticks[-1]] - positions[progress] >= least:
             ticks.append(progress)
     ticks.reverse()
     return axis(
@@ -129,6 +136,7 @@ def training_figure(
     *,
     selected: str | None = None,
     style_indices: Mapping[str, int] | None = None,
+    narrow: bool = False,
 ) -> Figure:
     """The metric over tokens seen or steps, with the null band of each line.
 
@@ -143,6 +151,8 @@ def training_figure(
     style_indices : Mapping[str, int], optional
         Run key → index of the run among all loaded runs. A line consists of many runs and has the style of
         the last one, the trained model.
+    narrow : bool
+        Whether other metrics stand beside: fewer ticks, and a legend of the same height in each panel.
 
     Notes
     -----
@@ -162,14 +172,20 @@ def training_figure(
     ]
     if any(_points_with_null(line) for line in lines):
         data.append(band_legend_entry(theme))
-    top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
+    names = legend_names(data)
+    if narrow and not any(_points_with_null(line) for line in lines):
+        names += legend_names([band_legend_entry(theme)])  # room for the entry that other panels have
+    top, one_per_line = legend_margin(names, one_per_line=True)
     layout = base_layout(theme, height=_PANEL_HEIGHT + top, top=top, one_per_line=one_per_line)
     return {
         "data": data or [empty_trace()],
         "layout": layout
         | {
             "hovermode": "closest",
-            "xaxis": training_axis(theme, result.axis, positions),
+            "showlegend": narrow or len(names) > 1,
+            "xaxis": training_axis(
+                theme, result.axis, positions, _MIN_TICK_DISTANCE_NARROW if narrow else _MIN_TICK_DISTANCE
+            ),
             "yaxis": _value_axis(result, theme, lines),
             "annotations": []
             if lines

@@ -27,7 +27,7 @@ from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, metric_availability, score
 from calib_core.runs import RunInfo, TokenRun
-from calib_core.wording import NOT_DEFINED, as_clause, compact_count, format_number, join_names, plural
+from calib_core.wording import NOT_DEFINED, compact_count, format_number, join_names, plural
 
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
@@ -525,9 +525,8 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     known = [value for value in values if value is not None]
     n_as_wished = sum((later > earlier) if rises else (later < earlier) for earlier, later in pairwise(known))
     as_they_stand = f"the values {verbs} in {n_as_wished} of {plural(n_steps, 'step')}"
-    reason = next((step.reason for step in line.steps if step.difference is None), None)
-    if reason:
-        return f"{question} Cannot be told: {as_they_stand}, but {as_clause(reason)}."
+    if any(step.difference is None for step in line.steps):
+        return f"{question} Cannot be told: {as_they_stand}, but these checkpoints cannot be paired."
     return (
         f"{question} Cannot be told: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
     )

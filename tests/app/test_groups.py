@@ -383,3 +383,15 @@ def test_two_levels_against_one_are_corrected_together(data: Path, visit: Visit)
             visit("groups", by="shots", runs="llama-7b-facts-0-shot,llama-7b-facts-5-shot"), "Difference"
         ).columns
     )
+
+
+def test_the_replication_stands_beside_the_runs(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    text = page_text(visit("groups", by="shots"))
+    assert (
+        "Cannot be told. Published: the larger model, 13b-chat, lies closer to the diagonal. Here: " in text
+    )
+    assert (
+        "0-shot and 5-shot are both drawn, without a result. Here the ECE differs: 5-shot less 0-shot" in text
+    )
+    assert "57 subjects" in text

@@ -252,3 +252,33 @@ def test_a_single_run_without_parsed_samples_keeps_its_rows(data: Path, visit: V
     assert "no readable answer = confidence 0 and wrong (12 rows)" in page_text(at)
     choose(at, "methods_shown", ["cluster_size"])
     assert list(numbers_by_method(at)) == ["self-consistency, F_CS"]
+
+
+def test_the_paper_is_judged_on_these_runs(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "sampled.jsonl", [{**row, "p_true": 0.5} for row in samples(60)])
+    at = visit("methods")
+    text = page_text(at)
+    assert "The paper beside your runs" in text
+    assert (
+        "Published: one of F_CN, F_CS and F_PC has the lowest Brier score, in all 8 columns. Here: " in text
+    )
+    assert "no run here is of multiple choice" in text
+    shown = screens.table(at, "Number", "Mistral-7B (paper)").set_index("Number")
+    (own,) = (name for name in shown.columns if name.endswith(", difference"))
+    wanted = score(load(data / "sampled.jsonl")[0], method="cluster_size", metric="brier").value
+    assert wanted is not None
+    assert shown[own.removesuffix(", difference")]["Brier, self-consistency, F_CS"] == f"{wanted:.3f}"
+    less = f"{wanted - 0.185:+.3f}".replace("-", "−")
+    assert shown[own]["Brier, self-consistency, F_CS"] == less
+    math = screens.table(visit("methods", paper="5"), "Number", "Mistral-7B (paper)").set_index("Number")
+    assert math["Mistral-7B (paper)"]["Brier, self-consistency, F_CS"] == "0.225"
+
+
+def test_f_cn_on_multiple_choice_says_how_few_values_it_has(data: Path, visit: Visit) -> None:
+    row = {"choices": ["2", "3", "5"], "gold_index": 0, "samples": ["2", "2", "3", "5", "2", "2", "2", "2"]}
+    write_jsonl(data / "choice.jsonl", [{"id": f"q{at}", **row} for at in range(40)])
+    note = "F_CN says little on multiple choice: 3 options and 8 samples leave it 3 values, 0.625 to 0.875"
+    assert note in page_text(visit("methods"))
+    (data / "choice.jsonl").unlink()
+    write_jsonl(data / "open.jsonl", samples(40))
+    assert "multiple choice: 3" not in page_text(visit("methods"))

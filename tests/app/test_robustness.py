@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core.api import load
 from calib_core.results.evidence import gather_evidence
+from calib_core.results.published import compare_rsd
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, sweep_bins
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
@@ -212,13 +213,33 @@ def test_the_classes_that_occur_are_counted(token_file: Path, visit: Visit) -> N
     ]
 
 
-def test_published_figures_are_called_so(token_file: Path, visit: Visit) -> None:
+def test_the_paper_s_numbers_stand_beside_the_run_s(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
     at = visit("robustness")
-    assert "Published figures, other models and data" in page_text(at)
-    shown = screens.table(at, "Model", "RSD over seven M")["RSD over seven M"].to_list()
-    assert shown == ["40.93 %", "44.90 %", "7.56 %", "8.36 %"]
-    assert "It never compares models" in page_text(at)
+    result = sweep_bins(gather_evidence(load(token_file)[0], "tokens"))
+    rsd = {curve.metric: curve.rsd for curve in result.curves}
+    shown = screens.table(at, "Number", "2B (paper)").set_index("Number")
+    assert shown["7B (paper)"].to_list() == ["44.90 %", "8.36 %", "–"]
+    (own,) = (name for name in shown.columns if name.startswith("gpt") and "difference" not in name)
+    full, classwise = rsd["full_ece"], rsd["cw_ece"]
+    assert full is not None
+    assert classwise is not None
+    assert shown[own]["RSD of Full-ECE"] == f"{100 * full:.2f} %"
+    less = f"{100 * (classwise - 0.4490):+.2f} pp".replace("-", "−")
+    assert shown[f"{own}, difference"]["RSD of cw-ECE"] == less
+    (finding,) = compare_rsd({own: result}).findings
+    text = page_text(at)
+    assert f"Published: {finding.published}. Here: {finding.details}." in text
+    assert "Published numbers are of other models and questions" in text
+    assert "It never compares models" in text
+    less = f"{100 * (classwise - 0.4093):+.2f} pp".replace("-", "−")
+    with_2b = screens.table(visit("robustness", paper="1"), "Number", "2B (paper)").set_index("Number")
+    assert with_2b[f"{own}, difference"]["RSD of cw-ECE"] == less
+
+
+def test_few_positions_say_why_nothing_is_judged(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(20))
+    assert "Not judged: 20 rows, fewer than 30." in page_text(visit("robustness"))
 
 
 def test_an_unknown_choice_is_reported(token_file: Path, visit: Visit) -> None:

@@ -123,11 +123,15 @@ def test_the_chosen_checkpoint_shows_its_diagram(checkpoints: list[Path], visit:
 def test_a_missing_checkpoint_shows_no_diagram(checkpoints: list[Path], visit: Visit) -> None:
     assert checkpoints
     at = visit("training", at="nobody")
-    assert [chart.key for chart in at.get("plotly_chart")] == ["training"]
+    assert [chart.key for chart in at.get("plotly_chart")] == [
+        "training",
+        "training_nll",
+        "training_accuracy",
+    ]
 
 
 def test_metric_and_m_are_chosen(checkpoints: list[Path], visit: Visit) -> None:
-    at = choose(choose(visit("training"), "metric", "brier"), "m_typed", 50)
+    at = choose(choose(visit("training", metric="ece"), "metric", "brier"), "m_typed", 50)
     wanted = score(load(checkpoints[0])[0], method="tokens", metric="brier")
     assert lines(at)["gpt"]["y"][0] == pytest.approx(wanted.value, abs=1e-6)
     assert screens.address(at) == {"metric": "brier", "m": "50"}
@@ -182,3 +186,40 @@ def test_checkpoints_of_answers_are_compared_on_the_same_questions(data: Path, v
     headline = screens.plain(visit("training").header[0].value)
     assert headline.startswith("ECE 0.4000 → 0.0000: lower, −0.4000 (95 % −0.")
     assert headline.endswith("on 200 questions.")
+
+
+def test_full_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[Path], visit: Visit) -> None:
+    at = visit("training")
+    assert [chart.key for chart in at.get("plotly_chart")] == [
+        "training",
+        "training_nll",
+        "training_accuracy",
+    ]
+    assert screens.address(at) == {}
+    for key, metric in (("training", "full_ece"), ("training_nll", "nll"), ("training_accuracy", "accuracy")):
+        (line,) = (trace for trace in figure(at, key)["data"] if trace.get("customdata"))
+        wanted = [score(load(path)[0], method="tokens", metric=metric).value for path in checkpoints]
+        assert line["y"] == pytest.approx(wanted, abs=1e-6)
+    table = screens.table(at, "Checkpoint", "Accuracy")
+    assert table["Step"].to_list() == list(STEPS)  # numbers, so that 100 is sorted before 1600
+    text = page_text(at)
+    assert "Full-ECE falls throughout? Cannot be told: the values fall in " in text
+    assert "Accuracy rises throughout? Cannot be told" in text
+    assert "Published: Full-ECE falls as training goes on. Here: gpt (a token-level run keeps sums" in text
+    choose(at, "also_shown", ["brier"])
+    assert [chart.key for chart in at.get("plotly_chart")] == ["training", "training_brier"]
+    assert screens.address(at) == {"also": "brier"}
+    assert [chart.key for chart in visit("training", also="brier").get("plotly_chart")] == [
+        "training",
+        "training_brier",
+    ]
+
+
+def test_tokens_are_numbers_with_a_unit(data: Path, visit: Visit) -> None:
+    for seen in (300_000_000_000, 12_800_000_000_000):
+        write_csv(data / f"{seen}.csv", quiz(60, model="red", tokens_seen=seen))
+    at = visit("training")
+    assert screens.table(at, "Checkpoint", "Tokens seen")["Tokens seen"].to_list() == [0.3, 12.8]
+    assert "at 300B tokens" in page_text(at)
+    assert "at 12.8T tokens" in page_text(at)
+    assert figure(at, "training")["layout"]["xaxis"]["ticktext"] == ["300B", "12.8T"]

@@ -1,10 +1,33 @@
-"""The published numbers equal those in the papers."""
+"""The published numbers equal those in the papers, and their findings are judged by the runs' statistics."""
 
 from __future__ import annotations
 
-import polars as pl
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
 
-from calib_core.results.published import published_methods, published_rsd
+import polars as pl
+import pytest
+
+from calib_core.edges import Scheme
+from calib_core.inference.null import NullDistribution
+from calib_core.inference.paired_test import PairedTest
+from calib_core.report.published_table import published_rows
+from calib_core.results.best import PairDifference, PairedComparison
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.methods_table import MethodsCell, MethodsTable
+from calib_core.results.published import (
+    Finding,
+    compare_mmlu,
+    compare_published_methods,
+    compare_rsd,
+    compare_training,
+    published_methods,
+    published_rsd,
+)
+from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve
+from calib_core.results.training import training_curves
+from core.results.test_training import checkpoint
 
 
 def test_table_one_of_the_full_ece_paper() -> None:
@@ -44,3 +67,201 @@ def test_its_corners_and_its_sums() -> None:
     sums = table.group_by("model", maintain_order=True).agg(pl.col("ece", "brier").sum())
     assert [round(value, 3) for value in sums["ece"]] == [3.194, 3.482, 2.295, 2.008]
     assert [round(value, 3) for value in sums["brier"]] == [3.705, 3.818, 2.837, 2.448]
+
+
+# --- The findings, judged on one's own runs -------------------------------------------------------
+
+
+def sweep(
+    full: float | None, classwise: float | None, *, p: float = 0.005, n: int = 2000, band: float = 0.02
+) -> Sweep:
+    """A sweep over the paper's M with these RSDs, whose draws' RSDs have bands `band` wide."""
+
+    def curve(metric: str, rsd: float | None) -> SweepCurve:
+        null = NullDistribution(
+            199, 0, *((0.01,) * 7,) * 3, p=(p,) * 7, rsd_median=0.5, rsd_low=0.5, rsd_high=0.5 + band
+        )
+        return SweepCurve(metric, PAPER_BINS, (0.1,) * 7, {}, {}, rsd, 0, None, null, metric)
+
+    curves = (curve("full_ece", full), *([] if classwise is None else [curve("cw_ece", classwise)]))
+    reasons = {"cw_ece": "Sums by class were not kept."}
+    return Sweep("a", "tokens", PAPER_BINS, 0, curves, reasons, n, n, "")
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "detail"),
+    [
+        (sweep(0.05, 0.4), "holds", "RSD 5.0 % against 40.0 %"),
+        (sweep(0.4, 0.05), "fails", "RSD 40.0 % against 5.0 %"),
+        (sweep(0.05, 0.4, p=0.3), "unknown", "its RSD is noise"),
+        (sweep(0.4, 0.41), "unknown", "closer than noise allows to tell (1.4 %)"),
+        (sweep(0.05, 0.4, n=29), "unknown", "below 30 rows"),
+        (sweep(0.05, None), "unknown", "no cw-ECE: sums by class were not kept"),
+        (sweep(None, 0.4), "unknown", "not every M has one value"),
+        (replace(sweep(0.05, 0.4), bins=(5, 10)), "unknown", "the paper's RSD is over M in {5, 10, 20, 50"),
+        (replace(sweep(0.05, 0.4), ddof=1), "unknown", "with ddof 0"),
+    ],
+)
+def test_the_rsd_is_judged_where_it_is_more_than_noise(made: Sweep, kind: str, detail: str) -> None:
+    (finding,) = compare_rsd({"gpt": made}).findings
+    assert finding.kind == kind
+    assert detail in finding.details
+    assert finding.sentence.startswith("Published: Full-ECE depends less on M than cw-ECE: RSD 7.56 %")
+
+
+def test_own_rsd_stands_beside_the_paper_s_with_its_difference() -> None:
+    result = compare_rsd({"gpt": sweep(0.05, 0.4), "other M": replace(sweep(0.05, 0.4), ddof=1)}, "2B")
+    assert list(result.own_columns.values()) == ["gpt"]
+    assert published_rows(result)[:2] == [
+        {
+            "Number": "RSD of cw-ECE",
+            "2B (paper)": "40.93 %",
+            "7B (paper)": "44.90 %",
+            "gpt": "40.00 %",
+            "gpt, difference": "−0.93 pp",
+        },
+        {
+            "Number": "RSD of Full-ECE",
+            "2B (paper)": "7.56 %",
+            "7B (paper)": "8.36 %",
+            "gpt": "5.00 %",
+            "gpt, difference": "−2.56 pp",
+        },
+    ]
+    (only,) = result.remarks
+    assert "left out" in only
+    own = result.to_frame().filter(~pl.col("published"))
+    assert own.select("column", "value").rows() == [("gpt", 0.4), ("gpt", 0.05)]
+    assert own["difference"].to_list() == pytest.approx([0.4 - 0.4093, 0.05 - 0.0756])
+    assert result.to_frame().filter("published").height == 4
+
+
+def test_runs_of_different_judgements_are_counted() -> None:
+    (finding,) = compare_rsd({"a": sweep(0.05, 0.4), "b": sweep(0.4, 0.05), "c": sweep(0.05, None)}).findings
+    assert finding.verdict == "holds on 1 of 3 runs, does not hold on 1, cannot be told on 1"
+    assert finding.details.startswith("holds for a (RSD 5.0 % against 40.0 %); does not hold for b (")
+    (many,) = compare_rsd({name: sweep(0.05, 0.4) for name in "abcd"}).findings
+    assert (many.kind, many.verdict) == ("holds", "holds here")
+    assert many.details.endswith("b (RSD 5.0 % against 40.0 %) and 2 more")
+
+
+def methods_table(briers: dict[str, dict[str, float]], p: float = 1e-6) -> MethodsTable:
+    """Runs whose methods have these Brier scores; every pair of them differs with this p (Holm)."""
+    cells = {
+        (run, method): MethodsCell(
+            run, method, 0.1, brier, 0.7, 0.8, 0.5, 100, 100, "majority answer", None, ""
+        )
+        for run, of_run in briers.items()
+        for method, brier in of_run.items()
+    }
+    paired = {
+        run: PairedComparison(
+            {"brier": of_run, "brier_skill": {}},
+            dict.fromkeys(of_run),
+            {
+                "brier": tuple(
+                    PairDifference(
+                        "brier",
+                        first,
+                        second,
+                        PairedTest(of_run[first] - of_run[second], -1, 1, p, 100, 100),
+                        p,
+                    )
+                    for first, second in combinations(of_run, 2)
+                )
+            },
+            {"brier": 1},
+            {},
+        )
+        for run, of_run in briers.items()
+    }
+    methods = tuple(dict.fromkeys(method for of_run in briers.values() for method in of_run))
+    return MethodsTable(Scheme(), "common", "missing", tuple(briers), methods, cells, {}, "own", paired, "")
+
+
+def judged(table: MethodsTable, *, choices: bool = False) -> list[str]:
+    """The kinds of the three findings on these runs."""
+    titles = {run: run for run in table.runs}
+    findings = compare_published_methods(table, titles, dict.fromkeys(table.runs, choices)).findings
+    return [finding.kind for finding in findings]
+
+
+BEST = {"cluster_number": 0.2, "cluster_size": 0.1, "pairwise": 0.15, "p_true": 0.25}
+
+
+def test_self_consistency_is_judged_against_every_other_method() -> None:
+    assert judged(methods_table({"a": BEST}))[0] == "holds"
+    assert judged(methods_table({"a": BEST | {"p_true": 0.05}}))[0] == "fails"
+    assert judged(methods_table({"a": BEST}, p=0.2))[0] == "unknown"
+    assert judged(methods_table({"a": {name: BEST[name] for name in list(BEST)[:3]}}))[0] == "unknown"
+    assert judged(methods_table({"a": {"p_true": 0.1, "verbal": 0.2}}))[0] == "unknown"
+
+
+def test_the_p_of_a_run_is_corrected_for_the_number_of_runs() -> None:
+    assert judged(methods_table({"a": BEST}, p=0.04))[0] == "holds"
+    assert judged(methods_table({"a": BEST, "b": BEST}, p=0.04))[0] == "unknown"
+
+
+def test_f_cn_is_judged_on_multiple_choice_and_f_pc_on_open_answers() -> None:
+    weak = {"cluster_number": 0.3, "cluster_size": 0.1, "pairwise": 0.15}
+    assert judged(methods_table({"a": weak}), choices=True)[1:] == ["holds", "unknown"]
+    strong = {"cluster_number": 0.05, "cluster_size": 0.1, "pairwise": 0.15}
+    assert judged(methods_table({"a": strong}), choices=True)[1:] == ["fails", "unknown"]
+    assert judged(methods_table({"a": strong}))[1:] == ["unknown", "holds"]
+    assert judged(methods_table({"a": weak}))[1:] == ["unknown", "fails"]
+
+
+def test_what_the_paper_s_own_table_says_is_what_is_judged() -> None:
+    """The three findings, checked on the published numbers themselves."""
+    table = published_methods()
+    own = ("cluster_number", "cluster_size", "pairwise")
+    for (dataset, _), part in table.group_by("dataset", "model"):
+        brier = dict(part.select("method", "brier").iter_rows())
+        assert min(brier, key=brier.__getitem__) in own
+        if dataset == "MathQA":
+            assert brier["cluster_number"] > max(brier["cluster_size"], brier["pairwise"])
+        else:
+            assert brier["pairwise"] > max(brier["cluster_size"], brier["cluster_number"])
+
+
+def test_own_methods_stand_beside_the_chosen_column() -> None:
+    table = methods_table({"a": BEST | {"verbal": 0.3}, "b": {"verbal": 0.3}})
+    result = compare_published_methods(
+        table, {"a": "mine", "b": "other"}, {"a": True, "b": True}, "MathQA, Mixtral-8x7B"
+    )
+    rows = {row["Number"]: row for row in published_rows(result)}
+    row = rows["Brier, self-consistency, F_CS"]
+    assert (row["Mixtral-8x7B (paper)"], row["mine"], row["mine, difference"]) == ("0.190", "0.100", "−0.090")
+    assert rows["Brier, stated confidence"]["mine, difference"] == "–"
+    assert "other" not in row
+    assert result.remarks == ("Without any of the paper's confidences: other.",)
+
+
+def test_training_is_judged_by_the_paired_difference() -> None:
+    def finding(first: int, last: int) -> Finding:
+        ends = {"a": checkpoint(1, (0.9, 200, first)), "b": checkpoint(2, (0.9, 200, last))}
+        return compare_training(training_curves(ends, "ece")).findings[0]
+
+    assert finding(100, 180).kind == "holds"
+    assert finding(180, 100).kind == "fails"
+    assert finding(176, 178).kind == "unknown"
+    assert "no clear change" in finding(176, 178).details
+    nothing = compare_training(training_curves({"a": checkpoint(1, (0.9, 200, 9))}, "full_ece"))
+    assert nothing.findings[0].kind == "unknown"
+    assert "gives one number a question" in nothing.findings[0].details
+
+
+def of_size(billions: float, right: int, **info: Any) -> AnswerEvidence:
+    return checkpoint(1, (0.9, 200, right), params_b=billions, model=f"llama-{billions:g}b", **info)
+
+
+def test_the_replication_is_judged_by_pairs_that_differ_in_size_alone() -> None:
+    size, shots, tuning, subject = compare_mmlu({"a": of_size(7, 100), "b": of_size(13, 180)}).findings
+    assert size.kind == "holds"
+    assert "ECE of 13B less 7B" in size.details
+    assert (shots.kind, tuning.kind, subject.kind) == ("none",) * 3
+    assert compare_mmlu({"a": of_size(7, 180), "b": of_size(13, 100)}).findings[0].kind == "fails"
+    assert compare_mmlu({"a": of_size(7, 178), "b": of_size(13, 180)}).findings[0].kind == "unknown"
+    assert compare_mmlu({"a": of_size(7, 178)}).findings[0].details.startswith("no two runs here differ in")
+    shot = {"a": of_size(7, 100, shots=0), "b": of_size(7, 180, shots=5)}
+    assert "5-shot less 0-shot" in compare_mmlu(shot).findings[1].published

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calib_core.report.sections.sampling import sampling_tiles
 from calib_core.results.sampling import (
+    METHOD_SYMBOLS,
     BrierDifference,
     SamplingPlan,
     SufficientSize,
@@ -157,3 +159,25 @@ def test_another_measure_needs_no_other_draws() -> None:
     assert "within ±0.9 of that at N' = 8" in wide.sufficiency_definition
     assert wide.curves is result.curves
     assert wide.to_frame()["enough"][0] == 2
+
+
+def test_the_tile_says_what_the_headline_says() -> None:
+    for seed in range(2):
+        made = make_run(make_questions(40, 16, seed=seed, lost=0.3))
+        result = sample_size_sweep(made, SamplingPlan((2, 4, 8), 10, 0), tolerance=0.01)
+        for tile, found in zip(sampling_tiles(result), result.sufficient_sizes, strict=False):
+            name = METHOD_SYMBOLS[found.method]
+            assert tile.label == f"{name}: {'better' if found.answer == 'better' else 'enough'} at N'"
+            assert tile.value == found.answer_text
+            clauses = [clause for clause in result.headline.rstrip(".").split("; ") if name in clause]
+            assert len(clauses) == 1
+            assert found.answer_text.casefold() in clauses[0].casefold()
+
+
+def test_a_better_size_is_the_answer_where_none_is_as_good() -> None:
+    better = sufficient_size("a", {4: difference(-0.03, -0.02), 8: difference(0.01, 0.02)}, 16, 0.005)
+    assert (better.answer, better.answer_size, better.answer_text) == ("better", 4, "4")
+    none = sufficient_size("a", {4: difference(0.01, 0.02)}, 16, 0.005)
+    assert (none.answer, none.answer_size, none.answer_text) == ("none", None, "no N' below 16")
+    both = sufficient_size("a", {4: difference(-0.03, -0.02), 8: difference(-0.001, 0.001)}, 16, 0.005)
+    assert (both.answer, both.answer_text, both.better_size) == ("enough", "8", 4)

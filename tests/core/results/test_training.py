@@ -14,7 +14,12 @@ from calib_core.metrics import METRICS
 from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.score import score
-from calib_core.results.training import Training, line_summary, training_curves
+from calib_core.results.training import (
+    Training,
+    default_training_metrics,
+    line_summary,
+    training_curves,
+)
 from calib_core.results.uncertainty import paired_difference
 from calib_core.runs import RunInfo
 from core.figures.sweep_builders import make_line
@@ -279,3 +284,57 @@ def test_the_frame_has_one_row_per_checkpoint() -> None:
     assert frame["line"].to_list() == ["gpt", "gpt"]
     assert frame["value"].to_list() == [point.value for point in result.lines[0].points]
     assert training_curves({}, "ece").to_frame().columns == frame.columns
+
+
+def test_improving_throughout_needs_every_step_to_be_clear() -> None:
+    def summary(*right: int, metric: str = "ece") -> str:
+        made = {
+            str(step): checkpoint(step, (0.9, 200, right_ones)) for step, right_ones in enumerate(right, 1)
+        }
+        return training_curves(made, metric).step_summaries[0]
+
+    assert summary(80, 120, 160) == (
+        "ECE falls throughout? Yes: each of the 2 steps is clearly lower, corrected for 2 differences (Holm)."
+    )
+    assert summary(80, 120, 160, metric="accuracy").startswith(
+        "Accuracy rises throughout? Yes: each of the 2 "
+    )
+    against = summary(80, 160, 120)
+    assert against.startswith("ECE falls throughout? No: clearly higher from step2 to step3, +0.2000 (95 % ")
+    assert summary(80, 160, 162) == (
+        "ECE falls throughout? Cannot be told: the values fall in 2 of 2 steps, 1 of them clearly, corrected "
+        "for 2 differences (Holm)."
+    )
+    assert summary(160, 120, metric="accuracy").startswith(
+        "Accuracy rises throughout? No: clearly lower from "
+    )
+    assert (
+        training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "bias").step_summaries == ()
+    )
+
+
+def test_steps_of_runs_that_cannot_be_paired_are_only_counted() -> None:
+    made = {
+        str(step): checkpoint(step, *parts, numbered=False) for step, parts in enumerate((OFF, RIGHT, OFF), 1)
+    }
+    (summary,) = training_curves(made, "ece").step_summaries
+    assert summary.startswith(
+        "ECE falls throughout? Cannot be told: the values fall in 1 of 2 steps, but these"
+    )
+    (twice, _) = training_curves(
+        {**made, "b1": checkpoint(1, *OFF, model="b"), "b2": checkpoint(2, *RIGHT, model="b")}, "ece"
+    ).step_summaries
+    assert twice.startswith("gpt: ECE falls throughout?")
+
+
+def test_steps_are_sorted_as_numbers_and_tokens_are_short() -> None:
+    made = {name: checkpoint(step, *OFF) for name, step in (("b", 1000), ("a", 256))}
+    (line,) = training_curves(made, "ece").lines
+    assert [point.label for point in line.points] == ["step256", "step1000"]
+    seen = training_curves({"a": checkpoint(1, *OFF, tokens_seen=12_800_000_000_000)}, "ece")
+    assert "at 12.8T tokens" in seen.line_summaries[0]
+
+
+def test_full_ece_leads_where_tokens_are_followed() -> None:
+    assert default_training_metrics(dense_evidence(*random_rows(50, 4))) == ("full_ece", "nll", "accuracy")
+    assert default_training_metrics(checkpoint(1, *OFF)) == ("ece", "accuracy")

@@ -26,7 +26,12 @@ from calib_core.results import uncertainty
 from calib_core.results.best import compare_pairs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.score import score
-from calib_core.results.uncertainty import metric_interval, no_interval_reason, paired_difference
+from calib_core.results.uncertainty import (
+    metric_interval,
+    missing_statistics_note,
+    no_interval_reason,
+    paired_difference,
+)
 from calib_core.runs import RunInfo
 from core.run_builders import block_evidence, choice_evidence, given_evidence, make_answer_run
 
@@ -529,3 +534,23 @@ def test_a_difference_of_ece_has_the_joint_covariance_of_both_runs_by_question()
     assert found.p == pytest.approx(float(p[0]), abs=1e-3)
     assert found.n_questions == 60
     assert "directional delta method" in found.interval_method
+
+
+def test_a_missing_interval_or_p_has_its_reason_in_one_line() -> None:
+    few, many = calibrated_evidence(29, 4), calibrated_evidence(200, 4)
+    assert missing_statistics_note([many], ["ece"], intervals=True) == ""
+    assert missing_statistics_note([few], ["ece"], intervals=True) == (
+        "Not judged: 29 rows, fewer than 30. ECE has no interval below 30 rows."
+    )
+    assert missing_statistics_note([few], ["ece"], intervals=False) == "Not judged: 29 rows, fewer than 30."
+    assert missing_statistics_note([few, many], ["ece"], intervals=False) == (
+        "Not judged: 29 rows, fewer than 30 (1 of 2)."
+    )
+    assert missing_statistics_note([many], ["mce"], intervals=True) == (
+        "MCE has no interval: no method covers a maximum over bins."
+    )
+    assert missing_statistics_note([few], ["full_ece"], intervals=True) == ""
+    again = given_evidence([0.9] * 100, [1, 0] * 50, question=["a", "b"] * 50)
+    assert missing_statistics_note([again], ["ece"], intervals=False) == (
+        "No p-value: only 2 different questions: with repeated questions, a p-value needs 60."
+    )
