@@ -23,6 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from pages.widgets.static_compression import StaticCompression
+
 _INLINE_SCRIPT: Final = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 
 _POLICY_SOURCES: Final = MappingProxyType(
@@ -123,5 +125,5 @@ class SecurityHeaders:
             raise
 
 
-MIDDLEWARE: Final = (Middleware(SecurityHeaders),)
+MIDDLEWARE: Final = (Middleware(SecurityHeaders), Middleware(StaticCompression))
 """The `middleware` of `st.App`."""
