@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
+from calib_core.wording import format_count
+
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs"})
 _ALLOWED_INVISIBLE: Final = frozenset("\t\n\u200c\u200d")
 """Tabs and line ends, and the joiners that some scripts and emoji need."""
@@ -58,7 +60,7 @@ def truncate_middle(name: str, max_length: int) -> str:
     return f"{name[: max_length - end - 1]}…{name[-end:]}"
 
 
-def compact_count(count: int) -> str:
+def compact_count(count: float) -> str:
     """A count in at most four digits, for the label of a bar.
 
     Examples
@@ -67,7 +69,7 @@ def compact_count(count: int) -> str:
     ('9,999', '12.3k', '1.32M')
     """
     if count < 10_000:
-        return f"{count:,}"
+        return format_count(count)
     for unit, suffix in _COUNT_UNITS:
         if float(f"{count:.3g}") >= unit:
             return f"{count / unit:.3g}{suffix}"
