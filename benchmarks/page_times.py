@@ -34,9 +34,9 @@ FIRST: Final = "start"
 
 INTRODUCTION: Final = (
     "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the "
-    "script at rest, every table and chart drawn; the median of {times} servers. First start: the server's cache "
-    "folder is empty. Next start: it holds what the first start kept. The browser has nothing kept at either "
-    "one. From the server's start: the process of Python included."
+    "script at rest, every table and chart drawn; the median of {times} servers. First start: the "
+    "server's cache folder is empty. Next start: it holds what the first start kept. The browser has "
+    "nothing kept at either one. From the server's start: the process of Python included."
 )
 
 

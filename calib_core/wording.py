@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 ROUNDING_TOLERANCE: Final = 1e-12
 """Sums are exact to this much, so a smaller number is a rounding error."""
@@ -46,6 +46,17 @@ def format_short(value: float) -> str:
         return "0.0000"
     sign, size = "−" if value < 0 else "", abs(value)
     return f"{sign}{size:.4f}" if size >= 0.00095 else f"{sign}{size:.3g}"
+
+
+def format_significant(value: float | None) -> str:
+    """As `format_short`, also for a missing or infinite number.
+
+    Examples
+    --------
+    >>> format_significant(0.03123), format_significant(4.8e-12), format_significant(None)
+    ('0.0312', '4.8e-12', '–')
+    """
+    return format_number(value) if value is None or value == float("inf") else format_short(value)
 
 
 def format_percent(value: float | None) -> str:
@@ -100,7 +111,7 @@ def p_value_phrase(p: float | None, draws: int | None) -> str:
     return "" if p is None else f"p {formatted}" if formatted.startswith(("≤", "<")) else f"p = {formatted}"
 
 
-def compact_count(count: int) -> str:
+def compact_count(count: float) -> str:
     """A count in at most four digits, such as tokens or the label of a bar.
 
     Examples
@@ -109,7 +120,7 @@ def compact_count(count: int) -> str:
     ('9,999', '12.3k', '12.8T')
     """
     if count < 10_000:
-        return f"{count:,}"
+        return format_count(count)
     for unit, suffix in COUNT_UNITS:
         if float(f"{count:.3g}") >= unit:
             return f"{count / unit:.3g}{suffix}"
@@ -129,9 +140,67 @@ def as_clause(sentence: str) -> str:
     return f"{text[0].lower()}{text[1:]}" if first in _COMMON_FIRST_WORDS else text
 
 
-def plural(n: int, noun: str) -> str:
-    """A count with its noun: "1 run", "1,319 rows"."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+class BinReading(NamedTuple):
+    """One bin, as a newcomer and as a researcher reads it.
+
+    Attributes
+    ----------
+    percent : str
+        "90–100 %".
+    interval : str
+        "(0.9, 1]".
+    """
+
+    percent: str
+    interval: str
+
+    def __str__(self) -> str:
+        """Both: "90–100 %, (0.9, 1]"."""
+        return f"{self.percent}, {self.interval}"
+
+
+def bin_reading(low: float, high: float, *, equal_width: bool = True) -> BinReading:
+    """The two readings of a bin.
+
+    Parameters
+    ----------
+    low, high : float
+        Its edges, or the smallest and largest confidence in it.
+    equal_width : bool
+        Whether they are edges, of which the lower one belongs to the bin below.
+
+    Examples
+    --------
+    >>> bin_reading(0.9, 1.0)
+    BinReading(percent='90–100 %', interval='(0.9, 1]')
+    >>> str(bin_reading(0.9375, 0.9375, equal_width=False))
+    '93.75 %, 0.9375'
+    """
+    if low == high and not equal_width:
+        return BinReading(f"{100 * low:.6g} %", f"{low:.6g}")
+    # Three digits, or as many more as it takes to tell the two ends apart.
+    digits = next((digits for digits in range(3, 17) if f"{low:.{digits}g}" != f"{high:.{digits}g}"), 3)
+    opening = "[" if low == 0 or not equal_width else "("
+    return BinReading(
+        f"{100 * low:.{digits}g}–{100 * high:.{digits}g} %",
+        f"{opening}{low:.{digits}g}, {high:.{digits}g}]",
+    )
+
+
+def plural(n: float, noun: str) -> str:
+    """A count with its noun: "1 run", "1,319 rows"; an expected count has a decimal."""
+    return f"{format_count(n)} {noun}{'' if n == 1 else 's'}"
+
+
+def format_count(n: float) -> str:
+    """A count, or an expected count with one decimal.
+
+    Examples
+    --------
+    >>> format_count(1319), format_count(1318.52)
+    ('1,319', '1,318.5')
+    """
+    return f"{n:,}" if isinstance(n, int) else f"{n:,.1f}"
 
 
 def bad_rows_phrase(bad: int, total: int) -> str:

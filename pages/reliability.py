@@ -10,9 +10,12 @@ import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
+from calib_core.figures.classwise import classwise_figure, describe_classwise
+from calib_core.figures.layout import Figure
 from calib_core.figures.lines import describe_lines, lines_figure, styles_by_line
-from calib_core.figures.palette import LIGHT, SYMBOL_CHARACTERS
+from calib_core.figures.palette import LIGHT, SYMBOL_CHARACTERS, Theme
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.figures.reliability_log import log_reliability_figure
 from calib_core.figures.reliability_without_bins import (
     corp_figure,
     describe_corp,
@@ -23,12 +26,19 @@ from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
 from calib_core.report.inputs import applicable_options
-from calib_core.report.sections.reliability import metric_tile, reliability_caption, reliability_tiles
+from calib_core.report.sections.reliability import (
+    CLASSES_TITLE,
+    CLASSWISE_CAPTION,
+    metric_tile,
+    reliability_caption,
+    reliability_tiles,
+)
+from calib_core.results.classwise import Classwise, classwise, is_classwise
 from calib_core.results.defaults import METHOD_PREFERENCE
 from calib_core.results.evidence import Evidence
 from calib_core.results.lines import MAX_LINES, TOO_MANY_LINES, ReliabilityLines, reliability_lines
 from calib_core.results.questions import MAX_SHOWN_QUESTIONS, Outcome, Questions, questions_in_bin
-from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.reliability import Reliability, pools_labels, reliability_diagram
 from calib_core.results.reliability_without_bins import (
     CorpReliability,
     SmoothReliability,
@@ -43,7 +53,7 @@ from calib_core.wording import format_number, format_short, p_value_phrase, plur
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
-from pages.state.url import BIN_KEYS, UrlState, encode_ids
+from pages.state.url import BIN_KEYS, UrlState, encode_ids, parse_whole_number
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import show_figure
 from pages.widgets.mmlu_preset import mmlu_preset_button
@@ -87,6 +97,48 @@ SMOOTH_CAPTION: Final = (
     "Line: the accuracy around each confidence, averaged with a Gaussian kernel (width: the smooth ECE); "
     "below the diagonal: over-confident. No line: no rows nearby. Lower panel: density of rows."
 )
+
+
+SMALLEST_WITH_DECIMALS: Final = 0.00095
+"""A smaller value would lose its digits to four decimals."""
+
+MAX_SHOWN_CLASSES: Final = 1000
+"""Number of classes in the table; a download holds all of them."""
+CLASS_TABLE_ROWS: Final = 5
+CLASS_TABLE_HEIGHT: Final = 220
+"""Rows up to which the table of classes is as high as they are, and its height in pixels beyond."""
+
+CLASS_COLUMNS: Final = {
+    "name": st.column_config.TextColumn("Class"),
+    "ece": st.column_config.NumberColumn(
+        "class-k-ECE",
+        format="%.3g",
+        help="The gaps of this class over its bins, a row.",
+    ),
+    "share": st.column_config.ProgressColumn(
+        "Part of sum", format="%.1f %%", min_value=0, max_value=100, help="Its part of the sum over classes."
+    ),
+    "n_right": st.column_config.NumberColumn(
+        "Right", format="localized", help="Rows or positions of which it is the right class."
+    ),
+    "frequency": st.column_config.NumberColumn("Share right", format="%.3g"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Which axes of the diagram are logarithmic.
+
+    Attributes
+    ----------
+    log_probability : bool
+        Both axes of the square; the lower panel then holds each bin's part of the sum.
+    log_counts : bool
+        That of the counts in the lower panel.
+    """
+
+    log_probability: bool
+    log_counts: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -346,7 +398,7 @@ def _line_columns(result: ReliabilityLines) -> dict[str, Any]:
     return {
         "mark": text("", width=34, help="The line's symbol."),
         "line": text("Line"),
-        "value": number(metric.title, format="%.4f", width=72, help=metric.help),
+        "value": number(metric.title, format=_value_format(result), width=72, help=metric.help),
         "p": number(
             "p",
             format="%.3f",
@@ -361,6 +413,12 @@ def _line_columns(result: ReliabilityLines) -> dict[str, Any]:
         "recipe": text("Recipe"),
         "remarks": text("Remarks"),
     }
+
+
+def _value_format(result: ReliabilityLines) -> str:
+    """Return the format of the metric: four decimals, or significant digits where a value is tiny."""
+    values = [line.result.score.value for line in result.lines]
+    return "%.3g" if any(value and abs(value) < SMALLEST_WITH_DECIMALS for value in values) else "%.4f"
 
 
 def _lines_caption(result: ReliabilityLines) -> str:
@@ -427,7 +485,7 @@ def cached_reliability(choice: RunChoice) -> Reliability:
 
 def show_reliability_summary(choice: RunChoice, result: Reliability) -> None:
     """Draw what stands above the diagram: headline, tiles and warnings."""
-    show_headline(result.headline)
+    show_headline(cached_classwise(choice).headline if is_classwise(choice.metric) else result.headline)
     *first, rows = reliability_tiles(choice.evidence, result)
     # The help of the last tile quotes texts of the file.
     show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])
@@ -471,12 +529,18 @@ def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
 
 def choose_view(choice: RunChoice) -> str:
     """Draw the choice of the diagram and return its id; only bins where single confidences are not kept."""
-    if reason := unavailable_without_bins(choice.evidence):
+    if no_views_reason(choice):
         if st.query_params.get("view"):
-            warn_not_available("view", "which needs each row's confidence.")
-        st.caption(f"Isotonic and smooth views are not available: {escape_markdown(reason)}")
+            warn_not_available("view", "which needs the single confidence of each row.")
         return BINS_VIEW
     return url_segment("view", "View", VIEWS, VIEWS_HELP)
+
+
+def no_views_reason(choice: RunChoice) -> str | None:
+    """Return why there are only bins: single confidences are not kept, or all labels are pooled."""
+    if choice.evidence.options.labels == "all":
+        return "they show the top label, and all labels are pooled here."
+    return unavailable_without_bins(choice.evidence)
 
 
 def show_corp(choice: RunChoice) -> None:
@@ -571,17 +635,32 @@ def _export_without_bins(
 # --- Bins -----------------------------------------------------------------------------------------
 
 
-def log_counts_toggle(choice: RunChoice) -> bool:
-    """Draw the switch of the lower panel's axis and return whether it is logarithmic."""
-    return url_toggle(
-        "log", "Log counts", "Show the counts on a logarithmic axis.", default=choice.first_bin_dominates
+def choose_axes(choice: RunChoice) -> Axes:
+    """Draw the switches of the axes: those of the square, where all labels are pooled, or the counts'."""
+    if pools_labels(choice.evidence, choice.metric) and url_toggle(
+        "logx",
+        "Log probability",
+        "Both axes by powers of ten, and below them each bin's part of the sum.",
+        default=choice.first_bin_dominates,
+    ):
+        return Axes(log_probability=True, log_counts=False)
+    log_counts = url_toggle(
+        "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
     )
+    return Axes(log_probability=False, log_counts=log_counts)
 
 
-def show_diagram(choice: RunChoice, result: Reliability, selected: int | None, *, log_counts: bool) -> None:
+def draw_reliability(result: Reliability, theme: Theme, axes: Axes, selected: int | None) -> Figure:
+    """Return the diagram on the chosen axes."""
+    if axes.log_probability:
+        return log_reliability_figure(result, theme, selected=selected)
+    return reliability_figure(result, theme, log_counts=axes.log_counts, selected=selected)
+
+
+def show_diagram(choice: RunChoice, result: Reliability, selected: int | None, axes: Axes) -> None:
     """Draw the reliability diagram; a click on a bar selects its bin."""
     show_figure(
-        lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
+        lambda theme: draw_reliability(result, theme, axes, selected),
         key="reliability",
         alt=describe_reliability(result),
         export=bins_export(choice, result, "Reliability diagram"),
@@ -591,25 +670,52 @@ def show_diagram(choice: RunChoice, result: Reliability, selected: int | None, *
 
 def show_bins(choice: RunChoice, result: Reliability, selected: int | None) -> None:
     """Draw the per-bin table, the questions of the selected bin, how to read both, and the export menu."""
+    show_warnings(*([result.warning] if result.warning else []))
     st.subheader("Per-bin table", anchor=False)
-    show_bin_table(result, selected)
+    show_bin_table(choice, result, selected)
     show_questions(choice, result, selected)
     questions_hint = (
         escape_markdown(choice.evidence.no_questions_reason or "")
         or "Click a bar or a row to see its questions."
     )
-    st.caption(f"{reliability_caption(result)} {questions_hint}")
+    st.caption(f"{reliability_caption(result)} {questions_hint} {_views_hint(choice)}".strip())
     table_export_menu(
         bins_export(choice, result, "Per-bin table"),
         "bins",
         shown=bin_table_frame(result),
-        columns=COLUMN_CONFIG,
+        columns=_bin_columns(choice),
     )
 
 
-def show_bin_table(result: Reliability, selected: int | None) -> None:
+def _views_hint(choice: RunChoice) -> str:
+    """Return why there is no view without bins, where there is none."""
+    reason = no_views_reason(choice)
+    return f"Isotonic and smooth views are not available: {escape_markdown(reason)}" if reason else ""
+
+
+def _bin_columns(choice: RunChoice) -> dict[str, Any]:
+    """Return the columns of the per-bin table, with significant digits where a vocabulary is pooled."""
+    columns = {
+        **COLUMN_CONFIG,
+        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 82},
+        "share": {**COLUMN_CONFIG["share"], "width": 80},
+    }
+    if not choice.first_bin_dominates:
+        return columns
+    number = st.column_config.NumberColumn
+    return {
+        **columns,
+        "mean_confidence": number(
+            "Mean conf.", format="%.3g %%", width=82, help="The average of what it says."
+        ),
+        "accuracy": number("Accuracy", format="%.3g %%", width=74, help=METRICS["accuracy"].help),
+        "gap": number("Gap", format="%+.2g", width=66, help="Confidence − accuracy."),
+    }
+
+
+def show_bin_table(choice: RunChoice, result: Reliability, selected: int | None) -> None:
     """Draw the per-bin table; a click on a row selects its bin."""
-    shown = bin_table_frame(result)
+    shown, columns = bin_table_frame(result), _bin_columns(choice)
     numbers = result.table["bin"].to_list()
     key = f"bin_rows_{selected}"
     st.dataframe(
@@ -617,8 +723,8 @@ def show_bin_table(result: Reliability, selected: int | None) -> None:
         key=key,
         hide_index=True,
         column_config={
-            **fit_column_widths(COLUMN_CONFIG, shown, "interval"),
-            "count": {**COLUMN_CONFIG["count"], "width": _count_column_width(shown["count"])},
+            **fit_column_widths(columns, shown, "percent", "interval"),
+            "count": {**columns["count"], "width": _count_column_width(shown["count"])},
         },
         placeholder="–",
         height=_bin_table_height(shown.height, has_questions=selected is not None),
@@ -634,6 +740,7 @@ def show_bin_table(result: Reliability, selected: int | None) -> None:
 def bin_table_frame(result: Reliability) -> pl.DataFrame:
     """Return the per-bin table as it is displayed, with shares in percent."""
     return result.table.select(
+        "percent",
         "interval",
         "count",
         mean_confidence=pl.col("confidence") * 100,
@@ -651,7 +758,118 @@ def _bin_table_height(n_rows: int, *, has_questions: bool) -> int | Literal["con
 
 def _count_column_width(counts: pl.Series) -> int:
     """Return the pixels that the largest count needs with its thousands separators."""
-    return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
+    return max(48, 20 + 7 * len(f"{counts.max() or 0:,.0f}"))
+
+
+# --- Class by class -------------------------------------------------------------------------------
+
+
+def cached_classwise(choice: RunChoice) -> Classwise:
+    """Return the ECE of every class, computed once."""
+    return cached_result(
+        ("classwise", *choice.cache_key()),
+        lambda: classwise(choice.evidence, choice.metric, choice.scheme),
+        max_results=MAX_LARGE_RESULTS,
+    )
+
+
+def show_classwise(choice: RunChoice, axes: Axes) -> None:
+    """Draw every class's number, largest first, and the reliability diagram of one class beside it."""
+    result = cached_classwise(choice)
+    selected = selected_class(result)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        classes, diagram = st.container(), st.container()
+    with classes:
+        st.subheader(CLASSES_TITLE, anchor=False)
+        show_figure(
+            lambda theme: classwise_figure(result, theme, selected=selected),
+            key="classes",
+            alt=describe_classwise(result),
+            export=_classwise_export(choice, result, CLASSES_TITLE),
+            on_select=lambda: select_class_from_figure("classes"),
+        )
+        show_class_table(choice, result, selected)
+        st.caption(f"{CLASSWISE_CAPTION} {_views_hint(choice)}".strip())
+    with diagram:
+        show_class_diagram(choice, result.diagram_of(selected), axes)
+
+
+def show_class_table(choice: RunChoice, result: Classwise, selected: int) -> None:
+    """Draw the classes farthest off; a click on a row shows its diagram."""
+    first = result.table.head(MAX_SHOWN_CLASSES)
+    numbers = first["class"].to_list()
+    shown = first.select("name", "ece", share=pl.col("share") * 100, n_right="right", frequency="frequency")
+    key = f"class_rows_{selected}"
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        column_config=CLASS_COLUMNS,
+        placeholder="–",
+        height=CLASS_TABLE_HEIGHT if shown.height > CLASS_TABLE_ROWS else "content",
+        on_select=lambda: select_class_from_table(key, numbers, selected),
+        selection_mode=ROW_CLICKS,
+        selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
+        if selected in numbers
+        else None,
+        alt=f"ECE of {plural(shown.height, 'class')}, largest first".replace("classs", "classes"),
+    )
+    table_export_menu(
+        _classwise_export(choice, result, CLASSES_TITLE), "classes_table", shown=shown, columns=CLASS_COLUMNS
+    )
+
+
+def show_class_diagram(choice: RunChoice, result: Reliability, axes: Axes) -> None:
+    """Draw the reliability diagram of one class."""
+    st.subheader(f"Reliability of {escape_markdown(result.part)}", anchor=False)
+    show_figure(
+        lambda theme: draw_reliability(result, theme, axes, None),
+        key="class",
+        alt=describe_reliability(result),
+        export=Export(
+            make_file_stem(choice.file_stem, result.part),
+            result.to_frame,
+            result.recipe,
+            "Reliability diagram",
+            f"{choice.description}, {result.part}",
+        ),
+    )
+    st.markdown(escape_markdown(result.headline))
+    st.caption(reliability_caption(result))
+
+
+def _classwise_export(choice: RunChoice, result: Classwise, content: str) -> Export:
+    stem = make_file_stem(choice.file_stem, "classes")
+    return Export(stem, result.to_frame, result.recipe, content, choice.description)
+
+
+def selected_class(result: Classwise) -> int:
+    """Return the class in the address; the one farthest off where none is named, or not one of these."""
+    farthest = int(result.table["class"][0])
+    wanted = st.query_params.get("class", "")
+    selected = parse_whole_number(wanted, 0, result.n_classes - 1)
+    if wanted and selected is None:
+        warn_not_available("class", f"which is not here. Shown: {result.table['name'][0]}.")
+    return farthest if selected is None else selected
+
+
+def select_class(class_index: int | None) -> None:
+    """Put the class into the address; None clears it."""
+    if class_index is None:
+        st.query_params.pop("class", None)
+    else:
+        st.query_params["class"] = str(class_index)
+
+
+def select_class_from_figure(key: str) -> None:
+    """Select the class whose point or bar was clicked."""
+    if data := clicked_point_data(key):
+        select_class(int(data[0]))
+
+
+def select_class_from_table(key: str, numbers: Sequence[int], selected: int) -> None:
+    """Select the class of the clicked row; a second click clears it."""
+    select_class(selected_row_value(key, numbers, selected))
 
 
 # --- Selected bin and its questions ---------------------------------------------------------------
@@ -696,7 +914,8 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
         return
     bin_row = result.table.row(by_predicate=pl.col("bin") == bin_number, named=True)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.header(f"Questions in {escape_markdown(bin_row['interval'])}", anchor=False, width="content")
+        bin_text = f"{bin_row['percent']}, {bin_row['interval']}"
+        st.header(f"Questions in {escape_markdown(bin_text)}", anchor=False, width="content")
         st.button("Close", key="close_bin", on_click=select_bin, args=(None,), icon=":material/close:")
     search = url_text_input("search", "Search", "id, question, answer or gold contains …")
     found = cached_result(
@@ -725,7 +944,7 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
         lambda: questions.frame,
         result.recipe,
         "Questions",
-        f"{choice.description}, confidence in {bin_row['interval']}",
+        f"{choice.description}, confidence in {bin_text}",
         excerpt=True,
     )
     show_table(
@@ -760,16 +979,20 @@ def page() -> None:
     show_reliability_summary(choice, result)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="view_controls"):
         view = choose_view(choice)
-        log_counts = view == BINS_VIEW and log_counts_toggle(choice)
-    if view != BINS_VIEW:
+        axes = choose_axes(choice) if view == BINS_VIEW else None
+    if axes is None:
         {"isotonic": show_corp, "smooth": show_smooth}[view](choice)
+        show_reliability_remarks(choice, result)
+        return
+    if is_classwise(choice.metric):
+        show_classwise(choice, axes)
         show_reliability_remarks(choice, result)
         return
     selected = selected_bin(result.table)
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, table = st.container(), st.container()
     with diagram:
-        show_diagram(choice, result, selected, log_counts=log_counts)
+        show_diagram(choice, result, selected, axes)
     with table:
         show_bins(choice, result, selected)
     show_reliability_remarks(choice, result)

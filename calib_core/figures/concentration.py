@@ -38,7 +38,7 @@ from calib_core.figures.layout import (
 from calib_core.figures.palette import SeriesStyle, Theme, method_style
 from calib_core.figures.text import escape_for_plotly, wrap_lines
 from calib_core.results.concentration import Concentration
-from calib_core.wording import format_percent, plural
+from calib_core.wording import bin_reading, format_percent, plural
 
 _TOP_MARGIN: Final = 36
 _SINGLE_TOP_MARGIN: Final = 52
@@ -107,7 +107,7 @@ def _histogram_traces(
     return [
         *traces,
         _fine_strip(result, theme, cell),
-        hover_targets(table, "share", _hover_texts(table, result.unit), **axes),
+        hover_targets(table, "share", _hover_texts(table, result), **axes),
     ]
 
 
@@ -165,24 +165,21 @@ def _fine_strip(result: Concentration, theme: Theme, cell: PanelCell) -> dict[st
 
 def _fine_strip_hover_texts(result: Concentration) -> list[str]:
     return [
-        f"<b>{low:.3f} to {high:.3f}</b><br>{plural(n_rows, result.unit[:-1])}<br>"
+        f"<b>{bin_reading(low, high)}</b><br>{plural(n_rows, result.unit[:-1])}<br>"
         f"{format_percent(n_rows / result.n_used)} of all"
         for low, high, n_rows in result.fine_histogram.iter_rows()
     ]
 
 
-def _hover_texts(table: pl.DataFrame, unit: str) -> list[str]:
+def _hover_texts(table: pl.DataFrame, result: Concentration) -> list[str]:
+    equal_width, unit = result.scheme.binning == "width", result.unit
     return [
-        f"<b>{_range_text(low, high)}</b><br>{plural(n_rows, unit[:-1])}<br>"
+        f"<b>{bin_reading(low, high, equal_width=equal_width)}</b><br>{plural(n_rows, unit[:-1])}<br>"
         f"{format_percent(share)} of all, place {rank}"
         for low, high, n_rows, share, rank in table.select(
             "low", "high", "count", "share", "fullest"
         ).iter_rows()
     ]
-
-
-def _range_text(low: float, high: float) -> str:
-    return f"{low:.4g} to {high:.4g}" if low < high else f"{low:.4g}"
 
 
 def _histogram_axes(

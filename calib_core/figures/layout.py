@@ -221,8 +221,26 @@ def empty_trace() -> dict[str, Any]:
 
 
 def rounded_values(series: pl.Series, decimals: int = 5) -> list[float | None]:
-    """The column as a list, rounded to digits that a pixel can show."""
-    return series.cast(pl.Float64).round(decimals).to_list()
+    """The column as a list, rounded to digits that a pixel can show.
+
+    A value too small for that many decimals keeps four significant digits, for a logarithmic axis.
+    """
+    values = series.cast(pl.Float64)
+    rounded, small = values.round(decimals), values.abs() < 10.0 ** (3 - decimals)
+    return values.round_sig_figs(4).zip_with(small, rounded).to_list() if small.any() else rounded.to_list()
+
+
+def logarithmic_axis(theme: Theme, title: str, low: float, high: float, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+    """An axis by powers of ten from `low` to `high`, both positive; `options` as for `axis`."""
+    decades = math.log10(high) - math.log10(low)
+    settings: dict[str, Any] = {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "dtick": max(1, math.ceil(decades / 7)),
+        "exponentformat": "power",
+        **options,
+    }
+    return axis(theme, title, **settings)
 
 
 def log_ticks(largest: int) -> list[int]:

@@ -41,15 +41,14 @@ from calib_core.figures.layout import (
 from calib_core.figures.palette import TRANSPARENT, Theme, blend
 from calib_core.figures.text import escape_for_plotly, wrap_lines
 from calib_core.methods import METHODS
-from calib_core.metrics import METRICS
 from calib_core.results.reliability import Reliability
-from calib_core.wording import format_number, format_percent, format_signed, plural
+from calib_core.wording import format_percent, format_signed, format_significant, plural
 
 FIGURE_HEIGHT: Final = 576
 """Height of the whole figure in pixels."""
 
-_SQUARE_DOMAIN: Final = [0.275, 1]
-_COUNTS_DOMAIN: Final = [0, 0.22]
+SQUARE_DOMAIN: Final = [0.275, 1]
+COUNTS_DOMAIN: Final = [0, 0.22]
 """The square and the panel of counts below it, as fractions of the plot's height."""
 
 
@@ -83,9 +82,9 @@ def reliability_figure(
     return {
         "data": [
             *_bars_or_outlines(result.scheme, table, theme, detail),
-            *_selection_outline(selected_bin, theme),
-            *_diagonal(theme),
-            *_accuracy_points(table, theme, detail),
+            *selection_outline(selected_bin, theme),
+            *diagonal_line(theme),
+            *accuracy_points(table, theme, detail),
             hover_targets(table, "top", _hover_texts(table, result.pair_unit, detail)),
             hover_targets(table, "count", _count_hover_texts(table, result.pair_unit), yaxis="y2"),
         ],
@@ -97,13 +96,13 @@ def reliability_figure(
             "yaxis": probability_axis(
                 theme,
                 "Accuracy (share right)",
-                domain=_SQUARE_DOMAIN,
+                domain=SQUARE_DOMAIN,
                 scaleanchor="x",
                 constrain="domain",
                 constraintoward="bottom",
             ),
             "yaxis2": _count_axis(table, theme, result.pair_unit, log=log_counts),
-            "shapes": [*_selection_bands(selected_bin, theme), unit_square_outline(theme)],
+            "shapes": [*selection_bands(selected_bin, theme), unit_square_outline(theme)],
             "annotations": []
             if table.height
             else [annotation(theme, wrap_lines(result.headline, 24), x=0.3, y=0.75)],
@@ -117,10 +116,10 @@ def _bars_or_outlines(
     """The bars of both panels, or their outlines at hundreds of equal-width bins."""
     if scheme.binning == "width" and not detail.hatched:
         return [*gap_outlines(table, theme), *count_outlines(table, theme)]
-    return [*_accuracy_bars(table, theme, detail), *_count_bars(table, theme, detail, scheme)]
+    return [*accuracy_bars(table, theme, detail), *_count_bars(table, theme, detail, scheme)]
 
 
-def _accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
+def accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
     """Bars, solid up to the smaller of accuracy and confidence and hatched from there to the larger."""
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
@@ -172,7 +171,7 @@ def _count_axis(table: pl.DataFrame, theme: Theme, unit: str, *, log: bool) -> d
     """
     largest = max(table["count"].to_list(), default=1)
     headroom = label_headroom(table)
-    shared: dict[str, Any] = {"domain": _COUNTS_DOMAIN, "tickformat": "~s" if largest >= 10_000 else ",d"}
+    shared: dict[str, Any] = {"domain": COUNTS_DOMAIN, "tickformat": "~s" if largest >= 10_000 else ",d"}
     if not log:
         ticks: dict[str, Any] = {"nticks": 4} if largest > 3 else {"dtick": 1}
         return axis(theme, f"Count ({unit})", range=[0, largest * headroom], **ticks, **shared)
@@ -182,9 +181,9 @@ def _count_axis(table: pl.DataFrame, theme: Theme, unit: str, *, log: bool) -> d
     return axis(theme, f"Count ({unit}, log)", range=[low, high], **ticks, **shared)
 
 
-def _diagonal(theme: Theme) -> list[dict[str, Any]]:
+def diagonal_line(theme: Theme, start: float = 0) -> list[dict[str, Any]]:
     """The line of perfect calibration, over a wider one in the page's colour so that it shows on bars too."""
-    ends = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "hoverinfo": "skip"}
+    ends = {"type": "scatter", "mode": "lines", "x": [start, 1], "y": [start, 1], "hoverinfo": "skip"}
     dashes = {"color": theme.text, "width": 1.6, "dash": "6px,5px"}
     return [
         {**ends, "showlegend": False, "line": {"color": theme.background, "width": 4}},
@@ -192,7 +191,7 @@ def _diagonal(theme: Theme) -> list[dict[str, Any]]:
     ]
 
 
-def _accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
+def accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
     """A point at (mean confidence, accuracy) of each bin, with its interval where there is one."""
     has_intervals = table["accuracy_low"].null_count() < max(table.height, 1)
     traces: list[dict[str, Any]] = []
@@ -231,7 +230,7 @@ def _accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> li
 def _hover_texts(table: pl.DataFrame, unit: str, detail: BarDetail) -> list[str]:
     """The hover text of each bin; without the interval at hundreds of bins, where no whisker is visible."""
     return [
-        f"<b>{escape_for_plotly(row['interval'])}</b><br>{plural(row['count'], unit[:-1])}<br>"
+        f"<b>{bin_heading(row)}</b><br>{plural(row['count'], unit[:-1])}<br>"
         f"confidence {row['confidence']:.3f}<br>accuracy {row['accuracy']:.3f}"
         + (
             f" ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})"
@@ -243,24 +242,30 @@ def _hover_texts(table: pl.DataFrame, unit: str, detail: BarDetail) -> list[str]
     ]
 
 
+def bin_heading(row: dict[str, Any]) -> str:
+    """Both readings of a bin, as plotly's HTML."""
+    return escape_for_plotly(f"{row['percent']}, {row['interval']}")
+
+
 def _count_hover_texts(table: pl.DataFrame, unit: str) -> list[str]:
     return [
-        f"<b>{escape_for_plotly(interval)}</b><br>{plural(pairs, unit[:-1])}"
-        for interval, pairs in table.select("interval", "count").iter_rows()
+        f"<b>{bin_heading(row)}</b><br>{plural(row['count'], unit[:-1])}"
+        for row in table.iter_rows(named=True)
     ]
 
 
-def _selection_outline(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+def selection_outline(selected_bin: pl.DataFrame, theme: Theme, lower: str = "count") -> list[dict[str, Any]]:
+    """An amber outline around the selected bin's bars; `lower` is the column of the lower panel."""
     if not selected_bin.height:
         return []
     marker = {"color": TRANSPARENT, "line": {"color": theme.highlight_outline, "width": 3}}
     return [
         bar_trace(selected_bin, "top", marker=marker),
-        bar_trace(selected_bin, "count", yaxis="y2", marker=marker),
+        bar_trace(selected_bin, lower, yaxis="y2", marker=marker),
     ]
 
 
-def _selection_bands(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+def selection_bands(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     """An amber column behind the selected bin, which makes it visible even where its bar is short."""
     return [
         {
@@ -284,19 +289,20 @@ def _selection_bands(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str,
 
 def describe_reliability(result: Reliability) -> str:
     """Describe the diagram in one sentence for screen readers, as plain text."""
-    name = f"Reliability diagram of {METHODS[result.method].title}, {result.run}"
+    part = f" of {result.part}" if result.part else ""
+    name = f"Reliability diagram{part} of {METHODS[result.method].title}, {result.run}"
     if not result.table.height:
         return f"{name}: empty. {result.headline}"
     widest = result.table.sort(pl.col("gap").abs(), descending=True).row(0, named=True)
-    value, n_pairs = result.score.value, int(result.table["count"].sum())
+    value, n_pairs = result.score.value, round(result.table["count"].sum())
     parts = [
-        f"{METRICS[result.score.metric].title} {format_number(value)}" if value is not None else None,
+        f"{result.score_title} {format_significant(value)}" if value is not None else None,
         f"accuracy {format_percent(result.accuracy)}" if result.accuracy is not None else None,
         f"mean confidence {format_percent(result.mean_confidence)}"
         if result.mean_confidence is not None
         else None,
         f"{plural(n_pairs, result.pair_unit[:-1])} in {plural(result.table.height, 'bin')}",
-        f"widest gap {format_signed(widest['gap'], '+.3f')} in {widest['interval']}",
+        f"widest gap {format_signed(widest['gap'], '+.3f')} in {widest['percent']}, {widest['interval']}",
     ]
     return f"{name}: {', '.join(part for part in parts if part)}."
 
@@ -309,7 +315,9 @@ INVISIBLE_HEIGHT: Final = 1e-3
 """A height that is invisible on a linear axis and still has a logarithm."""
 
 
-def gap_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+def gap_outlines(
+    table: pl.DataFrame, theme: Theme, *, ground: float = INVISIBLE_HEIGHT
+) -> list[dict[str, Any]]:
     """The gaps up to the larger of accuracy and confidence, and the solid part over them.
 
     Parameters
@@ -319,13 +327,15 @@ def gap_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
         of accuracy and confidence.
     theme : Theme
         Colours.
+    ground : float
+        As in `filled_outline`.
     """
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
         over, under = part.filter(pl.col("gap") > 0), part.filter(pl.col("gap") < 0)
         over_colour = unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH)
         under_colour = unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH)
-        in_legend = {"showlegend": opacity == 1}
+        in_legend = {"showlegend": opacity == 1, "ground": ground}
         traces += [
             filled_outline(
                 over,
@@ -341,7 +351,7 @@ def gap_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
                 name="under-confident gap",
                 **in_legend,
             ),
-            filled_outline(part, "solid", blend(theme.bar, theme.background, opacity)),
+            filled_outline(part, "solid", blend(theme.bar, theme.background, opacity), ground=ground),
         ]
     return traces
 
@@ -354,10 +364,15 @@ def count_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     ]
 
 
-def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+def filled_outline(
+    table: pl.DataFrame,
+    height: str,
+    colour: str,
+    *,
+    ground: float = INVISIBLE_HEIGHT,
+    **options: Any,  # noqa: ANN401
+) -> dict[str, Any]:
     """Bars as one filled outline, which ignores hover and click.
-
-    Between the bins the outline runs at `INVISIBLE_HEIGHT`.
 
     Parameters
     ----------
@@ -367,6 +382,8 @@ def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any
         The column that holds the bars' heights.
     colour : str
         Fill of the outline.
+    ground : float
+        Where the outline runs between the bins.
     **options
         Keys of plotly's trace, which override the defaults here.
     """
@@ -376,7 +393,7 @@ def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any
     y: list[float | None] = []
     for start, end, value, closes in zip(left, right, table[height], gap_follows, strict=True):
         x += [start, end] if closes else [start]
-        y += [value, INVISIBLE_HEIGHT] if closes else [value]
+        y += [value, ground] if closes else [value]
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",

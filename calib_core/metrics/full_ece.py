@@ -103,5 +103,6 @@ FULL_ECE_MASS: Final = Metric(
     interval_coverage=(96, 100),
     binning="width",
     required_sums="squares",
+    weighted_by_confidence=True,
     in_default_sweep=True,
 )

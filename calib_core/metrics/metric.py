@@ -97,6 +97,8 @@ class Metric:
         The one binning that the metric is defined for; None means any.
     required_sums : {"bins", "squares", "classes", "values"}
         What the sums must hold.
+    weighted_by_confidence : bool
+        Whether each pair counts by its confidence, as if the answer were sampled from the distribution.
     has_ceiling : bool
         Whether 2·mean(1 − p_y) is an upper bound, where p_y is the probability of the right class.
     all_labels : bool
@@ -145,6 +147,7 @@ class Metric:
     remark: Callable[[Sums], str | None] | None = None
     binning: Binning | None = None
     required_sums: RequiredSums = "bins"
+    weighted_by_confidence: bool = False
     has_ceiling: bool = False
     all_labels: bool = False
     is_proper: bool = False

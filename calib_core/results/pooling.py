@@ -178,15 +178,18 @@ def _choice_labels(evidence: AnswerEvidence, row: int, size: int) -> list[str]:
     stored: list[str | None] = []
     if "choices" in rows.columns and rows["choices"][row] is not None:
         stored = rows["choices"][row].to_list()
-    marks = [
-        chr(ord("A") + index) if size <= MAX_LETTERED_CHOICES else str(index + 1) for index in range(size)
-    ]
+    marks = [choice_mark(index, size) for index in range(size)]
     if len(stored) != size:
         return [f"choice {mark}" for mark in marks]
     return [
         f"{mark}: {' '.join(text.split())}" if text and text.strip() != mark else f"choice {mark}"
         for mark, text in zip(marks, stored, strict=True)
     ]
+
+
+def choice_mark(index: int, size: int) -> str:
+    """The letter of a choice; its number from 1 where there are more choices than letters."""
+    return chr(ord("A") + index) if size <= MAX_LETTERED_CHOICES else str(index + 1)
 
 
 def _build_pools(

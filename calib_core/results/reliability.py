@@ -14,13 +14,43 @@ from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict
+from calib_core.metrics import METRICS
+from calib_core.metrics.metric import Metric
+from calib_core.results.concentration import CONCENTRATED_SHARE
 from calib_core.results.evidence import Evidence, RowUnit, bins_all_classes, get_metric
 from calib_core.results.recipe import recipe_text
+from calib_core.results.robustness import PAPER_BINS
 from calib_core.results.score import Score, effective_scheme, score
-from calib_core.wording import ROUNDING_TOLERANCE, format_percent, too_few_phrase
+from calib_core.wording import (
+    ROUNDING_TOLERANCE,
+    BinReading,
+    bin_reading,
+    format_percent,
+    format_short,
+    too_few_phrase,
+)
 
 MOST_OF_GAP: Final = 2 / 3
 """Bins that carry at least this share of the gap are said to carry most of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllLabels:
+    """Numbers of one pair a label, beside those of the top label.
+
+    Attributes
+    ----------
+    brier : float or None
+        Mean (p − y)² over every label.
+    share_right : float or None
+        Share of labels that are the right one: 1 / K where each row has K.
+    mean_probability : float or None
+        1 / K too where the probabilities of a row sum to 1.
+    """
+
+    brier: float | None
+    share_right: float | None
+    mean_probability: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,10 +70,12 @@ class Reliability:
     table : pl.DataFrame
         One row for each non-empty bin: bin (from 1), low, high, count, confidence and accuracy (means),
         accuracy_low and accuracy_high (95 % Wilson interval; null where pairs depend on one another),
-        interval (the bin as text), gap (confidence − accuracy, positive where over-confident), share (the
-        bin's part of Σ|Y − C|) and thin (fewer than `MIN_ROWS` pairs).
-    pair_unit : {"rows", "positions", "labels"}
-        What a pair is; "labels" where each row contributes one pair for every class.
+        interval and percent (the bin as text, see `wording.bin_reading`), gap (confidence − accuracy,
+        positive where over-confident), share (the bin's part of Σ|Y − C|) and thin (fewer than `MIN_ROWS`
+        pairs). Where pairs count by their confidence, count is their sum Σc, and means are weighted.
+    pair_unit : {"rows", "positions", "labels", "sampled answers"}
+        What a pair is: "labels" where each row contributes one pair for every class, "sampled answers" where
+        these count by their confidence.
     headline : str
         The result in one sentence.
     recipe : str
@@ -52,6 +84,12 @@ class Reliability:
         Which answer the outcome belongs to.
     remarks : tuple[str, ...]
         What a reader has to know about these rows.
+    warning : str or None
+        Why the number rests on how M cuts the bins, where it does.
+    all_labels : AllLabels or None
+        The numbers of every label, where every label is pooled.
+    part : str
+        The class whose pairs these are; "" for all of them.
     """
 
     run: str
@@ -67,6 +105,14 @@ class Reliability:
     recipe: str
     judged: str
     remarks: tuple[str, ...]
+    warning: str | None = None
+    all_labels: AllLabels | None = None
+    part: str = ""
+
+    @property
+    def score_title(self) -> str:
+        """The name of the diagram's number: the metric, or that of one class."""
+        return f"ECE of {self.part}" if self.part else METRICS[self.score.metric].title
 
     @property
     def n_thin_bins(self) -> int:
@@ -103,7 +149,19 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
     scheme = effective_scheme(metric, scheme or Scheme())
     metric_score = score(evidence, metric_id, scheme)
     binned = evidence.binned(metric, scheme)
-    dependent = bins_all_classes(metric) or evidence.options.labels == "all"
+    dependent = pools_labels(evidence, metric_id)
+    if metric.weighted_by_confidence:
+        table, pair_unit = mass_table(binned), "sampled answers"
+        headline = _mass_headline(binned, evidence.unit)
+    else:
+        table = bin_table(binned, with_intervals=not dependent, design_effect=evidence.design_effect)
+        pair_unit = "labels" if dependent else evidence.unit
+        headline = reliability_headline(
+            binned,
+            None if dependent else evidence.verdict,
+            unit=evidence.unit,
+            design_effect=evidence.design_effect,
+        )
     return Reliability(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -112,17 +170,14 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
         accuracy=evidence.accuracy,
         mean_confidence=evidence.mean_confidence,
         scheme=scheme,
-        table=bin_table(binned, with_intervals=not dependent, design_effect=evidence.design_effect),
-        pair_unit="labels" if dependent else evidence.unit,
-        headline=reliability_headline(
-            binned,
-            None if dependent else evidence.verdict,
-            unit=evidence.unit,
-            design_effect=evidence.design_effect,
-        ),
+        table=table,
+        pair_unit=pair_unit,
+        headline=headline,
         recipe=recipe_text(evidence, metric if metric.binned else None, scheme, binned.n_bins),
         judged=evidence.judged,
         remarks=evidence.remarks,
+        warning=_cut_warning(evidence, metric, scheme, binned) if dependent else None,
+        all_labels=_all_labels(evidence) if evidence.options.labels == "all" else None,
     )
 
 
@@ -137,21 +192,112 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
     design_effect : float, default 1
         Of repeated questions; widens the intervals.
     """
-    total = binned.absolute_gap.sum()
-    share = binned.absolute_gap / total if total > 0 else np.zeros_like(binned.absolute_gap)
     low, high = (
         wilson_interval(binned.correct, binned.count, design_effect) if with_intervals else (None, None)
     )
-    return binned.to_frame().with_columns(
+    intervals = [
         pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
         pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),
-        pl.Series(
-            "interval", [bin_name(binned, bin_index) for bin_index in range(binned.n_bins)], dtype=pl.String
-        ),
+    ]
+    return _with_readings(binned.to_frame().with_columns(*intervals), binned, binned.absolute_gap)
+
+
+def mass_table(binned: Binned) -> pl.DataFrame:
+    """The table of `bin_table` with each pair counted by its confidence; bins without any are left out."""
+    mass = np.where(binned.confidence > 0, binned.confidence, np.nan)
+    frame = binned.to_frame().with_columns(
+        pl.Series("count", binned.confidence),
+        pl.Series("confidence", binned.squared_confidence / mass),
+        pl.Series("accuracy", binned.correct_confidence / mass),
+        pl.lit(None, pl.Float64).alias("accuracy_low"),
+        pl.lit(None, pl.Float64).alias("accuracy_high"),
+    )
+    table = _with_readings(frame, binned, _mass_gap(binned))
+    return table.filter(pl.Series(binned.confidence > 0))
+
+
+def _mass_gap(binned: Binned) -> NDArray[np.float64]:
+    """|Σcy − Σc²| of each bin, the term of a metric that counts pairs by their confidence."""
+    return np.abs(binned.correct_confidence - binned.squared_confidence)
+
+
+def _with_readings(frame: pl.DataFrame, binned: Binned, gap_parts: NDArray[np.float64]) -> pl.DataFrame:
+    """The frame of bins with their names, gaps, parts of the whole gap, and whether they are thin."""
+    total = gap_parts.sum()
+    share = gap_parts / total if total > 0 else np.zeros_like(gap_parts)
+    readings = [reading_of_bin(binned, bin_index) for bin_index in range(binned.n_bins)]
+    return frame.with_columns(
+        pl.Series("interval", [reading.interval for reading in readings], dtype=pl.String),
+        pl.Series("percent", [reading.percent for reading in readings], dtype=pl.String),
         (pl.col("confidence") - pl.col("accuracy")).alias("gap"),
         pl.Series("share", share, dtype=pl.Float64),
         (pl.col("count") < MIN_ROWS).alias("thin"),
     )
+
+
+def _all_labels(evidence: Evidence) -> AllLabels:
+    """The numbers of every label of this evidence."""
+    sums = evidence.sums
+    n = sums.n_pairs
+    return AllLabels(
+        brier=METRICS["brier"].compute(sums, Scheme()),
+        share_right=sums.n_correct / n if n else None,
+        mean_probability=sums.confidence_sum / n if n else None,
+    )
+
+
+def pools_labels(evidence: Evidence, metric_id: str) -> bool:
+    """Whether the bins behind a metric hold a pair for every label of every row."""
+    return bins_all_classes(METRICS[metric_id]) or evidence.options.labels == "all"
+
+
+def pools_vocabulary(evidence: Evidence, metric_id: str) -> bool:
+    """Whether these labels are a whole vocabulary, so that nearly all pairs lie in the first bin."""
+    return evidence.unit == "positions" and pools_labels(evidence, metric_id)
+
+
+# --- What the bins cannot say ---------------------------------------------------------------------
+
+CUT_RATIO: Final = 2.0
+"""Where the number at one M is this many times that at another, it rests on how M cuts the bins."""
+
+NEARLY_ALL: Final = 0.999
+"""A larger share than this is said to be larger, as its rounding would say all."""
+
+
+def _cut_warning(evidence: Evidence, metric: Metric, scheme: Scheme, binned: Binned) -> str | None:
+    """Why a number over all classes rests on where M cuts: most pairs lie in one bin, and other M differ."""
+    if not metric.binned or scheme.binning != "width" or not binned.n_bins:
+        return None
+    weight = binned.confidence if metric.weighted_by_confidence else binned.count
+    n_pairs, fullest = int(binned.count.sum()), int(np.argmax(weight))
+    if binned.n_bins == 1 and metric.required_sums != "classes":
+        return (
+            f"All {n_pairs:,} probabilities fall into one bin, {reading_of_bin(binned, 0)}. One bin compares "
+            f"only their average with the share that is right: {metric.title} says nothing about single "
+            "probabilities there. Choose a larger M."
+        )
+    share = float(weight[fullest] / weight.sum()) if weight.sum() > 0 else 0.0
+    few, many = (_value_at(evidence, metric, bins) for bins in (PAPER_BINS[0], PAPER_BINS[-1]))
+    if share < CONCENTRATED_SHARE or few is None or many is None:
+        return None
+    if max(few, many) < CUT_RATIO * min(few, many):
+        return None
+    held = format_percent(share) if share < NEARLY_ALL else f"more than {format_percent(NEARLY_ALL)}"
+    of_what = "the sampled answers" if metric.weighted_by_confidence else f"the {n_pairs:,} probabilities"
+    return (
+        f"One bin, {reading_of_bin(binned, fullest)}, holds {held} of {of_what}, and {metric.title} changes "
+        f"with M: {format_short(few)} at M = {PAPER_BINS[0]}, {format_short(many)} at M = {PAPER_BINS[-1]}, "
+        "part of which may be chance in small bins. Compare models at one M only."
+    )
+
+
+def _value_at(evidence: Evidence, metric: Metric, bins: int) -> float | None:
+    """The metric at another M; None where only bounds are known, or nothing."""
+    scheme = Scheme("width", bins)
+    if evidence.unavailable_reason(metric, scheme) or evidence.bounds(metric, scheme):
+        return None
+    return metric.compute(evidence.sums_for(metric, scheme), scheme)
 
 
 # --- The diagram in words -------------------------------------------------------------------------
@@ -205,8 +351,19 @@ def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
     difference = f"{format_percent(gap)} apart on average"
     if unit == "positions":
         # A vocabulary's average is next to nothing; each position has one right class, so this is Full-ECE.
-        difference = f"{n * gap / max(int(binned.correct.sum()), 1):.4f} apart per position"
+        difference = f"{format_short(n * gap / max(int(binned.correct.sum()), 1))} apart per position"
     return f"{subject} are {difference}{_comma_clause(_gap_location(binned, binned.absolute_gap))}."
+
+
+def _mass_headline(binned: Binned, unit: RowUnit) -> str:
+    """The headline of pairs that count by their confidence: how far an answer sampled from them is off."""
+    gaps, n_answers = _mass_gap(binned), float(binned.confidence.sum())
+    if not n_answers:
+        return f"No {unit[:-1]} has both a confidence and an outcome."
+    gap = float(gaps.sum()) / n_answers
+    subject = f"For {'an answer' if unit == 'rows' else 'a token'} sampled from the model's probabilities"
+    location = _comma_clause(_gap_location(binned, gaps))
+    return f"{subject}, probability and share of right ones are {format_percent(gap)} apart{location}."
 
 
 def _verdict_clause(binned: Binned, verdict: Verdict, gaps: BinGaps, n: int, unit: RowUnit) -> str:
@@ -245,8 +402,8 @@ def _comma_clause(clause: str) -> str:
 def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
     """Where the gap lies.
 
-    "mostly in the top bin", "mostly in (0.3, 0.4] and in (0.8, 0.9]", "in 7 of 9 bins", "in both bins"; empty
-    where there is only one bin, which needs no name.
+    "mostly in the top bin", "mostly in 80–90 %, (0.8, 0.9]", "in 7 of 9 bins", "in both bins"; empty where
+    there is only one bin, which needs no name.
     """
     if binned.n_bins == 1:
         return ""
@@ -264,16 +421,15 @@ def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
 
 
 def _bin_phrase(binned: Binned, bin_index: int) -> str:
-    """ "in (0.8, 0.9]", or "at 0.9" where the bin is a single value."""
-    name = bin_name(binned, bin_index)
-    return f"in {name}" if name.endswith("]") else f"at {name}"
+    """ "in 80–90 %, (0.8, 0.9]", or "at 90 %, 0.9" where the bin is a single value."""
+    reading = reading_of_bin(binned, bin_index)
+    return f"{'in' if reading.interval.endswith(']') else 'at'} {reading}"
 
 
-def bin_name(binned: Binned, bin_index: int) -> str:
-    """ "(0.8, 0.9]" for equal width, "[0.62, 0.71]" or "0.9375" for bins whose ends are data values."""
-    low, high = float(binned.low[bin_index]), float(binned.high[bin_index])
-    # Three digits, or as many more as it takes to tell the two ends apart.
-    digits = next((digits for digits in range(3, 17) if f"{low:.{digits}g}" != f"{high:.{digits}g}"), 3)
-    if binned.scheme.binning == "width":
-        return f"{'[' if low == 0 else '('}{low:.{digits}g}, {high:.{digits}g}]"
-    return f"[{low:.{digits}g}, {high:.{digits}g}]" if low < high else f"{low:.6g}"
+def reading_of_bin(binned: Binned, bin_index: int) -> BinReading:
+    """The bin as a newcomer and as a researcher reads it."""
+    return bin_reading(
+        float(binned.low[bin_index]),
+        float(binned.high[bin_index]),
+        equal_width=binned.scheme.binning == "width",
+    )

@@ -31,7 +31,12 @@ from calib_core.results.defaults import default_method, default_run
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.questions import questions_in_bin
 from calib_core.results.recipe import recipe_text
-from calib_core.results.reliability import Reliability, bin_name, reliability_diagram, stated_and_observed
+from calib_core.results.reliability import (
+    Reliability,
+    reading_of_bin,
+    reliability_diagram,
+    stated_and_observed,
+)
 from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve, sweep_bins
 from calib_core.results.run_names import GivenName, name_with_model
 from calib_core.wording import (
@@ -439,7 +444,7 @@ def bin_step(subject: TourSubject) -> TourStep:
     chance_clause = (
         f", give or take {100 * float(gaps.chance_limit[bin_index]) / n:.1f} percentage points of chance"
     )
-    interval = bin_name(binned, bin_index)
+    interval = reading_of_bin(binned, bin_index)
     return TourStep(
         kind="bin",
         heading=STEP_TITLES["bin"],

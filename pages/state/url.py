@@ -226,7 +226,7 @@ class UrlState:
         """Write the choice into the address, leaving parameters of others alone."""
         before, now = (_without_bin({**self._defaults, **choice}) for choice in (self.initial, self.current))
         if not self.url_changed and now != before:
-            # With another choice the bins are others: a selected bin and what is listed of it mean nothing.
+            # With another choice the bins are others, so a selected bin and its questions mean nothing.
             for key in BIN_KEYS:
                 self.current.pop(key, None)
         if self.current != self.url:

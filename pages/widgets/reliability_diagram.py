@@ -6,6 +6,7 @@ import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.figures.reliability_log import log_reliability_figure
 from calib_core.results.reliability import Reliability, reliability_diagram
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
@@ -41,7 +42,11 @@ def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: 
         diagram, text = st.container(), st.container()
     with diagram:
         show_figure(
-            lambda theme: reliability_figure(result, theme, log_counts=choice.first_bin_dominates),
+            lambda theme: (
+                log_reliability_figure(result, theme)
+                if choice.first_bin_dominates
+                else reliability_figure(result, theme)
+            ),
             key="reliability",
             alt=describe_reliability(result),
             export=bins_export(choice, result, "Reliability diagram"),

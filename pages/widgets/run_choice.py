@@ -15,10 +15,10 @@ from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.report.sections.robustness import SWEEPABLE_METRICS
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
+from calib_core.results.reliability import pools_vocabulary
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
 from calib_core.results.run_names import full_name
 from calib_core.results.score import metric_availability
-from calib_core.runs import TokenRun
 from pages.state.cache import run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
@@ -94,7 +94,7 @@ class RunChoice:
     @property
     def first_bin_dominates(self) -> bool:
         """Whether the first bin dwarfs the others: with all labels it holds nearly the whole vocabulary."""
-        return isinstance(self.run.report.run, TokenRun) and METRICS[self.metric].needs == "distribution"
+        return pools_vocabulary(self.evidence, self.metric)
 
     @property
     def style_indices(self) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ MAX_COLUMN_WIDTH: Final = 280
 """Largest width in pixels of a column, however long its texts are."""
 
 COLUMN_CONFIG: Final = {
+    "percent": st.column_config.TextColumn("Says", help="The confidences in the bin, in percent."),
     "interval": st.column_config.TextColumn("Bin"),
     "count": st.column_config.NumberColumn("n", format="localized"),
     "confidence": st.column_config.NumberColumn("Confidence", format="%.3f"),

@@ -6,8 +6,11 @@ from typing import Final
 
 import polars as pl
 
+from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
+from calib_core.figures.classwise import classwise_figure, describe_classwise
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.figures.reliability_log import log_reliability_figure
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
@@ -21,24 +24,37 @@ from calib_core.report.blocks import (
     not_drawn_blocks,
 )
 from calib_core.report.inputs import ReportInput, ReportRun
+from calib_core.results.classwise import Classwise, classwise, is_classwise
 from calib_core.results.evidence import Evidence
 from calib_core.results.questions import questions_in_bin as questions_of
-from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.reliability import AllLabels, Reliability, pools_vocabulary, reliability_diagram
 from calib_core.results.score import Score, score
-from calib_core.runs import TokenRun
 from calib_core.wording import (
     NO_VALUE,
+    format_count,
     format_interval,
     format_number,
     format_percent,
+    format_short,
     format_signed,
+    format_significant,
     p_value_phrase,
 )
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is the model right as often as it says?"
 
+CLASSES_TITLE: Final = "ECE of each class, largest first"
+CLASSWISE_CAPTION: Final = (
+    "class-k-ECE compares the probability of class k with how often k is right, bin by bin, and adds up the "
+    "gaps; cw-ECE is the mean over all classes (Full-ECE paper, eq. 4, 6 and 7). A class that is seldom "
+    "right has little to be judged by."
+)
+MAX_CLASSES: Final = 20
+"""At most this many classes are listed; the app's download has all."""
 MAX_QUESTIONS: Final = 50
 """At most this many questions of a bin are listed; the app's download has all."""
+SMALLEST_PERCENT: Final = 5e-3
+"""A smaller share has significant digits instead of one decimal of a percent."""
 MAX_TEXT_LENGTH: Final = 240
 """Longest text of a question or answer, in characters."""
 
@@ -64,13 +80,17 @@ def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) 
     """One diagram, or bounds of the metric; raises Unavailable if there is neither."""
     evidence = report_input.evidence(run, method)
     method_title = METHODS[method].title
+    scheme = report_input.settings.scheme
+    if is_classwise(metric):
+        return _classwise_block(evidence, run, metric, scheme)
     try:
-        result = reliability_diagram(evidence, metric, report_input.settings.scheme)
+        result = reliability_diagram(evidence, metric, scheme)
     except Unavailable as reason:
-        bounds = score(evidence, metric, report_input.settings.scheme)
+        bounds = score(evidence, metric, scheme)
         tile = metric_tile(bounds)
         return Block(run.title, method_title, tiles=(tile,), recipes=(bounds.recipe,), remarks=(str(reason),))
     metric_spec = METRICS[metric]
+    draw = log_reliability_figure if pools_vocabulary(evidence, metric) else reliability_figure
     return Block(
         title=run.title,
         method_title=method_title,
@@ -79,17 +99,60 @@ def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) 
         recipes=(result.score.recipe if metric_spec.binned else result.recipe,),
         figures=(
             ReportFigure.from_drawing(
-                lambda theme: reliability_figure(
-                    result, theme, log_counts=first_bin_dominates(evidence, metric)
-                ),
+                lambda theme: draw(result, theme),
                 describe_reliability(result),
                 narrow=True,
             ),
         ),
         tables=(ReportTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
         closing_tables=bin_question_tables(evidence, result, report_input.settings.bin_number),
+        remarks=tuple(text for text in (result.warning, result.score.remark, *result.remarks) if text),
+    )
+
+
+def _classwise_block(evidence: Evidence, run: ReportRun, metric: str, scheme: Scheme) -> Block:
+    """The ECE of every class, and the diagram of the class that is farthest off."""
+    result = classwise(evidence, metric, scheme)
+    farthest = result.diagram_of(int(result.table["class"][0]))
+    draw = log_reliability_figure if pools_vocabulary(evidence, metric) else reliability_figure
+    return Block(
+        title=run.title,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=tuple(reliability_tiles(evidence, reliability_diagram(evidence, metric, scheme))),
+        recipes=(result.recipe,),
+        figures=(
+            ReportFigure.from_drawing(
+                lambda theme: classwise_figure(result, theme),
+                describe_classwise(result),
+                CLASSES_TITLE,
+                narrow=True,
+            ),
+            ReportFigure.from_drawing(
+                lambda theme: draw(farthest, theme),
+                describe_reliability(farthest),
+                f"The class farthest off: {farthest.part}",
+                narrow=True,
+            ),
+        ),
+        tables=(ReportTable.from_rows(CLASSES_TITLE, class_rows(result), CLASSWISE_CAPTION),),
         remarks=tuple(text for text in (result.score.remark, *result.remarks) if text),
     )
+
+
+def class_rows(result: Classwise) -> list[dict[str, object]]:
+    """One row for each of the classes farthest off, formatted."""
+    return [
+        {
+            "Class": row["name"],
+            "class-k-ECE": format_short(row["ece"]),
+            "Part of the sum": format_percent(row["share"]),
+            "Right": f"{row['right']:,}",
+            "Share right": format_short(row["frequency"]),
+            "Mean probability": format_short(row["mean_probability"]),
+        }
+        for row in result.table.head(MAX_CLASSES).iter_rows(named=True)
+    ]
 
 
 def bin_question_tables(
@@ -112,10 +175,12 @@ def bin_question_tables(
         }
         for row in questions.frame.head(MAX_QUESTIONS).iter_rows(named=True)
     ]
+    bin_text = f"{bin_row['percent'].item()}, {bin_row['interval'].item()}"
     first = f"the first {MAX_QUESTIONS} of " if questions.n_before_search > MAX_QUESTIONS else ""
     return (
         ReportTable.from_rows(
-            f"Questions in {bin_row['interval'].item()}, {first}{questions.n_before_search:,}", rows
+            f"Questions in {bin_text}, {first}{questions.n_before_search:,}",
+            rows,
         ),
     )
 
@@ -124,22 +189,15 @@ def _shortened(value: object) -> object:
     return shorten(value, MAX_TEXT_LENGTH) if isinstance(value, str) else value
 
 
-def first_bin_dominates(evidence: Evidence, metric: str) -> bool:
-    """Whether nearly all pairs are in the first bin, as for the classes of a whole vocabulary."""
-    return isinstance(evidence.run, TokenRun) and METRICS[metric].needs == "distribution"
-
-
 def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
     """The tiles: the metric, and the numbers to read it with."""
+    in_one_bin = (
+        result.pair_unit == "labels" and result.table.height == 1 and not is_classwise(result.score.metric)
+    )
+    of_labels = result.all_labels
     return [
-        metric_tile(result.score),
-        Tile("Brier score", format_number(result.brier), METRICS["brier"].help),
-        Tile(
-            "Accuracy",
-            format_percent(result.accuracy),
-            f"Judged: {result.judged}. {METRICS['accuracy'].help}",
-        ),
-        Tile("Mean confidence", format_percent(result.mean_confidence), "The average of the confidences."),
+        metric_tile(result.score, says_nothing=in_one_bin),
+        *(_top_label_tiles(result) if of_labels is None else _all_labels_tiles(result, of_labels)),
         Tile(
             f"{evidence.unit.capitalize()} used / total",
             f"{result.score.n_used:,} / {result.score.n_total:,}",
@@ -148,10 +206,54 @@ def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
     ]
 
 
-def metric_tile(result: Score) -> Tile:
-    """The value or its bounds, and the p-value against perfect calibration."""
+def _top_label_tiles(result: Reliability) -> list[Tile]:
+    return [
+        Tile("Brier score", format_number(result.brier), METRICS["brier"].help),
+        Tile(
+            "Accuracy",
+            format_percent(result.accuracy),
+            f"Judged: {result.judged}. {METRICS['accuracy'].help}",
+        ),
+        Tile("Mean confidence", format_percent(result.mean_confidence), "The average of the confidences."),
+    ]
+
+
+def _all_labels_tiles(result: Reliability, numbers: AllLabels) -> list[Tile]:
+    """The numbers of every label, and the accuracy, which is of the top label and says so."""
+    return [
+        Tile("Brier score, all labels", format_significant(numbers.brier), METRICS["brier"].help),
+        Tile(
+            "Mean probability",
+            _percent_or_short(numbers.mean_probability),
+            "Over every label of every row, right or wrong.",
+            f"right labels: {_percent_or_short(numbers.share_right)}",
+        ),
+        Tile(
+            "Accuracy, top label",
+            format_percent(result.accuracy),
+            f"Judged: {result.judged}. {METRICS['accuracy'].help}",
+        ),
+    ]
+
+
+def _percent_or_short(share: float | None) -> str:
+    """A share in percent; where that would be 0.0 %, with significant digits."""
+    return format_percent(share) if share is None or share >= SMALLEST_PERCENT else format_short(share)
+
+
+def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
+    """The value or its bounds, and the p-value against perfect calibration.
+
+    Parameters
+    ----------
+    result : Score
+    says_nothing : bool
+        Whether all labels lie in one bin, where the value is near 0 whatever the model says.
+    """
     metric = METRICS[result.metric]
-    value = format_number(result.value)
+    if says_nothing:
+        return Tile(metric.title, format_significant(result.value), metric.help, "one bin: says nothing")
+    value = format_significant(result.value)
     if result.value is None and result.low is not None and result.high is not None:
         value = format_interval(result.low, result.high)
     p = p_value_phrase(result.p, result.draws)
@@ -169,7 +271,10 @@ def unused_rows_help(evidence: Evidence) -> str:
 def reliability_caption(result: Reliability) -> str:
     """How to read the diagram and the table."""
     whiskers = (
-        "No whiskers: the pairs of one position or question depend on one another."
+        "Each probability counts by itself, as if one answer were sampled from each distribution: n is how "
+        "many such answers to expect."
+        if result.pair_unit == "sampled answers"
+        else "No whiskers: the pairs of one position or question depend on one another."
         if result.pair_unit == "labels"
         else "Whiskers: 95 % Wilson interval of the accuracy."
     )
@@ -181,14 +286,20 @@ def reliability_caption(result: Reliability) -> str:
     )
 
 
+def format_decimals(value: float) -> str:
+    """A mean confidence or accuracy with three decimals, or significant digits where it is small."""
+    return f"{value:.3f}" if value == 0 or value >= SMALLEST_PERCENT else format_short(value)
+
+
 def bin_rows(result: Reliability) -> list[dict[str, object]]:
     """One row for each non-empty bin, formatted."""
     return [
         {
+            "Says": row["percent"],
             "Bin": row["interval"],
-            "n": f"{row['count']:,}",
-            "Confidence": f"{row['confidence']:.3f}",
-            "Accuracy": f"{row['accuracy']:.3f}",
+            "n": format_count(row["count"]),
+            "Confidence": format_decimals(row["confidence"]),
+            "Accuracy": format_decimals(row["accuracy"]),
             "95 %": format_interval(row["accuracy_low"], row["accuracy_high"], ".3f")
             if row["accuracy_low"] is not None
             else NO_VALUE,
