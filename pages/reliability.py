@@ -81,6 +81,7 @@ LINES_HELP: Final = (
 )
 
 
+COMPARE_KEY: Final = "_compare_with"
 BINS_VIEW: Final = "bins"
 VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
 VIEWS_HELP: Final = (
@@ -155,12 +156,15 @@ class LinesChoice:
         Key → why that line cannot be drawn.
     titles : Mapping of str to str
         Key → run and method in words, for every possible line.
+    rivals : Mapping of str to str
+        Two lines as the address has them, the page's own and another → what the other is called.
     """
 
     choice: RunChoice
     run_evidences: Mapping[str, RunEvidence]
     unavailable: Mapping[str, str]
     titles: Mapping[str, str]
+    rivals: Mapping[str, str]
 
     @property
     def page_line(self) -> str:
@@ -228,7 +232,26 @@ def choose_lines(url_state: UrlState, runs: Sequence[LoadedRun]) -> LinesChoice:
             run_evidences[key] = RunEvidence(run, _line_evidence(choice, run, method))
         except Unavailable as reason:
             unavailable[key] = str(reason)
-    return LinesChoice(choice, run_evidences, unavailable, titles)
+    return LinesChoice(choice, run_evidences, unavailable, titles, _find_rivals(choice, runs, list(pairs)))
+
+
+def _find_rivals(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequence[str]) -> dict[str, str]:
+    """Return what the page's run can be compared with: its other methods, and other runs by this method.
+
+    Runs of the same data set, which have the same questions, come before others.
+    """
+    run, method = choice.run, choice.evidence.method.id
+    dataset = run.report.run.info.dataset
+    others = sorted(
+        (other for other in runs if other is not run and method in other.report.survey.usable),
+        key=lambda other: other.report.run.info.dataset != dataset,
+    )
+    labels = {
+        **{line_key(run, id_): METHODS[id_].title for id_ in run.report.survey.usable if id_ != method},
+        **{line_key(other, method): other.title for other in others},
+    }
+    own, url_names = line_key(run, method), _url_names(runs)
+    return {encode_ids([own, key], allowed, url_names): label for key, label in labels.items()}
 
 
 def _url_names(runs: Sequence[LoadedRun]) -> dict[str, str]:
@@ -287,6 +310,28 @@ def _quick_choices(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequen
                 )
 
 
+def show_compare_with(choice: LinesChoice) -> None:
+    """Draw the control that puts another run or method beside the page's own, as two lines."""
+    if choice.rivals:
+        with st.container(width=250):
+            st.selectbox(
+                "Compare with",
+                list(choice.rivals),
+                index=None,
+                key=COMPARE_KEY,
+                format_func=lambda value: choice.rivals[value],
+                placeholder="Compare with …",
+                label_visibility="collapsed",
+                on_change=_compare,
+            )
+
+
+def _compare() -> None:
+    if value := st.session_state[COMPARE_KEY]:
+        _use_lines(value)
+    st.session_state[COMPARE_KEY] = None
+
+
 def _use_lines(value: str) -> None:
     st.query_params["lines"] = value
 
@@ -301,6 +346,8 @@ def show_lines(choice: LinesChoice) -> None:
     result = choice.cached_lines()
     chosen = choice.page_line if choice.page_line in result.labels else None
     show_headline(result.headline)
+    if result.difference_sentence:
+        st.markdown(escape_markdown(result.difference_sentence))
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, table = st.container(), st.container()
     with diagram:
@@ -980,6 +1027,7 @@ def page() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="view_controls"):
         view = choose_view(choice)
         axes = choose_axes(choice) if view == BINS_VIEW else None
+        show_compare_with(lines)
     if axes is None:
         {"isotonic": show_corp, "smooth": show_smooth}[view](choice)
         show_reliability_remarks(choice, result)

@@ -23,12 +23,13 @@ from calib_core.inference.verdict import (
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.metric import Direction, Metric
+from calib_core.results.changes import change_phrase, difference_text, measure_contrast
 from calib_core.results.evidence import Evidence, bins_all_classes, get_metric
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import name_with_model, short_run_names
 from calib_core.results.score import effective_scheme
 from calib_core.runs import RunInfo
-from calib_core.wording import both_or_all, format_short, join_names
+from calib_core.wording import both_or_all, format_short, join_names, p_value_phrase
 
 MAX_LINES: Final = 6
 
@@ -91,6 +92,8 @@ class ReliabilityLines:
         The lines in one or two sentences.
     caveats : tuple[str, ...]
         Sentences on differences between the lines that limit the comparison.
+    difference_sentence : str
+        How far two lines differ on the questions that both have; "" unless there are two.
     """
 
     metric: str
@@ -101,6 +104,7 @@ class ReliabilityLines:
     unavailable: Mapping[str, str]
     headline: str
     caveats: tuple[str, ...]
+    difference_sentence: str = ""
 
     @property
     def recipe(self) -> str:
@@ -180,6 +184,7 @@ def reliability_lines(
         unavailable=unavailable,
         headline=lines_headline(lines, sentence_labels, metric),
         caveats=line_caveats(lines, labels, infos, metric),
+        difference_sentence=_difference_sentence(lines, sentence_labels, evidences, metric, scheme),
     )
 
 
@@ -318,6 +323,38 @@ def lines_headline(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], 
         return _single_line_headline(labels[lines[0].key], lines[0].result.headline)
     return " ".join(
         text for text in (_extremes_sentence(lines, labels, metric), _verdicts_sentence(lines)) if text
+    )
+
+
+def _difference_sentence(
+    lines: Sequence[ReliabilityLine],
+    labels: Mapping[str, str],
+    evidences: Mapping[str, Evidence],
+    metric: Metric,
+    scheme: Scheme,
+) -> str:
+    """The paired difference of the metric between two lines, and what may be claimed of it."""
+    if len(lines) != 2:
+        return ""
+    first, second = (line.key for line in lines)
+    contrast = measure_contrast(
+        labels[first],
+        labels[second],
+        [(first, second)],
+        [(evidences[first], evidences[second])],
+        metric.id,
+        scheme,
+    )
+    difference = contrast.difference
+    if difference is None:
+        return f"{metric.title} question by question: {change_phrase(contrast)}"
+    verdict = change_phrase(contrast)
+    if contrast.is_clear:
+        verdict = f"{labels[second]} is {verdict}"
+    p = p_value_phrase(contrast.p, difference.n_draws or None)
+    parts = (difference_text(difference), p, verdict)
+    return (
+        f"{metric.title} of {labels[second]} less that of {labels[first]}: {', '.join(filter(None, parts))}."
     )
 
 

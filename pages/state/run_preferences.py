@@ -32,6 +32,7 @@ _NOTHING_HIDDEN: Final = "~"
 """In the address where the folder's own choice hides runs and this one none; no id has a tilde."""
 
 _SESSION_KEY: Final = "_run_preferences"
+_RENAMED_KEY: Final = "_renamed_runs"
 _HIDDEN_AT_START: Final = "_hidden_at_start"
 
 
@@ -137,6 +138,18 @@ def change_preferences(preferences: RunPreferences, runs: Sequence[LoadedRun]) -
     except OSError as error:
         return f"This is kept until you close the page only: {error.strerror}."
     return ""
+
+
+def renamed_runs() -> Mapping[str, str]:
+    """Return the names for display that runs have in this session, each with the run's real name."""
+    return cast("Mapping[str, str]", st.session_state.get(_RENAMED_KEY, {}))
+
+
+def remember_names(runs: Sequence[LoadedRun]) -> None:
+    """Remember which of these runs, which are all there are, have another name for display."""
+    st.session_state[_RENAMED_KEY] = {
+        run.title: run.real_title for run in runs if run.title != run.real_title
+    }
 
 
 def in_preferred_order(runs: Sequence[LoadedRun], preferences: RunPreferences) -> tuple[LoadedRun, ...]:

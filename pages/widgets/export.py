@@ -21,8 +21,10 @@ from calib_core.report.export.table import (
     table_markdown,
     table_parquet,
 )
+from calib_core.results.run_names import GivenName, full_name
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_partial_note
+from pages.state.run_preferences import renamed_runs
 from pages.state.runs import slug
 
 MAX_STEM_LENGTH: Final = 120
@@ -117,7 +119,7 @@ def stem_parts(names: Iterable[str], noun: str) -> list[str]:
 
 def figure_export_menu(draw: DrawFunction, export: Export, key: str) -> None:
     """Draw the export menu of a figure: a picture, or the numbers behind it."""
-    key, export = f"figure_{key}", _with_partial_note(export)
+    key, export = f"figure_{key}", _with_real_names(_with_partial_note(export))
 
     def menu_body() -> None:
         with st.container(horizontal=True, gap="small"):
@@ -154,10 +156,11 @@ def table_export_menu(
     latex : Callable, optional
         Writes LaTeX in a layout of its own.
     """
-    key, export = f"table_{key}", _with_partial_note(export)
+    key, export = f"table_{key}", _with_real_names(_with_partial_note(export))
+    real_names = renamed_runs()  # files are made in another thread, which knows no session
 
     def write_readable(write: Callable[[pl.DataFrame, str, str], bytes]) -> bytes:
-        frame = export.frame() if shown is None else shown
+        frame = export.frame() if shown is None else _name_in_full(shown, real_names)
         n_rows = export.frame().height if export.excerpt else frame.height
         note = EXCERPT_NOTE.format(frame.height, n_rows) if frame.height < n_rows else ""
         return write(as_displayed(frame, columns or {}), export.recipe, f"{export.title}{note}")
@@ -183,6 +186,23 @@ def _with_partial_note(export: Export) -> Export:
         return frame.with_columns(pl.col(RECIPE_COLUMN) + note) if has_recipe else frame
 
     return replace(export, frame=noted_frame, recipe=export.recipe + note)
+
+
+def _with_real_names(export: Export) -> Export:
+    """Return the export with the real name of each run behind the one that the user gave it."""
+    real_names = renamed_runs()
+    if not real_names:
+        return export
+    texts = f"{export.title}\n{export.recipe}"
+    note = "".join(f"; “{name}” is {real}" for name, real in real_names.items() if name in texts)
+    frame = export.frame
+    return replace(export, frame=lambda: _name_in_full(frame(), real_names), recipe=f"{export.recipe}{note}")
+
+
+def _name_in_full(frame: pl.DataFrame, real_names: Mapping[str, str]) -> pl.DataFrame:
+    """Return the frame with both names in cells that hold a name for display."""
+    in_full = {name: full_name(GivenName(name, real)) for name, real in real_names.items()}
+    return frame.with_columns(pl.col(pl.String).replace(in_full)) if in_full else frame
 
 
 def as_displayed(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:

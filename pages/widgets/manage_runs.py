@@ -90,7 +90,7 @@ def _open_dialog(runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]) ->
     )
     found = st.text_input("Find runs", key=_FIND_KEY, placeholder="Find runs", label_visibility="collapsed")
     if found != draft["found"]:  # the table is drawn anew, with what was edited so far
-        draft |= {"found": found, "base": _found(draft["frame"], found), "drawn": draft["drawn"] + 1}
+        draft |= {"found": found, "base": found_runs(draft["frame"], found), "drawn": draft["drawn"] + 1}
     base: pl.DataFrame = draft["base"]
     edited = st.data_editor(
         base,
@@ -104,7 +104,7 @@ def _open_dialog(runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]) ->
     draft["frame"] = draft["frame"].update(edited.select("id", *_EDITABLE), on="id", include_nulls=True)
     with st.container(horizontal=True):
         if st.button("Save", key="save_runs", type="primary"):
-            _keep(_preferences(draft["frame"]), all_runs)
+            _keep(edited_preferences(draft["frame"]), all_runs)
             _forget_draft()
             st.rerun()
         if st.button("Cancel", key="cancel_runs"):
@@ -126,7 +126,7 @@ def _runs_frame(runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]) -> 
     )
 
 
-def _found(frame: pl.DataFrame, text: str) -> pl.DataFrame:
+def found_runs(frame: pl.DataFrame, text: str) -> pl.DataFrame:
     """Return the rows whose name or run has every word of the text."""
     return frame.filter(
         [has_words(f"{row['name']} {row['run']}", text) for row in frame.iter_rows(named=True)]
@@ -139,7 +139,8 @@ def has_words(text: str, words: str) -> bool:
     return all(word in folded for word in words.casefold().split())
 
 
-def _preferences(frame: pl.DataFrame) -> RunPreferences:
+def edited_preferences(frame: pl.DataFrame) -> RunPreferences:
+    """Return the preferences that the dialog's table holds."""
     rows = list(frame.iter_rows(named=True))
     names = {row["id"]: single_line(row["name"] or "", MAX_NAME_LENGTH) for row in rows}
     return RunPreferences(

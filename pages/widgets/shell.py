@@ -37,6 +37,7 @@ from pages.state.run_preferences import (
     HIDE_KEY,
     in_preferred_order,
     pick_hidden_ids,
+    remember_names,
     session_preferences,
 )
 from pages.state.runs import LoadedRun, file_id, loaded_runs, slug
@@ -251,6 +252,7 @@ def _runs_to_list(
 ) -> tuple[tuple[LoadedRun, ...], tuple[LoadedRun, ...]]:
     """Return the runs as the person wants them listed, and those that are hidden."""
     named = in_preferred_order(runs, session_preferences())
+    remember_names(named)
     hidden = pick_hidden_ids(url_state, [run.id for run in named])
     return (
         tuple(run for run in named if run.id not in hidden),

@@ -149,3 +149,16 @@ def test_names_from_files_are_shown_letter_by_letter(data: Path, visit: Visit) -
     screens.run(at)
     assert "![x]" not in at.header[0].value.replace("\\", "\0")
     assert "<img" not in str(figure(at, "lines_figure"))
+
+
+def test_one_choice_puts_another_run_beside_this_one_with_their_difference(
+    seven_runs: Path, visit: Visit
+) -> None:
+    assert seven_runs.is_dir()
+    at = visit("reliability", run="red", method="given")
+    assert screens.control(at, "_compare_with").options[:2] == ["stated confidence", "blue"]
+    choose(at, "_compare_with", "red~given,blue~given")
+    assert address(at)["lines"] == "red~given,blue~given"
+    assert table(at, "line", "value")["line"].to_list() == ["red", "blue"]
+    assert "ECE of blue less that of red: " in page_text(at)
+    assert screens.control(at, "_compare_with").value is None

@@ -7,12 +7,15 @@ import pytest
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
-from calib_core.results.evidence import Evidence, gather_evidence
+from calib_core.results.changes import difference_text
+from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.lines import MAX_LINES, TOO_MANY_LINES, reliability_lines
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import score
+from calib_core.results.uncertainty import paired_difference
 from core.comparison_runs import model_run
 from core.run_builders import block_evidence, choice_evidence, given_evidence, make_answer_run
 from core.token_run_builders import dense_evidence, random_rows
@@ -78,6 +81,28 @@ def test_the_lowest_and_the_highest_are_named_and_the_metric_says_which_is_bette
     assert told.startswith(f"Lowest ECE: {least}, {values[least]:.4f}; highest: {most}, {values[most]:.4f}.")
     told = reliability_lines(quiz(60, 140, 100), "accuracy").headline
     assert told.startswith("Highest accuracy: m140, 0.7000; lowest: m60, 0.3000.")
+
+
+def test_two_lines_have_a_paired_difference_and_what_may_be_claimed() -> None:
+    evidences = quiz(60, 140)
+    first, second = evidences.values()
+    assert isinstance(first, AnswerEvidence)
+    assert isinstance(second, AnswerEvidence)
+    difference = paired_difference([(first, second)], "brier")
+    lines = reliability_lines(evidences, "brier")
+    assert lines.difference_sentence.startswith(
+        f"Brier score of m140 less that of m60: {difference_text(difference)}, p"
+    )
+    assert ("m140 is " in lines.difference_sentence) == (difference.p <= SIGNIFICANCE_LEVEL)
+    same = reliability_lines({"m60": evidences["m60"], "other": model_run("other", 60)}, "brier")
+    assert same.difference_sentence.endswith("no clear change.")
+    assert not reliability_lines(quiz(60, 100, 140), "brier").difference_sentence
+    assert not reliability_lines(quiz(60), "brier").difference_sentence
+
+
+def test_lines_that_share_no_question_say_why_there_is_no_difference() -> None:
+    lines = reliability_lines({"a": given_evidence([0.5] * 40, [1, 0] * 20), **quiz(60)}, "brier")
+    assert lines.difference_sentence.startswith("Brier score question by question: no change is claimed: ")
 
 
 def test_a_signed_metric_is_best_near_zero() -> None:

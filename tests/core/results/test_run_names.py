@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.results.run_names import count_models, model_stem, short_run_names, size_families
+from calib_core.results.run_names import (
+    GivenName,
+    count_models,
+    full_name,
+    model_stem,
+    name_with_model,
+    real_name,
+    short_run_names,
+    size_families,
+)
 from calib_core.runs import RunInfo
 
 
@@ -148,3 +157,20 @@ def test_of_files_that_name_no_model_what_all_names_share_is_left_out() -> None:
 )
 def test_names_that_are_short_or_would_be_bare_numbers_stay(titles: tuple[str, ...]) -> None:
     assert short_titles(*titles) == list(titles)
+
+
+def test_a_name_that_the_user_gave_is_the_short_name_and_the_only_one() -> None:
+    infos = {key: info(model, None) for key, model in (("a", "red"), ("b", "blue"), ("c", "Baseline"))}
+    given = GivenName("Baseline", "red · quiz")
+    names = short_run_names(infos, {"a": given, "b": "blue · quiz", "c": "Baseline · quiz"})
+    assert names == {"a": "Baseline", "b": "blue", "c": "Baseline · quiz"}
+    assert list(names) == ["a", "b", "c"]
+    assert name_with_model(names["a"], infos["a"]) == "Baseline"
+    assert name_with_model("0-shot", infos["b"]) == "blue · 0-shot"
+
+
+def test_a_given_name_is_followed_by_the_real_one_once() -> None:
+    assert full_name(GivenName("Baseline", "red · quiz")) == "Baseline (red · quiz)"
+    assert full_name(GivenName("Baseline (red · quiz)", "red · quiz")) == "Baseline (red · quiz)"
+    assert full_name("red · quiz") == "red · quiz"
+    assert real_name(GivenName("Baseline", "red · quiz")) == real_name("red · quiz") == "red · quiz"
