@@ -14,7 +14,6 @@ from calib_core.report.progress import WorkProgress
 from calib_core.report.provenance import Provenance
 from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 
-
 WRITING_SECONDS: Final = 1.5
 """About how long the document takes to write, plotly.js compressed included; see `ReportPage`."""
 

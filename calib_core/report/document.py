@@ -48,10 +48,10 @@ MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins,
 SUMMARY_METRICS: Final = ("ece", "accuracy")
 """The metrics that every summary shows and explains."""
 
-MAX_BRIEF_METHODS: Final = 4
+MAX_BRIEF_METHODS: Final = 2
 """At most this many confidence methods are explained in a summary."""
 
-MAX_BRIEF_FILES: Final = 6
+MAX_BRIEF_FILES: Final = 3
 """Up to this many files have their checksums in a report without the page Files."""
 
 _MAX_UNFOLDED_BLOCKS: Final = 3
@@ -441,10 +441,8 @@ def _brief_glossary_html(report_input: ReportInput) -> str:
     return tag("section", tag("h2", "What do the numbers mean?") + bullet_list("remarks", lines), id="terms")
 
 
-def _reproduction_html(
-    provenance: Provenance, report_input: ReportInput, sections: Sequence[Section]
-) -> str:
-    """The section with the command that makes the report again, and the files' checksums unless shown before."""
+def _reproduction_html(provenance: Provenance, report_input: ReportInput, sections: Sequence[Section]) -> str:
+    """The section with the command that makes the report again, and unless shown before the checksums."""
     checksums = list(dict.fromkeys(read for file in report_input.files for read in file.files_read))
     has_files = any(section.id == files.ID for section in sections)
     if has_files:
@@ -459,9 +457,7 @@ def _reproduction_html(
         tag("h2", "How is this report made again?")
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])
-        + paragraphs(
-            "note", [f"With {program_versions()}.{where}", MORE_IN_APP]
-        )
+        + paragraphs("note", [f"With {program_versions()}.{where}", MORE_IN_APP])
         + table
     )
     return tag("section", content, id="again")
