@@ -183,6 +183,8 @@ def abstention_export(choice: AbstentionChoice, curves: Sequence[AbstentionCurve
         curve_recipes(curves),
         "Accuracy of answered questions",
         choice.run.title,
+        headline=abstention_headline(curves, choice.target_accuracy),
+        tiles=abstention_tiles(choice.evidences, curves, choice.target_accuracy),
     )
 
 

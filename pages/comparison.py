@@ -209,6 +209,8 @@ def comparison_export(result: Comparison) -> Export:
         result.recipe,
         "Comparison",
         ", ".join(sorted(filter(None, datasets))),
+        headline=result.headline,
+        tiles=comparison_tiles(result) if result.points else (),
     )
 
 

@@ -101,7 +101,9 @@ def concentration_export(choice: RunChoice, results: Sequence[Concentration], co
         lambda: pl.concat([result.to_frame() for result in results]),
         _recipe(results),
         content,
-        choice.run.title,
+        choice.description if len(results) == 1 else choice.run.title,
+        headline=concentration_headline(results),
+        tiles=concentration_tiles(results[0]) if len(results) == 1 else (),
     )
 
 

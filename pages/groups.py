@@ -383,6 +383,8 @@ def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> E
         result.recipe,
         content,
         f"{METRICS[result.metric].title} by {result.group_by.title}, {choice.method.title}",
+        headline=result.headline,
+        tiles=groups_tiles(choice.evidences, result),
     )
 
 

@@ -487,6 +487,7 @@ def _lines_export(result: ReliabilityLines, content: str) -> Export:
         result.recipe,
         content,
         result.shared_label,
+        headline=result.headline,
     )
 
 
@@ -676,7 +677,14 @@ def _export_without_bins(
     choice: RunChoice, view: str, result: CorpReliability | SmoothReliability, content: str
 ) -> Export:
     run_and_method = make_file_stem(choice.run.id, choice.evidence.method.id, view)
-    return Export(run_and_method, result.to_frame, result.recipe, content, choice.description)
+    return Export(
+        run_and_method,
+        result.to_frame,
+        result.recipe,
+        content,
+        choice.description,
+        headline=result.headline,
+    )
 
 
 # --- Bins -----------------------------------------------------------------------------------------

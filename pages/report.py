@@ -23,7 +23,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.pairs import Labels
 from calib_core.readers.format import AS_IT_LIES
-from calib_core.report.build import build_report
+from calib_core.report.build import Report, build_report
 from calib_core.report.document import first_sentence
 from calib_core.report.inputs import ReportFile, ReportInput, ReportRun, ReportSettings
 from calib_core.report.provenance import (
@@ -33,7 +33,7 @@ from calib_core.report.provenance import (
     file_checksums,
     files_read_with,
 )
-from calib_core.report.sections import SECTIONS
+from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 from calib_core.report.sections.reliability import MAX_QUESTIONS
 from calib_core.results.run_names import real_name
 from calib_core.results.view_caption import ViewCaption, metric_caption
@@ -42,7 +42,7 @@ from pages.state.cache import LoadedFile, data_folder
 from pages.state.markdown import escape_markdown
 from pages.state.report_progress import ReportProgress
 from pages.state.runs import LoadedRun, file_id
-from pages.state.url import UrlState, parse_whole_number
+from pages.state.url import UrlState, encode_ids, parse_whole_number
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
 from pages.widgets.shell import shell
@@ -107,10 +107,16 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         url_state,
         "pages",
         list(SECTIONS),
-        label="Pages",
+        label="Sections",
         title_of=lambda id_: SECTIONS[id_].title,
+<<<<<<< HEAD
         default=list(SECTIONS),
         help_="Pages with nothing to show for these runs are left out and listed.",
+=======
+        default=DEFAULT_PAGES,
+        help_="The summary fits on two pages of paper. A page that has nothing to say of these runs is left "
+        "out, and named.",
+>>>>>>> exports
     )
     selected = multiselect(
         url_state,
@@ -162,7 +168,11 @@ def report_order(
         ReportRun(run.title, run.report, run.style_index) for run in runs if run.id in choice.runs
     )
     names = () if len(report_runs) == len(runs) else tuple(run_name(run, runs) for run in report_runs)
-    pages = () if len(choice.pages) == len(SECTIONS) else choice.pages
+    pages = choice.pages
+    if pages == DEFAULT_PAGES:
+        pages = ()
+    elif len(pages) == len(SECTIONS):
+        pages = (ALL_PAGES,)
     command = report_command(
         files, accepted_file_ids, (choice.settings, pages, names), f"{REPORT_FILE_STEM}.html"
     )
@@ -214,7 +224,7 @@ def report_command(
     accepted_file_ids : Sequence of str
         Ids of the files whose good rows are loaded without their bad ones.
     request : tuple
-        Settings, ids of the pages and names of the runs; empty for all.
+        Settings, the pages as `--page` takes them, and names of the runs, empty for all.
     output : str
         Name of the report's file.
     """
@@ -279,10 +289,13 @@ def make_report(order: ReportOrder) -> bytes:
             report_input = ReportInput(order.runs, order.files(), order.settings)
             provenance = Provenance(started, order.command.command_line, order.command.where_to_run)
             result = build_report(report_input, order.pages, provenance, progress.update)
+            data = result.html.encode("utf-8")
+            progress.outcome = _outcome(order, result, started, len(data))
         except CalibError as reason:
             progress.error = str(reason)
             raise
         finally:
+<<<<<<< HEAD
             progress.update(0.0, "")
         seconds = (datetime.now().astimezone() - started).total_seconds()
         data = result.html.encode("utf-8")
@@ -294,7 +307,23 @@ def make_report(order: ReportOrder) -> bytes:
             f"{plural(len(order.runs), 'run')}, {len(data) / 1e6:.1f} MB."
             + (f" Left out (nothing to show for these runs): {left_out}." if left_out else "")
         )
+=======
+            progress.update(progress.share, "")
+>>>>>>> exports
         return data
+
+
+def _outcome(order: ReportOrder, result: Report, started: datetime, n_bytes: int) -> str:
+    """Return how long the report took, and what it holds."""
+    seconds = (datetime.now().astimezone() - started).total_seconds()
+    left_out = "; ".join(
+        f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in result.left_out.items()
+    )
+    return (
+        f"Made in {seconds:.0f} s: {plural(len(result.pages), 'section')} of "
+        f"{plural(len(order.runs), 'run')}, {n_bytes / 1e6:.1f} MB."
+        + (f" Left out, as these runs have nothing to say to it: {left_out}." if left_out else "")
+    )
 
 
 @st.fragment(run_every=1.0)
@@ -311,19 +340,37 @@ def show_progress(progress: ReportProgress) -> None:
 
 
 def show_contents(order: ReportOrder) -> None:
+<<<<<<< HEAD
     """Say which pages, runs and numbers the report holds."""
     st.header("Contents", anchor=False)
+=======
+    """Say which sections, runs and numbers the report holds, and offer the summary and everything."""
+    st.header("What it will hold", anchor=False)
+    with st.container(horizontal=True, gap="small"):
+        for label, pages in (("Two-page summary", DEFAULT_PAGES), ("All sections", tuple(SECTIONS))):
+            st.button(
+                label,
+                key=f"hold_{len(pages)}",
+                on_click=_use_pages,
+                args=(pages,),
+                disabled=order.pages == pages,
+            )
+>>>>>>> exports
     settings = order.settings
     method = METHODS[settings.methods[0]].title if settings.methods else "each run's default method"
     number = metric_caption(settings.metrics[0] if settings.metrics else DEFAULT_METRIC, settings.scheme)
     caption = ViewCaption(
-        plural(len(order.pages), "page"), [run.title for run in order.runs], [method], number
+        plural(len(order.pages), "section"), [run.title for run in order.runs], [method], number
     )
     more = " Runs without this method use their first method." if settings.methods else ""
     if settings.bin_number is not None:
         more += f" With the first {MAX_QUESTIONS} questions of each run's bin {settings.bin_number}."
     show_view_caption(f"{caption.sentence}{more}")
     st.markdown("\n".join(f"- **{SECTIONS[id_].title}**: {SECTIONS[id_].question}" for id_ in order.pages))
+
+
+def _use_pages(pages: Sequence[str]) -> None:
+    st.query_params["pages"] = encode_ids(pages, list(SECTIONS), {})
 
 
 def show_command(order: ReportOrder) -> None:
@@ -337,9 +384,15 @@ def page() -> None:
     """Draw the page."""
     context = shell("report", choose_report)
     st.markdown(
+<<<<<<< HEAD
         "**One file to send.** The report holds the chosen pages' figures, tables and recipes, the files "
         "with checksums, and the command line that makes the report again. It opens offline in any browser "
         "and prints to PDF."
+=======
+        "**One file to send.** Two pages on paper: the verdict with its number, a diagram, a table, what was "
+        "left out, and the command line that makes it again; more sections in the sidebar. It opens in any "
+        "browser without a network, in light and dark, and prints to PDF."
+>>>>>>> exports
     )
     order = report_order(context.choice, context.files, context.all_runs, context.accepted_file_ids)
     show_make_button(order, is_complete=not context.unread)

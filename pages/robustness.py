@@ -196,6 +196,8 @@ def sweep_export(choice: RunChoice, results: Sequence[Sweep], content: str) -> E
         "\n".join(_recipe_lines(results)),
         content,
         choice.description,
+        headline=results[0].headline,
+        tiles=robustness_tiles(results[0]),
     )
 
 

@@ -350,6 +350,8 @@ def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: st
         sampling_recipe(result, choice.metric),
         content,
         f"{choice.run.title}, {METRICS[choice.metric].title}",
+        headline=result.headline,
+        tiles=sampling_tiles(result),
     )
 
 

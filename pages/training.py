@@ -284,6 +284,8 @@ def training_export(choice: RunChoice, result: Training, content: str) -> Export
         "\n".join(training_recipes(result)),
         content,
         f"{', '.join(titles) if len(titles) == len(lines) else plural(len(titles), 'line')}, {method.title}",
+        headline=result.headline,
+        tiles=training_tiles(result),
     )
 
 

@@ -49,10 +49,10 @@ MORE_IN_APP: Final = "Open the files in Calib to choose other bins, methods and 
 SUMMARY_METRICS: Final = ("ece", "accuracy")
 """The metrics that every summary shows and explains."""
 
-MAX_BRIEF_METHODS: Final = 4
+MAX_BRIEF_METHODS: Final = 2
 """At most this many confidence methods are explained in a summary."""
 
-MAX_BRIEF_FILES: Final = 6
+MAX_BRIEF_FILES: Final = 3
 """Up to this many files have their checksums in a report without the page Files."""
 
 _MAX_UNFOLDED_BLOCKS: Final = 3

@@ -1,8 +1,8 @@
-"""The export menu below every figure and table."""
+"""The export menu below every figure and table, with a slide of every figure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -12,8 +12,15 @@ import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
-from calib_core.figures.palette import LIGHT, Theme
-from calib_core.report.export.figure import PictureFormat, render_picture, unavailable_reason
+from calib_core.figures.palette import DARK, LIGHT, Theme
+from calib_core.report.blocks import Tile
+from calib_core.report.export.figure import (
+    PictureFormat,
+    render_picture,
+    render_slide,
+    unavailable_reason,
+)
+from calib_core.report.export.slide import SlideTexts
 from calib_core.report.export.table import (
     RECIPE_COLUMN,
     table_csv,
@@ -53,6 +60,14 @@ PICTURE_TYPES: Final[Mapping[PictureFormat, _FileType]] = {
     "png": _FileType("PNG", "image/png", "A picture for slides and documents, 1,600 pixels wide."),
     "svg": _FileType("SVG", "image/svg+xml", "A drawing that stays sharp at any size."),
 }
+SLIDE_TYPES: Final[Mapping[PictureFormat, _FileType]] = {
+    "png": _FileType(
+        "Slide PNG",
+        "image/png",
+        "A whole slide, 1,920 × 1,080 pixels: the finding, the figure, its numbers and its recipe.",
+    ),
+    "svg": _FileType("Slide SVG", "image/svg+xml", "The same slide, sharp at any size."),
+}
 TABLE_TYPES: Final[Mapping[str, _FileType]] = {
     "csv": _FileType(
         "CSV",
@@ -88,6 +103,10 @@ class Export:
         What the numbers are of, for the title of a file.
     excerpt : bool
         Whether a table may show only its first rows, which its Markdown and LaTeX files then say.
+    headline : str
+        The finding in a sentence, the title of a slide; the content where it is empty.
+    tiles : Sequence of Tile
+        The numbers beside the figure on a slide.
     """
 
     file_stem: str
@@ -96,6 +115,14 @@ class Export:
     content: str = "Figure"
     subject: str = ""
     excerpt: bool = False
+    headline: str = ""
+    tiles: Sequence[Tile] = ()
+
+    @property
+    def slide_texts(self) -> SlideTexts:
+        """What a slide says around the figure; without a headline, the content is its title."""
+        title, subtitle = (self.headline, self.title) if self.headline else (self.content, self.subject)
+        return SlideTexts(title, subtitle, self.recipe, [(t.label, t.value, t.below) for t in self.tiles])
 
     @property
     def title(self) -> str:
@@ -123,15 +150,34 @@ def figure_export_menu(draw: DrawFunction, export: Export, key: str) -> None:
 
     def menu_body() -> None:
         with st.container(horizontal=True, gap="small"):
-            picture_format = _picture_buttons(key)
+            picture_format = _picture_buttons(key, PICTURE_TYPES)
             _table_download(export, f"{key}_csv", "csv", lambda: table_csv(export.frame(), export.recipe))
             _table_download(
                 export, f"{key}_parquet", "parquet", lambda: table_parquet(export.frame(), export.recipe)
             )
+        slide_key = f"{key}_slide"
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            slide_format = _picture_buttons(slide_key, SLIDE_TYPES)
+            is_dark = st.toggle("Dark slide", st.context.theme.type == "dark", key=f"dark_{key}")
         if reason := unavailable_reason():
             st.caption(f":material/block: {escape_markdown(reason)}")
         elif picture_format is not None:
-            _offer_picture(draw, export, key, picture_format)
+            _offer_picture(
+                lambda: render_picture(
+                    draw(LIGHT), picture_format, title=export.title, recipe=export.recipe, font=_page_font()
+                ),
+                PICTURE_TYPES[picture_format],
+                f"{export.file_stem}.{picture_format}",
+                f"{key}_{picture_format}",
+            )
+        elif slide_format is not None:
+            theme = DARK if is_dark else LIGHT
+            _offer_picture(
+                lambda: render_slide(draw(theme), slide_format, export.slide_texts, theme, font=_page_font()),
+                SLIDE_TYPES[slide_format],
+                f"{export.file_stem}-slide{'-dark' if is_dark else ''}.{slide_format}",
+                f"{slide_key}_{slide_format}",
+            )
 
     _export_menu(export, key, menu_body)
 
@@ -273,32 +319,30 @@ def _table_download(export: Export, key: str, extension: str, build: Callable[[]
     )
 
 
-def _picture_buttons(key: str) -> PictureFormat | None:
+def _picture_buttons(key: str, types: Mapping[PictureFormat, _FileType]) -> PictureFormat | None:
     """Draw a button per picture format, and return the format that was just clicked."""
     is_unavailable = unavailable_reason() is not None
     clicked: PictureFormat | None = None
-    for id_, kind in PICTURE_TYPES.items():
+    for id_, kind in types.items():
         if st.button(kind.label, key=f"draw_{key}_{id_}", disabled=is_unavailable, help=kind.help):
             clicked = id_
     return clicked
 
 
-def _offer_picture(draw: DrawFunction, export: Export, key: str, picture_format: PictureFormat) -> None:
+def _offer_picture(render: Callable[[], bytes], kind: _FileType, file_name: str, key: str) -> None:
     """Draw the picture, which takes seconds, and offer it for download; say why where that fails."""
     try:
         with st.spinner("Drawing the picture …", show_time=True):
-            picture = render_picture(
-                draw(LIGHT), picture_format, title=export.title, recipe=export.recipe, font=_page_font()
-            )
+            picture = render()
     except Unavailable as reason:
         st.error(escape_markdown(str(reason)))
         return
     st.download_button(
-        f"Save the {PICTURE_TYPES[picture_format].label} ({len(picture) / 1000:,.0f} kB)",
+        f"Save the {kind.label} ({len(picture) / 1000:,.0f} kB)",
         data=picture,
-        file_name=f"{export.file_stem}.{picture_format}",
-        mime=PICTURE_TYPES[picture_format].mime,
-        key=f"save_{key}_{picture_format}",
+        file_name=file_name,
+        mime=kind.mime,
+        key=f"save_{key}",
         on_click="ignore",
         type="primary",
         icon=":material/download:",

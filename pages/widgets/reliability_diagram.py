@@ -6,7 +6,11 @@ import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+<<<<<<< HEAD
 from calib_core.figures.reliability_log import log_reliability_figure
+=======
+from calib_core.report.sections.reliability import reliability_tiles
+>>>>>>> exports
 from calib_core.results.reliability import Reliability, reliability_diagram
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
@@ -72,5 +76,11 @@ def _reliability_link(choice: RunChoice, label: str, script: str) -> None:
 def bins_export(choice: RunChoice, result: Reliability, content: str) -> Export:
     """Return the export of a diagram's bins."""
     return Export(
-        make_file_stem(choice.file_stem), result.to_frame, result.recipe, content, choice.description
+        make_file_stem(choice.file_stem),
+        result.to_frame,
+        result.recipe,
+        content,
+        choice.description,
+        headline=result.headline,
+        tiles=reliability_tiles(choice.evidence, result),
     )

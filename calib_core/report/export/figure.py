@@ -25,6 +25,7 @@ from typing import Any, Final, Literal, TypeAlias
 from calib_core.errors import Unavailable
 from calib_core.figures.comparison import keep_names_for_width
 from calib_core.figures.layout import without_unset
+from calib_core.figures.palette import Theme
 from calib_core.report.export.kaleido_process import (
     FONT_FILE,
     JOB_FILE,
@@ -32,11 +33,15 @@ from calib_core.report.export.kaleido_process import (
     PictureFrame,
     clean_figure,
 )
+from calib_core.report.export.slide import SlideTexts, slide_of_figure
 
 PictureFormat: TypeAlias = Literal["png", "svg"]
 
 PNG_WIDTH: Final = 1600
 """Width of a PNG in pixels: enough for a slide, or for a printed column at 300 dots per inch."""
+
+SLIDE_PNG_WIDTH: Final = 1920
+"""Width of a slide's PNG in pixels."""
 
 FIGURE_WIDTH: Final = 800
 SQUARE_WIDTH: Final = 560
@@ -135,18 +140,64 @@ def render_picture(
     Unavailable
         If Kaleido or a browser is missing, or drawing fails or takes too long; the message says what to do.
     """
-    if reason := unavailable_reason():
-        raise Unavailable(reason)
     figure = clean_figure(without_unset(plotly_figure))
     width, height = picture_size(figure)
     job = {
         "figure": keep_names_for_width(figure, width),
-        "kind": picture_format,
         "scale": PNG_WIDTH / width,
-        "browser": find_browser(),
-        "seconds": timeout,
         "frame": asdict(PictureFrame(width, height, title, recipe)),
     }
+    return _render(job, picture_format, font, timeout)
+
+
+def render_slide(
+    plotly_figure: Mapping[str, Any],
+    picture_format: PictureFormat,
+    texts: SlideTexts,
+    theme: Theme,
+    *,
+    font: bytes | None = None,
+    timeout: float = TIMEOUT_SECONDS,
+) -> bytes:
+    """Draws a slide of 16:9 with the figure, what was found, its main numbers and the recipe.
+
+    Parameters
+    ----------
+    plotly_figure : Mapping[str, Any]
+        The figure in the colours of the theme.
+    picture_format : {"png", "svg"}
+        The format of the picture; a PNG has 1,920 × 1,080 pixels.
+    texts : SlideTexts
+        What stands around the figure.
+    theme : Theme
+        The colours.
+    font : bytes or None
+        A WOFF2 font to embed; None uses the system's.
+    timeout : float
+        Time limit in seconds.
+
+    Raises
+    ------
+    Unavailable
+        As for `render_picture`.
+    """
+    figure, slide = slide_of_figure(clean_figure(without_unset(plotly_figure)), texts, theme.name)
+    fields = asdict(slide)
+    job = {
+        "figure": keep_names_for_width(figure, slide.figure_width),
+        "scale": SLIDE_PNG_WIDTH / slide.width,
+        "slide": {name: fields[name] for name in fields if name not in ("width", "total_height")},
+    }
+    return _render(job, picture_format, font, timeout)
+
+
+def _render(
+    figure_job: Mapping[str, Any], picture_format: PictureFormat, font: bytes | None, timeout: float
+) -> bytes:
+    """Draws a picture in its own process; raises Unavailable where that fails."""
+    if reason := unavailable_reason():
+        raise Unavailable(reason)
+    job = {**figure_job, "kind": picture_format, "browser": find_browser(), "seconds": timeout}
     if not _ONE_AT_A_TIME.acquire(timeout=timeout):
         raise Unavailable("Other pictures are being drawn. Try again in a minute.")
     try:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 from xml.sax.saxutils import escape, quoteattr
 
-from calib_core.errors import shorten
-from calib_core.figures.label_placement import text_width
 from calib_core.figures.palette import FONT, LIGHT
+from calib_core.report.export.kaleido_text import clean_xml_text, font_face_css, wrap_text
+from calib_core.report.export.slide import Slide, SlideTexts, slide_svg
 
 JOB_FILE: Final = "order.json"
 PICTURE_FILE: Final = "picture"
@@ -33,12 +33,8 @@ TITLE_FONT_SIZE: Final = 17
 RECIPE_FONT_SIZE: Final = 11.5
 _SIDE_MARGIN: Final = 20
 _TOP_MARGIN: Final = 12
-_WIDTH_CORRECTION: Final = 0.9
-"""Factor on `text_width`, which overestimates long lines."""
-
 _MAX_TITLE_LINES: Final = 2
 _MAX_RECIPE_LINES: Final = 8
-_INVALID_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +53,11 @@ class PictureFrame:
     height: int
     title: str
     recipe: str
+
+    @property
+    def background(self) -> str:
+        """The colour behind everything."""
+        return LIGHT.background
 
     @property
     def title_lines(self) -> list[str]:
@@ -89,11 +90,6 @@ class PictureFrame:
         )
 
 
-def clean_xml_text(text: str) -> str:
-    """Replaces characters that XML does not allow."""
-    return _INVALID_XML.sub("\ufffd", text)
-
-
 def clean_figure(part: object) -> Any:  # noqa: ANN401  any value within a figure
     """Applies `clean_xml_text` to every text in a figure, keys included."""
     if isinstance(part, str):
@@ -106,47 +102,6 @@ def clean_figure(part: object) -> Any:  # noqa: ANN401  any value within a figur
     if isinstance(part, list | tuple):
         return [clean_figure(value) for value in cast("Sequence[object]", part)]
     return part
-
-
-def wrap_text(text: str, font_size: float, width: float, max_lines: int) -> list[str]:
-    """Breaks text into lines, at spaces where possible.
-
-    Parameters
-    ----------
-    text : str
-        The text; white space is folded.
-    font_size : float
-        In pixels.
-    width : float
-        Longest line, in pixels.
-    max_lines : int
-        Longer text is cut, and its last line ends with "…".
-    """
-    lines = [""]
-    for word in clean_xml_text(text).split():
-        for piece in _split_word(word, font_size, width):
-            joined = f"{lines[-1]} {piece}".strip()
-            if _WIDTH_CORRECTION * text_width(joined, font_size) <= width:
-                lines[-1] = joined
-            else:
-                lines.append(piece)
-    lines = [line for line in lines if line]
-    if len(lines) <= max_lines:
-        return lines
-    return [
-        *lines[: max_lines - 1],
-        shorten(lines[max_lines - 1] + " …", max(1, len(lines[max_lines - 1]) - 1)),
-    ]
-
-
-def _split_word(word: str, font_size: float, width: float) -> list[str]:
-    """Splits a word into parts that fit a line."""
-    pieces = [""]
-    for letter in word:
-        if pieces[-1] and _WIDTH_CORRECTION * text_width(pieces[-1] + letter, font_size) > width:
-            pieces.append("")
-        pieces[-1] += letter
-    return pieces
 
 
 def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
@@ -205,17 +160,7 @@ def _text_elements(lines: Sequence[str], top: float, font_size: float, attribute
     ]
 
 
-def font_face_css(font: bytes) -> str:
-    """CSS that defines the font under the first name in the figures' font list."""
-    name = FONT.split(",", maxsplit=1)[0]
-    source = base64.b64encode(font).decode()
-    return (
-        f"@font-face{{font-family:{name};font-weight:200 900;"
-        f'src:url("data:font/woff2;base64,{source}") format("woff2")}}'
-    )
-
-
-def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
+def svg_figure(svg: str, frame: PictureFrame | Slide) -> dict[str, Any]:
     """A plotly figure that shows only this SVG, so that plotly can render it as PNG."""
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
     full_size = {
@@ -235,8 +180,8 @@ def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
             "width": frame.width,
             "height": frame.total_height,
             "margin": dict.fromkeys("lrtb", 0),
-            "paper_bgcolor": LIGHT.background,
-            "plot_bgcolor": LIGHT.background,
+            "paper_bgcolor": frame.background,
+            "plot_bgcolor": frame.background,
             "xaxis": hidden_axis,
             "yaxis": hidden_axis,
             "images": [{"source": source, "layer": "above", **full_size}],
@@ -260,11 +205,23 @@ class _KaleidoPage:
         return self._page
 
 
+def _frame_of_job(job: Mapping[str, Any]) -> PictureFrame | Slide:
+    """What surrounds the figure, as `figure.py` has written it."""
+    if "slide" in job:
+        slide = dict(job["slide"])
+        texts = SlideTexts(**slide.pop("texts"))
+        return Slide(texts, **slide)
+    return PictureFrame(**job["frame"])
+
+
 async def render(job: dict[str, Any], font: bytes | None) -> bytes:
     """Draws the picture of a job; raises whatever Kaleido raises."""
     kaleido: Any = importlib.import_module("kaleido")
-    frame = PictureFrame(**job["frame"])
-    options = {"width": frame.width, "height": frame.height, "scale": 1, "format": "svg"}
+    frame = _frame_of_job(job)
+    size = (
+        (frame.figure_width, frame.figure_height) if isinstance(frame, Slide) else (frame.width, frame.height)
+    )
+    options = {"width": size[0], "height": size[1], "scale": 1, "format": "svg"}
     async with kaleido.Kaleido(
         n=1,
         timeout=job["seconds"],
@@ -274,10 +231,12 @@ async def render(job: dict[str, Any], font: bytes | None) -> bytes:
         enable_extensions=False,
     ) as browser:
         figure_svg: bytes = await browser.calc_fig(job["figure"], opts=options)
-        svg = frame_svg(figure_svg.decode(), frame, font)
+        drawn = figure_svg.decode()
+        svg = slide_svg(drawn, frame, font) if isinstance(frame, Slide) else frame_svg(drawn, frame, font)
         if job["kind"] == "svg":
             return svg.encode()
-        png_options = {**options, "height": frame.total_height, "scale": job["scale"], "format": "png"}
+        png_size = {"width": frame.width, "height": frame.total_height}
+        png_options = {**png_size, "scale": job["scale"], "format": "png"}
         return await browser.calc_fig(svg_figure(svg, frame), opts=png_options)
 
 

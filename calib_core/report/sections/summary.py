@@ -39,7 +39,7 @@ from calib_core.wording import (
 
 ID, TITLE, QUESTION = "summary", "Summary", "Can the confidence be believed?"
 
-MAX_RUN_ROWS: Final = 16
+MAX_RUN_ROWS: Final = 12
 """Longest table of runs that leaves the rest of the summary room on its second page."""
 
 MAX_BIN_ROWS: Final = 20
@@ -47,7 +47,7 @@ MAX_BIN_ROWS: Final = 20
 
 LEFT_OUT_HEADING: Final = "What was left out"
 
-MAX_LEFT_OUT: Final = 6
+MAX_LEFT_OUT: Final = 5
 """At most this many lines say what was left out; the others are counted."""
 
 LINES_CAPTION: Final = (
@@ -127,7 +127,7 @@ def _overview(scored: Sequence[_ScoredRun]) -> Overview:
 
 
 def _number_sentence(scored: Sequence[_ScoredRun]) -> str:
-    """The number of one run, its interval, M and n: "ECE 0.1293 (95 % interval 0.121 to 0.137), …"."""
+    """The number of a single run with its interval, M and n: "ECE 0.1293 (95 % interval …), …"."""
     if len(scored) > 1:
         return ""
     one = scored[0]
@@ -216,7 +216,7 @@ def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
 def _diagram_block(
     report_input: ReportInput, scored: Sequence[_ScoredRun], left_out: tuple[str, ...]
 ) -> Block:
-    """One reliability diagram, a line for each run as far as they stay apart, and what was left out."""
+    """A reliability diagram with a line for each run, a few at most, and what was left out."""
     lines, drawn = _lines(report_input, scored)
     if not lines.lines:
         return Block(LEFT_OUT_HEADING, remarks=(*dict.fromkeys(lines.unavailable.values()), *left_out))
