@@ -50,6 +50,7 @@ from pages.widgets.file_status import (
     show_unusable_methods,
     widget_keys,
 )
+from pages.widgets.joined_tables import show_joined_tables
 from pages.widgets.page_link import page_link
 from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import show_remarks, show_view_caption, show_warnings
@@ -398,6 +399,7 @@ def page() -> None:
         f"{plural(len(context.all_runs), 'run')}. Calib never writes to this folder."
     )
     show_accept_all(context.files)
+    show_joined_tables(context.files, context.runs)
     shown = show_file_table(context.files, loaded, context.unread)
     for file in shown.keys() & set(context.unread):
         read_now(file)

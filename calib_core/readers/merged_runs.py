@@ -55,11 +55,20 @@ def merge_runs(runs: Iterable[Run], *, with_tables: bool = False) -> tuple[Run, 
     tuple of Run
         In the order of their first parts.
     """
-    return tuple(merge_parts(parts) for parts in group_parts(_as_parts(runs) if with_tables else runs))
+    return tuple(merge_parts(parts) for parts in group_parts(tables_as_parts(runs) if with_tables else runs))
 
 
-def _as_parts(runs: Iterable[Run]) -> list[Run]:
-    """Make plain tables with the same columns and description the parts of one evaluation."""
+def tables_as_parts(runs: Iterable[Run], label: str = "") -> list[Run]:
+    """Make plain tables with the same columns and description the parts of one evaluation.
+
+    Parameters
+    ----------
+    runs
+        The runs; those that name an evaluation stay as they are.
+    label
+        What the merged run is called, if its description is empty; by default, the common beginning of the
+        files' names.
+    """
     parts = [
         replace(run, evaluation=_evaluation_of_table(run))
         if isinstance(run, AnswerRun) and run.evaluation is None
@@ -70,7 +79,7 @@ def _as_parts(runs: Iterable[Run]) -> list[Run]:
     for run in parts:
         if isinstance(run, AnswerRun) and (run.evaluation or "").startswith(_TABLES):
             tables.setdefault((run.evaluation or "", run.info), []).append(run)
-    described = {id(run): part for group in tables.values() for run, part in _with_subjects(group)}
+    described = {id(run): part for group in tables.values() for run, part in _with_subjects(group, label)}
     return [described.get(id(run), run) for run in parts]
 
 
@@ -78,11 +87,12 @@ def _evaluation_of_table(run: AnswerRun) -> str:
     return _TABLES + ", ".join(sorted(name for name in run.rows.columns if run.has_columns(name)))
 
 
-def _with_subjects(tables: Sequence[AnswerRun]) -> Iterable[tuple[AnswerRun, AnswerRun]]:
+def _with_subjects(tables: Sequence[AnswerRun], label: str) -> Iterable[tuple[AnswerRun, AnswerRun]]:
     """Pair each table with itself under a common label; its file is its subject if ids repeat without one."""
     stems = [file_stem(run.file) for run in tables]
-    label = ""
-    if len(tables) > 1 and not tables[0].info.label(""):
+    if tables[0].info.label("") or len(tables) < 2:
+        label = ""
+    elif not label:
         label = commonprefix(stems).rstrip(" _-.")  # noqa: RUF071  the names' common beginning, not folders
     ids = [run.rows["id"] for run in tables if "id" in run.rows.columns]
     is_numbered = bool(ids) and pl.concat(ids).is_duplicated().any()

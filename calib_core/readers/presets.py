@@ -126,13 +126,17 @@ class Preset:
         lone = sole_object(head)
         if lone is None:
             return head.first_objects
-        path = self._rows_path(lone)
-        return head.first_objects if path is None else rows_at(lone, path, head.file)[:N_FIRST_OBJECTS]
+        rows = self._rows_in(lone)
+        return head.first_objects if rows is None else rows[:N_FIRST_OBJECTS]
 
-    def _rows_path(self, lone: Row) -> str | None:
-        """Return where the rows of an object are; None if it has none."""
-        places = ((path, value_at(lone, path) if path else lone) for path in self.rows)
-        return next((path for path, value in places if as_rows(value) is not None), None)
+    def _rows_in(self, lone: Row) -> Sequence[Row] | None:
+        """Return the rows of an object, by id also a single one; None if it has none."""
+        for path in self.rows:
+            if (rows := as_rows(value_at(lone, path) if path else lone)) is not None:
+                return rows
+        id_, only = next(iter(lone.items())) if len(lone) == 1 else ("", None)
+        row = as_object(only)
+        return ({"id": id_, **row},) if any(_has_values(row, paths) for paths in self.signatures) else None
 
     def _records(self, head: Head, paths: Sequence[str], rows_path: str) -> Iterator[LogRecord]:
         """Yield the records of the file."""
@@ -144,10 +148,9 @@ class Preset:
                     yield LogRecord(row, None, part.share)
         elif (lone := sole_object(head)) is None:
             yield from read_log_records(head)
-        elif (path := rows_path or self._rows_path(lone)) is None:
+        elif (rows := rows_at(lone, rows_path, head.file) if rows_path else self._rows_in(lone)) is None:
             yield LogRecord(lone, None, 1.0)
         else:
-            rows = rows_at(lone, path, head.file)
             for number, row in enumerate(rows, 1):
                 yield LogRecord(row, None, number / len(rows))
 

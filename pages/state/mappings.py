@@ -39,6 +39,9 @@ class FileMapping:
         As in `ReadOptions`.
     wide : tuple of (str, str)
         Pattern of columns and the name they are read as.
+    run_name : str
+        Name of the run that this table is a part of: tables with the same name are read as one run. "" for a
+        run of its own.
     columns_fingerprint : str
         `fingerprint` of the file's columns when `columns` was set. A mapping applies only to files with the
         same columns.
@@ -52,6 +55,7 @@ class FileMapping:
     wide: tuple[tuple[str, str], ...] = ()
     missing: tuple[str, ...] = ()
     gold_on: str = ""
+    run_name: str = ""
 
     def __bool__(self) -> bool:
         return self != FileMapping()
@@ -117,6 +121,7 @@ class CachedMappings:
             "missing": list(mapping.missing),
             "gold": mapping.gold,
             "gold_on": mapping.gold_on,
+            "run_name": mapping.run_name,
             "seen": mapping.columns_fingerprint,
         }
         write_json(self._file_of(path), record)
@@ -196,6 +201,7 @@ def _parse_mapping(stored: object) -> FileMapping | None:
         wide,
         cast("tuple[str, ...]", tuple(texts)),
         _string_or_none(record.get("gold_on")) or "",
+        _string_or_none(record.get("run_name")) or "",
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from zlib import crc32
 
 from calib_core.edges import Scheme
-from calib_core.readers.merged_runs import group_parts, merge_parts
+from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
 from calib_core.results.comparison import MetricEstimate, MetricEstimator, estimate_metric
 from calib_core.results.evidence import Evidence
 from calib_core.results.files import RunReport, run_report
@@ -94,7 +94,12 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         for report in file.report.runs
         if report.usable
     ]
-    groups = _group_parts(loaded)
+    named = _with_named_parts(loaded)
+    as_read = {id(report): pair for (_, report), pair in zip(named, loaded, strict=True)}
+    groups = [
+        group if len(group) > 1 else [as_read[id(report)] for _, report in group]
+        for group in _group_parts(named)
+    ]
     merged = [_merge_parts(parts, waiting, max_merged=len(groups)) for parts in groups]
     labels = Counter((file.is_uploaded, slug(report.run.label)) for file, report, _ in merged)
     runs: list[LoadedRun] = []
@@ -125,6 +130,33 @@ def _style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
         order = run_order([run.report.run.info for run in own])
         indices |= {run.id: len(indices) + index for run, index in zip(own, order, strict=True)}
     return indices
+
+
+def _with_named_parts(
+    loaded: Sequence[tuple[LoadedFile, RunReport]],
+) -> list[tuple[LoadedFile, RunReport]]:
+    """Make the tables that are to be read as one run the parts of it, as `--together` does."""
+    named: dict[tuple[str, bool], list[int]] = {}
+    for position, (file, _) in enumerate(loaded):
+        if file.mapping.run_name:
+            named.setdefault((file.mapping.run_name, file.is_uploaded), []).append(position)
+    parts = list(loaded)
+    for (name, _), positions in named.items():
+        files = tuple((loaded[at][0].listing.path, loaded[at][0].stamp) for at in positions)
+        labels = tuple(loaded[at][1].run.label for at in positions)
+        reports = [loaded[at][1] for at in positions]
+        described = cached_result(
+            ("parts", name, files, labels),
+            lambda reports=reports, name=name: [
+                replace(report, run=run)
+                for report, run in zip(
+                    reports, tables_as_parts([report.run for report in reports], name), strict=True
+                )
+            ],
+        )
+        for at, report in zip(positions, described, strict=True):
+            parts[at] = (loaded[at][0], report)
+    return parts
 
 
 def _group_parts(loaded: Sequence[tuple[LoadedFile, RunReport]]) -> list[list[tuple[LoadedFile, RunReport]]]:

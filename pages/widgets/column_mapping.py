@@ -149,7 +149,13 @@ def show_mapping_controls(
             if can_map_columns and base and format_ == file.mapping.format
             else {}
         )
-        mapping = replace(_pick_shape(file, key), format=format_, columns=tuple(columns.items()), gold=gold)
+        mapping = replace(
+            _pick_shape(file, key),
+            format=format_,
+            columns=tuple(columns.items()),
+            gold=gold,
+            run_name=file.mapping.run_name,
+        )
         if base and (mapping.columns or mapping.wide):
             mapping = replace(mapping, columns_fingerprint=fingerprint(base.columns))
         _mapping_buttons(file, mapping, files, key)
@@ -416,13 +422,15 @@ def _first_reason(message: str, file: LoadedFile) -> str:
 def figures_text(figures: RunFigures, *, with_rows: bool = True) -> str:
     """Return what a file comes to, as Markdown."""
     parts = [f"**{plural(figures.n_rows, 'row')}**"] if with_rows else []
-    if figures.n_runs > 1:
-        parts.append(f"{figures.n_runs:,} runs, the first of them:")
+    facts: list[str] = []
     if figures.accuracy is not None:
-        parts.append(f"accuracy **{format_percent(figures.accuracy)}**")
+        facts.append(f"accuracy **{format_percent(figures.accuracy)}**")
     if figures.mean_confidence is not None:
-        parts.append(f"mean confidence **{format_percent(figures.mean_confidence)}**")
-    return " · ".join(parts)
+        facts.append(f"mean confidence **{format_percent(figures.mean_confidence)}**")
+    if figures.n_runs > 1:
+        of_first = f", the first of them: {facts[0]}" if facts else ""
+        facts = [f"{figures.n_runs:,} runs{of_first}", *facts[1:]]
+    return " · ".join((*parts, *facts))
 
 
 def accept_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
@@ -532,6 +540,8 @@ def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
         parts.append(f"systems side by side: {columns_text(dict(mapping.wide))}")
     if mapping.missing:
         parts.append(f"{escape_markdown(', '.join(mapping.missing))} as missing")
+    if mapping.run_name:
+        parts.append(f"a part of the run {escape_markdown(mapping.run_name)}")
     if mapping.gold:
         name = next((file.name for file in files if real_path(file) == mapping.gold), "a missing table")
         on = f", joined on {escape_markdown(mapping.gold_on)}" if mapping.gold_on else ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +14,7 @@ import polars as pl
 
 from calib_core.errors import Refused, shorten
 from calib_core.readers.content import Content, as_content
+from calib_core.readers.table.printed import parse_printed
 from calib_core.readers.table.raw import (
     ROWS_PER_SLICE,
     Batch,
@@ -32,9 +31,6 @@ BOM: Final = b"\xef\xbb\xbf"
 
 ABSENT: Final = object()
 """Stands for no value, where null is one."""
-
-MAX_LITERAL_CHARACTERS: Final = 100_000
-"""Limit on the characters of a Python literal, as the parser's memory grows with them."""
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -157,18 +153,15 @@ def is_position(step: str) -> bool:
 
 def parse_text(text: str) -> object:
     """Parse an object or list written as JSON or as Python prints it; None for any other text."""
-    if not text.lstrip().startswith(("{", "[")):
+    if not text.lstrip().startswith(("{", "[", "(", "array(", "tensor(")):
         return None
     try:
         return parse_json(text)
     except (ValueError, RecursionError, RepeatedKeyError):
         pass
-    if len(text) > MAX_LITERAL_CHARACTERS:
-        return None
     try:
-        with warnings.catch_warnings(action="ignore"):
-            return cast("object", ast.literal_eval(text.strip()))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return replace_surrogates(parse_printed(text))
+    except ValueError:
         return None
 
 

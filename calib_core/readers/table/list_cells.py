@@ -5,10 +5,7 @@ In delimited text a list is JSON in one cell. A list as Python or NumPy prints i
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from types import EllipsisType, MappingProxyType
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 import numpy as np
 import polars as pl
@@ -25,7 +22,7 @@ from calib_core.readers.table.cells import (
     true_positions,
     value_text,
 )
-from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json, replace_surrogates
+from calib_core.readers.table.json_reader import parse_text
 from calib_core.readers.table.raw import series_from_values
 from calib_core.runs import is_missing
 
@@ -41,37 +38,6 @@ _NUMBER_LIST_PATTERN: Final = rf"^\[ *(?:{_NUMBER_PATTERN}(?: *, *{_NUMBER_PATTE
 
 _MAX_SHOWN_ELEMENTS: Final = 5
 """Limit on the wrong elements of one row that a message shows."""
-
-PrintedElement: TypeAlias = str | float | bool | EllipsisType | None
-
-_PRINTED_ARRAY: Final = re.compile(r"(?:array|tensor)\(\s*(\[.*\])\s*(?:,\s*\w+=[^\[\]]*)?\)", re.DOTALL)
-_PRINTED_ELEMENT: Final = re.compile(
-    r"""(?P<scalar>np\.\w+\()?  # NumPy 2 writes np.float64(0.5) in a list
-    (?: (?P<quote>['"]) (?P<text>(?:(?!(?P=quote))[^\\] | \\.)*+) (?P=quote) | (?P<word>[^\s,'"()\[\]{}]++) )
-    (?(scalar)\))
-    (?: (?P<comma>\s*,\s*) | \s+ | \Z )""",
-    re.VERBOSE | re.DOTALL,
-)
-_PRINTED_WORDS: Final[Mapping[str, PrintedElement]] = MappingProxyType(
-    {
-        "...": ...,
-        "None": None,
-        "nan": None,
-        "<NA>": None,
-        "inf": float("inf"),
-        "-inf": float("-inf"),
-        "True": True,
-        "False": False,
-        "np.True_": True,
-        "np.False_": False,
-    }
-)
-_PRINTED_INTEGER: Final = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
-_PRINTED_FLOAT: Final = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_ESCAPE: Final = re.compile(
-    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abfnrtv\\'\"]))", re.DOTALL
-)
-_ESCAPED: Final = MappingProxyType(dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)))
 
 
 def list_judge(element: ColumnJudge, dtype: pl.DataType) -> ColumnJudge:
@@ -249,15 +215,13 @@ def _no_list_faults(raw: pl.Series, is_no_list: pl.Series) -> tuple[CellFault, .
 
 
 def _is_abbreviated(value: object) -> bool:
-    return isinstance(value, str) and ... in (_parse_printed_list(value.strip()) or ())
+    parsed = parse_text(value) if isinstance(value, str) else None
+    return isinstance(parsed, list) and ... in cast("list[object]", parsed)
 
 
 def _parse_list(text: str) -> list[object] | None:
     """Parse a cell's text as a list of plain values; None if it is no such list."""
-    try:
-        value = parse_json(text)
-    except (ValueError, RecursionError, RepeatedKeyError):
-        value = _parse_printed_list(text)
+    value = parse_text(text)
     if not isinstance(value, list):
         return None
     elements = cast("list[object]", value)
@@ -266,52 +230,3 @@ def _parse_list(text: str) -> list[object] | None:
 
 def _is_scalar(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
-
-
-def _parse_printed_list(text: str) -> list[PrintedElement] | None:
-    """Parse a list, tuple or array as Python or NumPy prints it; None for any other text.
-
-    The elements stand between commas, or all between white space: Python would join two texts without a
-    comma, so a mixture is no list. An element that is not known (nan, None) is None.
-    """
-    array = _PRINTED_ARRAY.fullmatch(text)
-    text = array[1] if array else text
-    is_tuple = text[:1] + text[-1:] == "()"
-    if not is_tuple and text[:1] + text[-1:] != "[]":
-        return None
-    inner = text[1:-1].strip()
-    elements: list[PrintedElement] = []
-    has_comma = list[bool]()
-    at = 0
-    while at < len(inner):
-        found = _PRINTED_ELEMENT.match(inner, at)
-        if found is None:
-            return None
-        try:
-            elements.append(_printed_element(found))
-        except ValueError:
-            return None
-        has_comma.append(found["comma"] is not None)
-        at = found.end()
-    is_separated = all(has_comma[:-1]) if any(has_comma) else not is_tuple or not elements
-    return cast("list[PrintedElement]", replace_surrogates(elements)) if is_separated else None
-
-
-def _printed_element(found: re.Match[str]) -> PrintedElement:
-    """The value of an element; raises ValueError if it is neither a quoted text nor a value."""
-    if (word := found["word"]) is None:
-        return _ESCAPE.sub(_unescape, found["text"])
-    if word in _PRINTED_WORDS:
-        return _PRINTED_WORDS[word]
-    if _PRINTED_INTEGER.fullmatch(word):
-        return int(word)
-    if _PRINTED_FLOAT.fullmatch(word):
-        return float(word)
-    raise ValueError(word)
-
-
-def _unescape(escape: re.Match[str]) -> str:
-    """The character that an escape stands for; raises ValueError beyond the last one of Unicode."""
-    if character := escape[4]:
-        return _ESCAPED.get(character, character)
-    return chr(int(escape[1] or escape[2] or escape[3], 16))

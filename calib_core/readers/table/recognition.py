@@ -88,6 +88,11 @@ OTHER_WORDS: Final = _words(
 )
 """Words of the name of a number that is no confidence, whatever its range."""
 
+SUMMARY_WORDS: Final = _words("ece auroc auc aurc")
+"""Words of the name of a metric of many rows: no row of predictions has one of its own."""
+GOLD_STATISTIC_WORDS: Final = _words("gt gold golden groundtruth reference ref target")
+"""Words of the name of a number that is known from the right answer, and so is no confidence."""
+
 RIGHT_VALUES: Final = _words(
     "correct right richtig korrekt ✓ ✔ ✅ pass passed correcto juste vrai hit success"
 )
@@ -109,7 +114,8 @@ def suggest_columns(values: Mapping[str, pl.Series]) -> tuple[Suggestion, ...]:
     Returns
     -------
     tuple of Suggestion
-        By role, the likeliest first; the same whatever the order of the columns is.
+        By role, the likeliest first; the same whatever the order of the columns is. None for a table of
+        metrics, such as one row a model with its ECE.
 
     Examples
     --------
@@ -121,6 +127,8 @@ def suggest_columns(values: Mapping[str, pl.Series]) -> tuple[Suggestion, ...]:
     """
     columns = [_Column(name, values[name]) for name in sorted(values) if not values[name].dtype.is_nested()]
     columns = [column for column in columns if column.present]
+    if any(map(_is_summary_metric, columns)):
+        return ()
     found: dict[Role, list[Suggestion | None]] = {
         "confidence": list(map(_as_confidence, columns)),
         "outcome": [*map(_as_outcome, columns), *_as_answer_pairs(columns)],
@@ -257,6 +265,12 @@ def name_words(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"[^\W_]+", spaced.lower()))
 
 
+def _is_summary_metric(column: _Column) -> bool:
+    """Return whether a column holds a metric of many rows, another one in each row."""
+    has_values = column.has_fractions and len(column.numbers) == len(column.present)
+    return has_values and bool(column.words & SUMMARY_WORDS) and len(set(column.numbers)) > 1
+
+
 def _as_confidence(column: _Column) -> Suggestion | None:
     """Suggest a column of numbers from 0 to 1, of percentages, or of logarithms that are called so."""
     numbers = column.numbers
@@ -267,7 +281,8 @@ def _as_confidence(column: _Column) -> Suggestion | None:
         return Suggestion("confidence", {column.name: "confidence:log"}, NAMED, _reason(NAMED, seen))
     rank = column.name_rank(CONFIDENCE_WORDS, WEAK_CONFIDENCE_WORDS)
     is_other = bool(column.words & OTHER_WORDS)
-    if (rank != NAMED and is_other) or (rank == BY_VALUES and column.is_known_as_other("confidence")):
+    is_of_gold = bool(column.words & GOLD_STATISTIC_WORDS) or column.is_known_as_other("confidence")
+    if (rank != NAMED and is_other) or (rank == BY_VALUES and is_of_gold):
         return None
     rank = HINTED if is_other else rank
     divisor = _divisor(column, rank)
@@ -363,7 +378,8 @@ def _as_answer_pairs(columns: Iterable[_Column]) -> list[Suggestion]:
     answers = [
         column
         for column in columns
-        if not (column.has_fractions or (column.answer is None and _as_outcome(column)))
+        if not (column.has_fractions or (column.numbers and column.words & OTHER_WORDS))
+        and not (column.answer is None and _as_outcome(column))
         and (column.answer is not None or len(set(column.present)) > 1)
     ]
     kept = sorted(answers, key=lambda column: (column.answer is None, column.name))[:MAX_TEXT_COLUMNS]

@@ -257,6 +257,16 @@ def test_a_single_record_is_a_row(name: str, indent: int | None, read_text: Read
     assert run.rows["correct"].to_list() == [True]
 
 
+def test_a_judged_file_of_one_question_is_one_row(read_text: ReadText) -> None:
+    """Humanity's Last Exam keeps its answers by id, and a single one is no table for any other file."""
+    all_rows = json.loads((FIXTURES / "hle/judged_hle_tiny.json").read_text(encoding="utf-8"))
+    for indent in (None, 4):
+        reading = read_text(json.dumps({"66e8a2": all_rows["66e8a2"]}, indent=indent), "one.json")
+        (run,) = answer_runs(reading.good_runs)
+        assert reading.format == "hle"
+        assert run.rows.select("id", "verbal_confidence", "correct").rows() == [("66e8a2", 0.8, False)]
+
+
 def test_a_request_that_failed_has_no_outcome_in_promptfoo() -> None:
     _, unsure = answer_runs(read("promptfoo/capitals.jsonl").good_runs)
     assert unsure.rows["correct"].to_list() == [False, True, None]

@@ -206,6 +206,15 @@ def test_files_of_other_tools_are_refused_by_name(extra_files: Path, pattern: st
         assert path.name in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    "name", ["rlcr-commonsenseqa/metrics.json", "mmlu-redux-votes/all.csv", "mmlu-pro-verbal/category_df.csv"]
+)
+def test_nothing_is_proposed_where_every_guess_would_be_wrong(extra_files: Path, name: str) -> None:
+    """A table of metrics has no rows of predictions, and shares of agreement with the gold no confidence."""
+    report = tried_report(extra_files / "real" / name)
+    assert (report.status, report.proposal) == ("refused", None)
+
+
 def test_a_data_set_as_hugging_face_saves_it(extra_files: Path) -> None:
     paths = readers.list_files(extra_files / "real" / "rlcr-commonsenseqa")
     assert [path.name for path in paths] == ["data-00000-of-00001.arrow", "metrics.json"]
@@ -250,6 +259,23 @@ def test_nested_outcomes_of_four_systems(extra_files: Path) -> None:
     )
     accuracies = [run.rows["correct"].mean() for run in answer_runs(reading.good_runs)]
     assert accuracies == pytest.approx([0.2168, 0.3904, 0.3472, 0.5625], abs=5e-5)
+
+
+def test_four_systems_taken_as_four_samples(extra_files: Path) -> None:
+    systems = ("6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification")
+    solutions = {f"{system}.solution": "samples" for system in systems}
+    reading = readers.read(
+        extra_files / "real" / "gsm8k-model-solutions" / "example_model_solutions.jsonl",
+        options=ReadOptions({**solutions, "ground_truth": "gold"}),
+    )
+    (run,) = answer_runs(usable_runs(reading))
+    evidences = [gather_evidence(run, method) for method in ("cluster_size", "cluster_number", "pairwise")]
+    assert [score(evidence, "accuracy").value for evidence in evidences] == pytest.approx(
+        [0.4435] * 3, abs=5e-5
+    )
+    briers = [score(evidence, "brier").value for evidence in evidences]
+    # The note counts 15 answers without a number as unparseable; three of them mark another answer.
+    assert briers == pytest.approx([0.1389, 0.1659, 0.1249], abs=6e-4)
 
 
 @pytest.mark.parametrize(

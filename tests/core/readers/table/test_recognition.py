@@ -223,3 +223,19 @@ def test_a_logarithm_is_read_as_its_exponential(read_text: ReadText) -> None:
     assert run.rows["confidence"].to_list() == [1.0, 0.0, 0.36787944117144233]  # type: ignore[union-attr]
     assert reading.n_bad_rows == 1
     assert "confidence is exp of 'lp', its natural logarithm." in reading.notes
+
+
+def test_nothing_is_suggested_for_a_table_of_metrics() -> None:
+    columns = {"model": IDS, "confidence level": SHARES, "format adherence": YES_NO}
+    assert suggest_columns(columns)
+    assert suggest_columns({**columns, "ece": SHARES}) == ()
+    assert suggest_columns({**columns, "test AUROC": SHARES}) == ()
+
+
+def test_a_number_about_the_gold_or_of_another_kind_is_neither_confidence_nor_answer() -> None:
+    assert found(gt_ratio_agreement=SHARES) == {}
+    assert found(gt_confidence=SHARES) == {"gt_confidence": ("confidence", NAMED)}
+    flags = texts(*(number % 2 for number in range(80)))
+    golds = texts(*(number * 7 % 4 for number in range(80)))
+    assert "prediction" not in {name for name, _ in found(pred_entropy=flags, gold_answer=golds).values()}
+    assert found(pred=flags, gold_answer=golds)["pred"] == ("prediction", NAMED)
