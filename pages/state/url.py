@@ -47,6 +47,7 @@ URL_KEYS = (
     "view",
     "runs",
     "metrics",
+    "also",
     "ms",
     "ddof",
     "place",

@@ -54,7 +54,7 @@ BY_HAND: Final[dict[str, Steps]] = {
         ("sort", "name"),
         ("groups_shown", ["words"]),
     ],
-    "training": [("metric", "full_ece"), ("m_step", 20)],
+    "training": [("metric", "ece"), ("also_shown", ["brier", "accuracy"]), ("m_step", 20)],
 }
 """Page → controls and what a hand sets them to: the green run, or the samples nine, where a run is chosen."""
 
