@@ -51,6 +51,8 @@ URL_KEYS = (
     "ms",
     "ddof",
     "place",
+    "paper",
+    "paper_rsd",
     "at",
     "dataset",
     "methods",

@@ -52,9 +52,10 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "start": ("every",),
         "tour": ("step", "large"),
         "reliability": ("view", "bin", "log", "search"),
-        "robustness": ("place",),
+        "robustness": ("place", "paper_rsd"),
         "comparison": ("at",),
         "sampling": ("place",),
+        "methods": ("paper",),
         "groups": ("hidden",),
         "training": ("at", "alone"),
     }
