@@ -365,7 +365,7 @@ def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
     """Draw the paper's Table 1 beside the runs, and its findings judged on them."""
     runs = choice.selection.runs
     show_published_title()
-    reference = pick_reference(METHOD_COLUMNS)
+    reference = pick_reference("paper", METHOD_COLUMNS)
     comparison = compare_published_methods(
         result,
         short_names_by_id(runs),

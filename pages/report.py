@@ -109,14 +109,9 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         list(SECTIONS),
         label="Sections",
         title_of=lambda id_: SECTIONS[id_].title,
-<<<<<<< HEAD
-        default=list(SECTIONS),
-        help_="Pages with nothing to show for these runs are left out and listed.",
-=======
         default=DEFAULT_PAGES,
-        help_="The summary fits on two pages of paper. A page that has nothing to say of these runs is left "
-        "out, and named.",
->>>>>>> exports
+        help_="The summary fits on two pages of paper. Sections with nothing to show for these runs are left "
+        "out and listed.",
     )
     selected = multiselect(
         url_state,
@@ -295,21 +290,7 @@ def make_report(order: ReportOrder) -> bytes:
             progress.error = str(reason)
             raise
         finally:
-<<<<<<< HEAD
-            progress.update(0.0, "")
-        seconds = (datetime.now().astimezone() - started).total_seconds()
-        data = result.html.encode("utf-8")
-        left_out = "; ".join(
-            f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in result.left_out.items()
-        )
-        progress.outcome = (
-            f"Made in {seconds:.0f} s: {plural(len(result.pages), 'page')} of "
-            f"{plural(len(order.runs), 'run')}, {len(data) / 1e6:.1f} MB."
-            + (f" Left out (nothing to show for these runs): {left_out}." if left_out else "")
-        )
-=======
             progress.update(progress.share, "")
->>>>>>> exports
         return data
 
 
@@ -322,7 +303,7 @@ def _outcome(order: ReportOrder, result: Report, started: datetime, n_bytes: int
     return (
         f"Made in {seconds:.0f} s: {plural(len(result.pages), 'section')} of "
         f"{plural(len(order.runs), 'run')}, {n_bytes / 1e6:.1f} MB."
-        + (f" Left out, as these runs have nothing to say to it: {left_out}." if left_out else "")
+        + (f" Left out (nothing to show for these runs): {left_out}." if left_out else "")
     )
 
 
@@ -340,12 +321,8 @@ def show_progress(progress: ReportProgress) -> None:
 
 
 def show_contents(order: ReportOrder) -> None:
-<<<<<<< HEAD
-    """Say which pages, runs and numbers the report holds."""
-    st.header("Contents", anchor=False)
-=======
     """Say which sections, runs and numbers the report holds, and offer the summary and everything."""
-    st.header("What it will hold", anchor=False)
+    st.header("Contents", anchor=False)
     with st.container(horizontal=True, gap="small"):
         for label, pages in (("Two-page summary", DEFAULT_PAGES), ("All sections", tuple(SECTIONS))):
             st.button(
@@ -355,7 +332,6 @@ def show_contents(order: ReportOrder) -> None:
                 args=(pages,),
                 disabled=order.pages == pages,
             )
->>>>>>> exports
     settings = order.settings
     method = METHODS[settings.methods[0]].title if settings.methods else "each run's default method"
     number = metric_caption(settings.metrics[0] if settings.metrics else DEFAULT_METRIC, settings.scheme)
@@ -384,15 +360,9 @@ def page() -> None:
     """Draw the page."""
     context = shell("report", choose_report)
     st.markdown(
-<<<<<<< HEAD
-        "**One file to send.** The report holds the chosen pages' figures, tables and recipes, the files "
-        "with checksums, and the command line that makes the report again. It opens offline in any browser "
-        "and prints to PDF."
-=======
         "**One file to send.** Two pages on paper: the verdict with its number, a diagram, a table, what was "
         "left out, and the command line that makes it again; more sections in the sidebar. It opens in any "
         "browser without a network, in light and dark, and prints to PDF."
->>>>>>> exports
     )
     order = report_order(context.choice, context.files, context.all_runs, context.accepted_file_ids)
     show_make_button(order, is_complete=not context.unread)

@@ -208,7 +208,7 @@ def show_paper(choice: RunChoice, results: Sequence[Sweep]) -> None:
     paper, explanation = st.columns([1.6, 1], gap="medium")
     with paper:
         show_published_title()
-        reference = pick_reference(RSD_MODELS, len(RSD_MODELS) - 1)
+        reference = pick_reference("paper_rsd", RSD_MODELS, len(RSD_MODELS) - 1)
         show_published(compare_rsd(dict(zip(titles, results, strict=True)), reference), "rsd")
     with explanation:
         st.subheader("What RSD means", anchor=False)

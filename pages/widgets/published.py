@@ -20,9 +20,6 @@ from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.table import fit_column_widths
 from pages.widgets.url_inputs import url_selectbox
 
-REFERENCE_KEY: Final = "paper"
-"""Key in the address of the published column that differences are from."""
-
 _ICONS: Final[Mapping[FindingKind, str]] = {
     "holds": ":material/check_circle:",
     "fails": ":material/cancel:",
@@ -32,11 +29,11 @@ _ICONS: Final[Mapping[FindingKind, str]] = {
 }
 
 
-def pick_reference(columns: Iterable[str], default: int = 0) -> str:
+def pick_reference(key: str, columns: Iterable[str], default: int = 0) -> str:
     """Draw the control of the published column that differences are from, and return the column."""
     names = list(columns)
     index = url_selectbox(
-        REFERENCE_KEY,
+        key,
         "Differences from",
         names,
         "The paper's column that is subtracted from your runs.",

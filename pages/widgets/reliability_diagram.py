@@ -6,11 +6,8 @@ import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
-<<<<<<< HEAD
 from calib_core.figures.reliability_log import log_reliability_figure
-=======
 from calib_core.report.sections.reliability import reliability_tiles
->>>>>>> exports
 from calib_core.results.reliability import Reliability, reliability_diagram
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown

@@ -60,9 +60,10 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "start": ("every", "find"),
         "tour": ("step", "large"),
         "reliability": ("view", "bin", "log", "logx", "class", "search", "outcome"),
-        "robustness": ("place",),
+        "robustness": ("place", "paper_rsd"),
         "comparison": ("at",),
         "sampling": ("place",),
+        "methods": ("paper",),
         "groups": ("hidden",),
         "training": ("at", "alone"),
     }

@@ -37,6 +37,7 @@ BY_HAND: Final[dict[str, Steps]] = {
         ("metrics_shown", ["ece", "mce"]),
         ("ms", "5, 9, 20"),
         ("ddof", "1"),
+        ("_paper_rsd", 1),
     ],
     "comparison": [("runs_shown", ["green-quiz"]), ("x", "bias"), ("y", "ece"), ("m_step", 15)],
     "abstention": [
@@ -46,7 +47,7 @@ BY_HAND: Final[dict[str, Steps]] = {
         ("threshold", "70 %"),
     ],
     "sampling": [("run", "nine"), ("metric", "ece"), ("sizes", "2, 4"), ("seed_typed", 3), ("_place", 5)],
-    "methods": [("runs_shown", ["green-quiz"]), ("sort", "method"), ("common", "own")],
+    "methods": [("runs_shown", ["green-quiz"]), ("sort", "method"), ("common", "own"), ("_paper", 5)],
     "groups": [
         ("method", "verbal"),
         ("runs_shown", ["green-quiz"]),
@@ -54,7 +55,7 @@ BY_HAND: Final[dict[str, Steps]] = {
         ("sort", "name"),
         ("groups_shown", ["words"]),
     ],
-    "training": [("metric", "full_ece"), ("m_step", 20)],
+    "training": [("metric", "ece"), ("also_shown", ["brier", "accuracy"]), ("m_step", 20)],
 }
 """Page → controls and what a hand sets them to: the green run, or the samples nine, where a run is chosen."""
 
