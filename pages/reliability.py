@@ -46,6 +46,7 @@ from calib_core.results.reliability_without_bins import (
     smooth_reliability,
     unavailable_without_bins,
 )
+from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.score import score
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
@@ -82,6 +83,9 @@ LINES_HELP: Final = (
 
 
 COMPARE_KEY: Final = "_compare_with"
+MAX_RIVAL_LENGTH: Final = 30
+"""Letters of a run's name that fit into the control that compares with it."""
+
 BINS_VIEW: Final = "bins"
 VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
 VIEWS_HELP: Final = (
@@ -251,7 +255,8 @@ def _find_rivals(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequence
         **{line_key(other, method): other.title for other in others},
     }
     own, url_names = line_key(run, method), _url_names(runs)
-    return {encode_ids([own, key], allowed, url_names): label for key, label in labels.items()}
+    names = shorten_in_middle(list(labels.values()), MAX_RIVAL_LENGTH)
+    return {encode_ids([own, key], allowed, url_names): name for key, name in zip(labels, names, strict=True)}
 
 
 def _url_names(runs: Sequence[LoadedRun]) -> dict[str, str]:

@@ -188,6 +188,42 @@ def _fact_text(field: str, info: RunInfo) -> str:
     return {"shots": f"{value}-shot", "temperature": f"T={value}"}.get(field, str(value))
 
 
+# --- Names in little room -------------------------------------------------------------------------
+
+
+def shorten_in_middle(names: Sequence[str], max_length: int) -> list[str]:
+    """The names with an ellipsis in the middle of long ones, so that beginnings and what differs are kept.
+
+    Of the ways to divide the room between beginning and end, the most even one is used by which all names
+    still differ; where there is none, those that would be equal stay whole.
+
+    Examples
+    --------
+    >>> shorten_in_middle(["Qwen2.5-7B-Instruct · quiz · 0-shot", "Qwen2.5-7B-Instruct · quiz · 5-shot"], 20)
+    ['Qwen2.5-7…z · 0-shot', 'Qwen2.5-7…z · 5-shot']
+    """
+    room = max_length - 1
+    splits = sorted(range(3, room - 2), key=lambda head: abs(2 * head - room))
+    best = list(names)
+    n_best = 0
+    for head in splits:
+        shortened = [_with_ellipsis(name, head, room - head) for name in names]
+        n_different = len(set(shortened))
+        if n_different > n_best:
+            best, n_best = shortened, n_different
+        if n_different == len(set(names)):
+            break
+    n_uses = Counter(best)
+    n_whole = Counter(names)
+    return [
+        short if n_uses[short] == n_whole[name] else name for short, name in zip(best, names, strict=True)
+    ]
+
+
+def _with_ellipsis(name: str, head: int, tail: int) -> str:
+    return name if len(name) <= head + tail + 1 else f"{name[:head].rstrip()}…{name[-tail:].lstrip()}"
+
+
 # --- Order of runs, and checkpoints ---------------------------------------------------------------
 
 

@@ -23,5 +23,17 @@ def escape_markdown(text: str) -> str:
 
 
 def _escape_mark(mark: re.Match[str]) -> str:
-    joiner = _WORD_JOINER if mark[0] in _ACTIVE_MARKS else ""
+    joiner = _WORD_JOINER if mark[0] in _ACTIVE_MARKS and not _is_in_number(mark) else ""
     return f"{joiner}\\{mark[0]}"
+
+
+def _is_in_number(mark: re.Match[str]) -> bool:
+    """Return whether the mark belongs to a number or ends a sentence, so that a copied number has no joiner.
+
+    A dot between digits starts no address, and one before a space ends none; a hyphen after a letter or digit
+    and before a digit, as in 4.8e-12, is no arrow.
+    """
+    before, after = mark.string[: mark.start()][-1:], mark.string[mark.end() :][:1]
+    if mark[0] == ".":
+        return after in ("", " ") or (before.isdigit() and after.isdigit())
+    return mark[0] == "-" and before.isalnum() and after.isdigit()

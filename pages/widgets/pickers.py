@@ -14,7 +14,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.pairs import Labels
 from calib_core.results.defaults import default_run
 from calib_core.results.evidence import Evidence
-from calib_core.results.run_names import full_name
+from calib_core.results.run_names import full_name, shorten_in_middle
 from calib_core.runs import AnswerRun, TokenRun
 from calib_core.wording import plural
 from pages.state.markdown import escape_markdown
@@ -29,6 +29,9 @@ ROW_CLICKS: Final[tuple[Literal["single-row", "single-cell"], ...]] = ("single-r
 MAX_VISIBLE_TITLE: Final = 28
 """Letters of a run's title that fit into its select box."""
 
+MAX_VISIBLE_FILE_NAME: Final = 60
+"""Letters of the run's file that take two lines at most."""
+
 LABEL_TITLES: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
 RENORMALISE_TITLES: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
 UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
@@ -41,17 +44,20 @@ UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
 def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -> LoadedRun:
     """Draw the control of the run, and below it the full title if the box cuts it off, and the run's size."""
     id_ = url_state.pick("run", list(runs), default)
+    titles = [f"{'★ ' if run.is_pinned else ''}{run.title}" for run in runs.values()]
+    labels = dict(zip(runs, shorten_in_middle(titles, MAX_VISIBLE_TITLE + 2), strict=True))
     st.selectbox(
         "Run",
         list(runs),
         key="run",
-        format_func=lambda id_: f"{'★ ' if runs[id_].is_pinned else ''}{runs[id_].title}",
+        format_func=lambda id_: labels[id_],
         help="One model's answers to one data set. Type to search.",
     )
     run = runs[id_]
     is_named_in_full = len(run.title) <= MAX_VISIBLE_TITLE and run.title == run.real_title
     full_title = "" if is_named_in_full else f"{full_name(run.title)}: "
-    st.caption(escape_markdown(f"{full_title}{run_size_text(run)}, {run.file.name}"))
+    [file_name] = shorten_in_middle([run.file.name], MAX_VISIBLE_FILE_NAME)
+    st.caption(escape_markdown(f"{full_title}{run_size_text(run)}, {file_name}"))
     return run
 
 

@@ -17,7 +17,7 @@ from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
 from calib_core.results.reliability import pools_vocabulary
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
-from calib_core.results.run_names import full_name
+from calib_core.results.run_names import full_name, shorten_in_middle
 from calib_core.results.score import metric_availability
 from pages.state.cache import run_evidence
 from pages.state.markdown import escape_markdown
@@ -26,7 +26,14 @@ from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.multiselect import multiselect
 from pages.widgets.number_list_input import NumberListSpec, number_list_input
-from pages.widgets.pickers import pick_method, pick_method_options, pick_run, pick_segment, usual_run
+from pages.widgets.pickers import (
+    MAX_VISIBLE_TITLE,
+    pick_method,
+    pick_method_options,
+    pick_run,
+    pick_segment,
+    usual_run,
+)
 from pages.widgets.summary import show_reasons
 
 PAPER_BINS_TEXT: Final = ", ".join(map(str, PAPER_BINS))
@@ -217,12 +224,14 @@ def _pick_other_runs(
     candidates = {
         other.id: other for other in runs if other is not run and method in other.report.survey.usable
     }
+    titles = shorten_in_middle([other.title for other in candidates.values()], MAX_VISIBLE_TITLE)
+    labels = dict(zip(candidates, titles, strict=True))
     chosen = multiselect(
         url_state,
         "runs",
         list(candidates),
         label="Side by side with",
-        title_of=lambda id_: candidates[id_].title,
+        title_of=lambda id_: labels[id_],
         placeholder="other runs",
         help_="Other runs with the same confidence method, each with its own curves.",
     )

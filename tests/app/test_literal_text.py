@@ -91,6 +91,16 @@ def test_no_mark_stands_without_its_backslash(text: str) -> None:
     shown.encode("utf-8")
 
 
+@pytest.mark.parametrize("number", ["0.1276", "4.8e-12", "1-2", "It is 0.25."])
+def test_a_number_holds_no_invisible_character(number: str) -> None:
+    assert "\u2060" not in escape_markdown(number)
+
+
+@pytest.mark.parametrize("text", ["www.1.de", "a->5", "1--", "3.x", "x.5"])
+def test_what_only_begins_like_a_number_is_separated(text: str) -> None:
+    assert "\u2060" in escape_markdown(text)
+
+
 @pytest.mark.parametrize("mark", ":@-<>~=.")
 def test_marks_that_work_behind_a_backslash_are_separated(mark: str) -> None:
     assert escape_markdown(f"a{mark}b") == f"a\u2060\\{mark}b"
@@ -199,7 +209,15 @@ def test_tables_and_options_hold_the_text_itself(data: Path, visit: Visit) -> No
     at = visit("reliability", bin="8")
     questions = screens.table(at, "question", "confidence")
     assert set(questions["question"]) == set(questions["gold"]) == {text}
-    assert screens.control(at, "run").options[0].startswith(f"model {text} · set {text}")
+    [option] = screens.control(at, "run").options
+    beginning, _, end = option.partition(
+        "…"
+    )  # the names are cut in the middle, and the caption has them whole
+    title = f"model {text} · set {text}"
+    assert len(beginning) > 10
+    assert title.startswith(beginning)
+    assert end
+    assert any(title in screens.plain(caption.value) for caption in at.sidebar.caption)
 
 
 def many_hostile_runs() -> list[dict[str, Any]]:

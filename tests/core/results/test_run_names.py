@@ -12,6 +12,7 @@ from calib_core.results.run_names import (
     name_with_model,
     real_name,
     short_run_names,
+    shorten_in_middle,
     size_families,
 )
 from calib_core.runs import RunInfo
@@ -174,3 +175,20 @@ def test_a_given_name_is_followed_by_the_real_one_once() -> None:
     assert full_name(GivenName("Baseline (red · quiz)", "red · quiz")) == "Baseline (red · quiz)"
     assert full_name("red · quiz") == "red · quiz"
     assert real_name(GivenName("Baseline", "red · quiz")) == real_name("red · quiz") == "red · quiz"
+
+
+def test_long_names_are_shortened_where_they_do_not_differ() -> None:
+    start, end = "Qwen/Qwen2.5-1.5B-Instruct", "mmlu · 0-shot"
+    ends = [f"{start} · mmlu · 0-shot", f"{start} · mmlu · 5-shot", "short"]
+    assert shorten_in_middle(ends, 28) == [
+        "Qwen/Qwen2.5-…mmlu · 0-shot",
+        "Qwen/Qwen2.5-…mmlu · 5-shot",
+        "short",
+    ]
+    early = [f"model-a {start} · {end}", f"model-b {start} · {end}"]
+    assert [name[:7] for name in shorten_in_middle(early, 28)] == ["model-a", "model-b"]
+    middle = [f"{'x' * 30}{letter}{'y' * 30}" for letter in "ab"]
+    assert shorten_in_middle(middle, 28) == middle
+    lengths = [len(name) for name in shorten_in_middle(ends + early, 28)]
+    assert max(lengths) <= 28
+    assert shorten_in_middle([], 28) == []
