@@ -29,15 +29,13 @@ def leads(document: Node) -> list[str]:
 def test_one_run_has_its_number_with_the_interval(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "quiz.csv", [*quiz(200), {"id": "none", "correct": 1, "confidence": ""}])
     document = summary(path)
-    interval = metric_interval(gather_evidence(load(path)[0], "given"), "ece")
+    interval = metric_interval(gather_evidence(load(path)[0], "verbal"), "ece")
     assert interval is not None
     ends = f"{interval.low:.4f} to {interval.high:.4f}"
     block, left_out = section(document, "summary")
     value = block.tiles["ECE"]
-    assert (
-        f"ECE {value} (95 % interval {ends}), confidence in the file, M = 10, n = 200 of 201 rows."
-        in leads(document)
-    )
+    number = f"ECE {value} (95 % interval {ends}), stated confidence, M = 10, n = 200 of 201 rows."
+    assert number in leads(document)
     assert block.all("dd", "below")[0].text == f"95 %: {ends}"
     assert len(figures(document)) == 1
     assert len(block.all("table")) == 1
@@ -61,7 +59,7 @@ def test_several_runs_have_one_table_and_one_diagram(tmp_path: Path) -> None:
 
 def test_many_runs_bins_and_reasons_are_cut(tmp_path: Path) -> None:
     rows = [row for at in range(20) for row in quiz(40, seed=at, model=f"m{at}", dataset="quiz")]
-    rows += [{**rows[40 * at], "id": f"x{at}", "confidence": ""} for at in range(20)]
+    rows += [{**rows[40 * at], "id": f"x{at}", "verbal_confidence": ""} for at in range(20)]
     table, diagram = section(summary(write_csv(tmp_path / "quiz.csv", rows)), "summary")
     assert len(table.rows) == MAX_RUN_ROWS
     assert "8 further rows" in table.text
