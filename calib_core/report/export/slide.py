@@ -88,12 +88,12 @@ class Slide:
         return wrap_text(self.texts.title, _TITLE_SIZE, self.text_room, 4 if self.is_square else 2)
 
     @property
-    def text_left(self) -> int:
+    def text_left(self) -> float:
         """Where title and subtitle begin."""
         return _MARGIN + _square_place()[0] + 30 if self.is_square else _MARGIN
 
     @property
-    def text_room(self) -> int:
+    def text_room(self) -> float:
         """Longest line of title and subtitle."""
         return SLIDE_WIDTH - _MARGIN - self.text_left
 
