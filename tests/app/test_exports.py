@@ -172,6 +172,60 @@ def test_a_picture_is_drawn_when_asked_for(
     assert order["font"][:4] == b"wOF2"
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_slide_says_what_was_found_and_its_numbers(
+    everything: Path, visit: Visit, offered: dict[str, Any], monkeypatch: pytest.MonkeyPatch, *, dark: bool
+) -> None:
+    assert everything
+    asked: list[tuple[Any, ...]] = []
+
+    def slide(*order: Any, **_: object) -> bytes:
+        asked.append(order)
+        return b"slide"
+
+    monkeypatch.setattr(export, "unavailable_reason", lambda: None)
+    monkeypatch.setattr(export, "render_slide", slide)
+    at = open_menus(visit("reliability", run="red", method="verbal"))
+    at.toggle(key="dark_figure_reliability").set_value(dark)
+    at.button(key="draw_figure_reliability_slide_png").click()
+    at = screens.run(at)
+    ((drawn, kind, texts, theme),) = asked
+    assert (kind, theme.name) == ("png", "dark" if dark else "light")
+    assert drawn["layout"]["font"]["color"] == theme.text
+    assert texts.title == screens.plain(at.header[0].value)
+    assert texts.subtitle == "Reliability diagram: red, stated confidence"
+    assert texts.recipe.startswith("ECE-L1, equal width, M=10")
+    assert "n=" in texts.recipe
+    assert {label: value for label, value, _ in texts.tiles}.items() <= screens.tiles(at).items()
+    assert texts.tiles[0][0] == "ECE"
+    name = f"red-verbal-ece-width-10-slide{'-dark' if dark else ''}.png"
+    assert offered["save_figure_reliability_slide_png"] == (name, b"slide")
+
+
+SLIDES: Final = ("concentration", "robustness", "comparison", "abstention", "sampling", "groups", "training")
+
+
+@pytest.mark.parametrize("page", SLIDES)
+def test_the_slide_of_a_page_has_its_headline(
+    page: str, everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert everything
+    exports: list[export.Export] = []
+    real = export._export_menu
+
+    def menu(one: export.Export, key: str, body: Any) -> None:
+        if key.startswith("figure_"):
+            exports.append(one)
+        real(one, key, body)
+
+    monkeypatch.setattr(export, "_export_menu", menu)
+    at = visit(page)
+    found = [one for one in exports if one.headline == screens.plain(at.header[0].value)]
+    assert found
+    own = screens.tiles(at)
+    assert {tile.label for tile in found[0].tiles} <= own.keys()
+
+
 def test_why_a_picture_cannot_be_had(everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert everything
     monkeypatch.setattr(export, "unavailable_reason", lambda: "PNG and SVG need Kaleido. Type: pip install X")

@@ -92,9 +92,10 @@ def test_the_numbers_of_the_demo_data(
 
 def test_each_page_of_a_report_asks_what_its_page_asks() -> None:
     for id_, page in SECTIONS.items():
-        if id_ != "overview":
+        if id_ not in ("summary", "overview"):
             assert (page.title, page.question) == (PAGES[id_].title, PAGES[id_].question)
     assert set(PAGES) - set(SECTIONS) == {"start", "tour", "report"}
+    assert set(SECTIONS) - set(PAGES) == {"summary", "overview"}
 
 
 def test_the_choice_of_the_other_pages_is_taken_over(
@@ -115,6 +116,8 @@ def test_the_choice_of_the_other_pages_is_taken_over(
 @pytest.mark.parametrize(
     "params",
     [
+        {},
+        {"pages": ",".join(SECTIONS), "reported": "green"},
         {"pages": "overview,reliability,files"},
         {"pages": "reliability,files", "reported": "green", "m": "7", "method": "given", "labels": "all"},
         {"pages": "reliability", "reported": "green", "method": "given", "bin": "9"},
@@ -174,15 +177,28 @@ def test_progress_and_outcome_are_recorded(folder: Path, visit: Visit, report_bu
     assert "Progress is shown here" in screens.page_text(at)
     work: ReportProgress = at.session_state["_report_work"]
     seen: list[str] = []
+    shares: list[float] = []
     note = work.update
-    work.update = lambda share, doing: (seen.append(doing), note(share, doing))  # type: ignore[method-assign]
+
+    def record(share: float, doing: str) -> None:
+        shares.append(share)
+        seen.append(doing)
+        if doing and share < 1:
+            assert work.outcome == "", "it is not made yet"
+        note(share, doing)
+
+    work.update = record  # type: ignore[method-assign]
     report(report_buttons)
     assert seen[0] == "checksums of the files"
     assert "Start: red" in seen
-    assert (work.share, work.step) == (0.0, "")
+    assert seen[-2:] == ["done", ""]
+    assert shares == sorted(shares)
+    assert shares[-2:] == [1, 1]
+    assert max(shares[:-2]) < 1
+    assert (work.share, work.step) == (1, "")
     screens.run(at)
     assert [screens.plain(box.value) for box in at.success] == [work.outcome]
-    assert "1 page of 4 runs" in work.outcome
+    assert "1 section of 4 runs" in work.outcome
     assert "Training (No run here is a checkpoint of a training)" in work.outcome
 
 
@@ -215,3 +231,22 @@ def test_a_mapping_is_in_the_command_or_noted_as_missing_from_it(
     document = report(report_buttons)
     assert "--map" not in document.one("again").all("pre")[0].text
     assert "which one line cannot say" in document.one("again").text
+
+
+def test_two_pages_are_the_default_and_one_click_asks_for_everything(
+    folder: Path, visit: Visit, report_buttons: Given
+) -> None:
+    assert folder.is_dir()
+    at = visit("report")
+    document = report(report_buttons)
+    assert [node.attributes["id"] for node in document.all("section")] == ["summary", "terms", "again"]
+    assert "--page" not in document.one("again").all("pre")[0].text
+    assert not document.all("nav"), "a summary needs no contents"
+    at.button(key="hold_12").click()
+    at = screens.run(at)
+    assert len(SECTIONS) == 12
+    assert screens.address(at)["pages"].count(",") == 11
+    assert any("--page all" in element.value for element in at.code)
+    at.button(key="hold_1").click()
+    at = screens.run(at)
+    assert "pages" not in screens.address(at)

@@ -72,7 +72,7 @@ def test_pages_without_one_finding_say_what_they_are_of(page: str, folder: Path,
     (line,) = view_captions(visit(page))
     assert {
         "files": "3 files, 3 loaded, 4 runs.",
-        "report": " pages of 4 runs by each run's default ",
+        "report": " section of 4 runs by each run's default ",
         "tour": " rows.",
     }[page] in line
 

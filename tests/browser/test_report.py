@@ -8,6 +8,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import Server
+from calib_core.__main__ import main
+from predictions import quiz, write_csv
 from window import Browse
 
 DRAWN = """() => [...document.querySelectorAll('figure .canvas')].every(plot =>
@@ -24,11 +26,13 @@ BEYOND = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg')].fi
 def save_report(server: Server, browse: Browse, folder: Path) -> Path:
     """The report file that the page's button gives."""
     page = browse().open(f"{server.url}/report")
+    page.get_by_role("button", name="All sections").click()
+    expect(page.get_by_text(re.compile("12 sections of 3 runs"))).to_be_visible()
     with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name="Make and download the report").click()
         expect(page.get_by_role("progressbar")).to_be_visible(timeout=30_000)
     assert re.fullmatch(r"calibration-report-\d{4}-\d\d-\d\d\.html", download.value.suggested_filename)
-    told = page.get_by_text(re.compile(r"Made in \d+ s.*\d+ pages of 3 runs"))
+    told = page.get_by_text(re.compile(r"Made in \d+ s.*\d+ sections of 3 runs"))
     expect(told).to_be_visible(timeout=20_000)
     path = folder / "report.html"
     download.value.save_as(path)
@@ -77,3 +81,22 @@ def test_a_report_opens_without_a_network_and_prints(
     assert errors == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     context.close()
+
+
+def test_the_default_report_is_two_pages_of_paper(chromium: Browser, tmp_path: Path) -> None:
+    rows = [
+        row
+        for at in range(14)
+        for row in quiz(80, seed=at, model=f"a model of a long name {at}", dataset="quiz")
+    ]
+    for name, own in (("one", quiz(300)), ("many", rows)):
+        path = tmp_path / f"{name}.html"
+        assert main(["report", str(write_csv(tmp_path / f"{name}.csv", own)), "-o", str(path)]) == 0
+        page = chromium.new_page()
+        page.goto(path.as_uri())
+        page.wait_for_function(DRAWN, timeout=60_000)
+        paper = page.pdf(prefer_css_page_size=True, print_background=True, format="A4")
+        assert len(re.findall(rb"/Type\s*/Page\b", paper)) <= 2, name
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate(f"({BEYOND})()") == 0, "no figure is wider than its place in print"
+        page.close()

@@ -88,12 +88,12 @@ class Slide:
         return wrap_text(self.texts.title, _TITLE_SIZE, self.text_room, 4 if self.is_square else 2)
 
     @property
-    def text_left(self) -> int:
+    def text_left(self) -> float:
         """Where title and subtitle begin."""
         return _MARGIN + _square_place()[0] + 30 if self.is_square else _MARGIN
 
     @property
-    def text_room(self) -> int:
+    def text_room(self) -> float:
         """Longest line of title and subtitle."""
         return SLIDE_WIDTH - _MARGIN - self.text_left
 
@@ -102,7 +102,7 @@ class Slide:
         """Left, top, width and height of the figure on the slide."""
         if self.is_square:
             return (_MARGIN - 6, 24.0, *_square_place())
-        top = 26 + _LINE * (_TITLE_SIZE * len(self.title_lines) + _SUBTITLE_SIZE) + 12
+        top = 26 + _LINE * (_TITLE_SIZE * len(self.title_lines) + _SUBTITLE_SIZE) + 15
         rail = _RAIL_WIDTH + 24 if self.texts.tiles else 0
         return (
             _MARGIN - 6,
@@ -182,7 +182,7 @@ def _heading(slide: Slide) -> list[str]:
     title, theme = slide.title_lines, slide.theme
     subtitle = wrap_text(slide.texts.subtitle, _SUBTITLE_SIZE, slide.text_room, 2 if slide.is_square else 1)
     top = 46 if slide.is_square else 24
-    below = top + _LINE * _TITLE_SIZE * len(title) + 2
+    below = top + _LINE * _TITLE_SIZE * len(title) + 5
     return [
         *_text_lines(title, (left, top), _TITLE_SIZE, f'font-weight="600" fill="{theme.text}"'),
         *_text_lines(subtitle, (left, below), _SUBTITLE_SIZE, f'fill="{theme.muted_text}"'),

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import polars as pl
-
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.figures.reliability import describe_reliability, reliability_figure
@@ -187,8 +185,8 @@ def _bins_table(result: Reliability) -> ReportTable:
     rows = bin_rows(result)
     if len(rows) <= MAX_BIN_ROWS:
         return ReportTable.from_rows("Bin by bin", rows, reliability_caption(result))
-    order = result.table.with_row_index("at").sort(pl.col("share").fill_null(0), descending=True)
-    shown = sorted(order["at"].head(MAX_BIN_ROWS).to_list())
+    order = result.table["share"].fill_null(0).arg_sort(descending=True)
+    shown = [int(at) for at in order.head(MAX_BIN_ROWS).sort()]
     return ReportTable.from_rows(
         f"The {MAX_BIN_ROWS} of {len(rows)} bins with the largest parts of the gap",
         [rows[at] for at in shown],

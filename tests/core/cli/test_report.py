@@ -33,7 +33,7 @@ def open_report(path: Path) -> Node:
 def test_every_available_page_is_in_the_report(folder: Path, call: Call) -> None:
     output = folder / "out.html"
     files = [folder / name for name in ("four.jsonl", "quiz.csv", "ten.jsonl")]
-    answer = call("report", *files, "-o", output, "--json")
+    answer = call("report", *files, "-o", output, "--pages", "all", "--json")
     assert (answer.code, answer.err) == (0, "")
     assert [(each["file"], each["run"]) for each in answer.elements] == [
         ("four.jsonl", "four"),
@@ -42,6 +42,7 @@ def test_every_available_page_is_in_the_report(folder: Path, call: Call) -> None
         ("ten.jsonl", "ten"),
     ]
     pages = [
+        "summary",
         "overview",
         "reliability",
         "concentration",
