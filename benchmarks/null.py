@@ -31,6 +31,9 @@ CLUSTERS: Final = {30: 200, 60: 400, 200: 1_000}
 """Number of questions → number of data sets."""
 
 REPEATS_OF_CORP: Final = 200
+AGAIN: Final = 1_000
+"""Number of data sets with which the cells above 7 % are measured again."""
+
 REPEATS_ALONE: Final = 100
 TRIALS: Final = 5
 LEVEL: Final = 0.05
@@ -120,7 +123,8 @@ class DrawnBins:
 class Tally:
     """How many p-values of one cell of a table are at most .05."""
 
-    def __init__(self) -> None:
+    def __init__(self, repeats_of_corp: int = REPEATS_OF_CORP) -> None:
+        self.repeats_of_corp = repeats_of_corp
         self.clear = np.zeros(len(SHOWN), np.int64)
         self.n = self.clear_of_corp = self.n_of_corp = 0
 
@@ -130,7 +134,7 @@ class Tally:
             drawn.checked()
         self.n += 1
         self.clear += np.array(drawn.p_values()) <= LEVEL
-        if self.n_of_corp < REPEATS_OF_CORP:
+        if self.n_of_corp < self.repeats_of_corp:
             self.n_of_corp += 1
             self.clear_of_corp += drawn.miscalibration_p() <= LEVEL
 
@@ -141,40 +145,73 @@ class Tally:
         return [f"{self.n:,}", *map(percent, shares)]
 
 
+def drawn_rows(random: np.random.Generator, confidences: Confidences, n: int) -> DrawnBins:
+    """One calibrated data set of independent rows."""
+    c = confidences(random, n)
+    sums = BinSums.from_pairs(c, random.random(n) < c)
+    return DrawnBins(sums, BinomialDraws(sums, seed=int(random.integers(2**32))))
+
+
+def drawn_clusters(
+    random: np.random.Generator, confidences: Confidences, n_clusters: int, shared: float, jitter: float
+) -> tuple[DrawnBins, int]:
+    """One calibrated data set of questions asked several times, and the seed of its draws."""
+    cluster = np.repeat(np.arange(n_clusters), TRIALS)
+    c = np.repeat(confidences(random, n_clusters), TRIALS)
+    if jitter:
+        c = np.clip(c, 1e-9, 1 - 1e-9)
+        logit = np.log(c / (1 - c))
+        c = 1 / (1 + np.exp(-logit - jitter * random.standard_normal(c.size)))
+    y = correlated_uniforms(random, cluster, shared) < c.astype(np.float32)
+    sums, seed = BinSums.from_pairs(c, y), int(random.integers(2**32))
+    return DrawnBins(sums, ClusterDraws(sums, c, y, cluster, seed=seed)), seed
+
+
 def sizes_of_rows() -> Iterator[list[str]]:
     """Confidences, n, data sets, and the share of clear p-values of each metric."""
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
         for n, repeats in ROWS.items():
             random, tally = np.random.default_rng([SEED, place, n]), Tally()
             for _ in range(repeats):
-                c = confidences(random, n)
-                sums = BinSums.from_pairs(c, random.random(n) < c)
-                tally.add(DrawnBins(sums, BinomialDraws(sums, seed=int(random.integers(2**32)))))
+                tally.add(drawn_rows(random, confidences, n))
             yield [title, f"{n:,}", *tally.cells]
+
+
+ALIKE: Final = {"identical": (1.0, 0.0), "partly alike": (0.7, 0.5)}
+"""How alike trials are → λ, and the spread of their confidences' logits."""
 
 
 def sizes_of_clusters() -> Iterator[list[str]]:
     """The same for clusters; the last share is that of ECE, M = 10, with rows drawn as if independent."""
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
-        for how, shared, jitter in (("identical", 1.0, 0.0), ("partly alike", 0.7, 0.5)):
+        for how, alike in ALIKE.items():
             for n_clusters, repeats in CLUSTERS.items():
                 random, tally = np.random.default_rng([SEED, 100 + place, n_clusters]), Tally()
-                cluster = np.repeat(np.arange(n_clusters), TRIALS)
                 clear_alone = 0
                 for number in range(repeats):
-                    c = np.repeat(confidences(random, n_clusters), TRIALS)
-                    if jitter:
-                        c = np.clip(c, 1e-9, 1 - 1e-9)
-                        logit = np.log(c / (1 - c))
-                        c = 1 / (1 + np.exp(-logit - jitter * random.standard_normal(c.size)))
-                    y = correlated_uniforms(random, cluster, shared) < c.astype(np.float32)
-                    sums, seed = BinSums.from_pairs(c, y), int(random.integers(2**32))
-                    tally.add(DrawnBins(sums, ClusterDraws(sums, c, y, cluster, seed=seed)))
+                    drawn, seed = drawn_clusters(random, confidences, n_clusters, *alike)
+                    tally.add(drawn)
                     if number < REPEATS_ALONE:
-                        alone = DrawnBins(sums, BinomialDraws(sums, seed=seed))
+                        alone = DrawnBins(drawn.sums, BinomialDraws(drawn.sums, seed=seed))
                         clear_alone += alone.p_values()[0] <= LEVEL
                 alone_share = percent(clear_alone / min(repeats, REPEATS_ALONE))
                 yield [f"{title}, {how}", str(n_clusters), *tally.cells, alone_share]
+
+
+def sizes_again() -> Iterator[list[str]]:
+    """The cells above 7 % (of 30 and 60 questions, 11 %) with other data sets, and more of them."""
+    title = "beta(4, 2)"
+    random, tally = np.random.default_rng([SEED, 500]), Tally(AGAIN)
+    for _ in range(AGAIN):
+        tally.add(drawn_rows(random, CONFIDENCES[title], 100))
+    yield [title, "n = 100", *tally.cells]
+    for place, (title, how) in enumerate(
+        (("beta(4, 2)", "identical"), ("beta(.3, .3), near 0 and 1", "partly alike"))
+    ):
+        random, tally = np.random.default_rng([SEED, 501 + place]), Tally(AGAIN)
+        for _ in range(AGAIN):
+            tally.add(drawn_clusters(random, CONFIDENCES[title], 200, *ALIKE[how])[0])
+        yield [f"{title}, {how}", "200 questions", *tally.cells]
 
 
 def lines() -> Iterator[str]:
@@ -201,6 +238,10 @@ def lines() -> Iterator[str]:
         ["confidences", "questions", "data sets", *metrics, f"{metrics[0]}, rows as if independent"],
         sizes_of_clusters(),
     )
+    yield from ("", "## Again, with other data sets", "")
+    yield f"Cells of rows, and of 200 questions, above 7 %; each to ± {points_known(LEVEL, AGAIN)} points."
+    yield ""
+    yield from table(["confidences", "size", "data sets", *metrics], sizes_again(), n_texts=2)
     yield from ("", date_line())
 
 

@@ -243,6 +243,7 @@ def report_command(
         RUN_IN_DATA_FOLDER
         if mapping is not None or not loaded
         else f"{RUN_IN_DATA_FOLDER} {DIFFERENT_MAPPINGS_NOTE}",
+        together=bool(mapping and mapping.run_name),
     )
 
 

@@ -13,7 +13,7 @@ from calib_core.errors import Refused, Unavailable, shorten
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC
-from calib_core.readers.merged_runs import group_parts, merge_parts
+from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.files import FileReport, RunReport, run_report
@@ -241,12 +241,16 @@ def most_common_method(runs: Sequence[ReportRun], requested: Sequence[str]) -> s
     return max(candidates, key=lambda id_: sum(id_ in run.usable for run in runs), default=None)
 
 
-def merge_partial_reports(reports: Sequence[RunReport]) -> tuple[RunReport, ...]:
-    """Merges the reports of runs that are parts of one evaluation."""
-    report_of = {id(report.run): report for report in reports}
+def merge_partial_reports(
+    reports: Sequence[RunReport], *, with_tables: bool = False
+) -> tuple[RunReport, ...]:
+    """Merges the reports of runs that are parts of one evaluation; `with_tables` as in `merge_runs`."""
+    runs = [report.run for report in reports]
+    parts = tables_as_parts(runs) if with_tables else runs
+    report_of = {id(part): report for part, report in zip(parts, reports, strict=True)}
     return tuple(
-        report_of[id(parts[0])] if len(parts) == 1 else run_report(merge_parts(parts))
-        for parts in group_parts([report.run for report in reports])
+        report_of[id(group[0])] if len(group) == 1 else run_report(merge_parts(group))
+        for group in group_parts(parts)
     )
 
 

@@ -57,6 +57,8 @@ class ReportCommand:
         Path of a table of right answers.
     where_to_run : str
         A sentence on the folder in which to run the command.
+    together : bool
+        Whether plain tables with the same columns are read as one run.
     """
 
     files: tuple[str, ...]
@@ -69,6 +71,7 @@ class ReportCommand:
     options: ReadOptions = AS_IT_LIES
     gold: str | None = None
     where_to_run: str = RUN_IN_SAME_FOLDER
+    together: bool = False
 
     @property
     def command_line(self) -> str:
@@ -114,6 +117,8 @@ class ReportCommand:
             yield from ("--gold", self.gold)
         if self.options.gold_on:
             yield from ("--on", self.options.gold_on)
+        if self.together:
+            yield "--together"
 
 
 def _repeated_option(option: str, values: Sequence[str]) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from core.cli_calls import Call, make_caller
 from predictions import write_csv
 from report_html import read as read_report
 from screens import Visit, page_text, table
+from token_files import positions, write_npz
 
 Block = tuple[float, int, int]
 
@@ -90,34 +93,93 @@ def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: 
 
 
 PAGES_OF_FILES = [page for page in screens.SCRIPTS if page not in ("files", "report")]
+LEGENDS = ("above zero is over-confident", "one sign (over-confident everywhere)")
+"""What figures say of their axes; not of a run."""
 
 
-@pytest.mark.parametrize("kind", ["over", "extreme", "none"])
-def test_no_page_report_or_command_says_something_else(
-    kind: VerdictKind, data: Path, visit: Visit, call: Call, tmp_path: Path
-) -> None:
-    """One run alone: every verdict that is worded anywhere is its own."""
+def alone(folder: Path, kind: VerdictKind) -> Path:
+    """A run with this verdict, whose rows are in two subjects that each have it, too."""
     rows = [
         {"id": f"{said}-{at}", "confidence": said, "correct": int(at < right), "subject": "ab"[at % 2]}
         for said, n, right in RUNS[kind]
         for at in range(n)
     ]
-    path = write_csv(data / "run.csv", rows)
+    return write_csv(folder / "run.csv", rows)
+
+
+def repeated(folder: Path) -> Path:
+    """100 questions asked five times, always with the same outcome: as if independent, p would be .004."""
+    rows = [
+        {"id": f"{at}-{trial}", "trial_of": f"q{at}", "confidence": 0.8, "correct": int(at < 74)}
+        for at in range(100)
+        for trial in range(5)
+    ]
+    return write_csv(folder / "run.csv", rows)
+
+
+def repeated_few(folder: Path) -> Path:
+    """40 questions asked five times, too few to judge, whatever their 200 rows say."""
+    rows = [
+        {"id": f"{at}-{trial}", "trial_of": f"q{at}", "confidence": 0.9, "correct": int(at < 20)}
+        for at in range(40)
+        for trial in range(5)
+    ]
+    return write_csv(folder / "run.csv", rows)
+
+
+def checkpoints(folder: Path) -> Path:
+    """Positions of a text, far too sure."""
+    return write_npz(
+        folder / "run.npz", positions(seed=2, sharp=2.5), model="gpt", dataset="plays", checkpoint="step100"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "write"),
+    [
+        ("over", partial(alone, kind="over")),
+        ("under", partial(alone, kind="under")),
+        ("extreme", partial(alone, kind="extreme")),
+        ("none", partial(alone, kind="none")),
+        ("none", repeated),
+        ("few", repeated_few),
+        ("few", partial(alone, kind="few")),
+        ("over", checkpoints),
+    ],
+    ids=["over", "under", "extreme", "none", "repeated", "few questions", "few rows", "token level"],
+)
+def test_no_page_report_or_command_says_something_else(
+    kind: VerdictKind,
+    write: Callable[[Path], Path],
+    data: Path,
+    visit: Visit,
+    call: Call,
+    tmp_path: Path,
+) -> None:
+    """One run alone: every verdict that is worded anywhere is its own."""
+    path = write(data)
     texts = {page: page_text(visit(page)) for page in PAGES_OF_FILES}
     texts["tour"] += page_text(visit("tour", step="3")).lower()
     assert call("report", path, "--page", "all", "-o", tmp_path / "report.html").code == 0
     report = read_report((tmp_path / "report.html").read_text("utf-8"))
     sections = {node.attributes["id"]: node.text for node in report.all("section")}
     texts |= {f"report: {id_}": text for id_, text in sections.items() if id_ != "terms"}
-    texts["score"] = call("score", path, "--metric", "verdict").out
+    for verb in (("score", "--metric", "verdict"), ("sweep",), ("compare",)):
+        texts[f"command: {verb[0]}"] = call(verb[0], path, *verb[1:]).out
     assert call("score", path, "--metric", "verdict", "--json").element["value"] == kind
     others = {word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")}
-    legends = ("above zero is over-confident", "one sign (over-confident everywhere)")
-    for legend in legends:
+    if kind in ("none", "few", "under"):
+        others.add(VERDICT_WORDS["over"])
+    if kind in ("none", "few", "over"):
+        others.add(VERDICT_WORDS["under"])
+    for legend in LEGENDS:
         texts = {where: text.replace(legend, "") for where, text in texts.items()}
-    if kind == "none":
-        others |= {VERDICT_WORDS["over"], VERDICT_WORDS["under"]}
     said_otherwise = {where: sorted(word for word in others if word in text) for where, text in texts.items()}
     assert {where: words for where, words in said_otherwise.items() if words} == {}
     wording = {where for where, text in texts.items() if VERDICT_WORDS[kind] in text}
-    assert wording >= {"start", "reliability", "robustness", "tour", "groups", "score", "report: reliability"}
+    expected = {"start", "command: score"}
+    if kind != "few":  # elsewhere worded with the number of rows or questions
+        expected |= {"reliability", "robustness", "tour", "report: reliability"}
+    if kind != "few" and visit("groups").dataframe:
+        expected.add("groups")
+    assert wording >= expected

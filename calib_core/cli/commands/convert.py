@@ -12,6 +12,7 @@ from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     JsonOption,
+    TogetherOption,
 )
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner, input_paths
@@ -40,6 +41,7 @@ def convert(
     *,
     output: OutputOption,
     as_json: JsonOption = False,
+    together: TogetherOption = False,
 ) -> int:
     """What do these files hold, in the project's own format?  It reads back to the same numbers.
 
@@ -58,7 +60,7 @@ def convert(
         if runner.exit_code:
             runner.message(f"Nothing was written to {output.name}: not every file can be used.")
         else:
-            runs = merge_runs(run for file in converted for run in file.runs)
+            runs = merge_runs((run for file in converted for run in file.runs), with_tables=together)
             canonical_file = to_canonical(
                 runs, [file.source for file in converted], [note for file in converted for note in file.notes]
             )

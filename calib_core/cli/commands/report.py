@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -18,6 +19,7 @@ from calib_core.cli.options import (
     LabelsOption,
     MetricOption,
     RenormaliseOption,
+    TogetherOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -111,6 +113,7 @@ def report(  # noqa: PLR0913  one parameter an option
     pages: PageOption = None,
     runs: RunOption = None,
     question_bin: QuestionBinOption = None,
+    together: TogetherOption = False,
 ) -> int:
     """What do these files say, as one HTML file to send: figures, tables, recipes, checksums?
 
@@ -122,7 +125,9 @@ def report(  # noqa: PLR0913  one parameter an option
     settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin)
     elements: list[JsonElement] = []
     try:
-        report_input, result = _write_report(runner, input_files, output, settings, (pages or (), runs or ()))
+        report_input, result = _write_report(
+            runner, input_files, output, settings, (pages or (), runs or ()), together=together
+        )
         elements = [_run_element(run, report_input, result, output) for run in report_input.runs]
         if not as_json:
             _print_summary(result, report_input, output)
@@ -137,6 +142,8 @@ def _write_report(
     output: Path,
     settings: ReportSettings,
     pages_and_runs: tuple[Sequence[str], Sequence[str]],
+    *,
+    together: bool,
 ) -> tuple[ReportInput, Report]:
     """Builds the report and writes it to `output`.
 
@@ -144,6 +151,8 @@ def _write_report(
     ----------
     pages_and_runs : tuple[Sequence[str], Sequence[str]]
         Ids of pages, none for the summary, and labels of runs, none for all.
+    together : bool
+        Whether plain tables with the same columns are read as one run.
 
     Raises
     ------
@@ -155,11 +164,10 @@ def _write_report(
     pages, runs = pages_and_runs
     page_ids = selected_pages(pages)
     files, run_reports = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
-    report_input = ReportInput(
-        select_runs(titled_runs(merge_partial_reports(run_reports)), runs), tuple(files), settings
-    )
+    merged = merge_partial_reports(run_reports, with_tables=together)
+    report_input = ReportInput(select_runs(titled_runs(merged), runs), tuple(files), settings)
     _refuse_unavailable(runner, report_input)
-    command = _reproduction(input_files, output, settings, pages, runs)
+    command = replace(_reproduction(input_files, output, settings, pages, runs), together=together)
     result = _build_with_progress(
         report_input,
         page_ids,

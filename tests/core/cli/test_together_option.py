@@ -8,6 +8,7 @@ import pytest
 
 from core.cli_calls import Call
 from core.readers.lm_eval_logs import choice_record, name_of, text_record, with_acc, write_log
+from predictions import write_csv
 
 
 def subjects(folder: Path, *, bad: bool = False) -> Path:
@@ -55,3 +56,17 @@ def test_check_says_what_the_tool_counted(call: Call, tmp_path: Path) -> None:
     (number,) = art["reported"]
     assert (number["name"], number["theirs"], number["ours"], number["agrees"]) == ("acc", 1.0, 1.0, True)
     assert law["reported"][0]["ours"] == 0.0
+
+
+def test_one_table_a_subject_is_one_run_in_a_conversion_and_in_a_report(tmp_path: Path, call: Call) -> None:
+    paths = [
+        write_csv(tmp_path / f"m-{subject}.csv", [{"confidence": 0.9, "correct": at % 2} for at in range(40)])
+        for subject in ("law", "art")
+    ]
+    out, report = tmp_path / "all.answers.parquet", tmp_path / "report.html"
+    (whole,) = call("convert", *paths, "--together", "-o", out, "--json").elements
+    assert (whole["run"], whole["rows"]) == ("m", 80)
+    assert call("convert", *paths, "-o", out, "--json").code == 2  # the runs cannot be told apart
+    (run,) = call("report", *paths, "--together", "-o", report, "--page", "files", "--json").elements
+    assert (run["run"], run["n_total"]) == ("m", 80)
+    assert " --together " in report.read_text("utf-8")
