@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.wording import ROUNDING_TOLERANCE
+
 Floats: TypeAlias = NDArray[np.floating[Any]]
 """A float16, float32 or float64 array: confidences keep the dtype their file stores."""
 
@@ -79,10 +81,11 @@ def inner_edges(bins: int, dtype: np.dtype[Any]) -> Floats:
 
     Notes
     -----
-    The quotient m/M is rounded once, so the bins of M nest exactly in those of k·M. Adding 1e-12 forgives
-    rounding in a computed confidence, and the cast puts a stored float32 0.3 into the bin of 3/10.
+    The quotient m/M is rounded once, so the bins of M nest exactly in those of k·M. Adding
+    `ROUNDING_TOLERANCE` forgives rounding in a computed confidence, and the cast puts a stored float32 0.3
+    into the bin of 3/10.
     """
-    return (np.arange(1, bins) / bins + 1e-12).astype(dtype)
+    return (np.arange(1, bins) / bins + ROUNDING_TOLERANCE).astype(dtype)
 
 
 def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:

@@ -12,6 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.wording import ROUNDING_TOLERANCE
+
 MIN_COMMON_QUESTIONS: Final = 30
 """With fewer questions in common no difference is tested, and nobody is best (benchmarks/paired.md)."""
 
@@ -100,8 +102,8 @@ def paired_test(
     added = one_more * influence.size / n_clusters
     error = float(np.sqrt(n_clusters / (n_clusters - 1) * (sums @ sums + added**2))) / influence.size
     freedom = n_clusters - 1
-    if error <= 1e-12:
-        p = 1.0 if abs(difference) <= 1e-12 else float(2.0**-freedom)
+    if error <= ROUNDING_TOLERANCE:
+        p = 1.0 if abs(difference) <= ROUNDING_TOLERANCE else float(2.0**-freedom)
     else:
         p = float(2 * stdtr(freedom, -abs(difference) / error))
     half = float(stdtrit(freedom, 0.975)) * error

@@ -14,6 +14,7 @@ import polars as pl
 from calib_core.figures.layout import without_unset
 from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.report.ece_brier_table import EceBrierTable
+from calib_core.report.export.table import cell_text
 
 ProgressCallback = Callable[[float, str], object]
 """Called with the share of the work done, in [0, 1], and a description of the current step."""
@@ -100,16 +101,8 @@ class ReportTable:
     def from_rows(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> ReportTable:
         """Builds a table from rows that have the same keys; None becomes an empty cell."""
         names = list(rows[0]) if rows else []
-        columns = {name: [_cell_text(row.get(name)) for row in rows] for name in names}
+        columns = {name: [cell_text(row.get(name), missing="") for row in rows] for name in names}
         return cls(title, pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)), note)
-
-
-def _cell_text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,14 +13,11 @@ import polars as pl
 from calib_core.figures.text import escape_invisible
 from calib_core.report.blocks import ReportTable, Tile
 from calib_core.report.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
+from calib_core.report.export.table import is_numeric_column
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _MAX_UNBROKEN_LENGTH: Final = 22
 """Cells up to this many characters do not wrap on screen, where a table can scroll."""
-
-_NUMERIC_CELL: Final = re.compile(
-    r"[–∞]|[+−]?[\d.,]+(?:e[-−+]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[−+]?[\d.,]+ ?%?)?"
-)
 
 
 def escape_text(content: str) -> str:
@@ -118,19 +115,13 @@ def _table_cells(row: Sequence[str], classes: Sequence[str | None]) -> str:
 
 def _cell_class(column: pl.Series) -> str | None:
     """The class of a column's cells: "number", "short" (no wrapping) or None."""
-    if _is_numeric_column(column):
+    if is_numeric_column(column):
         return "number"
     return "short" if all(len(cell) <= _MAX_UNBROKEN_LENGTH for cell in column) else None
 
 
 def _is_hash(cell: str) -> bool:
     return _SHA256.fullmatch(cell) is not None
-
-
-def _is_numeric_column(column: pl.Series) -> bool:
-    """Whether all cells that are not empty are numbers or intervals, which align right."""
-    cells = [cell for cell in column.to_list() if cell]
-    return bool(cells) and all(_NUMERIC_CELL.fullmatch(cell) for cell in cells)
 
 
 # --- Tables of ECE and Brier score --------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,7 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.tokens.grid import GRID_CELLS, SERVED_BINS
 from calib_core.tokens.sums import TokenSums, UnstoredBounds
-
-_EDGE_TOLERANCE: Final = 1e-12
-"""Tolerance of `edges.bin_of`: a value counts as above an edge if it exceeds the edge by more than this."""
+from calib_core.wording import ROUNDING_TOLERANCE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +77,7 @@ class UnstoredMass:
         mass[0] = self.mass[:ambiguous].sum()
         for j in range(1, int(np.count_nonzero(n_reaching)) + 1):
             r, u = self.mass[: n_reaching[j - 1]], self.max_prob[: n_reaching[j - 1]]
-            max_count = np.maximum(np.ceil((r - _EDGE_TOLERANCE) * bins / j) - 1, 1)
+            max_count = np.maximum(np.ceil((r - ROUNDING_TOLERANCE) * bins / j) - 1, 1)
             mass[j] = np.minimum(r, np.minimum(max_count, self.n_classes[: r.size]) * u).sum()
         mass.flags.writeable = False
         return ambiguous, mass

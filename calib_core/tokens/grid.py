@@ -98,13 +98,6 @@ class GridSums:
     log_loss_sum: float = 0.0
     n_infinite_losses: int = 0
 
-    @classmethod
-    def empty(cls, groups: int = 1) -> GridSums:
-        """The sums of no pairs."""
-        integers, floats = np.zeros(0, np.int64), np.zeros(0)
-        ids = np.zeros(0, np.int32)
-        return cls(ids, ids, integers, integers, floats, floats, floats, n_rows=0, n_groups=groups)
-
     def merge(self, other: GridSums) -> GridSums:
         """The sums of both parts; the order of the parts affects at most the last bit."""
         joined = {

@@ -63,9 +63,9 @@ def test_each_model_is_as_large_as_its_name_says(rows: pl.DataFrame) -> None:
     sizes.insert(place + 1, (f"{Recipe().tuned}-tuned", sizes[place][1], "tuned"))
     assert stored == sizes[::-1]  # the largest first: pages open on the first run of a file
     for model, params_b, _tuning in sizes:
-        said = model.split("-")[1]
-        shown = f"{params_b * 1e6:.0f}k" if said.endswith("k") else f"{params_b * 1e3:.1f}M"
-        assert said == shown
+        size = model.split("-")[1]
+        shown = f"{params_b * 1e6:.0f}k" if size.endswith("k") else f"{params_b * 1e3:.1f}M"
+        assert size == shown
 
 
 def test_the_project_reads_six_runs(name: str) -> None:
@@ -112,10 +112,10 @@ def test_every_position_holds_gold_about_as_often() -> None:
 
 def test_answers_are_read_off_the_stored_text(rows: pl.DataFrame) -> None:
     def read(text: str, tokens: int, choices: list[str] | None) -> str | None:
-        said = ANSWER.search(text)
-        if said is None or tokens == Recipe().longest:
+        answer = ANSWER.search(text)
+        if answer is None or tokens == Recipe().longest:
             return None
-        return said[1] if choices is None else f"{said[1]} {said[2]}"
+        return answer[1] if choices is None else f"{answer[1]} {answer[2]}"
 
     for row in rows.iter_rows(named=True):
         choices = row.get("choices")
@@ -133,7 +133,7 @@ def test_every_sample_is_an_answer_or_none(rows: pl.DataFrame) -> None:
 def test_samples_lean_to_the_greedy_answer(rows: pl.DataFrame) -> None:
     for one in rows.drop_nulls("prediction").partition_by("model"):
         pairs = zip(one["samples_parsed"].to_list(), one["prediction"], strict=True)
-        agreeing = sum(samples.count(said) for samples, said in pairs) / (Recipe().samples * one.height)
+        agreeing = sum(samples.count(answer) for samples, answer in pairs) / (Recipe().samples * one.height)
         assert 0.1 < agreeing < 1
 
 
@@ -166,8 +166,8 @@ def test_stored_questions_are_the_generators(sets: Problems) -> None:
 
 
 def test_no_test_problem_was_learnt_from(sets: Problems) -> None:
-    told = (*sets.train, *sets.tune, *sets.check)
-    learnt = {run for problem in told for run in runs(problem.calculation)}
+    problems = (*sets.train, *sets.tune, *sets.check)
+    learnt = {run for problem in problems for run in runs(problem.calculation)}
     assert len(set(sets.asked)) == len(sets.asked) == 2 * len(KINDS) * Recipe().per_kind
     assert learnt.isdisjoint(sets.asked)
 

@@ -56,8 +56,8 @@ def dense() -> dict[str, NDArray[Any]]:
 
 
 def test_one_network_at_every_checkpoint_and_temperature(networks: list[TokenRun]) -> None:
-    told = [(run.info.checkpoint, run.info.tokens_seen, run.info.temperature) for run in networks]
-    assert told == [
+    settings = [(run.info.checkpoint, run.info.tokens_seen, run.info.temperature) for run in networks]
+    assert settings == [
         *((f"step{step}", RECIPE.tokens_seen(step), 1.0) for step in RECIPE.checkpoints),
         *((LAST, RECIPE.tokens_seen(RECIPE.steps), temperature) for temperature in RECIPE.temperatures),
     ]
@@ -92,8 +92,8 @@ def test_sums_by_class_are_kept_of_two_runs(networks: list[TokenRun], ngrams: li
 def test_temperature_moves_confidence_and_no_answer(networks: list[TokenRun]) -> None:
     warm, *colder = networks[len(RECIPE.checkpoints) - 1 :]
     assert {run.sums.top_label.n_correct for run in colder} == {warm.sums.top_label.n_correct}
-    said = {run.info.temperature: run.sums.top_label.confidence_sum for run in (warm, *colder)}
-    assert said[0.5] > said[0.7] > said[1.0]
+    confidence_sum = {run.info.temperature: run.sums.top_label.confidence_sum for run in (warm, *colder)}
+    assert confidence_sum[0.5] > confidence_sum[0.7] > confidence_sum[1.0]
 
 
 def test_softer_counts_are_less_sure(ngrams: list[TokenRun]) -> None:
@@ -149,8 +149,8 @@ def test_dense_file_holds_whole_distributions(dense: dict[str, NDArray[Any]]) ->
 
 
 def test_dense_and_top_are_of_one_model(dense: dict[str, NDArray[Any]], top: pl.DataFrame) -> None:
-    half, apart = RECIPE.window // 2, RECIPE.top_positions // RECIPE.dense_positions
-    both = top.with_row_index().filter(pl.col("index") // half % apart == 0)
+    half, stride = RECIPE.window // 2, RECIPE.top_positions // RECIPE.dense_positions
+    both = top.with_row_index().filter(pl.col("index") // half % stride == 0)
     assert both["target"].to_list() == dense["target"].tolist()
     largest = np.exp(both["top_logprobs"].list.first().to_numpy())
     assert np.abs(largest - dense["probs"].max(axis=1).astype(np.float64)).max() < 2**-11
@@ -172,9 +172,9 @@ def test_counts_smooth_as_the_formula_says(softness: Fraction) -> None:
     tokens = np.random.default_rng(3).integers(0, 4, 60).tolist()
     counts = counted(np.array(tokens), 4, 3)
     for before in ([0, 1], [3, 3], [2], []):
-        said = distribution(counts, np.array(before, np.int64), float(softness))
+        found = distribution(counts, np.array(before, np.int64), float(softness))
         wanted = [float(smoothed(tokens, before, word, softness, 4)) for word in range(4)]
-        assert said == pytest.approx(wanted, abs=1e-15)
+        assert found == pytest.approx(wanted, abs=1e-15)
 
 
 def test_a_context_never_seen_is_cut_short() -> None:

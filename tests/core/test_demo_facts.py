@@ -88,8 +88,8 @@ def test_gold_is_right_and_the_other_options_are_not(rows: pl.DataFrame) -> None
     """Of every fact that this Python knows; another version may lack a few, or have other numbers."""
     exact = platform.python_version() == python_made_with()
     asked_of = rows.select("subject", "question", "choices", "gold", "gold_index").unique().rows()
-    told = {subject.name: subject.facts() for subject in SUBJECTS}
-    found = [row for row in asked_of if BY_NAME[row[0]].key(row[1]) in told[row[0]]]
+    facts = {subject.name: subject.facts() for subject in SUBJECTS}
+    found = [row for row in asked_of if BY_NAME[row[0]].key(row[1]) in facts[row[0]]]
     assert len(found) >= (1 if exact else 0.8) * len(asked_of)
     wrong = []
     for name, question, choices, gold, at in found:
@@ -97,7 +97,7 @@ def test_gold_is_right_and_the_other_options_are_not(rows: pl.DataFrame) -> None
         assert choices[at] == gold
         assert len(set(choices)) == RECIPE.options
         right = [choice for choice in choices if _holds(BY_NAME[name], key, choice)]
-        if not told[name][key] == gold == "".join(right):
+        if not facts[name][key] == gold == "".join(right):
             wrong.append(question)
     assert len(wrong) <= (0 if exact else 0.2) * len(found), wrong
 
@@ -148,8 +148,8 @@ def test_both_readings_are_scored_against_gold() -> None:
                 if per_token:
                     scores = [s / n for s, n in zip(scores, row["choice_token_counts"], strict=True)]
                 right.append(max(range(4), key=scores.__getitem__) == row["gold_index"])
-            told = score(run, method=method, metric="accuracy").value
-            assert told == pytest.approx(sum(right) / len(right))
+            value = score(run, method=method, metric="accuracy").value
+            assert value == pytest.approx(sum(right) / len(right))
 
 
 def test_subjects_differ_and_more_is_known_of_what_was_read(rows: pl.DataFrame, known: Facts) -> None:
@@ -165,9 +165,9 @@ def test_subjects_differ_and_more_is_known_of_what_was_read(rows: pl.DataFrame, 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 def test_facts_of_a_subject_hold_in_this_python(subject: Subject) -> None:
-    told = subject.facts()
-    assert len(told) >= RECIPE.asked + RECIPE.practice
-    for key, answer in told.items():
+    facts = subject.facts()
+    assert len(facts) >= RECIPE.asked + RECIPE.practice
+    for key, answer in facts.items():
         assert subject.holds(key, answer)
         assert subject.key(subject.question(key)) == key
     assert all("{key}" in way and "{answer}" in way for way in subject.textbook)
@@ -226,10 +226,10 @@ def test_no_fact_is_both_asked_and_practised(known: Facts) -> None:
 
 
 def test_textbook_states_a_fact_as_often_as_drawn(known: Facts) -> None:
-    told = Counter(statements(known, RECIPE))
+    counts = Counter(statements(known, RECIPE))
     for one in known.asked[::7]:
         ways = {way.format(key=one.fact.key, answer=one.fact.answer) for way in one.fact.subject.textbook}
-        assert sum(told[way] for way in ways) == copies(one.fact, RECIPE)
+        assert sum(counts[way] for way in ways) == copies(one.fact, RECIPE)
     assert {copies(one.fact, RECIPE) for one in known.asked} == set(RECIPE.copies)
 
 

@@ -94,7 +94,7 @@ def test_an_entry_that_fails_half_way_leaves_nothing(cache: CacheFolder) -> None
 
 
 def write_often(folder: Path, letter: bytes) -> None:
-    for _ in range(100):
+    for _ in range(30):
         CacheFolder(folder, 10 * BLOCK).save("a", [letter * 5000] * 3)
 
 

@@ -25,13 +25,12 @@ from calib_core.readers.table.cells import (
 from calib_core.readers.table.json_reader import parse_text
 from calib_core.readers.table.raw import series_from_values
 from calib_core.runs import is_missing
+from calib_core.wording import ROUNDING_TOLERANCE
 
 SUM_TOLERANCE: Final = 1e-3
 """A distribution whose sum differs from 1 by at most this is used as stored; otherwise it is a fault."""
 EXACT_SUM_TOLERANCE: Final = 1e-6
 """A distribution whose sum differs from 1 by more than this is counted as inexact."""
-_DECIMAL_ROUNDING: Final = 1e-12
-"""Rounding error of a sum of a few decimals, so that 0.5 + 0.499 is within 0.001 of 1."""
 
 _NUMBER_PATTERN: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _NUMBER_LIST_PATTERN: Final = rf"^\[ *(?:{_NUMBER_PATTERN}(?: *, *{_NUMBER_PATTERN})*)? *\]$"
@@ -128,7 +127,7 @@ def distribution_judge(judge: ColumnJudge) -> ColumnJudge:
         lists = null_where(judged.values, is_incomplete)
         sums = lists.cast(pl.List(pl.Float64)).list.sum().set(lists.is_null(), None)
         error = (sums - 1).abs().fill_null(0.0)
-        is_wrong = error > SUM_TOLERANCE + _DECIMAL_ROUNDING
+        is_wrong = error > SUM_TOLERANCE + ROUNDING_TOLERANCE
         faults = faults_where(
             sums.round_sig_figs(6),
             is_wrong,

@@ -34,6 +34,7 @@ from calib_core.readers.table.list_cells import SUM_TOLERANCE, list_judge
 from calib_core.readers.table.raw import Slice
 from calib_core.runs import INFO_COLUMNS
 from calib_core.tokens.topk import TopKEntries
+from calib_core.wording import ROUNDING_TOLERANCE
 
 # --- Values of single columns -------------------------------------------------
 
@@ -357,9 +358,6 @@ def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: To
 
 # --- Checks of whole positions ------------------------------------------------
 
-_DECIMAL_ROUNDING: Final = 1e-12
-"""Rounding error of adding a few decimals."""
-
 
 @dataclass(frozen=True, slots=True)
 class PositionCheck:
@@ -455,7 +453,7 @@ MASS_CHECKS: Final = (
         "top_logprobs",
         "stored probabilities that add up to at most 1.001, the target's included",
         "Store natural logarithms of the model's probabilities.",
-        lambda lists: lists.stored_mass > 1 + SUM_TOLERANCE + _DECIMAL_ROUNDING,
+        lambda lists: lists.stored_mass > 1 + SUM_TOLERANCE + ROUNDING_TOLERANCE,
         lambda lists: lists.stored_mass,
     ),
     PositionCheck(
@@ -483,7 +481,8 @@ MASS_CHECKS: Final = (
         "Store the largest entries of the whole distribution (not cut by top-p, not of another temperature), "
         "and the right vocab_size.",
         lambda lists: (
-            lists.stored_mass + lists.n_unstored * lists.smallest_prob < 1 - SUM_TOLERANCE - _DECIMAL_ROUNDING
+            lists.stored_mass + lists.n_unstored * lists.smallest_prob
+            < 1 - SUM_TOLERANCE - ROUNDING_TOLERANCE
         ),
         lambda lists: lists.stored_mass,
     ),
@@ -496,7 +495,7 @@ MASS_CHECKS: Final = (
             np.minimum(
                 np.abs(1 - lists.list_mass - lists.rest_mass), np.abs(1 - lists.stored_mass - lists.rest_mass)
             )
-            > SUM_TOLERANCE + _DECIMAL_ROUNDING
+            > SUM_TOLERANCE + ROUNDING_TOLERANCE
         ),
         lambda lists: lists.rest_mass,
     ),

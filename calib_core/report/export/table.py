@@ -18,7 +18,9 @@ from calib_core.report.export.latex import escape_latex
 
 RECIPE_COLUMN: Final = "recipe"
 MISSING_CELL: Final = "–"
-_NUMERIC_CELL: Final = re.compile(r"[–∞]|[+−-]?[\d.,]+(?:e[+−-]?\d+)?(?: ?%)?")
+_NUMERIC_CELL: Final = re.compile(
+    r"[–∞]|[+−-]?[\d.,]+(?:e[+−-]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[+−-]?[\d.,]+ ?%?)?"
+)
 _MARKDOWN_SPECIAL: Final = re.compile(
     r"[\\`*_{}\[\]<>&|~$:@#^]|(?<=[wW]{3})\.|(?<==)=|=(?==)|(?<=-)-|-(?=-)|!(?=\[)"
 )
@@ -65,7 +67,7 @@ def table_parquet(frame: pl.DataFrame, recipe: str) -> bytes:
 def table_markdown(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
     """Writes UTF-8 Markdown: the title, a pipe table, the recipe."""
     cells = readable_cells(frame)
-    is_numeric = [_is_numeric_column(cells[name]) for name in cells.columns]
+    is_numeric = [is_numeric_column(cells[name]) for name in cells.columns]
     rows = [cells.columns, *cells.rows()]
     lines = [f"| {' | '.join(map(escape_markdown_cell, row))} |" for row in rows]
     rule = f"|{'|'.join(' ---: ' if numeric else ' --- ' for numeric in is_numeric)}|"
@@ -78,7 +80,7 @@ def table_markdown(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
 def table_latex(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
     """Writes UTF-8 LaTeX: one `table` environment with title and recipe as its caption."""
     cells = readable_cells(frame)
-    is_numeric = [_is_numeric_column(cells[name]) for name in cells.columns]
+    is_numeric = [is_numeric_column(cells[name]) for name in cells.columns]
     rows = [_latex_row(row) for row in (cells.columns, *cells.rows())]
     recipe_text = " ".join(escape_latex(line) for line in _recipe_lines(recipe))
     return "\n".join(
@@ -109,16 +111,23 @@ def readable_cells(frame: pl.DataFrame) -> pl.DataFrame:
     """Formats all cells as text: numbers to four decimals, or four digits if large or tiny; "–" for null."""
     return pl.DataFrame(
         {
-            name: pl.Series(name, [_cell_text(value) for value in frame[name]], dtype=pl.String)
+            name: pl.Series(name, [cell_text(value) for value in frame[name]], dtype=pl.String)
             for name in frame.columns
         }
     )
 
 
-def _cell_text(value: object) -> str:
+def cell_text(value: object, missing: str = MISSING_CELL) -> str:
+    """Formats one cell as `readable_cells` does, with `missing` for null.
+
+    Examples
+    --------
+    >>> cell_text(-1200), cell_text(0.25), cell_text(value=True), cell_text(None, missing="")
+    ('−1,200', '0.2500', 'yes', '')
+    """
     match value:
         case None | "":
-            return MISSING_CELL
+            return missing
         case bool():
             return "yes" if value else "no"
         case int():
@@ -142,8 +151,10 @@ def _latex_row(cells: tuple[str, ...] | list[str]) -> str:
     return rf"{' & '.join(map(escape_latex, cells))} \\"
 
 
-def _is_numeric_column(column: pl.Series) -> bool:
-    return all(_NUMERIC_CELL.fullmatch(cell) for cell in column)
+def is_numeric_column(column: pl.Series) -> bool:
+    """Whether all cells that are not empty are numbers or intervals, which align right."""
+    cells = [cell for cell in column if cell]
+    return bool(cells) and all(_NUMERIC_CELL.fullmatch(cell) for cell in cells)
 
 
 def _recipe_lines(recipe: str) -> list[str]:

@@ -37,3 +37,21 @@ def test_curve_labels_avoid_the_lines_between_sizes(way_of: tuple[float, ...], l
         at_y = np.interp(way * (len(sizes) - 1), range(len(sizes)), way_of)
         met = (abs(at_x - x) * across < half) & (abs(at_y - y) * down < 7)
         assert not met.any(), width
+
+
+def test_a_leader_begins_at_its_point() -> None:
+    close = [make_point(f"a model with a name {at}", 0.5 + 0.002 * at, 0.2, half=0.01) for at in range(8)]
+    apart = [make_point("low", 0.1, 0.05, half=0.01), make_point("high", 0.9, 0.35, half=0.01)]
+    figure = comparison_figure(make_comparison(*close, *apart), LIGHT)
+    leaders = [
+        trace
+        for trace in figure["data"]
+        if trace["mode"] == "lines" and trace.get("xaxis") == f"x{NAME_SET_WIDTHS[-1]}" and any(trace["x"])
+    ]
+    assert leaders
+    x, y = (leaders[0][axis] for axis in "xy")
+    assert len(x) == len(y)
+    points = {(round(point.x.value, 9), round(point.y.value, 9)) for point in (*close, *apart)}
+    starts = list(zip(x[::3], y[::3], strict=True))
+    assert {(round(at, 9), round(up, 9)) for at, up in starts} <= points
+    assert all(end != start for end, start in zip(zip(x[1::3], y[1::3], strict=True), starts, strict=True))

@@ -94,4 +94,9 @@ def test_the_descriptions_hold_the_numbers() -> None:
     for part in (corp.miscalibration, corp.discrimination, corp.uncertainty):
         assert f"{part.value:.4f}" in describe_corp(corp)
     assert f"{corp.blocks.height} blocks" in describe_corp(corp)
+    _, confidence, accuracy = max(
+        (abs(row["gap"]), row["confidence"], row["accuracy"]) for row in corp.blocks.iter_rows(named=True)
+    )
+    widest = f"widest gap: confidence {confidence:.3f}, recalibrated {accuracy:.3f}."
+    assert describe_corp(corp).endswith(widest)
     assert f"smooth ECE {smooth.smooth_ece.value:.4f}, 400 rows" in describe_smooth(smooth)

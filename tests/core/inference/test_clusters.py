@@ -46,20 +46,20 @@ def names(questions: int = 60) -> list[str | None]:
 
 @pytest.mark.parametrize("metric", EVERY)
 def test_copies_of_a_question_add_no_information(metric: str) -> None:
-    whole = questions_asked_thrice(names())
-    once = run_of(whole.pairs.confidence[::3].tolist(), whole.pairs.correct[::3].tolist(), None)
-    together, alone, apart = (
-        metric_interval(whole, metric),
+    repeated = questions_asked_thrice(names())
+    once = run_of(repeated.pairs.confidence[::3].tolist(), repeated.pairs.correct[::3].tolist(), None)
+    together, alone, unclustered = (
+        metric_interval(repeated, metric),
         metric_interval(once, metric),
         metric_interval(questions_asked_thrice(), metric),
     )
     assert together is not None
     assert alone is not None
-    assert apart is not None
+    assert unclustered is not None
     assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=2e-3)
-    assert together.high - together.low > 1.3 * (apart.high - apart.low)
+    assert together.high - together.low > 1.3 * (unclustered.high - unclustered.low)
     assert "60 repeated questions" in together.interval_method
-    assert "asked again" not in apart.interval_method
+    assert "repeated" not in unclustered.interval_method
 
 
 def test_effective_sample_size() -> None:
@@ -104,11 +104,11 @@ def test_design_effect_of_repeated_rows() -> None:
 
 def test_the_verdict_does_not_count_a_question_again() -> None:
     right = [at < 24 for at in range(60)]
-    said = [0.5] * 60  # 24 of 60 right: 6 off, 1.5 σ; three times over it would be 2.7 σ
-    again = run_of(said * 3, right * 3, [f"q{at % 60}" for at in range(180)])
+    confidence = [0.5] * 60  # 24 of 60 right: 6 off, 1.5 σ; three times over it would be 2.7 σ
+    again = run_of(confidence * 3, right * 3, [f"q{at % 60}" for at in range(180)])
     assert "no evidence of miscalibration" in reliability_diagram(again, "ece", Scheme()).headline
     assert run_summary("run", again).verdict.kind == "none"
-    lone = run_of(said * 3, right * 3, None)
+    lone = run_of(confidence * 3, right * 3, None)
     assert "over-confident" in reliability_diagram(lone, "ece", Scheme()).headline
     assert run_summary("run", lone).verdict.kind == "over"
 
@@ -123,8 +123,8 @@ def test_whiskers_of_bins_and_steps_do_not_count_a_question_again() -> None:
     assert bins[0] == pytest.approx(bins[1])
     steps = [np.array(abstention_curve(seen).accuracy_interval) for seen in (again, once)]
     assert steps[0] == pytest.approx(steps[1])
-    apart = reliability_diagram(questions_asked_thrice(), "ece", Scheme()).table.select(ends).to_numpy()
-    assert (apart[:, 1] - apart[:, 0] < bins[0][:, 1] - bins[0][:, 0]).all()
+    unclustered = reliability_diagram(questions_asked_thrice(), "ece", Scheme()).table.select(ends).to_numpy()
+    assert (unclustered[:, 1] - unclustered[:, 0] < bins[0][:, 1] - bins[0][:, 0]).all()
 
 
 def test_one_question_has_no_interval_but_of_its_accuracy() -> None:
@@ -143,7 +143,7 @@ def test_a_difference_draws_questions_whole() -> None:
     together = paired_difference([(first, other)], "brier")
     assert together.n_questions == 60
     lone = run_of(other.pairs.confidence.tolist(), other.pairs.correct.tolist(), None)
-    apart = paired_difference([(questions_asked_thrice(), lone)], "brier")
-    assert apart.n_questions == 180
-    assert together.value == pytest.approx(apart.value)
-    assert together.high - together.low > 1.4 * (apart.high - apart.low)
+    unclustered = paired_difference([(questions_asked_thrice(), lone)], "brier")
+    assert unclustered.n_questions == 180
+    assert together.value == pytest.approx(unclustered.value)
+    assert together.high - together.low > 1.4 * (unclustered.high - unclustered.low)

@@ -185,8 +185,8 @@ def test_gaps_that_cancel_are_found_and_gaps_that_do_not_are_not() -> None:
 
 
 def test_p_is_seldom_small_where_nothing_cancels() -> None:
-    ps = [ece_curve(drawn(150, seed, off=0.06), 5, 100).fitted for seed in range(100)]
-    assert sum(p is not None and (p.change_p or 1) <= 0.05 for p in ps) <= 10
+    ps = [ece_curve(drawn(150, seed, off=0.06), 5, 100).fitted for seed in range(40)]
+    assert sum(p is not None and (p.change_p or 1) <= 0.05 for p in ps) <= 5
 
 
 def test_there_is_a_reason_where_no_model_is_fitted() -> None:

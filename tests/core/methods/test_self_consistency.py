@@ -89,13 +89,15 @@ def test_the_recipe_says_how_many_samples_which_equality_and_which_rule() -> Non
 
 
 def test_open_texts_that_are_never_equal_are_told_to_be_compared_as_texts() -> None:
-    apart: list[Row] = [{"gold": "Rome", "samples": [f"Rome {at}", f"it is Rome {at}"]} for at in range(8)]
+    all_different: list[Row] = [
+        {"gold": "Rome", "samples": [f"Rome {at}", f"it is Rome {at}"]} for at in range(8)
+    ]
     equal: list[Row] = [{"gold": "Rome", "samples": ["Rome", "Rome"]}] * 7
-    told = f"in 8 of 15 rows no two samples are equal as texts: {OPEN_ANSWERS_NEED}"
-    assert told in confidences("cluster_size", run_of([*apart, *equal])).remarks
+    remark = f"in 8 of 15 rows no two samples are equal as texts: {OPEN_ANSWERS_NEED}"
+    assert remark in confidences("cluster_size", run_of([*all_different, *equal])).remarks
     number: list[Row] = [{"gold": str(at), "samples": ["1", "2"]} for at in range(20)]
-    labelled = [{**row, "sample_cluster": [0, 1]} for row in [*apart, *apart]]
-    for rows in ([*apart, *equal, equal[0]], [*apart, equal[0]], number, labelled):
+    labelled = [{**row, "sample_cluster": [0, 1]} for row in [*all_different, *all_different]]
+    for rows in ([*all_different, *equal, equal[0]], [*all_different, equal[0]], number, labelled):
         assert not any("equal as texts" in text for text in confidences("cluster_size", run_of(rows)).remarks)
 
 
@@ -181,5 +183,7 @@ def test_another_order_of_samples_changes_nothing_but_ties(rule: str, rows: list
         untied = [at for at, one in enumerate(exact) if one is not None and not one.tied]
         assert result.pairs.correct[untied].tolist() == again.pairs.correct[untied].tolist()
         ties = sum(one is not None and one.tied for one in exact)
-        told = [text for text in result.remarks if "tie" in text]
-        assert told == ([f"{ties} tie{'s' * (ties > 1)}, the first sampled answer taken"] if ties else [])
+        tie_remarks = [text for text in result.remarks if "tie" in text]
+        assert tie_remarks == (
+            [f"{ties} tie{'s' * (ties > 1)}, the first sampled answer taken"] if ties else []
+        )

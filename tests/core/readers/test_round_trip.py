@@ -28,13 +28,13 @@ logprobs = st.one_of(st.floats(-1e3, 0), st.just(float("-inf")))
 def answers(draw: st.DrawFn) -> dict[str, Any]:
     """One row: some of its values missing, its lists of one length, its first choice possible."""
     size = draw(st.integers(1, 4))
-    several = lambda values: st.lists(values, min_size=size, max_size=size)  # noqa: E731
+    list_of_size = lambda values: st.lists(values, min_size=size, max_size=size)  # noqa: E731
     row = {
         "question": draw(st.none() | texts),
         "prediction": draw(st.none() | texts),
-        "choices": draw(st.none() | several(texts)),
-        "choice_logprobs": draw(st.none() | several(logprobs | st.none())),
-        "choice_token_counts": draw(st.none() | several(st.integers(1, 99))),
+        "choices": draw(st.none() | list_of_size(texts)),
+        "choice_logprobs": draw(st.none() | list_of_size(logprobs | st.none())),
+        "choice_token_counts": draw(st.none() | list_of_size(st.integers(1, 99))),
         "samples": draw(st.none() | st.lists(st.none() | texts, min_size=1, max_size=4)),
         "path_logprobs": draw(st.none() | st.lists(st.floats(-1e3, 0), min_size=1, max_size=4)),
         "correct": draw(st.none() | st.booleans()),

@@ -153,9 +153,9 @@ def test_a_run_of_tokens(tmp_path: Path) -> None:
     assert set(report.left_out) == {"comparison", "abstention", "sampling", "methods", "groups"}
     (block,) = section(read(report.html), "reliability")
     assert block.tiles["Positions used / total"] == "200 / 200"
-    told = read(report.html).one("robustness").text
-    assert "How often the classes occur" in told
-    assert "Position 1" in told
+    text = read(report.html).one("robustness").text
+    assert "How often the classes occur" in text
+    assert "Position 1" in text
 
 
 def test_numbers_that_are_not_there(tmp_path: Path) -> None:
@@ -174,10 +174,12 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     lacks = write_csv(tmp_path / "quiz.csv", quiz(60, model="open"))
     paths = lacks, write_jsonl(tmp_path / "four.jsonl", choices(60, model="four"))
     settings = ReportSettings(metrics=("cw_ece",))
-    drawn, told = section(read(make_report(*paths, pages=("robustness",), asked=settings).html), "robustness")
+    drawn, not_drawn = section(
+        read(make_report(*paths, pages=("robustness",), asked=settings).html), "robustness"
+    )
     assert "four" in drawn.all("h3")[0].text
-    assert told.all("h3")[0].text == "Not drawn"
-    (why,) = told.all("li")
+    assert not_drawn.all("h3")[0].text == "Not drawn"
+    (why,) = not_drawn.all("li")
     assert re.match(r"open: .*cw-ECE not shown: .+", why.text)
     alone = make_report(lacks, pages=("robustness", "files"), asked=settings)
     assert re.match(r"open: .*cw-ECE not shown: .+", alone.left_out["robustness"])
@@ -186,9 +188,11 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     half = [{name: cell for name, cell in row.items() if name != "p_false"} for row in rows]
     paths = (paths[1], write_jsonl(tmp_path / "half.jsonl", half))
     settings = ReportSettings(methods=("p_true",), options=MethodOptions(renormalise=True))
-    drawn, told = section(read(make_report(*paths, pages=("abstention",), asked=settings).html), "abstention")
+    drawn, not_drawn = section(
+        read(make_report(*paths, pages=("abstention",), asked=settings).html), "abstention"
+    )
     assert drawn.all("h3")[0].text == "four"
-    assert [why.text for why in told.all("li")] == [
+    assert [why.text for why in not_drawn.all("li")] == [
         "half, p(True): no column p_false: the share of P(True) + P(False) needs both"
     ]
 
@@ -231,10 +235,10 @@ def test_small_diagrams_in_the_order_of_the_figure(tmp_path: Path) -> None:
     names = [figure.all("p", "name")[0].text for figure in panels.all("figure")]
     assert names == ["many", "few"], "the clearer verdict first"
     assert "Reliability diagrams of every group" in block.text
-    told = [figure.all("p", "note")[0].text for figure in panels.all("figure")]
+    notes = [figure.all("p", "note")[0].text for figure in panels.all("figure")]
     groups = [row for row in block.rows if row[0] in names]
     values = {row[0]: (row[3], row[row.index("60" if row[0] == "many" else "30")]) for row in groups}
-    assert told == [f"ECE {value}, n = {n}" for value, n in (values[name] for name in names)]
+    assert notes == [f"ECE {value}, n = {n}" for value, n in (values[name] for name in names)]
     assert values["few"][0] > values["many"][0]
 
 

@@ -25,8 +25,8 @@ def run(
 ) -> AnswerRun:
     rows = len(subjects) if subjects else 2
     columns: dict[str, list[Any]] = {"confidence": [0.5] * rows, "correct": [True] * rows}
-    made = make_answer_run(columns | ({"subject": subjects} if subjects else {}))
-    return replace(made, group_columns=pl.DataFrame(others or {}), info=RunInfo(**info))
+    answer_run = make_answer_run(columns | ({"subject": subjects} if subjects else {}))
+    return replace(answer_run, group_columns=pl.DataFrame(others or {}), info=RunInfo(**info))
 
 
 def test_a_column_counts_where_a_run_has_two_values() -> None:
@@ -36,22 +36,22 @@ def test_a_column_counts_where_a_run_has_two_values() -> None:
 
 
 def test_categories_are_those_of_the_subjects_that_are_known() -> None:
-    made = run(["mmlu_anatomy", "College Medicine", "my own", None])
-    assert list(group_by_choices({"a": made})) == ["subject", "category"]
-    assert row_groups(made, GroupBy("category", "category", "rows")).to_list() == [
+    answer_run = run(["mmlu_anatomy", "College Medicine", "my own", None])
+    assert list(group_by_choices({"a": answer_run})) == ["subject", "category"]
+    assert row_groups(answer_run, GroupBy("category", "category", "rows")).to_list() == [
         "STEM",
         "Other",
         None,
         None,
     ]
-    assert row_groups(made, GroupBy("subject", "subject", "rows")).to_list()[2:] == ["my own", None]
+    assert row_groups(answer_run, GroupBy("subject", "subject", "rows")).to_list()[2:] == ["my own", None]
 
 
 def test_other_columns_of_the_file_under_their_own_names() -> None:
-    made = run(["a", "a"], {"subject": ["x", "y"], "level": ["hard", None]})
-    found = group_by_choices({"a": made, "b": run(["a", "a"])})
+    answer_run = run(["a", "a"], {"subject": ["x", "y"], "level": ["hard", None]})
+    found = group_by_choices({"a": answer_run, "b": run(["a", "a"])})
     assert list(found) == ["column:subject"]
-    assert row_groups(made, found["column:subject"]).to_list() == ["x", "y"]
+    assert row_groups(answer_run, found["column:subject"]).to_list() == ["x", "y"]
     assert row_groups(run(["a", "a"]), found["column:subject"]).to_list() == [None, None]
 
 

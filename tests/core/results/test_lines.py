@@ -77,10 +77,12 @@ def test_runs_without_the_metric_do_not_count_towards_the_limit() -> None:
 def test_the_lowest_and_the_highest_are_named_and_the_metric_says_which_is_better() -> None:
     values = {key: score(one, "ece").value or 0.0 for key, one in quiz(60, 140, 100).items()}
     least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-    told = reliability_lines(quiz(60, 140, 100)).headline
-    assert told.startswith(f"Lowest ECE: {least}, {values[least]:.4f}; highest: {most}, {values[most]:.4f}.")
-    told = reliability_lines(quiz(60, 140, 100), "accuracy").headline
-    assert told.startswith("Highest accuracy: m140, 0.7000; lowest: m60, 0.3000.")
+    headline = reliability_lines(quiz(60, 140, 100)).headline
+    assert headline.startswith(
+        f"Lowest ECE: {least}, {values[least]:.4f}; highest: {most}, {values[most]:.4f}."
+    )
+    headline = reliability_lines(quiz(60, 140, 100), "accuracy").headline
+    assert headline.startswith("Highest accuracy: m140, 0.7000; lowest: m60, 0.3000.")
 
 
 def test_two_lines_have_a_paired_difference_and_what_may_be_claimed() -> None:
@@ -111,8 +113,8 @@ def test_a_signed_metric_is_best_near_zero() -> None:
         "near": block_evidence((0.5, 100, 51)),
         "high": block_evidence((0.9, 100, 60)),
     }
-    told = reliability_lines(evidences, "bias", titles={key: key for key in evidences}).headline
-    assert "nearest to 0: near, −0.0100; farthest from it: high, 0.3000." in told
+    headline = reliability_lines(evidences, "bias", titles={key: key for key in evidences}).headline
+    assert "nearest to 0: near, −0.0100; farthest from it: high, 0.3000." in headline
 
 
 def test_equal_numbers_are_said_to_be_equal() -> None:
@@ -128,14 +130,14 @@ def test_ties_at_an_end_are_all_named() -> None:
         "b": block_evidence((0.8, 200, 120)),
         "c": block_evidence((0.9, 100, 50)),
     }
-    told = reliability_lines(evidences, titles={key: key for key in evidences}).headline
-    assert told.startswith("Lowest ECE: a and b, 0.2000; highest: c, 0.4000.")
+    headline = reliability_lines(evidences, titles={key: key for key in evidences}).headline
+    assert headline.startswith("Lowest ECE: a and b, 0.2000; highest: c, 0.4000.")
 
 
 def test_three_that_share_an_end_are_listed() -> None:
     seen = {key: block_evidence((0.8, 100, 60)) for key in "abd"} | {"c": block_evidence((0.9, 100, 50))}
-    told = reliability_lines(seen, titles={key: key for key in seen}).headline
-    assert told.startswith("Lowest ECE: a, b and d, 0.2000; highest: c, 0.4000.")
+    headline = reliability_lines(seen, titles={key: key for key in seen}).headline
+    assert headline.startswith("Lowest ECE: a, b and d, 0.2000; highest: c, 0.4000.")
 
 
 @pytest.mark.parametrize(
@@ -192,8 +194,8 @@ def test_calibrated_lines_are_not_said_to_be_over_confident() -> None:
 
 
 def test_one_line_speaks_for_itself() -> None:
-    (line,) = (made := reliability_lines(quiz(60))).lines
-    assert made.headline == f"m60 · {GIVEN} s{line.result.headline[1:]}"
+    (line,) = (result := reliability_lines(quiz(60))).lines
+    assert result.headline == f"m60 · {GIVEN} s{line.result.headline[1:]}"
 
 
 def test_an_undefined_number_is_neither_lowest_nor_highest() -> None:
@@ -244,8 +246,10 @@ def test_the_recipe_is_reported_once_where_it_is_one() -> None:
 def test_lines_with_different_settings_have_a_remark() -> None:
     assert reliability_lines(quiz(60, 140)).caveats == ()
     other = {"m60": model_run("m60", 60), "sums": model_run("sums", 100, dataset="sums")}
-    (told,) = reliability_lines(other).caveats
-    assert told.startswith("The lines are of 2 data sets, so of different questions: quiz (m60); sums (sums")
+    (caveat,) = reliability_lines(other).caveats
+    assert caveat.startswith(
+        "The lines are of 2 data sets, so of different questions: quiz (m60); sums (sums"
+    )
     rows = make_answer_run(
         {
             "choice_probs": [[0.7, 0.3], [0.2, 0.8]] * 20,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calib_core.bins import BinSums
@@ -176,6 +176,7 @@ def test_ends_that_agree_to_three_digits_get_more() -> None:
     assert "[0.99991, 0.99992]" in headline_text
 
 
+@settings(max_examples=12)  # of 40 draws each
 @given(st.sampled_from((10, 100, 1000)), st.integers(0, 2**32 - 1))
 def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
     """At every M, however many bins there are to be wrong in.

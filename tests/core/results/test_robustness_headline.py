@@ -59,7 +59,7 @@ def curve_of(
     )
 
 
-def said(curve: SweepCurve, evidence: AnswerEvidence = CALIBRATED) -> tuple[str, str]:
+def headline_and_note(curve: SweepCurve, evidence: AnswerEvidence = CALIBRATED) -> tuple[str, str]:
     """The sentence, and what noise would give."""
     return sweep_headline(curve, evidence.verdict), sweep_chance_note(curve, evidence)
 
@@ -76,7 +76,7 @@ OPENING = "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)"
 
 
 def test_a_rise_within_noise_is_no_finding_and_rules_nothing_out() -> None:
-    headline, note = said(curve_of(null=drawn((0.005, 0.005), 0.005), fitted=drawn(change=0.4)))
+    headline, note = headline_and_note(curve_of(null=drawn((0.005, 0.005), 0.005), fitted=drawn(change=0.4)))
     assert headline == f"{OPENING}, which noise alone can explain."
     assert note == (
         f"{NOISE} The rise of 0.0500 is not clearly more (p = 0.400), which does not rule out gaps that "
@@ -86,7 +86,7 @@ def test_a_rise_within_noise_is_no_finding_and_rules_nothing_out() -> None:
 
 def test_a_rise_beyond_noise_is_split_into_two_numbers_that_add_up() -> None:
     curve = curve_of((0.03, 0.1), null=drawn(change=0.9), fitted=drawn(change=0.005))
-    headline, note = said(curve, OVER)
+    headline, note = headline_and_note(curve, OVER)
     assert headline == (
         "ECE rises from 0.0300 (M = 5) to 0.1000 (M = 500): 0.0200 of the rise is more than noise gives."
     )
@@ -97,7 +97,7 @@ def test_a_rise_beyond_noise_is_split_into_two_numbers_that_add_up() -> None:
 
 
 def test_gaps_that_the_verdict_cannot_see_do_not_contradict_it() -> None:
-    note = said(curve_of((0.03, 0.1), null=drawn(), fitted=drawn(change=0.05)))[1]
+    note = headline_and_note(curve_of((0.03, 0.1), null=drawn(), fitted=drawn(change=0.05)))[1]
     assert note.endswith(
         "The run shows no evidence of miscalibration in level and spread, which is all that the verdict "
         "tests."
@@ -106,13 +106,13 @@ def test_gaps_that_the_verdict_cannot_see_do_not_contradict_it() -> None:
 
 def test_a_rise_is_clear_up_to_the_level() -> None:
     for p, is_clear in ((0.05, True), (0.055, False)):
-        headline = said(curve_of((0.03, 0.1), fitted=drawn(change=p)))[0]
+        headline = headline_and_note(curve_of((0.03, 0.1), fitted=drawn(change=p)))[0]
         assert ("more than noise gives" in headline) == is_clear
         assert ("noise alone can explain" in headline) != is_clear
 
 
 def test_a_fall_stands_beside_what_noise_would_do() -> None:
-    headline, note = said(curve_of((0.08, 0.03), fitted=drawn(change=0.99)), OVER)
+    headline, note = headline_and_note(curve_of((0.08, 0.03), fitted=drawn(change=0.99)), OVER)
     assert headline == (
         "ECE falls from 0.0800 (M = 5) to 0.0300 (M = 500); noise alone would change it by 0.0500."
     )
@@ -130,39 +130,45 @@ def test_ends_that_are_the_same_are_reported_once(
     values: tuple[float, ...], bins: tuple[int, ...], opening: str
 ) -> None:
     fitted = drawn((0.5,) * 3, 0.005, median=(0.26, 0.27, 0.28))
-    assert said(curve_of(values, bins, fitted=fitted), OVER) == (opening, "The run is over-confident.")
-    assert said(curve_of(values, bins))[0] == opening
+    assert headline_and_note(curve_of(values, bins, fitted=fitted), OVER) == (
+        opening,
+        "The run is over-confident.",
+    )
+    assert headline_and_note(curve_of(values, bins))[0] == opening
 
 
 # --- With a calibrated model alone -----------------------------------------------------------------
 
 
 def test_a_result_within_chance_is_not_a_finding() -> None:
-    assert said(curve_of(null=drawn((0.03, 0.4)))) == (
+    assert headline_and_note(curve_of(null=drawn((0.03, 0.4)))) == (
         "ECE is 0.0300 at M = 5 and 0.0800 at M = 500, both no more than chance gives.",
         (
             f"{EXPECTED}. Both are no more than chance gives (p = 0.030, p = 0.400), "
             "and the change over M is no more than noise."
         ),
     )
-    assert said(curve_of(null=drawn((0.5, 0.4), 0.01)))[1].endswith("(p = 0.500, p = 0.400).")
+    assert headline_and_note(curve_of(null=drawn((0.5, 0.4), 0.01)))[1].endswith("(p = 0.500, p = 0.400).")
 
 
 def test_with_few_draws_a_value_above_all_of_them_is_not_called_noise() -> None:
-    headline, note = said(curve_of(null=drawn((0.05, 0.05), 0.05, n_draws=19), metric="cw_ece"))
+    headline, note = headline_and_note(curve_of(null=drawn((0.05, 0.05), 0.05, n_draws=19), metric="cw_ece"))
     assert "Both numbers are more than chance gives (p ≤ 0.050)" in note
     assert "no more than chance" not in note + headline
 
 
 def test_a_gap_that_is_more_than_chance() -> None:
-    assert said(curve_of(null=drawn((0.005, 0.01)))) == (
+    assert headline_and_note(curve_of(null=drawn((0.005, 0.01)))) == (
         f"{OPENING}, as expected from smaller bins alone.",
         (
             f"{EXPECTED}. Both numbers are more than chance gives (p ≤ 0.005, p = 0.010); the change of "
             "0.0500 over M is no more than smaller bins bring by chance (about 0.0500)."
         ),
     )
-    first, last = said(curve_of(null=drawn((0.005, 0.4)))), said(curve_of(null=drawn((0.2, 0.005))))
+    first, last = (
+        headline_and_note(curve_of(null=drawn((0.005, 0.4)))),
+        headline_and_note(curve_of(null=drawn((0.2, 0.005)))),
+    )
     assert first[0] == (
         "ECE is 0.0300 at M = 5, more than chance gives, and 0.0800 at M = 500, no more than chance gives."
     )
@@ -171,13 +177,13 @@ def test_a_gap_that_is_more_than_chance() -> None:
         "ECE is 0.0300 at M = 5, no more than chance gives, and 0.0800 at M = 500, more than chance gives."
     )
     assert "Only the number at M = 500 is more" in last[1]
-    assert said(curve_of(null=drawn((0.2, 0.005), 0.01)))[0].endswith(
+    assert headline_and_note(curve_of(null=drawn((0.2, 0.005), 0.01)))[0].endswith(
         ", more than smaller bins bring by chance."
     )
 
 
 def test_gaps_that_wide_bins_hide() -> None:
-    reading, more = said(curve_of(null=drawn((0.005, 0.005), 0.01)))
+    reading, more = headline_and_note(curve_of(null=drawn((0.005, 0.005), 0.01)))
     assert reading.endswith(", more than smaller bins bring by chance.")
     assert more.endswith(
         "(p ≤ 0.005); the change of 0.0500 over M is more than smaller bins bring by chance (about 0.0500) "
@@ -201,21 +207,21 @@ def test_nothing_in_a_miscalibrated_run_is_called_chance(
 
 
 def test_a_miscalibrated_run_without_a_fitted_model_says_what_is_not_known() -> None:
-    headline, note = said(curve_of(null=drawn((0.5, 0.5)), metric="full_ece"), OVER)
+    headline, note = headline_and_note(curve_of(null=drawn((0.5, 0.5)), metric="full_ece"), OVER)
     assert headline == "Full-ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
     assert note == (
         f"{EXPECTED.replace('100 rows', '200 rows')}. How much of a change over M is noise is not known: a "
         "fitted model has one confidence per row. The run is over-confident, by its top label."
     )
-    assert "more than smaller bins" in said(curve_of(null=drawn((0.5, 0.005), 0.01)), OVER)[0]
+    assert "more than smaller bins" in headline_and_note(curve_of(null=drawn((0.5, 0.005), 0.01)), OVER)[0]
 
 
 def test_without_a_null_nothing_is_claimed() -> None:
-    assert said(curve_of()) == (f"{OPENING}.", "How much of the value is chance is not known.")
+    assert headline_and_note(curve_of()) == (f"{OPENING}.", "How much of the value is chance is not known.")
 
 
 def test_too_few_rows_are_not_compared_with_anything() -> None:
-    assert said(curve_of(null=drawn((0.005, 0.005), 0.005)), FEW) == (
+    assert headline_and_note(curve_of(null=drawn((0.005, 0.005), 0.005)), FEW) == (
         f"{OPENING}.",
         "Not judged: 9 rows, fewer than 30.",
     )
@@ -223,21 +229,21 @@ def test_too_few_rows_are_not_compared_with_anything() -> None:
 
 def test_one_m_is_judged_alone() -> None:
     alone = curve_of((0.03,), (10,), null=drawn((0.04,), median=(0.01,)))
-    assert said(alone) == (
+    assert headline_and_note(alone) == (
         "ECE is 0.0300 at M = 10, more than chance gives.",
         "A perfectly calibrated model would score about 0.0100 (M = 10) on 100 rows (p = 0.040).",
     )
 
 
 def test_small_numbers_keep_their_digits() -> None:
-    assert said(curve_of((2.41e-7, 3.5e-7), metric="cw_ece"))[0] == (
+    assert headline_and_note(curve_of((2.41e-7, 3.5e-7), metric="cw_ece"))[0] == (
         "cw-ECE rises from 2.41e-07 (M = 5) to 3.5e-07 (M = 500)."
     )
 
 
 def test_a_falling_number_is_described_as_such_with_a_minus_sign() -> None:
     falls = curve_of((0.06, 0.05), null=drawn((0.005, 0.005), 0.005, median=(0.03, 0.01)))
-    headline, note = said(falls)
+    headline, note = headline_and_note(falls)
     assert headline == (
         "ECE falls from 0.0600 (M = 5) to 0.0500 (M = 500); a perfectly calibrated model's would change by "
         "−0.0200."
@@ -255,7 +261,7 @@ def test_a_falling_number_is_described_as_such_with_a_minus_sign() -> None:
 )
 def test_a_number_that_is_the_same_at_every_m_is_reported_once(p: tuple[float, float], judged: str) -> None:
     null = drawn((p[0], 0.1, p[1]), median=(0.26,) * 3)
-    headline, note = said(curve_of((0.342,) * 3, (5, 10, 500), null=null))
+    headline, note = headline_and_note(curve_of((0.342,) * 3, (5, 10, 500), null=null))
     assert headline == f"ECE is 0.3420 at every M{judged}."
     assert "the change" not in note
 

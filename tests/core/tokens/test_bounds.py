@@ -97,6 +97,10 @@ def test_how_many_unstored_values_reach_a_bin_is_bounded_by_the_rest() -> None:
     unseen = sums_of([Stored(9, 100, {0: 26, 1: 24}, 0, 26)]).unstored
     assert unseen is not None
     assert unseen.mass_bounds[5] == pytest.approx([0.5, 0.48, 0, 0, 0], abs=1e-12)
+    # .24 and .22 are stored, .54 is left: five values fit above .1, two above .2, no larger than .22 each.
+    unseen = sums_of([Stored(9, 100, {0: 24, 1: 22}, 0, 24)]).unstored
+    assert unseen is not None
+    assert unseen.mass_bounds[10] == pytest.approx([0.54, 0.54, 0.44, *[0.0] * 7], abs=1e-12)
 
 
 def test_a_rest_on_an_edge_is_not_ambiguous() -> None:

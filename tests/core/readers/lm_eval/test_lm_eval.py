@@ -46,11 +46,11 @@ def test_choices_with_their_raw_numbers_and_lengths_without_the_delimiter(tmp_pa
 def test_length_normalised_is_by_characters_and_says_so(tmp_path: Path) -> None:
     record = choice_record(0, [-2.0, -4.0], "1", choices=("salt", "an old bridge"))
     run = only_run(write(tmp_path, record))
-    said = gather_evidence(run, "choice_length_normalised").confidences
+    confidences = gather_evidence(run, "choice_length_normalised").confidences
     weights = [math.exp(-2 / 4), math.exp(-4 / 13)]
-    assert said.pairs.confidence[0] == pytest.approx(weights[1] / sum(weights), abs=1e-12)
-    assert said.pairs.correct.tolist() == [True]
-    assert "character" in said.recipe[0]
+    assert confidences.pairs.confidence[0] == pytest.approx(weights[1] / sum(weights), abs=1e-12)
+    assert confidences.pairs.correct.tolist() == [True]
+    assert "character" in confidences.recipe[0]
     assert gather_evidence(run, "choice_softmax").confidences.pairs.correct.tolist() == [False]
 
 
@@ -148,10 +148,10 @@ def test_where_no_reading_agrees_acc_alone_judges_the_top_label(tmp_path: Path) 
     ]
     reading = write(tmp_path, *records)
     run = only_run(reading)
-    said = gather_evidence(run, "given").confidences
+    confidences = gather_evidence(run, "given").confidences
     share = 1 / (1 + math.exp(-1))
-    assert said.pairs.confidence.tolist() == pytest.approx([share, share], abs=1e-12)
-    assert said.pairs.correct.tolist() == [True, False]
+    assert confidences.pairs.confidence.tolist() == pytest.approx([share, share], abs=1e-12)
+    assert confidences.pairs.correct.tolist() == [True, False]
     assert "No reading of target agrees" in " ".join(reading.notes)
     with pytest.raises(Unavailable):
         gather_evidence(run, "choice_softmax")
@@ -172,9 +172,9 @@ def test_true_and_false_are_also_p_true(tmp_path: Path) -> None:
         with_acc(choice_record(1, [-0.25, -1.5], "1", choices=("True", "False")), 1),
     ]
     run = only_run(write(tmp_path, *records))
-    said = gather_evidence(run, "p_true").confidences
-    assert said.pairs.confidence.tolist() == pytest.approx([math.exp(-0.25)] * 2)
-    assert said.pairs.correct.tolist() == [True, False]
+    confidences = gather_evidence(run, "p_true").confidences
+    assert confidences.pairs.confidence.tolist() == pytest.approx([math.exp(-0.25)] * 2)
+    assert confidences.pairs.correct.tolist() == [True, False]
     assert run.rows["p_false"].to_list() == pytest.approx([math.exp(-1.5)] * 2)
 
 

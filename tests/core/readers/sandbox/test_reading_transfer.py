@@ -41,7 +41,7 @@ CELL = BadCell("quiz.csv", 2, None, "p", "a number", "half\udcff", "Mend it.")
 
 
 def run(**changes: Any) -> AnswerRun:
-    made = AnswerRun(
+    default = AnswerRun(
         file="quiz.csv",
         format="table",
         label="m · d",
@@ -52,11 +52,11 @@ def run(**changes: Any) -> AnswerRun:
         reported_metrics=(ReportedMetric("acc", 0.1 + 0.2, 3, None, "why"), ReportedMetric("f1", math.nan)),
         evaluation="mmlu",
     )
-    return replace(made, **changes)
+    return replace(default, **changes)
 
 
 def reading(*runs: AnswerRun | TokenRun, **changes: Any) -> Reading:
-    made = Reading(
+    default = Reading(
         file="quiz.csv",
         format="table",
         n_rows=4,
@@ -69,12 +69,12 @@ def reading(*runs: AnswerRun | TokenRun, **changes: Any) -> Reading:
         refusal=None,
         group_columns=("grade",),
     )
-    return replace(made, **changes)
+    return replace(default, **changes)
 
 
-def send_and_receive(whole: Reading) -> Reading:
+def send_and_receive(sent: Reading) -> Reading:
     """What arrives: the tree as JSON, each blob as bytes that are the receiver's own."""
-    tree, blobs = protocol.pack_reading(whole)
+    tree, blobs = protocol.pack_reading(sent)
     text = json.dumps(tree).encode("ascii")
     found = protocol.unpack_reading(json.loads(text), lambda: bytearray(next(blobs)))
     assert next(blobs, None) is None
@@ -99,8 +99,8 @@ def is_identical(one: Any, other: Any) -> bool:
 
 
 def test_answers_arrive_exactly() -> None:
-    whole = reading(run(), run(group_columns=pl.DataFrame(), rows=ROWS.head(0), evaluation=None))
-    assert is_identical(whole, send_and_receive(whole))
+    sent = reading(run(), run(group_columns=pl.DataFrame(), rows=ROWS.head(0), evaluation=None))
+    assert is_identical(sent, send_and_receive(sent))
 
 
 def test_what_makes_readings_differ_is_seen_here() -> None:
@@ -111,9 +111,9 @@ def test_what_makes_readings_differ_is_seen_here() -> None:
 
 def test_large_frames_go_in_columns_and_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "SLICE_BYTES", 8)
-    whole = reading(run(), run(rows=ROWS.slice(1, 1)))
-    found = send_and_receive(whole)
-    assert is_identical(whole, found)
+    sent = reading(run(), run(rows=ROWS.slice(1, 1)))
+    found = send_and_receive(sent)
+    assert is_identical(sent, found)
     (first, _) = found.good_runs
     assert isinstance(first, AnswerRun)
     assert first.rows.n_chunks() == 1
@@ -137,10 +137,10 @@ def test_token_sums_arrive_exactly(name: str, tmp_path: Path) -> None:
     else:
         row = {"target": 1, "target_logprob": -1.5, "top_ids": [0, 1], "top_logprobs": [-0.5, -1.5]}
         path.write_text((json.dumps(row | {"vocab_size": 9}) + "\n") * 3)
-    whole = readers.read_in_this_process(path, file=name)
-    assert isinstance(whole.good_runs[0], TokenRun)
-    found = send_and_receive(whole)
-    assert is_identical(whole, found)
+    sent = readers.read_in_this_process(path, file=name)
+    assert isinstance(sent.good_runs[0], TokenRun)
+    found = send_and_receive(sent)
+    assert is_identical(sent, found)
     (token_run,) = found.good_runs
     assert isinstance(token_run, TokenRun)
     assert token_run.sums.merge(token_run.sums).n_rows == 2 * token_run.sums.n_rows

@@ -218,31 +218,31 @@ def test_damaged_lines_and_repeated_ids_are_bad_rows(tmp_path: Path) -> None:
 
 
 def test_letters_that_the_file_does_not_say_are_named_with_what_shows_them(tmp_path: Path) -> None:
-    def told(*lines: dict[str, Any], **options: Any) -> list[str]:
+    def letter_notes(*lines: dict[str, Any], **options: Any) -> list[str]:
         notes = read_lines(tmp_path, *lines, **options).notes
         return [note for note in notes if "are taken to be" in note]
 
-    (right,) = told(letter_answer(FOUR[:2], "a", gold="A"), letter_answer(FOUR[:2], "b", gold="C"))
+    (right,) = letter_notes(letter_answer(FOUR[:2], "a", gold="A"), letter_answer(FOUR[:2], "b", gold="C"))
     assert right == (
         "In 2 rows the choices are not told and are taken to be A to C: in the whole file, C is the last "
         "letter that is a right answer."
     )
-    (listed,) = told(letter_answer(FOUR, "a", gold="A"), letter_answer(FOUR, "b", gold="B"))
+    (listed,) = letter_notes(letter_answer(FOUR, "a", gold="A"), letter_answer(FOUR, "b", gold="B"))
     assert "A to D: in the whole file, at least half of the lists of likely tokens hold each" in listed
     named = (("D", 0.5), ("A", 0.5))
-    (given,) = told(letter_answer(FOUR[:2], "a", gold="A"), letter_answer(named, "b", gold="B"))
+    (given,) = letter_notes(letter_answer(FOUR[:2], "a", gold="A"), letter_answer(named, "b", gold="B"))
     assert "A to D: in the whole file, D is the last letter that at least a tenth of" in given
-    (half,) = told(letter_answer(FOUR, "a", gold="A"), letter_answer(FOUR[:2], "b", gold="B"))
+    (half,) = letter_notes(letter_answer(FOUR, "a", gold="A"), letter_answer(FOUR[:2], "b", gold="B"))
     assert "A to D: in the whole file, at least half of the lists of likely tokens hold each" in half
     rest = [letter_answer(FOUR[:2], f"q{at}", gold="B") for at in range(10)]
-    (tenth,) = told(letter_answer(named, "b", gold="B"), *rest[:9])
+    (tenth,) = letter_notes(letter_answer(named, "b", gold="B"), *rest[:9])
     assert "A to D: in the whole file, D is the last letter that at least a tenth of" in tenth
-    (less,) = told(letter_answer(named, "b", gold="B"), *rest)
+    (less,) = letter_notes(letter_answer(named, "b", gold="B"), *rest)
     assert "taken to be A and B:" in less
-    (two,) = told(letter_answer(FOUR[:2], "a", gold="A"), letter_answer(FOUR[:2], "b", gold="B"))
+    (two,) = letter_notes(letter_answer(FOUR[:2], "a", gold="A"), letter_answer(FOUR[:2], "b", gold="B"))
     assert "taken to be A and B:" in two
     choices = {"choices": ["red", "blue"], "gold": "red"}
-    assert told(letter_answer(FOUR[:2], "a", **choices)) == []
+    assert letter_notes(letter_answer(FOUR[:2], "a", **choices)) == []
 
 
 def test_answers_of_one_question_are_in_order_of_their_numbers_and_told_by_its_first_line() -> None:

@@ -18,16 +18,18 @@ FILE = b"PAR1 numbers " + json.dumps(METADATA).encode() + b" PAR1"
 
 
 def test_the_digest_is_that_of_the_file_with_zeros_in_its_place() -> None:
-    whole = sums_digest.with_digest(FILE)
-    assert len(whole) == len(FILE)
-    assert whole == FILE.replace(sums_digest.BLANK_DIGEST.encode(), hashlib.sha256(FILE).hexdigest().encode())
-    assert sums_digest.digest_matches(whole)
+    file_bytes = sums_digest.with_digest(FILE)
+    assert len(file_bytes) == len(FILE)
+    assert file_bytes == FILE.replace(
+        sums_digest.BLANK_DIGEST.encode(), hashlib.sha256(FILE).hexdigest().encode()
+    )
+    assert sums_digest.digest_matches(file_bytes)
 
 
 def test_any_other_byte_breaks_it() -> None:
-    whole = sums_digest.with_digest(FILE)
-    for at in range(len(whole)):
-        changed = bytearray(whole)
+    file_bytes = sums_digest.with_digest(FILE)
+    for at in range(len(file_bytes)):
+        changed = bytearray(file_bytes)
         changed[at] ^= 1
         assert not sums_digest.digest_matches(bytes(changed)), at
 

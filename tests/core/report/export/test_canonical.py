@@ -31,21 +31,21 @@ def records(draw: st.DrawFn, position: int) -> dict[str, Any]:
     """One row; some of it is missing, and some of it may be bad."""
     size = draw(st.integers(1, 4))
 
-    def several(values: st.SearchStrategy[Any]) -> list[Any] | None:
+    def list_of_size(values: st.SearchStrategy[Any]) -> list[Any] | None:
         return draw(st.none() | st.lists(values, min_size=size, max_size=size))
 
-    logprobs = several(logs | st.none() | st.just(float("-inf")))
+    logprobs = list_of_size(logs | st.none() | st.just(float("-inf")))
     if logprobs:
         logprobs[0] = draw(logs)
     return {
         "id": draw(st.sampled_from([f"q{position}", None])),
         "subject": draw(st.none() | st.sampled_from(["law", "art"])),
         "question": draw(st.none() | words),
-        "choices": several(words),
+        "choices": list_of_size(words),
         "gold": draw(st.none() | words),
         "choice_logprobs": logprobs,
-        "choice_logits": several(st.floats(-9, 9)),
-        "choice_token_counts": several(st.integers(1, 9)),
+        "choice_logits": list_of_size(st.floats(-9, 9)),
+        "choice_token_counts": list_of_size(st.integers(1, 9)),
         "prediction": draw(st.none() | words),
         "correct": draw(st.none() | st.booleans()),
         "samples": draw(st.none() | st.lists(st.none() | words, min_size=1, max_size=4)),

@@ -1,0 +1,44 @@
+"""The command line under a report says how its files were read."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+
+from calib_core.readers.format import ReadOptions
+from calib_core.report.inputs import ReportSettings
+from calib_core.report.provenance import ReportCommand
+
+WRITTEN = ["-o", "out.html", "--", "quiz.csv"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "options"),
+    [
+        ({}, []),
+        ({"skip_bad_rows": True}, ["--skip-bad-rows"]),
+        ({"format": "table"}, ["--format", "table"]),
+        (
+            {"options": ReadOptions(columns={"confidence": "p", "correct": "ok"})},
+            ["--map", "confidence=p", "--map", "correct=ok"],
+        ),
+        ({"options": ReadOptions(wide={"*.ok": "correct"})}, ["--wide", "*.ok=correct"]),
+        ({"options": ReadOptions(rows="data.items")}, ["--rows", "data.items"]),
+        ({"options": ReadOptions(missing=("n/a", "-1"))}, ["--missing", "n/a", "--missing=-1"]),
+        ({"gold": "gold.csv"}, ["--gold", "gold.csv"]),
+        ({"options": ReadOptions(gold_on="qid=id")}, ["--on", "qid=id"]),
+        ({"pages": ("files",), "runs": ("-m", "b c")}, ["--page", "files", "--run=-m", "--run", "b c"]),
+    ],
+)
+def test_only_what_differs_from_the_default_is_an_option(changed: dict[str, Any], options: list[str]) -> None:
+    command = ReportCommand(("quiz.csv",), "out.html", ReportSettings(), **changed)
+    assert shlex.split(command.command_line) == [
+        "python",
+        "-m",
+        "calib_core",
+        "report",
+        *options,
+        *WRITTEN,
+    ]
