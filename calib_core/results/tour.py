@@ -507,7 +507,7 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     on_that_side = table.filter(side).sort("share", descending=True)
     if not on_that_side.height:
         return (
-            "No bin is off by more than chance. In the fullest bin, "
+            "All gaps are within chance. In the fullest bin, "
             f"{_bin_clause(_fullest_bin(table), unit_plural)}."
         )
     worst = on_that_side.row(0, named=True)
@@ -705,7 +705,7 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison)
         )
     conclusion = "is the model to trust" if _beats_constant(best) else "comes first"
     return (
-        f"On their common questions, its Brier score is clearly lower than every other run's, so {best.name} "
+        f"On their common questions, this Brier score is clearly lower than every other run's, so {best.name} "
         f"{conclusion}. For scale: {constant_clause}."
     )
 

@@ -168,7 +168,7 @@ def test_calibrated_lines_are_not_said_to_be_over_confident() -> None:
 
 def test_one_line_speaks_for_itself() -> None:
     (line,) = (made := reliability_lines(quiz(60))).lines
-    assert made.headline == f"m60 · {GIVEN} s{line.result.headline[1:]}"
+    assert made.headline == f"m60 · {GIVEN}: o{line.result.headline[1:].replace(': states', ', states')}"
 
 
 def test_an_undefined_number_is_neither_lowest_nor_highest() -> None:

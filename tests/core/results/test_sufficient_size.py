@@ -91,25 +91,7 @@ def test_the_paper_s_kind_of_sentence() -> None:
     gaps = {"a": {4: far, 8: far}, "b": {4: far, 8: near}, "c": {4: far, 8: near}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "8 samples are enough for F_CS and F_PC; fewer than 16 samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples samples samples samples "
-        "samples samples samples samples samples samples samples samples are not enough for F_CN."
+        "8 samples are enough for F_CS and F_PC; fewer than 16 samples are not enough for F_CN."
     )
     assert sufficiency_definition(found, gaps, NAMES, 1319) == (
         "Enough is a Brier score within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 "
@@ -139,7 +121,7 @@ def test_fewer_may_do_better_at_any_size() -> None:
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; fewer than 16 are not "
+        "F_CS does better with 4 samples than with 16; F_CN does better with 8 samples than with 16; fewer than 16 samples are not "
         "enough for F_PC."
     )
     assert sufficiency_definition(found, gaps, NAMES, 10).endswith(
