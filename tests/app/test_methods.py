@@ -216,7 +216,7 @@ def test_what_a_run_cannot_give_is_reported(folder: Path, visit: Visit) -> None:
 
 def test_an_empty_folder_has_the_usual_message(data: Path, visit: Visit) -> None:
     assert data.is_dir()
-    assert "There is no prediction file in the data folder" in page_text(visit("methods"))
+    assert "The data folder has no prediction files" in page_text(visit("methods"))
 
 
 def test_names_of_a_file_are_text(data: Path, visit: Visit) -> None:

@@ -218,7 +218,7 @@ def test_published_figures_are_called_so(token_file: Path, visit: Visit) -> None
     assert "Published figures, other models and data" in page_text(at)
     shown = screens.table(at, "Model", "RSD over seven M")["RSD over seven M"].to_list()
     assert shown == ["40.93 %", "44.90 %", "7.56 %", "8.36 %"]
-    assert "It never compares models" in page_text(at)
+    assert "RSD never compares models" in page_text(at)
 
 
 def test_an_unknown_choice_is_reported(token_file: Path, visit: Visit) -> None:

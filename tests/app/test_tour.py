@@ -94,7 +94,7 @@ def test_the_run_that_other_pages_show_is_chosen_and_the_page_says_why(folder: P
     ) in text
     other = page_text(visit("tour", run="red"))
     assert "Tour of red by stated confidence: " in other
-    assert "the first with" not in other
+    assert "the first of" not in other
 
 
 def test_a_step_leads_to_its_page_with_the_run(folder: Path, visit: Visit) -> None:

@@ -103,7 +103,7 @@ def test_it_is_of_the_top_label_whatever_is_asked(call: Call, tmp_path: Path) ->
     top = call("compare", path, "--json")
     every = call("compare", path, "--labels", "all", "--json")
     assert (every.code, every.elements) == (0, top.elements)
-    assert "--labels changes nothing" in every.err
+    assert "--labels has no effect" in every.err
     assert top.err == ""
 
 

@@ -101,7 +101,7 @@ def test_token_level_files_are_reduced_instead(tmp_path: Path, call: Call) -> No
 def test_columns_that_nothing_is_read_from_are_named(tmp_path: Path, call: Call) -> None:
     text = "remark,confidence,correct\none,0.9,1\ntwo,0.8,0\n"
     answer = call("convert", write_file(tmp_path, "quiz.csv", text), "-o", tmp_path / "out.jsonl")
-    assert "quiz.csv: not written, as nothing is read from them: remark" in answer.err
+    assert "quiz.csv: not written, because Calib does not use these columns: remark" in answer.err
 
 
 @pytest.mark.parametrize(

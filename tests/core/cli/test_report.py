@@ -176,7 +176,7 @@ def test_a_bad_file_does_not_stop_the_good_ones(tmp_path: Path, call: Call) -> N
         (("--method", "nosuch"), "There is no method"),
         (("-o", "out.pdf"), "name a file that ends in .html"),
         (("-o", "quiz.csv.html"), "is one of the files that are read"),
-        (("--page", "comparison"), "There is one run only"),
+        (("--page", "comparison"), "Only one run is loaded"),
     ],
 )
 def test_invalid_options_are_refused_and_nothing_is_written(

@@ -132,7 +132,7 @@ def test_what_is_not_a_list_of_m_is_refused(call: Call, tmp_path: Path, bins: st
     ("words", "message"),
     [
         (("--metric", "brier"), "Brier score has no bins"),
-        (("--metric", "full_ece"), "one number a question"),
+        (("--metric", "full_ece"), "one number per question"),
         (("--binning", "natural"), "no M to sweep"),
         (("--ddof", "2"), "'--ddof'"),
     ],

@@ -59,7 +59,7 @@ def test_copies_of_a_question_add_no_information(metric: str) -> None:
     assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=2e-3)
     assert together.high - together.low > 1.3 * (apart.high - apart.low)
     assert "60 repeated questions" in together.interval_method
-    assert "asked again" not in apart.interval_method
+    assert "repeated" not in apart.interval_method
 
 
 def test_effective_sample_size() -> None:

@@ -47,5 +47,5 @@ def test_without_a_value_or_an_outcome_it_is_refused() -> None:
         confidences("given", run_of([{"confidence": None, "correct": True}]))
     with pytest.raises(Unavailable, match="^no gold and no outcome by$"):
         confidences("given", run_of([{"confidence": 0.5}]))
-    with pytest.raises(Unavailable, match=r"^not one row can be used: empty confidence \(rows: 1\), no gold"):
+    with pytest.raises(Unavailable, match="^no row can be used: empty confidence \(rows: 1\), no gold"):
         confidences("given", run_of([{"correct": None, "gold": "1", "prediction": "1"}, {"confidence": 0.5}]))

@@ -94,8 +94,8 @@ def test_the_paper_s_kind_of_sentence() -> None:
         "8 samples are enough for F_CS and F_PC; fewer than 16 samples are not enough for F_CN."
     )
     assert sufficiency_definition(found, gaps, NAMES, 1319) == (
-        "Enough is a Brier score within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 "
-        "questions."
+        "“Enough” means a Brier score within ±0.005 of that at N' = 16 (paired 95 % interval, 1,319 "
+        "questions)."
     )
 
 
@@ -103,16 +103,16 @@ def test_no_sufficient_size_and_better_smaller_sizes_are_reported() -> None:
     gaps = {"a": {4: difference(-0.03, -0.02)}, "b": {4: difference(-0.03, 0.03)}}
     found = [sufficient_size(method, gaps[method], 8, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "F_CN does better with 4 than with 8; fewer than 8 are not enough for F_CS."
+        "F_CN does better with 4 samples than with 8; fewer than 8 samples are not enough for F_CS."
     )
     definition = sufficiency_definition(found, gaps, NAMES, 10)
-    assert definition.endswith("That of F_CN is lower, so better, at N' = 4.")
+    assert definition.endswith("At N' = 4, the Brier score of F_CN is lower (better).")
 
 
 def test_fewer_do_better_only_where_the_whole_interval_is_below() -> None:
     gaps = {"a": {4: difference(-0.03, 0.01)}}
     found = [sufficient_size("a", gaps["a"], 8, 0.005)]
-    assert sufficient_size_headline(found, gaps, NAMES) == "Fewer than 8 are not enough for F_CN."
+    assert sufficient_size_headline(found, gaps, NAMES) == "Fewer than 8 samples are not enough for F_CN."
     assert "lower" not in sufficiency_definition(found, gaps, NAMES, 99)
 
 
@@ -121,12 +121,12 @@ def test_fewer_may_do_better_at_any_size() -> None:
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "F_CS does better with 4 samples than with 16; F_CN does better with 8 samples than with 16; fewer than 16 samples are not "
-        "enough for F_PC."
+        "F_CS does better with 4 samples than with 16; F_CN does better with 8 samples than with 16; fewer "
+        "than 16 samples are not enough for F_PC."
     )
     assert sufficiency_definition(found, gaps, NAMES, 10).endswith(
-        "10 questions, too few to rely on. That of F_CS is lower, so better, at N' = 4. That of F_CN is "
-        "lower, so better, at N' = 8."
+        "10 questions, too few to be reliable). At N' = 4, the Brier score of F_CS is lower (better). At N' "
+        "= 8, the Brier score of F_CN is lower (better)."
     )
 
 
@@ -134,7 +134,7 @@ def test_what_is_enough_may_do_better_with_fewer_too() -> None:
     gaps = {"a": {4: difference(-0.03, -0.02), 8: difference(-0.001, 0.001)}}
     found = [sufficient_size("a", gaps["a"], 16, 0.005)]
     assert sufficient_size_headline(found, gaps, NAMES) == "8 samples are enough for F_CN."
-    assert sufficiency_definition(found, gaps, NAMES, 99).endswith("F_CN is lower, so better, at N' = 4.")
+    assert sufficiency_definition(found, gaps, NAMES, 99).endswith("Brier score of F_CN is lower (better).")
 
 
 def test_having_nothing_to_compare_is_reported() -> None:
@@ -142,7 +142,7 @@ def test_having_nothing_to_compare_is_reported() -> None:
     assert sufficiency_definition([], {}, NAMES, 10) == ""
     assert sufficiency_definition([SufficientSize("a", None, 4, 0.005)], {"a": {}}, NAMES, 10) == ""
     assert sufficient_size_headline([SufficientSize("a", None, 4, 0.005)], {"a": {}}, NAMES) == (
-        "Only N' = 4 is not greyed, so there is no smaller N' to compare with it."
+        "Only N' = 4 is at most half of the samples, so there is no smaller N' to compare with."
     )
 
 
