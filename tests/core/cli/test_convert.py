@@ -66,7 +66,7 @@ def test_several_files_become_one(tmp_path: Path, call: Call) -> None:
     again = tmp_path / ".." / tmp_path.name / "a.jsonl"
     answer = call("convert", one, other, again, "-o", output, "--json")
     assert [element["run"] for element in answer.elements] == ["m", "n"]
-    assert "a.jsonl was given twice and is read once" in answer.err
+    assert "a.jsonl was given twice and is read only once" in answer.err
     before = [all_metrics(run) for path in (one, other) for run in readers.read(path).good_runs]
     assert [all_metrics(run) for run in readers.read(output).good_runs] == before
 

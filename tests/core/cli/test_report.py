@@ -200,7 +200,7 @@ def test_what_no_run_gives_is_refused_and_the_rest_reported(
     output = tmp_path / "out.html"
     answer = call("report", write(tmp_path, "quiz.csv", GOOD), "-o", output, *words, "--json", *QUICK)
     assert answer.code == 2
-    assert f"{message} cannot be given" in answer.err
+    assert f"{message} is not available" in answer.err
     assert len(answer.elements) == 1
     assert "overview" in answer.element["pages"]
     assert output.exists()

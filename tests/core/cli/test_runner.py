@@ -108,7 +108,7 @@ def test_nothing_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert desk.results(run, default_request(), ("ece",), never) == []
     assert desk.exit_code == 2
-    assert capsys.readouterr().err == "quiz.csv, model · quiz: ece by given cannot be given: a reason\n"
+    assert capsys.readouterr().err == "quiz.csv, model · quiz: ece by given is not available: a reason\n"
 
 
 def test_alike_messages_of_many_files_are_said_once(

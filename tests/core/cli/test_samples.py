@@ -68,7 +68,7 @@ def test_bins_are_used_and_options_without_effect_are_reported(call: Call, tmp_p
     idle = call("samples", path, *words, "--labels", "all", "--no-renormalise")
     assert (idle.code, idle.element["sizes"]) == (0, usual["sizes"])
     assert "--labels has no effect" in idle.err
-    assert "--no-renormalise changes nothing but p_true" in idle.err
+    assert "--no-renormalise affects only p_true" in idle.err
 
 
 def test_the_three_methods_and_usual_metrics_if_none_are_named(call: Call, tmp_path: Path) -> None:
