@@ -705,8 +705,8 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison)
         )
     conclusion = "is the model to trust" if _beats_constant(best) else "comes first"
     return (
-        f"On their common questions, this Brier score is clearly lower than every other run's, so {best.name} "
-        f"{conclusion}. For scale: {constant_clause}."
+        "On their common questions, this Brier score is clearly lower than every other run's, so "
+        f"{best.name} {conclusion}. For scale: {constant_clause}."
     )
 
 
