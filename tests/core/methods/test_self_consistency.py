@@ -52,7 +52,7 @@ def test_a_sample_left_out_may_leave_one_alone(method: str) -> None:
 def test_a_run_that_cannot_give_it_is_refused_with_the_reason(method: str) -> None:
     reasons: list[tuple[str, list[Row]]] = [
         (f"^no column samples, samples_parsed or sample_cluster: {SAMPLES_REQUIRED}$", [{"gold": "1"}]),
-        ("^every row has only one sample: ", [{"gold": "1", "samples": ["1"]}, {"gold": "1", "samples": []}]),
+        ("^every row has only one sample; ", [{"gold": "1", "samples": ["1"]}, {"gold": "1", "samples": []}]),
         (
             "^no sample parses as a number: .*sample_cluster.* and sample_correct",
             [{"gold": "1", "samples": ["so it is 1", "it is 2"]}],

@@ -92,13 +92,11 @@ def test_ece_with_its_m_and_by_chance() -> None:
     (curve,) = step.picture.curves
     assert curve.null is not None
     few, many = curve.values[0], curve.values[-1]
-    assert step.sentences[0].endswith(f"model · quiz, the ECE is {few:.4f} with 5 bins and {many:.4f} with 500.")
+    assert step.sentences[0].endswith(f"quiz, the ECE is {few:.4f} with 5 bins and {many:.4f} with 500.")
     numbers = [f"{curve.null.median[0]:.4f}", f"{curve.null.median[-1]:.4f}"]
     assert all(number in step.sentences[1] for number in numbers)
     assert step.sentences[1].startswith("On 500 answers, a perfectly calibrated model would score about ")
-    assert step.sentences[1].endswith(
-        ": read an ECE together with its number of bins and rows."
-    )
+    assert step.sentences[1].endswith(": read an ECE together with its number of bins and rows.")
 
 
 def test_without_a_curve_the_reason_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
