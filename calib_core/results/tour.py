@@ -71,7 +71,7 @@ _BRIER_MEANING: Final = (
     "The Brier score is low when right answers have a high confidence and wrong answers a low one"
 )
 
-_WRONG_OPTION: Final = "it is wrong"
+_WRONG_OPTION: Final = "answer is wrong"
 """The alternative to an answer that comes with a single confidence."""
 
 
@@ -291,10 +291,10 @@ def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
     chosen = runs[chosen_key]
     unit = "answers" if chosen.has_answers else "positions"
     if len(runs) == 1:
-        return "It is the only run loaded."
+        return "This is the only run loaded."
     if chosen.default_evidence.n_used < MIN_ROWS:
-        return f"It has the most {unit} of the {len(runs)} runs loaded."
-    return f"It is the first of the {len(runs)} runs loaded that has at least {MIN_ROWS} {unit}."
+        return f"This run has the most {unit} of the {len(runs)} runs loaded."
+    return f"This run is the first of the {len(runs)} loaded that has at least {MIN_ROWS} {unit}."
 
 
 # --- Steps one and two: a confidence, and calibration ---------------------------------------------

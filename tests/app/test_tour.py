@@ -89,7 +89,7 @@ def test_the_run_that_other_pages_show_is_chosen_and_the_page_says_why(folder: P
     text = page_text(at)
     assert screens.control(at, "run").value == screens.control(visit("reliability"), "run").value
     assert (
-        "Tour of four by logit, softmax over the choices: 120 of 120 rows. It is the first of the 4 runs "
+        "Tour of four by logit, softmax over the choices: 120 of 120 rows. This run is the first of the 4 "
         "loaded that has at least 30 answers."
     ) in text
     other = page_text(visit("tour", run="red"))

@@ -23,7 +23,7 @@ def test_the_answer_nearest_to_the_average() -> None:
     assert isinstance(step.picture, SingleAnswer)
     assert [(one.text, round(one.confidence, 9), one.chosen, one.right) for one in step.picture.options] == [
         ("none", 0.6, True, False),
-        ("it is wrong", 0.4, False, None),
+        ("answer is wrong", 0.4, False, None),
     ]
     assert "one whose confidence is closest to the average" in step.selection_note
 
