@@ -212,7 +212,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
             if heading:
                 st.subheader(escape_markdown(heading), anchor=False)
             if len(methods := method_titles([look.method for look in group])) == 1:
-                st.caption(escape_markdown(f"{plural(len(group), 'run')}, scored with {methods[0]}"))
+                st.caption(escape_markdown(f"{plural(len(group), 'run')}, method: {methods[0]}"))
         clicked = _clicked_summary(heading, group, f"overview_{number}", columns, uploaded) or clicked
     st.caption("Click a row to see its reliability diagram.")
     show_recipe(result.recipe)

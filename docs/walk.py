@@ -55,7 +55,7 @@ def follow(camera: Camera, page_id: str) -> None:
 def start(camera: Camera) -> None:
     """Show the runs, and click the third row."""
     camera.look(asks("start"), 2.2)
-    table = browser_pages.table(camera.page, "one a run").locator("[data-testid=data-grid-canvas]").first
+    table = browser_pages.table(camera.page, "one per run").locator("[data-testid=data-grid-canvas]").first
     camera.to(table, *THIRD_ROW)
     camera.click()
     camera.page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any, Final
 
-UNLIKE: Final = ("Made on ", "To be typed ")
+UNLIKE: Final = ("Made on ", "Type this command ")
 EMPTY: Final = frozenset({"meta", "br", "img", "link", "input", "hr", "base", "source"})
 
 

@@ -47,7 +47,7 @@ JudgedChoice = Literal["own", "greedy", "majority"]
 
 MethodOrder = Literal["brier", "method"]
 
-NO_SAMPLE_PARSES = "no readable answer"
+NO_SAMPLE_PARSES = "no sample parses"
 """The reason under which `Evidence.missing` counts these rows."""
 
 COMMON_ROWS: Final = "rows common to the methods shown"
@@ -493,7 +493,7 @@ def evidence_of_unparsed_run(run: AnswerRun, method: Method, options: MethodOpti
 
 def counted_wrong_text(n_rows: int) -> str:
     """The recipe's note that this many rows, at least one, are counted as wrong."""
-    return f"no readable answer = confidence 0 and wrong ({n_rows:,} row{'s' if n_rows > 1 else ''})"
+    return f"no sample parses = confidence 0 and wrong ({n_rows:,} row{'s' if n_rows > 1 else ''})"
 
 
 def _extend_answers(answers: pl.Series, n_added: int, order: NDArray[np.intp]) -> pl.Series:

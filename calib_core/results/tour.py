@@ -76,7 +76,7 @@ _BRIER_MEANING: Final = (
     "The Brier score is low when right answers have a high confidence and wrong answers a low one"
 )
 
-_WRONG_OPTION: Final = "it is wrong"
+_WRONG_OPTION: Final = "answer is wrong"
 """The alternative to an answer that comes with a single confidence."""
 
 
@@ -298,10 +298,10 @@ def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
     chosen = runs[chosen_key]
     unit = "answers" if chosen.has_answers else "positions"
     if len(runs) == 1:
-        return "It is the only run loaded."
+        return "This is the only run loaded."
     if chosen.default_evidence.n_used < MIN_ROWS:
-        return f"It has the most {unit} of the {len(runs)} runs loaded."
-    return f"It is the first of the {len(runs)} runs loaded that has at least {MIN_ROWS} {unit}."
+        return f"This run has the most {unit} of the {len(runs)} runs loaded."
+    return f"This run is the first of the {len(runs)} loaded that has at least {MIN_ROWS} {unit}."
 
 
 # --- Steps one and two: a confidence, and calibration ---------------------------------------------
@@ -514,7 +514,7 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     on_that_side = table.filter(side).sort("share", descending=True)
     if not on_that_side.height:
         return (
-            "No bin is off by more than chance. In the fullest bin, "
+            "All gaps are within chance. In the fullest bin, "
             f"{_bin_clause(_fullest_bin(table), unit_plural)}."
         )
     worst = on_that_side.row(0, named=True)
@@ -712,8 +712,8 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison)
         )
     conclusion = "is the model to trust" if _beats_constant(best) else "comes first"
     return (
-        f"On their common questions, its Brier score is clearly lower than every other run's, so {best.name} "
-        f"{conclusion}. For scale: {constant_clause}."
+        "On their common questions, this Brier score is clearly lower than every other run's, so "
+        f"{best.name} {conclusion}. For scale: {constant_clause}."
     )
 
 

@@ -70,7 +70,7 @@ def test_the_target_accuracy_is_typed_and_goes_into_the_address(file: Path, visi
 def test_an_accuracy_that_is_not_reached_is_reported(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
     at = visit("abstention", wanted="1", methods="verbal")
-    assert "No confidence here reaches an accuracy of 100 %" in page_text(at)
+    assert "No confidence method reaches an accuracy of 100 %" in page_text(at)
     assert tiles(at)["By confidence ≥"] == "–"
     assert row(at, "stated confidence")["Answered at 100 %"].startswith("never: at best ")
 
@@ -93,7 +93,7 @@ def test_a_threshold_gives_its_share_and_accuracy(file: Path, visit: Visit) -> N
 def test_an_invalid_share_is_reported(typed: str, file: Path, visit: Visit) -> None:
     assert file.exists()
     at = choose(visit("abstention"), "wanted", typed)
-    assert "Not a share from 0 to 1" in "".join(caption.value for caption in at.sidebar.caption)
+    assert "Type a number from 0 to 1" in "".join(caption.value for caption in at.sidebar.caption)
     assert "Answered at 90 %" in tiles(at)
     at = choose(visit("abstention"), "threshold", typed)
     assert not [name for name in screens.table(at, "Confidence method", "AURC").columns if "at t =" in name]
@@ -145,12 +145,12 @@ def test_it_warns_that_the_threshold_is_chosen_on_the_same_rows(file: Path, visi
 def test_only_token_level_runs_give_a_reason(data: Path, visit: Visit) -> None:
     write_npz(data / "plays.npz", positions(), model="gpt")
     text = page_text(visit("abstention"))
-    assert "Refusing needs the confidence of every single question." in text
+    assert "Abstention needs the confidence of every question." in text
 
 
 def test_an_empty_folder_has_the_usual_message(data: Path, visit: Visit) -> None:
     assert data.is_dir()
-    assert "There is no prediction file in the data folder" in page_text(visit("abstention"))
+    assert "The data folder has no prediction files" in page_text(visit("abstention"))
 
 
 def test_the_page_alone_shows_the_same(file: Path, visit: Visit) -> None:

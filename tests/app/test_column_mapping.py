@@ -327,7 +327,7 @@ def test_a_mapping_does_not_apply_to_a_file_with_other_columns(data: Path, visit
     write_csv(data / "own.csv", renamed_rows(30, more="x"))
     at = visit("files")
     assert file_states(at) == {"own.csv": "refused"}
-    assert "has other columns now" in "\n".join(warning.value for warning in at.warning)
+    assert "The columns of this file have changed" in "\n".join(warning.value for warning in at.warning)
     choose(at, "reread_own.csv", value=True)
     assert at.multiselect(key="columns_own.csv").value == ["how sure", "was fine"]
     at.button(key="apply_own.csv").click()
@@ -373,7 +373,7 @@ def test_a_cache_that_cannot_be_written_is_reported(data: Path, visit: Visit, tm
     (tmp_path / "cache").write_text("in the way")
     at = apply_mapping(visit("files"), "own.csv", {"how sure": "confidence", "was fine": "correct"})
     assert file_states(at) == {"own.csv": "confirm the columns"}
-    assert "cannot be kept" in "\n".join(error.value for error in at.error).replace("\u2060", "")
+    assert "cannot be saved" in "\n".join(error.value for error in at.error).replace("\u2060", "")
     assert str(tmp_path) not in page_text(at)
 
 

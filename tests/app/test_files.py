@@ -45,7 +45,7 @@ def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> N
     assert shown["Why"]["stated confidence"] == "7 empty confidence; 2 no stored outcome"
     assert shown["Rows used"]["confidence in the file"] == 96
     assert len(shown) == 2
-    (others,) = (block for block in at.expander if "would need" in block.label)
+    (others,) = (block for block in at.expander if "Unavailable confidence methods" in block.label)
     needed = screens.plain(others.caption[0].value).split("\n")
     assert len(needed) == len(METHODS) - 2
     assert str(len(needed)) in others.label
@@ -117,9 +117,9 @@ def test_a_long_refusal_folds_away_what_each_method_would_need(data: Path, visit
     write_csv(data / "sure.csv", [{"id": row["id"], "gold": row["gold"]} for row in quiz(10)])
     at = visit("files")
     (shown,) = (screens.plain(error.value) for error in at.error)
-    assert "no confidence method has a usable row" in shown
+    assert "no row has both a confidence and an outcome" in shown
     assert "choice_logprobs" not in shown
-    (folded,) = (block for block in at.expander if "would need" in block.label)
+    (folded,) = (block for block in at.expander if "Unavailable confidence methods" in block.label)
     assert "choice_logprobs" in screens.plain(folded.caption[0].value)
 
 
@@ -159,9 +159,13 @@ def test_files_that_need_a_decision_come_first(data: Path, visit: Visit) -> None
     assert shown["File"][0] == "zz.csv"
     assert "colour" in shown["Why"][0]
     assert shown["Why"][1:].isna().all()
-    names = [screens.plain(block.label) for block in at.expander if "would need" not in block.label]
+    names = [
+        screens.plain(block.label)
+        for block in at.expander
+        if "Unavailable confidence methods" not in block.label
+    ]
     assert names == ["zz.csv"]
-    assert "Click a line to see that file in full." in page_text(at)
+    assert "Click a row to see the whole file." in page_text(at)
     at.session_state["files"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
     names = [screens.plain(block.label) for block in screens.run(at).expander]
     assert names[0] == "good00.csv"

@@ -23,7 +23,7 @@ def test_right_answers_come_from_a_table_of_the_folder(data: Path, visit: Visit)
     write_csv(data / "gold.csv", gold)
     at = visit("files")
     assert file_states(at) == {"answers.jsonl": "needs right answers", "gold.csv": "right answers?"}
-    assert "It looks like a table of right answers" in "\n".join(info.value for info in at.info)
+    assert "This looks like a table of right answers" in "\n".join(info.value for info in at.info)
     real = os.path.realpath(data / "gold.csv")
     assert control(at, "gold_answers.jsonl").options == ["the file itself", "gold.csv"]
     assert control(at, "gold_answers.jsonl").value == real  # proposed, and read so once it is applied
@@ -37,7 +37,7 @@ def test_right_answers_come_from_a_table_of_the_folder(data: Path, visit: Visit)
     (data / "gold.csv").unlink()
     at = visit("files")
     assert file_states(at)["answers.jsonl"] == "refused"
-    assert "no longer here" in "\n".join(warning.value for warning in at.warning)
+    assert "no longer loaded" in "\n".join(warning.value for warning in at.warning)
     assert str(data) not in page_text(at)
 
 

@@ -271,7 +271,7 @@ def test_nothing_to_sort_by_says_what_to_do(data: Path, visit: Visit) -> None:
 
 def test_an_empty_folder_has_the_usual_message(data: Path, visit: Visit) -> None:
     assert data.is_dir()
-    assert "There is no prediction file in the data folder" in page_text(visit("groups"))
+    assert "The data folder has no prediction files" in page_text(visit("groups"))
 
 
 def test_names_of_a_file_are_text(data: Path, visit: Visit) -> None:

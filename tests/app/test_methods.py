@@ -163,7 +163,7 @@ def test_a_question_without_a_readable_sample(data: Path, visit: Visit) -> None:
     choose(at, "unanswered", "wrong")
     assert "n 30<" in table_html(at)[0]
     assert "majority judged" in table_html(at)[0]
-    assert "no readable answer = confidence 0 and wrong (4 rows)" in page_text(at)
+    assert "no sample parses = confidence 0 and wrong (4 rows)" in page_text(at)
     assert numbers_by_method(at)["self-consistency, F_CS"] != before
 
 
@@ -216,7 +216,7 @@ def test_what_a_run_cannot_give_is_reported(folder: Path, visit: Visit) -> None:
 
 def test_an_empty_folder_has_the_usual_message(data: Path, visit: Visit) -> None:
     assert data.is_dir()
-    assert "There is no prediction file in the data folder" in page_text(visit("methods"))
+    assert "The data folder has no prediction files" in page_text(visit("methods"))
 
 
 def test_names_of_a_file_are_text(data: Path, visit: Visit) -> None:
@@ -249,7 +249,7 @@ def test_a_single_run_without_parsed_samples_keeps_its_rows(data: Path, visit: V
         "self-consistency, F_PC",
     }
     assert found["self-consistency, F_CS"][:2] == ["0.0000†", "0.0000"]
-    assert "no readable answer = confidence 0 and wrong (12 rows)" in page_text(at)
+    assert "no sample parses = confidence 0 and wrong (12 rows)" in page_text(at)
     choose(at, "methods_shown", ["cluster_size"])
     assert list(numbers_by_method(at)) == ["self-consistency, F_CS"]
 

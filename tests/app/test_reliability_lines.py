@@ -55,7 +55,7 @@ def test_each_line_has_the_number_of_its_run_and_the_look_of_its_place(
         assert trace["marker"]["symbol"] == look.symbol
     assert "Lowest ECE: " in screens.plain(at.header[0].value)
     assert "Reliability lines of red" in page_text(at)
-    assert "Lower panel: the share of each line's pairs." in page_text(at)
+    assert "Lower panel: share of each line's pairs." in page_text(at)
 
 
 def test_choosing_a_seventh_line_is_refused_with_the_reason(seven_runs: Path, visit: Visit) -> None:
@@ -65,7 +65,7 @@ def test_choosing_a_seventh_line_is_refused_with_the_reason(seven_runs: Path, vi
     assert len(control(at, "lines_shown").value) == len(legend_entries(at)) == 6
     captions = "\n".join(screens.plain(caption.value) for caption in at.sidebar.caption)
     assert "teal · " in captions
-    assert "not added: one diagram has 6 lines at most" in captions
+    assert "not added: one diagram shows 6 lines at most" in captions
     assert address(at) == {"lines": "blue,gold,green,lime,pink,red"}
 
 

@@ -158,7 +158,7 @@ def test_bad_rows_are_left_out_as_decided(
     write_csv(data / "good.csv", quiz(50, seed=8))
     visit("report", pages="overview,files")
     document = report(report_buttons)
-    assert "nobody has decided to leave them out" in document.one("files").text
+    assert "it is not decided whether to leave them out" in document.one("files").text
     assert len(section(document, "overview")[0].rows) == 1
     visit("report", pages="overview,files", good="bad.csv")
     document = report(report_buttons)
@@ -174,7 +174,7 @@ def test_bad_rows_are_left_out_as_decided(
 def test_progress_and_outcome_are_recorded(folder: Path, visit: Visit, report_buttons: Given) -> None:
     at = visit("report", pages="overview,training")
     assert folder.is_dir()
-    assert "Progress is shown here" in screens.page_text(at)
+    assert "A report takes about one second per run" in screens.page_text(at)
     work: ReportProgress = at.session_state["_report_work"]
     seen: list[str] = []
     shares: list[float] = []
@@ -207,10 +207,10 @@ def test_the_reason_is_shown_where_no_report_can_be_made(
 ) -> None:
     write_csv(data / "quiz.csv", quiz(20))
     at = visit("report", pages="sampling")
-    with pytest.raises(Exception, match="No page has anything to say"):
+    with pytest.raises(Exception, match="No page has anything to show"):
         report(report_buttons)
     screens.run(at)
-    assert "No page has anything to say of these runs" in screens.plain(at.error[0].value)
+    assert "No page has anything to show for these runs" in screens.plain(at.error[0].value)
 
 
 def test_a_mapping_is_in_the_command_or_noted_as_missing_from_it(
@@ -230,7 +230,7 @@ def test_a_mapping_is_in_the_command_or_noted_as_missing_from_it(
     visit("report", pages="overview")
     document = report(report_buttons)
     assert "--map" not in document.one("again").all("pre")[0].text
-    assert "which one line cannot say" in document.one("again").text
+    assert "which one command line cannot express" in document.one("again").text
 
 
 def test_two_pages_are_the_default_and_one_click_asks_for_everything(

@@ -38,7 +38,7 @@ def test_one_row_per_run_and_every_method_on_demand(data: Path, visit: Visit) ->
     assert rows_of(at) == [expected[0], expected[-4], expected[-2]]
     text = screens.page_text(at)
     assert "1 run by logit, softmax over the choices" in text
-    assert "2 runs by stated confidence" in text
+    assert "2 runs, method: stated confidence" in text
     screens.choose(at, "_every", value=True)
     assert address(at) == {"every": "1"}
     assert rows_of(at) == expected

@@ -25,7 +25,7 @@ def test_ece_is_of_the_top_label(token_file: Path, visit: Visit) -> None:
     assert tiles(at)["Positions used / total"] == "300 / 300"
     assert at.code[0].value == number.recipe
     assert number.draws == 199
-    assert at.metric[0].delta == f"by chance: {p_value_phrase(number.p, 199)}"
+    assert at.metric[0].delta == f"{p_value_phrase(number.p, 199)} vs. perfectly calibrated"
     assert sum(count for _, count in screens.targets(at)) == 300
     assert any("error_y" in trace for trace in figure(at, "reliability")["data"])
     assert figure(at, "reliability")["layout"]["yaxis2"].get("type") is None
@@ -38,7 +38,7 @@ def test_full_ece_has_a_diagram_of_all_classes(token_file: Path, visit: Visit) -
     assert drawn["layout"]["yaxis2"]["type"] == "log"
     assert not any("error_y" in trace for trace in drawn["data"])
     number = score(load(token_file)[0], method="tokens", metric="full_ece")
-    assert f"share of right ones are {number.value:.4f} apart per position" in page_text(at)
+    assert f"the share that is right are {number.value:.4f} apart per position" in page_text(at)
     assert "No whiskers: the pairs of one position or question depend on one another." in page_text(at)
     choose(at, "_log", value=False)
     assert screens.address(at) == {"metric": "full_ece", "log": "0"}
@@ -50,7 +50,7 @@ def test_full_ece_has_a_diagram_of_all_classes(token_file: Path, visit: Visit) -
 def test_there_are_no_questions_behind_a_bin(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
     at = visit("reliability", bin="3")
-    assert "Of a token-level run only sums are kept" in page_text(at)
+    assert "Token-level runs keep sums only" in page_text(at)
     assert "Click a bar or a row to see its questions" not in page_text(at)
     assert screens.tables(at, "id") == []
 

@@ -99,7 +99,7 @@ def test_no_checkpoint_says_what_to_put_there(data: Path, visit: Visit) -> None:
 
 def test_an_empty_folder_has_the_usual_message(data: Path, visit: Visit) -> None:
     assert data.is_dir()
-    assert "There is no prediction file in the data folder" in page_text(visit("training"))
+    assert "The data folder has no prediction files" in page_text(visit("training"))
 
 
 def test_the_chosen_checkpoint_shows_its_diagram(checkpoints: list[Path], visit: Visit) -> None:

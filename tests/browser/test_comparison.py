@@ -132,8 +132,8 @@ def diagram_below(page: Page) -> tuple[str, int]:
 def labelled_models(page: Page) -> list[str]:
     """The labelled models; fails where names overlap, or the number of unlabelled ones is not stated."""
     words = visible_names(page)
-    found = [word for word in words if "always say" not in word and "without a number" not in word]
-    told = [word for word in words if "without a number" in word]
+    found = [word for word in words if "always stating" not in word and "unlabelled" not in word]
+    told = [word for word in words if "unlabelled" in word]
     assert len(found) == len(set(found))
     assert (len(told) == 1) == (len(found) < 40)
     if told:
@@ -197,7 +197,7 @@ def test_another_metric_on_an_axis_removes_the_curves(
 ) -> None:
     page = browse(height=1200).open(f"{six_models.url}/comparison?methods=given")
     wait_until(page, lambda: points(page), 6)
-    assert any("always say a" in word for word in visible_names(page))
+    assert any("always stating a" in word for word in visible_names(page))
     page.locator(".st-key-y input").click()
     page.get_by_role("option", name="AUROC").click()
     settled(page)
@@ -205,6 +205,6 @@ def test_another_metric_on_an_axis_removes_the_curves(
     wait_until(
         page, lambda: page.locator(".st-key-comparison .ytitle").text_content(), "AUROC (higher is better)"
     )
-    assert not any("always say" in word for word in visible_names(page))
+    assert not any("always stating" in word for word in visible_names(page))
     assert points(page) == 6
     assert tiles(page)["Points"] == "6"

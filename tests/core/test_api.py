@@ -71,7 +71,7 @@ def test_bad_rows_are_a_choice(tmp_path: Path) -> None:
 def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused):
         calib_core.load(tmp_path / "gone.csv")
-    with pytest.raises(Refused, match="no confidence method has a usable row"):
+    with pytest.raises(Refused, match="no row has both a confidence and an outcome"):
         calib_core.load(write(tmp_path, "nothing.csv", NOTHING))
     (run,) = calib_core.load(write(tmp_path, "quiz.csv", GOOD))
     with pytest.raises(Unavailable):

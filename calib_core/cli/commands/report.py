@@ -218,7 +218,7 @@ def _refuse_unavailable(runner: Runner, report_input: ReportInput) -> None:
             for evidence in run.usable.values()
         ]
         if None not in reasons:
-            runner.refuse(f"{metric} cannot be given: {reasons[0] if reasons else 'no run has it.'}")
+            runner.refuse(f"{metric} is not available: {reasons[0] if reasons else 'no run has it.'}")
 
 
 def _reproduction(

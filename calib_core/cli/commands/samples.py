@@ -102,7 +102,7 @@ def _check_options(runner: Runner, tolerance: float, labels: Labels, *, renormal
         runner.message("samples uses one confidence per row: --labels has no effect.")
     if renormalise is not None:
         switch = "--renormalise" if renormalise else "--no-renormalise"
-        runner.message(f"{switch} affects only p_true, where the file has it.")
+        runner.message(f"{switch} affects only p_true, if p_true is shown beside the samples.")
 
 
 def _print_result(runner: Runner, printer: ResultPrinter | None, run: Run, result: SampleSizeSweep) -> None:

@@ -51,7 +51,7 @@ SKILL_MEANING: Final = (
 )
 BEST_BY_HELP: Final = (
     "Points not clearly worse than any other of their data set on common questions (paired t, corrected for "
-    "all pairs). For skill and Brier score, only points that beat always stating the accuracy count."
+    "all pairs). For skill and Brier score, points worse than always stating the accuracy do not count."
 )
 SKILL_HELP: Final = (
     "Points with a Brier score below that of always stating the run's accuracy (skill above 0). Below the "

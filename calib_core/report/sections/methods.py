@@ -46,8 +46,9 @@ OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.
 PUBLISHED_TITLE: Final = "Published figures, other models and data, not computed here"
 FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
 BOLD_LEGEND: Final = (
-    "Bold and underlined: no other method of the run is clearly better on the same rows. A method that "
-    "always states the average has a low ECE, so the Brier score decides."
+    "Bold and underlined: not clearly beaten by another method of the run on the same rows, nor worse than "
+    "always stating the accuracy. The Brier score decides: a method that always states the average has a "
+    "low ECE, too."
 )
 
 

@@ -66,7 +66,7 @@ def test_several_files_become_one(tmp_path: Path, call: Call) -> None:
     again = tmp_path / ".." / tmp_path.name / "a.jsonl"
     answer = call("convert", one, other, again, "-o", output, "--json")
     assert [element["run"] for element in answer.elements] == ["m", "n"]
-    assert "a.jsonl was given twice and is read once" in answer.err
+    assert "a.jsonl was given twice and is read only once" in answer.err
     before = [all_metrics(run) for path in (one, other) for run in readers.read(path).good_runs]
     assert [all_metrics(run) for run in readers.read(output).good_runs] == before
 
@@ -101,7 +101,7 @@ def test_token_level_files_are_reduced_instead(tmp_path: Path, call: Call) -> No
 def test_columns_that_nothing_is_read_from_are_named(tmp_path: Path, call: Call) -> None:
     text = "remark,confidence,correct\none,0.9,1\ntwo,0.8,0\n"
     answer = call("convert", write_file(tmp_path, "quiz.csv", text), "-o", tmp_path / "out.jsonl")
-    assert "quiz.csv: not written, as nothing is read from them: remark" in answer.err
+    assert "quiz.csv: not written, because Calib does not use these columns: remark" in answer.err
 
 
 @pytest.mark.parametrize(

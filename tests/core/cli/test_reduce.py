@@ -152,7 +152,7 @@ def test_a_file_given_twice_is_read_once(tmp_path: Path, call: Reduce) -> None:
     (tmp_path / "again.npz").symlink_to(path)
     answer = call(path, tmp_path / "again.npz", "-o", tmp_path / "sums.parquet", "--json")
     assert (answer.code, answer.element["rows"]) == (0, 12)
-    assert "again.npz was given twice and is read once" in answer.err
+    assert "again.npz was given twice and is read only once" in answer.err
 
 
 def test_a_circular_link_is_refused(tmp_path: Path, call: Reduce) -> None:

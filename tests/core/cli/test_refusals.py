@@ -46,7 +46,7 @@ def test_p_true_is_not_divided_without_p_false(call: Call, tmp_path: Path) -> No
     path = write(tmp_path, "quiz.csv", "p_true,correct\n0.5,1\n")
     answer = call("score", path, "--method", "p_true", "--renormalise", "--json")
     assert (answer.code, answer.elements) == (2, [])
-    assert "p_true cannot be given: no column p_false" in answer.err
+    assert "p_true is not available: no column p_false" in answer.err
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -78,12 +78,12 @@ def test_the_worst_exit_wins_and_good_files_are_printed(call: Call, tmp_path: Pa
     [
         (("--method", "softmax"), "There is no method 'softmax'"),
         (("--metric", "ECE"), "There is no metric 'ECE'"),
-        (("--method", "choice_softmax"), "choice_softmax cannot be given: no column choice_logprobs"),
+        (("--method", "choice_softmax"), "choice_softmax is not available: no column choice_logprobs"),
         (
             ("--metric", "full_ece"),
-            "full_ece by given cannot be given: “confidence in the file” gives one number",
+            "full_ece by given is not available: “confidence in the file” gives one number",
         ),
-        (("--method", "given", "--metric", "nll"), "nll by given cannot be given"),
+        (("--method", "given", "--metric", "nll"), "nll by given is not available"),
         (("--labels", "all"), "no method has a usable row"),
         (("--bins", "0"), "--bins"),
         (("--bins", "1001"), "--bins"),
@@ -125,8 +125,8 @@ def test_a_refused_name_does_not_take_the_others_with_it(call: Call, tmp_path: P
     )
     assert answer.code == 2
     assert [(element["method"], element["metric"]) for element in answer.elements] == [("given", "ece")]
-    assert "verbal cannot be given" in answer.err
-    assert "nll by given cannot be given" in answer.err
+    assert "verbal is not available" in answer.err
+    assert "nll by given is not available" in answer.err
 
 
 def test_a_metric_that_one_method_gives_is_not_refused_for_another(call: Call, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_metric_that_one_method_gives_is_not_refused_for_another(call: Call, t
     both = ("--method", "given", "--method", "choice_softmax")
     told = call("score", path, "--metric", "ece", "--metric", "full_ece", *both, "--json")
     assert (told.code, len(told.elements)) == (0, 3)
-    assert "full_ece by given cannot be given" in told.err
+    assert "full_ece by given is not available" in told.err
     lone = call("score", path, "--metric", "full_ece", *both, "--json")
     assert (lone.code, len(lone.elements)) == (2, 1)
 

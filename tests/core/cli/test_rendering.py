@@ -97,14 +97,14 @@ def test_check_counts_what_is_not_shown(call: Call, tmp_path: Path) -> None:
 
 def test_check_of_a_file_without_confidence(call: Call, tmp_path: Path) -> None:
     out = call("check", write(tmp_path, "quiz.csv", NOTHING)).out
-    assert "no confidence method has a usable row" in out
+    assert "no row has both a confidence and an outcome" in out
     assert "Accuracy of the greedy answer: 0.5000" in out
 
 
 def test_check_shows_the_row_counts(call: Call, tmp_path: Path) -> None:
     rows = "1.0000005,1,x\n" * 30 + ",1,x\n0.4,0,x\n"
     out = call("check", write(tmp_path, "quiz.csv", f"confidence,correct,note\n{rows}")).out
-    assert "Moved onto 0 or 1, having been at most 1e-6 outside: confidence (30)" in out
+    assert "Values at most 1e-6 outside [0, 1], moved onto the edge: confidence (30)" in out
     assert "1 (30)" in out
     assert ": 1 " in out
     assert "Columns not read: note" in out

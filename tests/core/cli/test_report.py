@@ -177,7 +177,7 @@ def test_a_bad_file_does_not_stop_the_good_ones(tmp_path: Path, call: Call) -> N
         (("--method", "nosuch"), "There is no method"),
         (("-o", "out.pdf"), "name a file that ends in .html"),
         (("-o", "quiz.csv.html"), "is one of the files that are read"),
-        (("--page", "comparison"), "There is one run only"),
+        (("--page", "comparison"), "Only one run is loaded"),
     ],
 )
 def test_invalid_options_are_refused_and_nothing_is_written(
@@ -201,7 +201,7 @@ def test_what_no_run_gives_is_refused_and_the_rest_reported(
     output = tmp_path / "out.html"
     answer = call("report", write(tmp_path, "quiz.csv", GOOD), "-o", output, *words, "--json", *QUICK)
     assert answer.code == 2
-    assert f"{message} cannot be given" in answer.err
+    assert f"{message} is not available" in answer.err
     assert len(answer.elements) == 1
     assert "overview" in answer.element["pages"]
     assert output.exists()

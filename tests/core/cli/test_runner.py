@@ -108,7 +108,7 @@ def test_nothing_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert desk.results(run, default_request(), ("ece",), never) == []
     assert desk.exit_code == 2
-    assert capsys.readouterr().err == "quiz.csv, model · quiz: ece by given cannot be given: a reason\n"
+    assert capsys.readouterr().err == "quiz.csv, model · quiz: ece by given is not available: a reason\n"
 
 
 def test_alike_messages_of_many_files_are_said_once(
@@ -121,7 +121,7 @@ def test_alike_messages_of_many_files_are_said_once(
     assert list(runner.runs(InputFiles((tmp_path,)))) == []
     runner.finish([], as_json=False)
     lines = capsys.readouterr().err.splitlines()
-    assert sum("was taken for a table with the columns 'conf', 'hit'" in line for line in lines) == 2
+    assert sum("has no column that Calib recognises (columns: 'conf', 'hit')" in line for line in lines) == 2
     assert lines[-1].startswith(
         "Also for 4 other files (subject1.csv, subject2.csv, subject3.csv, …): subject0.csv was taken for a"
     )

@@ -67,8 +67,8 @@ def test_bins_are_used_and_options_without_effect_are_reported(call: Call, tmp_p
     assert mass.element["sizes"]["4"]["mean"] != usual["sizes"]["4"]["mean"]
     idle = call("samples", path, *words, "--labels", "all", "--no-renormalise")
     assert (idle.code, idle.element["sizes"]) == (0, usual["sizes"])
-    assert "--labels changes nothing" in idle.err
-    assert "--no-renormalise changes nothing but p_true" in idle.err
+    assert "--labels has no effect" in idle.err
+    assert "--no-renormalise affects only p_true" in idle.err
 
 
 def test_the_three_methods_and_usual_metrics_if_none_are_named(call: Call, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
         "greedy answer",
         "every sample",
         "3 repeats, seed 0",
-        "logit_path cannot stand beside them: ",
+        "logit_path is not available: ",
     ):
         assert said in answer.out
 
@@ -142,7 +142,7 @@ def test_what_is_not_a_list_of_sizes_is_refused(call: Call, tmp_path: Path, size
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--method", "p_true"), "not made from samples"),
+        (("--method", "p_true"), "does not use samples"),
         (("--metric", "full_ece"), "whole distribution"),
         (("--metric", "nothing"), "There is no metric"),
         (("--within", "0"), "above 0"),

@@ -88,7 +88,7 @@ def test_bounds_and_refused_m_of_token_level_files(call: Call, tmp_path: Path) -
     assert set(values["500"]) == {"low", "high"}
     assert values["500"]["low"] <= values["500"]["high"]
     assert "M=7 cannot be read off" in answer.element["refused"]["7"]
-    assert "full_ece at M=7 cannot be given" in answer.err
+    assert "full_ece at M=7 is not available" in answer.err
     assert (answer.element["rsd"], answer.element["p"], answer.element["draws"]) == (None, None, None)
     score = call("score", list_file(tmp_path), "--metric", "full_ece", "--bins", "500", "--json").element
     assert "value" not in score
@@ -132,7 +132,7 @@ def test_what_is_not_a_list_of_m_is_refused(call: Call, tmp_path: Path, bins: st
     ("words", "message"),
     [
         (("--metric", "brier"), "Brier score has no bins"),
-        (("--metric", "full_ece"), "one number a question"),
+        (("--metric", "full_ece"), "one number per question"),
         (("--binning", "natural"), "no M to sweep"),
         (("--ddof", "2"), "'--ddof'"),
     ],
@@ -148,5 +148,5 @@ def test_what_cannot_be_swept_is_refused(
 def test_a_run_that_can_give_nothing_over_these_m_is_refused(call: Call, tmp_path: Path) -> None:
     answer = call("sweep", text_file(tmp_path), "--bins", "7", "--json")
     assert (answer.code, answer.out.strip()) == (2, "[]")
-    assert "nothing can be swept over M = 7" in answer.err
+    assert "no metric can be swept over M = 7" in answer.err
     assert "divides it" in answer.err

@@ -169,7 +169,7 @@ def test_where_not_all_names_have_room_all_points_have_the_number_of_their_row()
 def test_the_picture_says_which_texts_were_cut() -> None:
     crowd = [make_point(f"a rather long name {at}", 0.5 + at / 50000, 0.2) for at in range(90)]
     figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    told = [words for words in labels(figure, 300) if "without a number" in words]
+    told = [words for words in labels(figure, 300) if "unlabelled" in words]
     assert len(told) == 1
     numbered = sum(words.isdecimal() for words in labels(figure, 300))
     assert told[0] == f"{90 - numbered} of 90 points are unlabelled: hover over them"

@@ -147,7 +147,7 @@ def test_every_binning_is_drawn_as_plain_data(scheme: Scheme, theme: Any) -> Non
 def test_no_lines_and_undefined_numbers_are_described() -> None:
     nothing = lines_figure(reliability_lines({}), LIGHT)
     assert "None of the" in nothing["layout"]["annotations"][0]["text"]
-    assert describe_lines(reliability_lines({})).endswith("None of the chosen lines can be drawn.")
+    assert describe_lines(reliability_lines({})).endswith("None of the chosen runs can be drawn.")
     assert ".." not in describe_lines(reliability_lines({}))
     right = reliability_lines({"right": given_evidence([0.5] * 40, [1] * 40), **TWO}, "auroc")
     assert any(trace.get("name", "").endswith("AUROC –") for trace in lines_figure(right, LIGHT)["data"])

@@ -106,10 +106,10 @@ def test_the_verdict_does_not_count_a_question_again() -> None:
     right = [at < 24 for at in range(60)]
     confidence = [0.5] * 60  # 24 of 60 right: 6 off, 1.5 σ; three times over it would be 2.7 σ
     again = run_of(confidence * 3, right * 3, [f"q{at % 60}" for at in range(180)])
-    assert "no evidence of miscalibration" in reliability_diagram(again, "ece", Scheme()).headline
+    assert "No evidence of miscalibration" in reliability_diagram(again, "ece", Scheme()).headline
     assert run_summary("run", again).verdict.kind == "none"
     lone = run_of(confidence * 3, right * 3, None)
-    assert "over-confident" in reliability_diagram(lone, "ece", Scheme()).headline
+    assert "Over-confident" in reliability_diagram(lone, "ece", Scheme()).headline
     assert run_summary("run", lone).verdict.kind == "over"
 
 

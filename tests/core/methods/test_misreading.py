@@ -37,7 +37,7 @@ def test_not_one_right_answer_comes_with_an_example() -> None:
     ]
     (warning,) = warnings_of(rows, "given")
     assert warning == (
-        "Suspicious: not one of 12 answers counts as right. Check the meaning of the columns gold and "
+        "Suspicious: none of 12 answers counts as right. Check the meaning of the columns gold and "
         "outcome. Answer 'A', for example, counts as wrong where gold is \"['A']\"."
     )
 

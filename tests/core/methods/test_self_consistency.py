@@ -33,7 +33,7 @@ def test_rows_without_enough_samples_are_missing(method: str) -> None:
     assert result.pairs.rows.tolist() == [0]
     assert dict(result.missing) == {
         "no gold": 1,
-        "no readable answer": 1,
+        "no sample parses": 1,
         "no samples": 1,
         "one sample only": 1,
     }
@@ -52,9 +52,9 @@ def test_a_sample_left_out_may_leave_one_alone(method: str) -> None:
 def test_a_run_that_cannot_give_it_is_refused_with_the_reason(method: str) -> None:
     reasons: list[tuple[str, list[Row]]] = [
         (f"^no column samples, samples_parsed or sample_cluster: {SAMPLES_REQUIRED}$", [{"gold": "1"}]),
-        ("^every row has one sample only: ", [{"gold": "1", "samples": ["1"]}, {"gold": "1", "samples": []}]),
+        ("^every row has only one sample; ", [{"gold": "1", "samples": ["1"]}, {"gold": "1", "samples": []}]),
         (
-            "^no readable answer as a number: .*sample_cluster.* and sample_correct",
+            "^no sample parses as a number: .*sample_cluster.* and sample_correct",
             [{"gold": "1", "samples": ["so it is 1", "it is 2"]}],
         ),
         (f"^no gold to compare the samples with; {re.escape(OPEN_ANSWERS_NEED)}$", [{"samples": ["1", "2"]}]),

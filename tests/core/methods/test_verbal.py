@@ -45,9 +45,9 @@ def test_the_greedy_answer_is_compared_with_gold_where_no_outcome_is_stored() ->
 def test_without_a_value_or_an_outcome_it_is_refused() -> None:
     with pytest.raises(Unavailable, match=r"^column verbal_confidence is empty in every row: "):
         confidences("verbal", run_of([{"verbal_confidence": None, "correct": True}]))
-    with pytest.raises(Unavailable, match=r"^no gold and no outcome by$"):
+    with pytest.raises(Unavailable, match=r"^no gold and no outcome to judge by$"):
         confidences("verbal", run_of([{"verbal_confidence": 0.5}]))
-    with pytest.raises(Unavailable, match=r"^not one row can be used: empty confidence \(rows: 1\), no gold"):
+    with pytest.raises(Unavailable, match=r"^no row can be used: empty confidence \(rows: 1\), no gold"):
         confidences(
             "verbal", run_of([{"correct": None, "gold": "1", "prediction": "1"}, {"verbal_confidence": 0.5}])
         )

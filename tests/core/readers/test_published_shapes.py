@@ -111,7 +111,7 @@ def test_a_table_of_summaries_is_refused(tmp_path: Path) -> None:
     path = write_table(tmp_path / "category_df.csv", header, [("model-a", 0.71, 0.12, "", 120)] * 3)
     report = check_file(readers.read(path))
     assert report.status == "refused"
-    assert "none of these is a name this program knows" in report.message
+    assert "has no column that Calib recognises" in report.message
 
 
 def test_stated_sequence_and_answer_probabilities(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_confidences_above_one_are_bad_rows(extra_files: Path) -> None:
 def test_the_authors_own_summary_table_is_refused(extra_files: Path) -> None:
     report = check_file(readers.read(extra_files / "real" / "mmlu-pro-verbal" / "category_df.csv"))
     assert report.status == "refused"
-    assert "none of these is a name this program knows" in report.message
+    assert "has no column that Calib recognises" in report.message
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_rows_without_a_confidence_are_counted_and_not_answered() -> None:
 
 
 def test_token_level_sums_are_refused() -> None:
-    with pytest.raises(Unavailable, match="do not keep single confidences"):
+    with pytest.raises(Unavailable, match="token-level runs keep sums only"):
         abstention_curve(dense_evidence(*random_rows(50, 6, seed=4)))
 
 

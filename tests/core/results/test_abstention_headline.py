@@ -76,12 +76,10 @@ def test_the_method_that_answers_most_is_named() -> None:
 
 def test_a_tie_names_the_other_too() -> None:
     same = [good_and_poor_curves()[1], make_curve((0.9, 50, 50), (0.2, 50, 0))]
-    assert ", and as many by “confidence in the file”. Answering" in abstention_headline(same, 0.9)
+    assert ", the same as “confidence in the file”. Answering" in abstention_headline(same, 0.9)
     same.append(replace(same[0], method="p_true"))
-    assert ", and as many by “confidence in the file” and “p(True)”. Answering" in abstention_headline(
-        same, 0.9
-    )
-    assert abstention_headline(same, 0.4).endswith(", and as many by “confidence in the file” and “p(True)”.")
+    assert ", the same as “confidence in the file” and “p(True)”. Answering" in abstention_headline(same, 0.9)
+    assert abstention_headline(same, 0.4).endswith(", the same as “confidence in the file” and “p(True)”.")
 
 
 def test_a_threshold_that_answers_nothing_is_reported() -> None:

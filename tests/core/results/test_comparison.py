@@ -56,7 +56,10 @@ def test_points_that_differ_in_more_than_model_and_method_are_distinguished() ->
     assert told[0] == "The points have different numbers of rows: 20 to 200."
     assert "The points come from 2 data sets: compare within one." in told
     assert "The points come from 2 numbers of shots: compare within one." in told
-    assert told[-1] == "2 of 3 pairs of points cannot be compared: only 20 questions in common; it takes 30."
+    assert (
+        told[-1]
+        == "2 of 3 pairs of points cannot be compared: only 20 questions in common; at least 30 are needed."
+    )
     assert compare_runs(seen).recipe.endswith("top label, n=20/20 to 200/200")
     assert compare_runs(evidences_of_accuracies(60, 100, 101)).recipe.endswith(
         "top label, n=200/200; best: paired t over 200 common questions, Holm over 3 pairs"
@@ -79,8 +82,11 @@ def sampled_evidences(name: str) -> dict[str, AnswerEvidence]:
 
 def test_answers_judged_differently_are_reported() -> None:
     told, unpaired = compare_runs(sampled_evidences("red")).caveats
-    assert unpaired == "1 of 1 pair of points cannot be compared: only 4 questions in common; it takes 30."
-    assert told.startswith("Not all points judge the same answer, so accuracies differ with it: ")
+    assert (
+        unpaired
+        == "1 of 1 pair of points cannot be compared: only 4 questions in common; at least 30 are needed."
+    )
+    assert told.startswith("The points judge different answers, so their accuracies differ: ")
     assert told.endswith("greedy answer (1), majority answer (1).")
 
 

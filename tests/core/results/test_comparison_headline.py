@@ -70,8 +70,8 @@ def test_worse_than_always_saying_the_accuracy_is_never_best() -> None:
         "b": model_run("b", 101, sure=0.1, unsure=0.9),
     }
     assert compare_runs(seen).headline.startswith(
-        "Nobody can be said to have the highest skill: the points with the best value are worse than always "
-        "stating the accuracy. "
+        "No point can be called the one with the highest skill: the points with the best value are worse "
+        "than always stating the accuracy. "
     )
 
 

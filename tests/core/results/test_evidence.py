@@ -81,7 +81,7 @@ def test_diagram_pairs_and_sums_are_the_same_pairs(metric: str, labels: str) -> 
 
 def test_all_labels_of_one_number_is_refused_when_gathered() -> None:
     run = make_answer_run({"confidence": [0.5], "correct": [True]})
-    with pytest.raises(Unavailable, match="pooling all labels needs the probability of every choice"):
+    with pytest.raises(Unavailable, match="all labels need the probability of every choice"):
         gather_evidence(run, "given", MethodOptions(labels="all"))
 
 

@@ -146,7 +146,7 @@ def test_a_run_without_such_rows_says_so() -> None:
 
 def test_a_run_that_cannot_give_the_metric_says_why() -> None:
     result = groups_of_rows({"r": make_evidence()}, SUBJECT, "full_ece")
-    assert "one number a question" in result.unavailable["r"]
+    assert "one number per question" in result.unavailable["r"]
     assert result.groups == ()
     with pytest.raises(Unavailable):
         groups_of_rows({"r": make_evidence()}, SUBJECT, "no_such_metric")

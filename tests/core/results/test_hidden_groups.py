@@ -200,7 +200,7 @@ def test_one_click_opens_the_rows_of_a_group() -> None:
     assert (part.n_used, part.accuracy) == (group.n, group.accuracy)
     assert set(part.run.rows["subject"]) == {"law"}
     assert part.verdict == group.verdict
-    with pytest.raises(Unavailable, match="No row here has subject tax"):
+    with pytest.raises(Unavailable, match="No row has subject tax"):
         hidden_group_evidence(evidence, [Condition("subject", "subject", "tax")])
 
 

@@ -195,7 +195,7 @@ def test_calibrated_lines_are_not_said_to_be_over_confident() -> None:
 
 def test_one_line_speaks_for_itself() -> None:
     (line,) = (result := reliability_lines(quiz(60))).lines
-    assert result.headline == f"m60 · {GIVEN} s{line.result.headline[1:]}"
+    assert result.headline == f"m60 · {GIVEN}: o{line.result.headline[1:].replace(': states', ', states')}"
 
 
 def test_an_undefined_number_is_neither_lowest_nor_highest() -> None:
@@ -248,7 +248,7 @@ def test_lines_with_different_settings_have_a_remark() -> None:
     other = {"m60": model_run("m60", 60), "sums": model_run("sums", 100, dataset="sums")}
     (caveat,) = reliability_lines(other).caveats
     assert caveat.startswith(
-        "The lines are of 2 data sets, so of different questions: quiz (m60); sums (sums"
+        "The lines come from 2 data sets with different questions: quiz (m60); sums (sums"
     )
     rows = make_answer_run(
         {
@@ -271,7 +271,7 @@ def test_token_and_answer_lines_differ_in_what_is_pooled() -> None:
     assert len(lines.lines) == 2
     assert len(pooled) == 1
     assert "one pair a position of a text" in pooled[0]
-    assert "one pair a question" in pooled[0]
+    assert "one pair per question" in pooled[0]
 
 
 def test_mixed_label_pooling_has_a_remark_and_no_verdict() -> None:
@@ -290,11 +290,11 @@ def test_many_more_rows_are_remarked_with_what_that_does() -> None:
     assert "The lines have 40 to 400 rows or positions; with fewer rows, ECE is larger by chance." in (
         reliability_lines(evidences).caveats
     )
-    assert "The lines stand on 40 to 400 rows or positions." in reliability_lines(evidences, "brier").caveats
+    assert "The lines have 40 to 400 rows or positions." in reliability_lines(evidences, "brier").caveats
 
 
 def test_twice_as_many_rows_are_remarked_and_fewer_are_not() -> None:
-    rows = "The lines stand on 40 to 80 rows or positions."
+    rows = "The lines have 40 to 80 rows or positions."
     twice = reliability_lines(
         {"a": block_evidence((0.8, 40, 24)), "b": block_evidence((0.8, 80, 48))}, "brier"
     )

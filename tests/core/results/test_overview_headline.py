@@ -76,6 +76,6 @@ def test_no_run_is_named_best_or_worst() -> None:
 
 def test_the_family_is_named_where_there_is_one() -> None:
     off, tiny = block_evidence(*OVER), block_evidence((0.9, 3, 1))
-    assert "over both (Benj" in summarise_runs({"a": [off], "b": [off]}).subheadline
+    assert "over both runs (Benj" in summarise_runs({"a": [off], "b": [off]}).subheadline
     assert summarise_runs({"a": [off], "tiny": [tiny]}).subheadline == ""
     assert summarise_runs({"a": [off]}).subheadline == ""

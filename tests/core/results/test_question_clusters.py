@@ -136,7 +136,7 @@ def test_equal_factors_are_written_once_and_unanimity_has_none() -> None:
 
 def test_no_sample_parses() -> None:
     shown = worked_question(["?", "?"])
-    assert set(shown.derivations.values()) == {"no confidence: no readable answer"}
+    assert set(shown.derivations.values()) == {"no confidence: no sample parses"}
     assert shown.headline.startswith("No sample parses, so there is no majority answer.")
     assert shown.to_frame().height == 1
 

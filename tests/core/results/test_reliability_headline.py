@@ -159,7 +159,7 @@ def test_every_branch(parts: Sequence[Block], message: str) -> None:
         (Scheme("mass", 10), "mostly at 0.35 and at 0.85"),
         (Scheme("width", 8), "mostly in (0.25, 0.375] and in (0.75, 0.875]"),
         (Scheme("width", 1000), "mostly in (0.349, 0.35] and in (0.849, 0.85]"),
-        (Scheme("width", 1), "is right 38.0 % of the time: over-confident."),
+        (Scheme("width", 1), "Over-confident: states "),
     ],
 )
 def test_bins_are_named_as_they_are(scheme: Scheme, message: str) -> None:
@@ -190,7 +190,7 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
         correct = rng.uniform(0, 1, 3000) < confidence
         binned = BinSums.from_pairs(confidence, correct).binned(Scheme("width", bins))
         headline = reliability_headline(binned, judge(confidence, correct))
-        apart += "no evidence of miscalibration" not in headline
+        apart += "No evidence of miscalibration" not in headline
     assert apart <= 9
 
 
@@ -207,7 +207,7 @@ def test_all_choices_speak_of_the_gap_alone(probs: list[float], message: str) ->
 def test_a_gap_due_to_rounding_is_not_a_gap() -> None:
     assert 100 * 0.55 > 55
     off = tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(7, 11))
-    assert sentence((0.55, 100, 55), *off).endswith(": over-confident, in 4 of 5 bins.")
+    assert sentence((0.55, 100, 55), *off).startswith("Over-confident, in 4 of 5 bins: states ")
 
 
 def test_one_bin_of_all_choices_shows_no_rounding() -> None:

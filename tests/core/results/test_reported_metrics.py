@@ -56,7 +56,7 @@ def test_a_difference_is_explained_by_rows_and_by_the_tools_own_way() -> None:
     assert found.agrees is False
     assert found.reason == "The tool used 5 rows, Calib 4, as 1 bad row is left out. It votes."
     plain = compare_one(ReportedMetric("acc", 0.6, 4, "choice_softmax"))
-    assert "nothing in the file explains it" in plain.reason
+    assert "the file does not explain the difference" in plain.reason
 
 
 @pytest.mark.parametrize(

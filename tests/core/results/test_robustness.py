@@ -85,7 +85,7 @@ def test_what_cannot_be_given_has_no_curve() -> None:
     swept = sweep_bins(block_evidence((0.3, 5, 2), (0.8, 5, 4)))
     assert [each.metric for each in swept.curves] == ["ece"]
     assert set(swept.unavailable) == set(SWEPT_METRICS) - {"ece"}
-    assert all("one number a question" in why for why in swept.unavailable.values())
+    assert all("one number per question" in why for why in swept.unavailable.values())
     nothing = sweep_bins(block_evidence((0.3, 5, 2)), ("full_ece",))
     assert (nothing.curves, nothing.headline) == ((), "No metric can be swept over M.")
 

@@ -60,7 +60,7 @@ def test_every_sample_is_one_draw_that_the_method_itself_gives(rule: Unparseable
         )
         assert curve.std[1] is None
     assert result.n_draws == {3: 4, 6: 1}
-    assert "one subset only, and no spread" in result.spread_caveats[6]
+    assert "only one subset, so no spread" in result.spread_caveats[6]
     assert result.accuracy[1] == result.curve("pairwise", "accuracy").mean[1]
 
 
@@ -192,7 +192,7 @@ def test_progress_grows_to_the_end() -> None:
 
 def test_impossible_sample_sizes_are_refused() -> None:
     run = make_run(make_questions())
-    with pytest.raises(Unavailable, match="not made from samples"):
+    with pytest.raises(Unavailable, match="does not use samples"):
         sample_size_sweep(run, SamplingPlan(methods=("p_true",)))
     with pytest.raises(Unavailable, match="whole distribution"):
         sample_size_sweep(run, SamplingPlan(metrics=("full_ece",)))

@@ -96,7 +96,7 @@ def test_refusals(metric: str, options: MethodOptions, scheme: Scheme, message: 
 
 
 def test_one_number_per_question_gives_no_distribution() -> None:
-    with pytest.raises(Unavailable, match="one number a question, not a whole distribution"):
+    with pytest.raises(Unavailable, match="one number per question, not a whole distribution"):
         score(block_evidence((0.5, 3, 1)), "full_ece")
 
 

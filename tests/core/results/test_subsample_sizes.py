@@ -61,5 +61,5 @@ def test_only_usable_questions_count() -> None:
 def test_nothing_left_is_refused_with_the_reason(asked: tuple[int, ...]) -> None:
     with pytest.raises(Unavailable, match="N'"):
         sizes_of([64, 64], asked)
-    with pytest.raises(Unavailable, match="Not one question"):
+    with pytest.raises(Unavailable, match="No question"):
         sizes_of([64], usable=[])

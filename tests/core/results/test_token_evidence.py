@@ -62,7 +62,7 @@ def test_all_labels_is_full_ece_over_k() -> None:
     assert score(every, "ece").value == pytest.approx(whole / 12)
     assert ", right-closed, all labels, K=12, n=60/60" in score(every, "ece").recipe
     assert every.top_label.sums is WHOLE.run.sums.top_label
-    with pytest.raises(Unavailable, match="pooling all labels needs every one"):
+    with pytest.raises(Unavailable, match="all labels need every"):
         gather_evidence(LIST.run, "tokens", MethodOptions(labels="all"))
 
 
@@ -151,7 +151,7 @@ def test_the_diagram_counts_positions() -> None:
     assert diagram.table["count"].sum() == 60
     pooled = reliability_diagram(WHOLE, "full_ece")
     assert (pooled.pair_unit, pooled.table["count"].sum()) == ("labels", 720)
-    assert "Over all classes of every position" in pooled.headline
+    assert "For all classes of every position" in pooled.headline
     few = reliability_diagram(dense_evidence(PROBS[:3], LABEL[:3]), "ece")
     assert few.headline.startswith("3 positions are too few for a verdict: states ")
 
@@ -171,7 +171,7 @@ def test_concentration_is_of_the_top_label() -> None:
 
 def test_no_single_positions_can_be_looked_up() -> None:
     assert WHOLE.no_questions_reason is not None
-    with pytest.raises(Unavailable, match="only sums are kept"):
+    with pytest.raises(Unavailable, match="keep sums only"):
         questions_in_bin(WHOLE)
     assert not WHOLE.offers_natural_bins
 

@@ -75,4 +75,4 @@ def test_every_step_is_about_one_run_and_one_accuracy() -> None:
         sentences = re.findall(r"red [^.]*is right (\d+\.\d %)", step_text(step))
         assert set(sentences) <= {"66.7 %"}
         assert accuracies["cluster_size"] not in step_text(step)
-    assert "red has 0" in step_text(tour_step("models", TourSubject("0", "given", candidates(run))))
+    assert "red scores 0" in step_text(tour_step("models", TourSubject("0", "given", candidates(run))))

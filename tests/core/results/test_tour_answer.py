@@ -23,9 +23,9 @@ def test_the_answer_nearest_to_the_average() -> None:
     assert isinstance(step.picture, SingleAnswer)
     assert [(one.text, round(one.confidence, 9), one.chosen, one.right) for one in step.picture.options] == [
         ("none", 0.6, True, False),
-        ("it is wrong", 0.4, False, None),
+        ("answer is wrong", 0.4, False, None),
     ]
-    assert "first whose confidence is nearest to the average" in step.selection_note
+    assert "one whose confidence is closest to the average" in step.selection_note
 
 
 def test_every_choice_of_a_question() -> None:
@@ -91,9 +91,9 @@ def test_of_a_text_all_positions_are_shown() -> None:
     step = make_step("answer", run, method="tokens")
     assert isinstance(step.picture, Concentration)
     assert step.sentences[0].startswith(
-        "At each of 400 positions of a text, model · text names the next token"
+        "At each of 400 positions of a text, model · text predicts the next token"
     )
-    assert "only sums are kept" in step.sentences[1]
+    assert "The figure shows all positions" in step.sentences[1]
     assert make_step("bin", run, method="tokens").sentences[1].endswith("positions can tell.")
 
 
@@ -114,34 +114,9 @@ def test_the_numbers_of_the_fullest_bin() -> None:
     step = make_step("bin", block_answers(*OVER))
     assert step.sentences == (
         (
-            "Sort the answers of red by confidence into ten bins. The fullest, (0.9, 1], holds 200 answers, "
-            "with a confidence of 95.0 % on average: calibrated means that 95.0 % of this bin is right, "
-            "give or take 4.0 percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage percentage percentage percentage "
-            "percentage percentage percentage percentage percentage points of chance."
+            "Sort the answers of red by confidence into ten bins. The fullest bin, (0.9, 1], holds 200 "
+            "answers with a mean confidence of 95.0 %: calibrated means that 95.0 % of them are right, "
+            "give or take 4.0 percentage points of chance."
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
         "120 of 200 are right, which is 60.0 %: less often than the model says, by more than chance.",
     )
@@ -154,7 +129,7 @@ def test_the_numbers_of_the_fullest_bin() -> None:
 
 def test_one_row() -> None:
     step = make_step("bin", block_answers((0.9, 1, 1)))
-    assert "holds 1 answer, with a confidence of 90.0 % on average: calibrated" in step.sentences[0]
+    assert "holds 1 answer with a mean confidence of 90.0 %: calibrated" in step.sentences[0]
     assert step.sentences[1] == "1 of 1 is right, which is 100.0 %: 1 answer is too few for a verdict."
 
 
@@ -164,26 +139,26 @@ def test_one_row() -> None:
         (
             1.0,
             0,
-            "wrong, so 100.0 % was too much, but by how much nobody can tell from one answer: that takes",
+            "wrong, so 100.0 % was too much, but one answer cannot show by how much: that takes",
         ),
         (
             0.0,
             9,
-            "right, so 0.0 % was too little, but by how much nobody can tell from one answer: that takes",
+            "right, so 0.0 % was too little, but one answer cannot show by how much: that takes",
         ),
         (
             1.0,
             9,
-            "right, and from one answer nobody can tell whether 100.0 % is too much or too little: that",
+            "right, but one answer cannot show whether 100.0 % is too much or too little: that",
         ),
     ],
 )
 def test_one_wrong_answer_makes_certainty_miscalibrated(said: float, right: int, told_of_it: str) -> None:
     run = make_answer_run({"confidence": [said] * 9, "correct": [right > 0] * 9})
-    assert make_step("answer", run).sentences[1].startswith(f"This time it is {told_of_it}")
+    assert make_step("answer", run).sentences[1].startswith(f"This answer is {told_of_it}")
 
 
 def test_few_answers_have_no_stated_spread() -> None:
     assert "give or take" in make_step("bin", block_answers((0.8, 30, 24))).sentences[0]
     one = make_step("bin", block_answers((0.5, 1, 1))).sentences[0]
-    assert one.endswith("calibrated means that 50.0 % of this bin is right.")
+    assert one.endswith("calibrated means that 50.0 % of them are right.")

@@ -21,10 +21,10 @@ FLAT = ((0.8, 400, 320),)
 def test_one_run_is_best_by_both_numbers() -> None:
     step = make_step("models", block_answers(*SHARP, model="a"), block_answers(*OVER, model="b"))
     assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, a has the lowest, 0.0")
-    assert "and is right 75.5 % of the time, more often than any other." in step.sentences[0]
+    assert "The model is right 75.5 % of the time, more often than any other." in step.sentences[0]
     assert (
-        "On their common questions its score is clearly lower than every other run's, so of these is the "
-        "model to trust; always saying 75.5 %"
+        "On their common questions, this Brier score is clearly lower than every other run's, so a is the "
+        "model to trust. For scale: always stating 75.5 %"
     ) in step.sentences[1]
     assert step.sentences[1].endswith("and its own score is better than that.")
     assert isinstance(step.picture, Comparison)
@@ -33,26 +33,27 @@ def test_one_run_is_best_by_both_numbers() -> None:
 def test_two_indistinguishable_runs() -> None:
     step = make_step("models", block_answers(*CALIBRATED, model="a"), block_answers(*CALIBRATED, model="b"))
     assert (
-        "cannot be told from that of 1 other run, so this data does not settle which model to trust most"
+        "1 other run cannot be told apart from a on their common questions, so this data does not settle "
+        "which model to trust most"
     ) in step.sentences[1]
 
 
 def test_a_low_score_of_a_poor_model_is_not_praised() -> None:
     step = make_step("models", block_answers(*POOR, model="poor"), block_answers(*FLAT, model="flat"))
     assert step.sentences[0].startswith(
-        f"{MEANING}. Of 2 runs, poor has the lowest, 0.0196, and is right 2.0 % of the time, while"
+        f"{MEANING}. Of 2 runs, poor has the lowest, 0.0196. The model is right 2.0 % of the time, but"
     )
-    assert "while flat is right most often, 80.0 %, with a score of 0.1600." in step.sentences[0]
+    assert "but flat is right most often (80.0 %, Brier score 0.1600)." in step.sentences[0]
     assert step.sentences[1] == (
-        "A low score alone is no reason to trust poor: always saying 2.0 % would score 0.0196, and its own "
-        "score is about the same."
+        "A low score alone is no reason to trust poor. For scale: always stating 2.0 % would score 0.0196, "
+        "and the score of poor is about the same."
     )
 
 
 def test_most_accurate_and_best_calibrated_differ() -> None:
     step = make_step("models", block_answers(*SHARP, model="sharp"), block_answers(*FLAT, model="flat"))
     assert step.sentences[1].startswith(
-        "Trust flat to be right most often, and sharp to tell right from wrong: always"
+        "Trust flat to be right most often, and sharp to tell right from wrong. For scale: always stating"
     )
 
 
@@ -60,7 +61,7 @@ def test_the_best_score_worse_than_a_constant_is_not_to_be_trusted() -> None:
     step = make_step(
         "models", block_answers((0.9, 400, 200), model="a"), block_answers((1.0, 400, 40), model="b")
     )
-    assert "so of these comes first; always saying 50.0 % would score 0.2500" in step.sentences[1]
+    assert "so a comes first. For scale: always stating 50.0 % would score 0.2500" in step.sentences[1]
     assert step.sentences[1].endswith("its own score is worse than that.")
 
 
@@ -69,9 +70,9 @@ def test_only_runs_of_one_data_set_and_confidence() -> None:
     stated = make_answer_run({"verbal_confidence": [0.5] * 9, "correct": [True] * 9})
     step = make_step("models", shown, other, stated)
     assert step.sentences[0].startswith(
-        f"{MEANING}: a has 0.3258 by “confidence in the file”, and is right 56.7 %"
+        f"{MEANING}. a scores 0.3258 with “confidence in the file” and is right 56.7 %"
     )
-    assert step.sentences[1].startswith("Load a second run to compare. For scale: always saying 56.7 %")
+    assert step.sentences[1].startswith("Load a second run to compare. For scale: always stating 56.7 %")
     assert (
         step.selection_note == "The run is the only one of the data set quiz with “confidence in the file”."
     )
@@ -89,13 +90,13 @@ def test_texts_are_not_compared_with_answers() -> None:
 def test_forty_runs() -> None:
     runs = [block_answers((0.9, 30, 5 + at // 2), model=f"m{at}") for at in range(40)]
     step = make_step("models", *runs)
-    assert step.sentences[0].startswith(f"{MEANING}. Of 40 runs, m38 has as low a score as any, 0.")
+    assert step.sentences[0].startswith(f"{MEANING}. Of 40 runs, m38 has a score as low as any, 0.")
     assert step.to_frame().height == 40
 
 
 def test_one_row_and_one_class() -> None:
     step = make_step("models", block_answers((1.0, 1, 1)))
-    assert " has 0.0000 by " in step.sentences[0]
+    assert " scores 0.0000 with " in step.sentences[0]
 
 
 def test_overlapping_scores_do_not_say_which_model_to_trust() -> None:
@@ -103,10 +104,10 @@ def test_overlapping_scores_do_not_say_which_model_to_trust() -> None:
     step = make_step(
         "models", *(block_answers(*blocks, model=name) for name, blocks in zip("ab", near, strict=True))
     )
-    assert "while b is right most often" in step.sentences[0]
+    assert "but b is right most often" in step.sentences[0]
     assert step.sentences[1].startswith(
-        "On their common questions these two scores cannot be told apart, so this data does not settle "
-        "which model to trust most: "
+        "On their common questions, these two Brier scores cannot be told apart, so this data does not "
+        "settle which model to trust most. "
     )
 
 
@@ -123,19 +124,22 @@ def test_one_model_asked_with_more_shots_is_named() -> None:
 def test_five_rows_are_not_to_be_trusted() -> None:
     step = make_step("models", block_answers(*CALIBRATED, model="a"), block_answers((1.0, 5, 5), model="b"))
     assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, b has the lowest, 0.0000")
-    assert step.sentences[1].startswith("A score of 5 rows says too little to trust b by; always saying 100")
+    assert step.sentences[1].startswith(
+        "A score over 5 rows says too little about b. For scale: always stating 100"
+    )
 
 
 def test_runs_with_one_number_are_distinguished_by_the_other() -> None:
     equal = make_step(
         "models", block_answers((0.8, 100, 80), model="a"), block_answers((0.6, 100, 80), model="b")
     )
-    assert "and is right 80.0 % of the time, as often as any." in equal.sentences[0]
+    assert "The model is right 80.0 % of the time, as often as any." in equal.sentences[0]
     right = make_step(
         "models", block_answers((0.5, 100, 50), model="a"), block_answers((0.5, 100, 60), model="b")
     )
     told_of = (
-        "b has as low a score as any, 0.2500, and is right 60.0 % of the time, more often than any other"
+        "b has a score as low as any, 0.2500. The model is right 60.0 % of the time, more often than any "
+        "other"
     )
     assert told_of in right.sentences[0]
 

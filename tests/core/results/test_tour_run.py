@@ -15,7 +15,7 @@ def test_answers_before_texts_and_of_them_the_run_that_other_pages_show() -> Non
     first, second = block_answers(*OVER, model="first"), block_answers(*OVER, (0.8, 500, 400), model="second")
     runs = candidates(TEXT, FEW, first, second)
     assert default_tour_run(runs) == "2"
-    assert choice_reason(runs, "2") == "It is the first of the 4 runs loaded that has at least 30 answers."
+    assert choice_reason(runs, "2") == "This run is the first of the 4 loaded that has at least 30 answers."
     assert default_tour_run(candidates(second, first)) == "0"
     assert default_tour_run(candidates(TEXT, FEW)) == "1"  # one answer teaches more than sums of positions
     assert default_tour_run(candidates(TEXT)) == "0"
@@ -29,10 +29,10 @@ def test_a_run_is_shown_by_the_method_that_stands_for_it() -> None:
 
 
 def test_every_case_has_a_reason() -> None:
-    assert choice_reason(candidates(TEXT), "0") == "It is the only run loaded."
-    assert choice_reason(candidates(TEXT, FEW), "1") == "It has the most answers of the 2 runs loaded."
+    assert choice_reason(candidates(TEXT), "0") == "This is the only run loaded."
+    assert choice_reason(candidates(TEXT, FEW), "1") == "This run has the most answers of the 2 runs loaded."
     reason = choice_reason(candidates(TEXT, TEXT), "0")
-    assert reason == "It is the first of the 2 runs loaded that has at least 30 positions."
+    assert reason == "This run is the first of the 2 loaded that has at least 30 positions."
 
 
 def test_a_model_is_called_by_its_name() -> None:

@@ -458,7 +458,7 @@ def test_refused_with_the_reason() -> None:
         paired_difference([(first, evidence_with_ids([0.2], [0], ["b"]))], "brier")
     with pytest.raises(Unavailable, match="not a whole distribution"):
         paired_difference([(first, first)], "full_ece")
-    with pytest.raises(Unavailable, match="no pair of runs"):
+    with pytest.raises(Unavailable, match="at least two runs"):
         paired_difference([], "brier")
     with pytest.raises(Unavailable, match="not defined"):
         paired_difference([(first, first)], "auroc")
@@ -484,7 +484,7 @@ def test_every_metric_has_an_interval_or_none_and_never_an_error() -> None:
 def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
     first = evidence_with_ids([0.2, 0.7, 0.4], [0, 1, 0], list("abc"))
     second = evidence_with_ids([0.3, 0.5, 0.9], [0, 1, 0], list("abc"), "b")
-    with pytest.raises(Unavailable, match="not defined in some draws"):
+    with pytest.raises(Unavailable, match="not defined in some bootstrap draws"):
         paired_difference([(first, second)], "auroc")
 
 

@@ -50,8 +50,8 @@ def test_unparsed_rows_count_as_wrong_with_confidence_zero() -> None:
 
 def test_the_recipe_says_so_with_their_number() -> None:
     said = score(with_unparsed_as_wrong(evidence_of("cluster_size")), "ece").recipe
-    assert "no readable answer = confidence 0 and wrong (2 rows)" in said
-    assert "no readable answer" not in score(evidence_of("cluster_size"), "ece").recipe
+    assert "no sample parses = confidence 0 and wrong (2 rows)" in said
+    assert "no sample parses" not in score(evidence_of("cluster_size"), "ece").recipe
 
 
 def test_other_methods_are_as_they_were() -> None:
@@ -85,17 +85,17 @@ def test_nothing_changes_where_every_question_is_answered() -> None:
 def test_a_run_without_parsed_samples_is_all_wrong() -> None:
     silent: list[dict[str, Any]] = [ROWS[1], ROWS[3], {**ROWS[1], "status": "error"}, ROWS[4], ROWS[5]]
     run = run_of(silent)
-    with pytest.raises(Unavailable, match="no readable answer"):
+    with pytest.raises(Unavailable, match="no sample parses"):
         gather_evidence(run, "cluster_size")
     before = evidence_of_unparsed_run(run, METHODS["cluster_size"], MethodOptions())
     assert before is not None
     assert dict(before.missing) == {
-        "no readable answer": 2, "no samples": 1, "status: error": 1, "no gold": 1,
+        "no sample parses": 2, "no samples": 1, "status: error": 1, "no gold": 1,
     }  # fmt: skip
     after = with_unparsed_as_wrong(before)
     assert (after.pairs.rows.tolist(), after.pairs.confidence.tolist()) == ([0, 4], [0, 0])
     assert score(after, "brier").value == 0
-    assert "no readable answer = confidence 0 and wrong (2 rows)" in score(after, "ece").recipe
+    assert "no sample parses = confidence 0 and wrong (2 rows)" in score(after, "ece").recipe
     assert after.n_used + sum(after.missing.values()) == len(silent)
 
 

@@ -59,5 +59,5 @@ def test_sums_may_be_off_by_a_thousandth_a_position(off: float, *, believed: boo
 
 
 def test_as_many_sums_as_classes() -> None:
-    with pytest.raises(ValueError, match="one sum a class"):
+    with pytest.raises(ValueError, match="one sum per class"):
         TopKReducer(5, 0, np.ones(4))

@@ -203,7 +203,7 @@ def test_a_row_whose_status_says_so_is_not_judged() -> None:
 
 def test_without_gold_and_outcome_there_is_nothing_to_judge_by() -> None:
     for answer in ("greedy", "majority", "sample_0"):
-        with pytest.raises(Unavailable, match=r"^no gold and no outcome by$"):
+        with pytest.raises(Unavailable, match=r"^no gold and no outcome to judge by$"):
             outcomes_of(answer, {"prediction": "1", "samples": ["1", "2"]})
     with pytest.raises(Unavailable, match=r"^no greedy answer can be judged: no prediction$"):
         outcomes_of("greedy", {"gold": "1", "confidence": 0.5})

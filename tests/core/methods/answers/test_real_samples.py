@@ -121,5 +121,5 @@ def test_programs_are_not_samples_of_an_answer(extra_files: Path) -> None:
         for line in lines
         if "generated" in line
     ]
-    with pytest.raises(Unavailable, match=r"^no readable answer as a choice: "):
+    with pytest.raises(Unavailable, match=r"^no sample parses as a choice: "):
         confidences("cluster_size", run_of(rows))

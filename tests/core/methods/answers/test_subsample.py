@@ -108,8 +108,8 @@ def test_clusters_that_the_file_labels_are_judged_by_its_judge() -> None:
     [
         ("^no column samples", [{"gold": "1"}]),
         ("only the majority of all samples is judged", [{"samples": ["1", "2"], "correct_majority": True}]),
-        ("one sample only", [{"gold": "1", "samples": ["1"]}]),
-        ("not one row has two samples", [{"samples": ["1", "2"]}]),
+        ("only one sample", [{"gold": "1", "samples": ["1"]}]),
+        ("no row has two samples", [{"samples": ["1", "2"]}]),
     ],
 )
 def test_a_run_that_cannot_be_drawn_from_is_refused_with_the_reason(reason: str, rows: list[Row]) -> None:

@@ -89,7 +89,7 @@ def test_a_mapping_of_a_missing_column_is_refused() -> None:
 
 def test_the_message_for_a_file_without_a_known_column_has_the_option_to_type() -> None:
     message = no_known_column_message(["conf", "grade"], "quiz.csv")
-    assert message.startswith("quiz.csv was taken for a table with the columns 'conf', 'grade'")
+    assert message.startswith("quiz.csv has no column that Calib recognises (columns: 'conf', 'grade')")
     assert "(confidence, correct)" in message
     assert message.endswith("--map COLUMN=confidence")
 

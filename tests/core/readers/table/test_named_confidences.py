@@ -154,4 +154,4 @@ def test_merged_runs_keep_those_of_every_part() -> None:
 def test_what_a_named_confidence_lacks_is_told_first(call: Call, tmp_path: Path) -> None:
     message = call("score", write(tmp_path, "quiz.csv", "id,confidence.a\n1,0.5\n2,0.6\n")).err
     first = next(line for line in message.splitlines() if line.startswith("- "))
-    assert first == "- no gold and no outcome by"
+    assert first == "- no gold and no outcome to judge by"

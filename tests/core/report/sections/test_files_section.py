@@ -49,7 +49,7 @@ def note_and_tables(tmp_path: Path, *reported: ReportedMetric) -> tuple[str, lis
 def test_the_tools_own_numbers_are_shown_beside_ours_without_columns_that_say_nothing(tmp_path: Path) -> None:
     _, tables = note_and_tables(tmp_path, ReportedMetric("acc", 0.5, 4, ""), ReportedMetric("f1", 0.7))
     audit = tables[1]
-    assert audit.title.startswith("The tool's own numbers beside ours: ")
+    assert audit.title.startswith("The tool's own numbers and Calib's: ")
     assert audit.frame.columns == [
         "Number",
         "Theirs",
@@ -69,6 +69,6 @@ def test_the_tools_own_numbers_are_shown_beside_ours_without_columns_that_say_no
 
 def test_unavailable_methods_are_grouped_by_reason(tmp_path: Path) -> None:
     note, _ = note_and_tables(tmp_path)
-    told = note.partition("Not given: ")[2]
+    told = note.partition("Not available: ")[2]
     assert "self-consistency, F_CN, self-consistency, F_CS, self-consistency, F_PC (" in told
     assert told.count("several sampled answers per question are needed") == 1
