@@ -230,6 +230,8 @@ class PublishedComparison:
     ----------
     source, setting : str
         Where the numbers are printed, and how they were made.
+    judged_by : str
+        By which statistics the findings are judged, as the end of a sentence.
     findings : tuple[Finding, ...]
     rows : Mapping[str, str]
         Row key → title; empty where the paper prints no numbers.
@@ -248,6 +250,7 @@ class PublishedComparison:
 
     source: str
     setting: str
+    judged_by: str
     findings: tuple[Finding, ...]
     rows: Mapping[str, str] = field(default_factory=dict[str, str])
     published_columns: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -327,6 +330,7 @@ def compare_rsd(sweeps: Mapping[str, Sweep], reference: str = RSD_MODELS[-1]) ->
     return PublishedComparison(
         source=RSD_SOURCE,
         setting="RSD over M in {5, 10, 20, 50, 100, 200, 500}; two GPT models trained on 1T tokens",
+        judged_by="the two RSDs, where Full-ECE is more than chance and they differ by more than noise",
         findings=(
             Finding(
                 "Full-ECE depends less on M than cw-ECE: RSD 7.56 % and 8.36 % against 40.93 % and 44.90 %",
@@ -416,6 +420,7 @@ def compare_training(result: Training) -> PublishedComparison:
     return PublishedComparison(
         source=TRAINING_SOURCE,
         setting="Baichuan-2 7B over its checkpoints, M = 10; only plotted, so there is no number to show",
+        judged_by="the paired difference of the last and the first checkpoint, corrected over lines (Holm)",
         findings=(
             Finding(
                 "Full-ECE falls as training goes on",
@@ -498,6 +503,7 @@ def compare_published_methods(
     return PublishedComparison(
         source=METHODS_SOURCE,
         setting=f"{dataset}, {N_QUESTIONS[dataset]:,} questions; {METHODS_SETTING}",
+        judged_by="paired differences in Brier score, corrected for all pairs (Holm) and the number of runs",
         findings=_method_findings(table, titles, has_choices),
         rows={
             f"{metric} {method}": f"{name}, {METHODS[method].title}"
@@ -654,6 +660,7 @@ def compare_mmlu(
     return PublishedComparison(
         source=MMLU_SOURCE,
         setting=MMLU_SETTING,
+        judged_by="paired differences in ECE of runs that differ in nothing else, corrected (Holm)",
         findings=(
             Finding("the larger model, 13b-chat, lies closer to the diagonal", by_size or no_sizes),
             Finding(_without_result("0-shot and 5-shot are both drawn", contrasts["shots"])),
