@@ -506,7 +506,7 @@ def compare_published_methods(
         judged_by="paired differences in Brier score, corrected for all pairs (Holm) and the number of runs",
         findings=_method_findings(table, titles, has_choices),
         rows={
-            f"{metric} {method}": f"{name}, {METHODS[method].title}"
+            f"{metric} {method}": f"{name}, {METHODS[method].short_title}"
             for metric, name in _ROW_METRICS.items()
             for method in methods
         },

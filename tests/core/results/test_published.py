@@ -230,7 +230,7 @@ def test_own_methods_stand_beside_the_chosen_column() -> None:
         table, {"a": "mine", "b": "other"}, {"a": True, "b": True}, "MathQA, Mixtral-8x7B"
     )
     rows = {row["Number"]: row for row in published_rows(result)}
-    row = rows["Brier, self-consistency, F_CS"]
+    row = rows["Brier, F_CS"]
     assert (row["Mixtral-8x7B (paper)"], row["mine"], row["mine, difference"]) == ("0.190", "0.100", "−0.090")
     assert rows["Brier, stated confidence"]["mine, difference"] == "–"
     assert "other" not in row
