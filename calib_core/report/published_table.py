@@ -61,8 +61,8 @@ def _difference_text(comparison: PublishedComparison, row: str, run: str) -> str
 
 
 def published_source(comparison: PublishedComparison) -> str:
-    """Where the published numbers are printed, how they were made, and what differences are from."""
-    source = f"{comparison.source}: {comparison.setting}."
+    """Where the published numbers are printed, how they were made, and what findings are judged by."""
+    source = f"{comparison.source}: {comparison.setting}. Findings are judged by {comparison.judged_by}."
     if not comparison.own_columns:
         return source
     return f"{source} Differences are from {comparison.reference}. {OTHER_DATA_NOTE}"

@@ -217,7 +217,7 @@ def test_full_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[
 
 def test_tokens_are_numbers_with_a_unit(data: Path, visit: Visit) -> None:
     for seen in (300_000_000_000, 12_800_000_000_000):
-        write_csv(data / f"{seen}.csv", quiz(60, model="red", tokens_seen=seen))
+        write_csv(data / f"{seen}.csv", quiz(60, model="red", tokens_seen=str(seen)))
     at = visit("training")
     assert screens.table(at, "Checkpoint", "Tokens seen")["Tokens seen"].to_list() == [0.3, 12.8]
     assert "at 300B tokens" in page_text(at)

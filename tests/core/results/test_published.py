@@ -73,13 +73,19 @@ def test_its_corners_and_its_sums() -> None:
 
 
 def sweep(
-    full: float | None, classwise: float | None, *, p: float = 0.005, n: int = 2000, band: float = 0.02
+    full: float | None,
+    classwise: float | None,
+    *,
+    p: float = 0.005,
+    n: int = 2000,
+    band: float = 0.02,
+    noise: float = 0.01,
 ) -> Sweep:
     """A sweep over the paper's M with these RSDs, whose draws' RSDs have bands `band` wide."""
 
     def curve(metric: str, rsd: float | None) -> SweepCurve:
         null = NullDistribution(
-            199, 0, *((0.01,) * 7,) * 3, p=(p,) * 7, rsd_median=0.5, rsd_low=0.5, rsd_high=0.5 + band
+            199, 0, *((noise,) * 7,) * 3, p=(p,) * 7, rsd_median=0.5, rsd_low=0.5, rsd_high=0.5 + band
         )
         return SweepCurve(metric, PAPER_BINS, (0.1,) * 7, {}, {}, rsd, 0, None, null, metric)
 
@@ -94,6 +100,12 @@ def sweep(
         (sweep(0.05, 0.4), "holds", "RSD 5.0 % against 40.0 %"),
         (sweep(0.4, 0.05), "fails", "RSD 40.0 % against 5.0 %"),
         (sweep(0.05, 0.4, p=0.3), "unknown", "its RSD is noise"),
+        (
+            sweep(0.4, 0.05, noise=0.06),
+            "unknown",
+            "more than half of Full-ECE at M = 500 is what chance gives",
+        ),
+        (sweep(0.05, 0.4, noise=0.06), "holds", "RSD 5.0 % against 40.0 %"),
         (sweep(0.4, 0.41), "unknown", "closer than noise allows to tell (1.4 %)"),
         (sweep(0.05, 0.4, n=29), "unknown", "below 30 rows"),
         (sweep(0.05, None), "unknown", "no cw-ECE: sums by class were not kept"),
@@ -230,7 +242,7 @@ def test_own_methods_stand_beside_the_chosen_column() -> None:
         table, {"a": "mine", "b": "other"}, {"a": True, "b": True}, "MathQA, Mixtral-8x7B"
     )
     rows = {row["Number"]: row for row in published_rows(result)}
-    row = rows["Brier, self-consistency, F_CS"]
+    row = rows["Brier, F_CS"]
     assert (row["Mixtral-8x7B (paper)"], row["mine"], row["mine, difference"]) == ("0.190", "0.100", "−0.090")
     assert rows["Brier, stated confidence"]["mine, difference"] == "–"
     assert "other" not in row
