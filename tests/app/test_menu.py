@@ -14,7 +14,7 @@ from pages.widgets.pickers import clicked_row
 from pages.widgets.shell import MENU, NO_RUNS, PAGES
 from predictions import quiz, write_csv
 from screens import Visit
-from token_files import write_checkpoints
+from token_files import positions, write_checkpoints, write_npz
 
 
 def reasons(at: screens.AppTest) -> dict[str, str]:
@@ -33,8 +33,12 @@ def test_the_menu_has_every_page_once() -> None:
     [
         (lambda data: write_csv(data / "quiz.csv", quiz(40)), {"sampling", "training"}),
         (write_checkpoints, {"abstention", "sampling", "groups"}),
+        (
+            lambda data: write_npz(data / "text.npz", positions(), model="text"),
+            {"abstention", "sampling", "groups", "training"},
+        ),
     ],
-    ids=["answers", "tokens"],
+    ids=["answers", "tokens", "one token run"],
 )
 def test_a_pale_link_gives_the_reason_that_its_page_gives(
     write: Callable[[Path], object], pale: set[str], data: Path, visit: Visit
