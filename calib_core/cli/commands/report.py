@@ -263,5 +263,5 @@ def _print_summary(result: Report, report_input: ReportInput, output: Path) -> N
     for id_, why in result.left_out.items():
         printer.print_line(f"Left out, {id_}: {why}")
     size = output.stat().st_size
-    pages, runs = plural(len(result.pages), "page"), plural(len(report_input.runs), "run")
-    printer.print_line(f"{output.name}: {pages} of {runs}, {size / 1000:,.0f} kB")
+    sections, runs = plural(len(result.pages), "section"), plural(len(report_input.runs), "run")
+    printer.print_line(f"{output.name}: {sections} of {runs}, {size / 1000:,.0f} kB")
