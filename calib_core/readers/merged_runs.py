@@ -67,10 +67,10 @@ def tables_as_parts(runs: Iterable[Run], label: str = "") -> list[Run]:
         The runs; those that name an evaluation stay as they are.
     label
         What the merged run is called, if its description is empty; by default, the common beginning of the
-        files' names.
+        files' names. Runs of different labels are never parts of one.
     """
     parts = [
-        replace(run, evaluation=_evaluation_of_table(run))
+        replace(run, evaluation=_evaluation_of_table(run) + (f", as {label}" if label else ""))
         if isinstance(run, AnswerRun) and run.evaluation is None
         else run
         for run in runs

@@ -48,6 +48,19 @@ def test_one_table_a_subject_is_one_run(data: Path, visit: Visit, capsys: pytest
     assert runs(visit("reliability")) == ["m-art", "m-law", "other"]
 
 
+def test_the_tables_of_two_models_become_two_runs(data: Path, visit: Visit) -> None:
+    """Their columns are the same, and nothing in them names the model."""
+    for model in ("m1", "m2"):
+        for seed, subject in enumerate(("law", "art")):
+            write_csv(data / f"{model}-{subject}.csv", rows(seed, 60))
+    page = visit("files")
+    page.toggle(key="join_tables").set_value(True).run()
+    for model in ("m1", "m2"):
+        page.text_input(key="join_pattern").set_value(f"{model}-*").run()
+        page.button(key="join").click().run()
+    assert runs(visit("reliability")) == ["m1", "m2"]
+
+
 def test_tables_of_other_columns_stay_apart(data: Path, visit: Visit) -> None:
     write_csv(data / "m-law.csv", rows(1, 60))
     write_csv(data / "m-art.csv", [{**row, "subject": "art"} for row in rows(2, 60)])

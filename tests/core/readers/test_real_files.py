@@ -274,7 +274,7 @@ def test_four_systems_taken_as_four_samples(extra_files: Path) -> None:
         [0.4435] * 3, abs=5e-5
     )
     briers = [score(evidence, "brier").value for evidence in evidences]
-    # The note counts 15 answers without a number as unparseable; three of them mark another answer.
+    # The note finds 15 answers without a number; 12 do not parse here.
     assert briers == pytest.approx([0.1389, 0.1659, 0.1249], abs=6e-4)
 
 
