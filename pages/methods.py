@@ -200,8 +200,8 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
 def pick_judged_answer(url_state: UrlState, selection: RunSelection) -> JudgedChoice:
     """Draw the choice of the judged answer, where a run has both a greedy and a majority answer."""
     options = selection.run_evidences[0].evidence.options
-    runs = {scored.run.id: scored.evidence.run for scored in selection.run_evidences}
-    if not any(isinstance(run, AnswerRun) and len(judged_choices(run, options)) > 1 for run in runs.values()):
+    scored_by_run = {scored.run.id: scored for scored in selection.run_evidences}
+    if not any(_has_both_answers(scored, options) for scored in scored_by_run.values()):
         return "own"
     picked = pick_segment(
         url_state,
@@ -212,6 +212,15 @@ def pick_judged_answer(url_state: UrlState, selection: RunSelection) -> JudgedCh
         "only the confidences differ.",
     )
     return cast("JudgedChoice", picked)
+
+
+def _has_both_answers(scored: RunEvidence, options: MethodOptions) -> bool:
+    """Return whether a run has both a greedy and a majority answer with outcomes, looked up once."""
+    run = scored.evidence.run
+    return isinstance(run, AnswerRun) and cached_result(
+        ("judged_choices", scored.run.id, scored.run.file.name, scored.run.file.stamp, options),
+        lambda: len(judged_choices(run, options)) > 1,
+    )
 
 
 def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ The sums are computed once and read by every result.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -358,6 +358,11 @@ class AnswerEvidence(Evidence):
     def cluster(self) -> NDArray[np.intp] | None:
         """Question of each usable row, numbered from 0, shape (n_used,); None where none is repeated."""
         return cluster_numbers(self.run, self.confidences.pairs.rows)
+
+    @cached_property
+    def last_split(self) -> dict[Hashable, dict[str, AnswerEvidence]]:
+        """How the rows were last split: by what → group → its evidence."""
+        return {}
 
     @cached_property
     def design_effect(self) -> float:

@@ -558,12 +558,22 @@ def groups_of_runs(
 
 
 def split_by_group(evidence: AnswerEvidence, group_by: GroupBy) -> dict[str, AnswerEvidence]:
-    """Group → the evidence of its rows, in order of first occurrence; rows without a group are left out."""
-    rows = row_groups(evidence.run, group_by).to_frame("group").with_row_index("at").drop_nulls("group")
-    return {
-        str(name): restrict_rows(evidence, part["at"].to_numpy().astype(np.intp))
-        for (name,), part in rows.partition_by("group", as_dict=True, maintain_order=True).items()
-    }
+    """Group → the evidence of its rows, in order of first occurrence; rows without a group are left out.
+
+    The last split is kept with the evidence, so that another metric or M does not judge the groups again.
+    """
+    last = evidence.last_split
+    if group_by not in last:
+        rows = row_groups(evidence.run, group_by).to_frame("group").with_row_index("at").drop_nulls("group")
+        parts = rows.partition_by("group", as_dict=True, maintain_order=True)
+        split = {
+            str(name): restrict_rows(evidence, part["at"].to_numpy().astype(np.intp))
+            for (name,), part in parts.items()
+        }
+        last.clear()
+        last[group_by] = split
+        return split
+    return last[group_by]
 
 
 def _groups_of_one_run(

@@ -44,6 +44,7 @@ KINDS_WITH_OWN_PROGRESS: Final = (
     "hidden_groups",
     "samples",
     "pages_without_content",
+    "judged_choices",
 )
 """Kinds of results that show a progress bar of their own while they are computed, or need none."""
 

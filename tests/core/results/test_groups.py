@@ -265,3 +265,13 @@ def test_real_choices_by_subject_and_by_shots(extra_files: Path) -> None:
     assert contrast.difference is not None
     assert round(contrast.difference.value, 3) == round(0.2154 - 0.2386, 3)
     assert contrast.difference.n_questions == 400
+
+
+def test_another_metric_does_not_judge_the_groups_again() -> None:
+    evidence = make_evidence()
+    first, again = split_by_group(evidence, SUBJECT), split_by_group(evidence, SUBJECT)
+    assert first is again
+    other = GroupBy("dataset", "data set", "rows")
+    assert set(evidence.last_split) == {SUBJECT}
+    split_by_group(evidence, other)
+    assert set(evidence.last_split) == {other}, "one split is kept, not all"

@@ -41,6 +41,15 @@ def test_one_method_stands_for_a_run_and_runs_stay_in_their_order() -> None:
     assert [look.run for look in result.by_every_method] == ["good", "good", "bad", "shy"]
 
 
+def test_a_method_that_is_not_shown_is_judged_once_it_is_asked_for() -> None:
+    shown, other = block_evidence(*CALIBRATED), block_evidence(*OVER)
+    result = summarise_runs({"good": [shown, other]})
+    assert (result.has_several_methods, result.has_judged_run) == (True, True)
+    assert ("verdict" in vars(shown), "verdict" in vars(other)) == (True, False)
+    assert [look.verdict.kind for look in result.by_every_method] == ["none", "over"]
+    assert "verdict" in vars(other)
+
+
 def test_the_method_a_person_would_use_stands_for_a_run() -> None:
     run = block_answers(*OVER, verbal_confidence=[0.5] * 300, p_true=[0.5] * 300)
     result = summarise_runs({"red": tuple(reversed(evidences(red=run)["red"]))})
