@@ -101,6 +101,10 @@ def test_how_many_unstored_values_reach_a_bin_is_bounded_by_the_rest() -> None:
     unseen = sums_of([Stored(9, 100, {0: 24, 1: 22}, 0, 24)]).unstored
     assert unseen is not None
     assert unseen.mass_bounds[10] == pytest.approx([0.54, 0.54, 0.44, *[0.0] * 7], abs=1e-12)
+    # .58 and .12 are stored, .3 is left (.30000000000000004 in floats): above .1 lie two values, not three.
+    unseen = sums_of([Stored(9, 100, {0: 58, 1: 12}, 0, 58)]).unstored
+    assert unseen is not None
+    assert unseen.mass_bounds[10] == pytest.approx([0.3, 0.24, *[0.0] * 8], abs=1e-12)
 
 
 def test_a_rest_on_an_edge_is_not_ambiguous() -> None:

@@ -129,3 +129,17 @@ def test_an_empty_table_is_one() -> None:
     assert len(markdown_cells(table.table_markdown(empty, RECIPE, "T"))) == 1
     assert table.table_latex(empty, RECIPE, "T").decode().count(r"\\") == 1
     assert pl.read_csv(table.table_csv(empty, RECIPE)).columns == [*frame().columns, "recipe"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_numeric"),
+    [
+        (["0.5", "1,200", "–", "−3.0e-05"], True),
+        (["0.1 to 0.2", "0.3 ± 0.1", "12 / 90", "0.0100 (few)", "50 %"], True),
+        (["0.5", ""], True),
+        (["", ""], False),
+        (["0.5", "x"], False),
+    ],
+)
+def test_columns_of_numbers_and_intervals_align_right(cells: list[str], is_numeric: bool) -> None:  # noqa: FBT001
+    assert table.is_numeric_column(pl.Series(cells)) is is_numeric
