@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import polars as pl
@@ -9,6 +10,8 @@ import polars as pl
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.classwise import classwise_figure, describe_classwise
+from calib_core.figures.layout import Figure
+from calib_core.figures.palette import Theme
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.reliability_log import log_reliability_figure
 from calib_core.inference.verdict import MIN_ROWS
@@ -76,6 +79,11 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
+def figure_of(evidence: Evidence, metric: str) -> Callable[[Reliability, Theme], Figure]:
+    """The figure that draws the diagram: on logarithmic axes where the classes are a whole vocabulary."""
+    return log_reliability_figure if pools_vocabulary(evidence, metric) else reliability_figure
+
+
 def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) -> Block:
     """One diagram, or bounds of the metric; raises Unavailable if there is neither."""
     evidence = report_input.evidence(run, method)
@@ -90,7 +98,7 @@ def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) 
         tile = metric_tile(bounds)
         return Block(run.title, method_title, tiles=(tile,), recipes=(bounds.recipe,), remarks=(str(reason),))
     metric_spec = METRICS[metric]
-    draw = log_reliability_figure if pools_vocabulary(evidence, metric) else reliability_figure
+    draw = figure_of(evidence, metric)
     return Block(
         title=run.title,
         method_title=method_title,
@@ -114,7 +122,7 @@ def _classwise_block(evidence: Evidence, run: ReportRun, metric: str, scheme: Sc
     """The ECE of every class, and the diagram of the class that is farthest off."""
     result = classwise(evidence, metric, scheme)
     farthest = result.diagram_of(int(result.table["class"][0]))
-    draw = log_reliability_figure if pools_vocabulary(evidence, metric) else reliability_figure
+    draw = figure_of(evidence, metric)
     return Block(
         title=run.title,
         method_title=METHODS[result.method].title,

@@ -8,14 +8,14 @@ from typing import Final
 
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.lines import describe_lines, lines_figure
-from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.figures.reliability import describe_reliability
 from calib_core.inference.verdict import MIN_ROWS, VERDICT_RECIPE
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
 from calib_core.report.sections.reliability import (
     bin_rows,
-    first_bin_dominates,
+    figure_of,
     reliability_caption,
     reliability_tiles,
 )
@@ -154,10 +154,9 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> Block:
         return Block(
             one.run.title, evidence.method.title, tiles=tiles, recipes=recipes, remarks=(*remarks, str(why))
         )
+    draw = figure_of(evidence, settings.metric)
     figure = ReportFigure.from_drawing(
-        lambda theme: reliability_figure(
-            result, theme, log_counts=first_bin_dominates(evidence, settings.metric)
-        ),
+        lambda theme: draw(result, theme),
         describe_reliability(result),
         narrow=True,
     )
