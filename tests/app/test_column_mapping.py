@@ -54,14 +54,14 @@ def test_a_mapping_is_applied_saved_and_deleted(data: Path, visit: Visit, tmp_pa
     assert file_states(at) == {"own.csv": "confirm the columns"}
     at = apply_mapping(at, "own.csv", {"how sure": "confidence", "was fine": "correct"})
     assert file_states(at) == {"own.csv": "loaded"}
-    assert all(text in page_text(at) for text in ("kept on this machine", "how sure as confidence"))
+    assert all(text in page_text(at) for text in ("saved on this machine", "how sure as confidence"))
     assert [block.proto.expanded for block in at.expander if "own" in block.label] == [True]
     again = visit("reliability")
     assert tiles(again)["Rows used / total"] == "80 / 80"
     at = go(again, "files")
     at.button(key="forget_own.csv").click()
     assert file_states(screens.run(at)) == {"own.csv": "confirm the columns"}
-    assert "kept on this machine" not in page_text(at)
+    assert "saved on this machine" not in page_text(at)
     assert list((tmp_path / "cache" / "calib" / "wishes").iterdir()) == []
     assert [path.name for path in data.iterdir()] == ["own.csv"]
     assert (data / "own.csv").read_bytes() == before
@@ -364,7 +364,7 @@ def test_a_mapping_of_an_upload_applies_only_to_its_session(data: Path, visit: V
         screens.run(at), "uploaded--own.jsonl", {"how sure": "confidence", "was fine": "correct"}
     )
     assert file_states(at) == {"own.jsonl": "loaded"}
-    assert "kept for this session" in page_text(at)
+    assert "saved for this session" in page_text(at)
     assert not (tmp_path / "cache").exists()
 
 

@@ -241,7 +241,7 @@ def test_token_and_answer_lines_differ_in_what_is_pooled() -> None:
     pooled = [text for text in lines.caveats if text.startswith("The lines pool different pairs")]
     assert len(lines.lines) == 2
     assert len(pooled) == 1
-    assert "one pair a position of a text" in pooled[0]
+    assert "one pair per position of a text" in pooled[0]
     assert "one pair per question" in pooled[0]
 
 
