@@ -112,7 +112,7 @@ def test_one_click_accepts_what_is_proposed_for_every_file(data: Path, visit: Vi
     write_csv(data / "fine.csv", quiz(40))
     write_csv(data / "notes.csv", [{"remark": "x"}])
     at = visit("files")
-    assert "3 files can be loaded once you agree on what their columns mean" in page_text(at)
+    assert "3 files can be loaded once you accept their column mappings" in page_text(at)
     at.button(key="accept_all").click()
     at = screens.run(at)
     states = file_states(at)

@@ -52,7 +52,7 @@ def compare(  # noqa: PLR0913  one parameter an option
     together: TogetherOption = False,
     pairs: PairsOption = False,
 ) -> int:
-    """Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.
+    """Which model is both accurate and well calibrated? Accuracy against Brier score, one point per run and method.
 
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric stand beside them. All are of the top label.
