@@ -162,7 +162,7 @@ def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) ->
     ]
     write_csv(data / "own.csv", rows)
     at = visit("files")
-    assert "because of its name and values from" in screens.plain(page_text(at))
+    assert "from its name and values from" in screens.plain(page_text(at))
     assert "mean confidence 68.3 %" in screens.plain(page_text(at))
     at = choose(at, "role_own.csv_0_confidence", "stars")
     assert at.button(key="accept_own.csv").disabled
