@@ -95,7 +95,7 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         url_state,
         "wanted",
         DEFAULT_TARGET_ACCURACY,
-        "Accuracy wanted",
+        "Target accuracy",
         "Type 0.9 or 90 %. The table shows the largest share answered at this accuracy.",
     )
     threshold = _share_input(

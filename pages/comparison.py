@@ -1,4 +1,4 @@
-"""The page Comparison: which model is both accurate and honest?"""
+"""The page Comparison: which model is both accurate and well calibrated?"""
 
 from __future__ import annotations
 

@@ -771,7 +771,7 @@ def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint])
 
 
 def _change_verb_phrase(change: float) -> str:
-    """ "let it rise by 0.040"; "leave the score unchanged" for accuracies equally far above and below ½."""
+    """ "raise the score by 0.040"; "leave the score unchanged" for accuracies equally far from ½."""
     if abs(change) < 0.0005:
         return "leave the score unchanged"
     return f"{'lower' if change < 0 else 'raise'} the score by {abs(change):.3f}"

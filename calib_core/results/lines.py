@@ -247,7 +247,7 @@ def _reliability_line(
 
 
 def _pooling_text(evidence: Evidence, *, dependent: bool, all_classes: bool) -> str:
-    """ "one pair a question", "a pair for every class of a position of a text (all classes, K=27)"."""
+    """ "one pair per question", "a pair for every class of a position of a text (all classes, K=27)"."""
     unit = "question" if evidence.unit == "rows" else "position of a text"
     if not dependent:
         return f"one pair per {unit}"

@@ -195,13 +195,13 @@ def test_a_fault_with_one_file_is_its_refusal(desk: Desk, caplog: pytest.LogCapt
 def test_start_says_on_how_many_files_it_stands(three: Path, visit: Visit, gate: Gate) -> None:
     assert three.is_dir()
     at = visit("start")
-    assert "What is below stands on 1 file of the folder." in page_text(at)
+    assert "This page shows 1 file of the folder" in page_text(at)
     assert list(table(at, "verdict")["run"]) == ["a"]
     assert at.code[0].value.endswith("\n1 of 3 files read")
     gate.open_all()
     finish()
     run(at)
-    assert "What is below" not in page_text(at)
+    assert "This page shows" not in page_text(at)
     assert "files read" not in at.code[0].value
     assert sorted(table(at, "verdict")["run"]) == ["a", "b", "c"]
 

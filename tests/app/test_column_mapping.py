@@ -54,14 +54,14 @@ def test_a_mapping_is_applied_saved_and_deleted(data: Path, visit: Visit, tmp_pa
     assert file_states(at) == {"own.csv": "confirm the columns"}
     at = apply_mapping(at, "own.csv", {"how sure": "confidence", "was fine": "correct"})
     assert file_states(at) == {"own.csv": "loaded"}
-    assert all(text in page_text(at) for text in ("kept on this machine", "how sure as confidence"))
+    assert all(text in page_text(at) for text in ("saved on this machine", "how sure as confidence"))
     assert [block.proto.expanded for block in at.expander if "own" in block.label] == [True]
     again = visit("reliability")
     assert tiles(again)["Rows used / total"] == "80 / 80"
     at = go(again, "files")
     at.button(key="forget_own.csv").click()
     assert file_states(screens.run(at)) == {"own.csv": "confirm the columns"}
-    assert "kept on this machine" not in page_text(at)
+    assert "saved on this machine" not in page_text(at)
     assert list((tmp_path / "cache" / "calib" / "wishes").iterdir()) == []
     assert [path.name for path in data.iterdir()] == ["own.csv"]
     assert (data / "own.csv").read_bytes() == before
@@ -112,7 +112,7 @@ def test_one_click_accepts_what_is_proposed_for_every_file(data: Path, visit: Vi
     write_csv(data / "fine.csv", quiz(40))
     write_csv(data / "notes.csv", [{"remark": "x"}])
     at = visit("files")
-    assert "3 files can be loaded once you agree on what their columns mean" in page_text(at)
+    assert "3 files can be loaded once you accept their column mappings" in page_text(at)
     at.button(key="accept_all").click()
     at = screens.run(at)
     states = file_states(at)
@@ -162,7 +162,7 @@ def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) ->
     ]
     write_csv(data / "own.csv", rows)
     at = visit("files")
-    assert "because of its name and values from" in screens.plain(page_text(at))
+    assert "from its name and values from" in screens.plain(page_text(at))
     assert "mean confidence 68.3 %" in screens.plain(page_text(at))
     at = choose(at, "role_own.csv_0_confidence", "stars")
     assert at.button(key="accept_own.csv").disabled
@@ -364,7 +364,7 @@ def test_a_mapping_of_an_upload_applies_only_to_its_session(data: Path, visit: V
         screens.run(at), "uploaded--own.jsonl", {"how sure": "confidence", "was fine": "correct"}
     )
     assert file_states(at) == {"own.jsonl": "loaded"}
-    assert "kept for this session" in page_text(at)
+    assert "saved for this session" in page_text(at)
     assert not (tmp_path / "cache").exists()
 
 

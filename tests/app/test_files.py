@@ -194,4 +194,4 @@ def test_a_file_without_a_right_answer_is_suspected_here_and_on_its_pages(data: 
     write_csv(data / "none.csv", [row | {"correct": 0} for row in quiz(40)])
     for page in ("files", "reliability", "concentration", "robustness", "abstention"):
         (warning,) = [box.value for box in visit(page).warning if "Suspicious" in box.value]
-        assert "not one of 40 answers counts as right" in warning
+        assert "none of 40 answers counts as right" in warning

@@ -118,7 +118,7 @@ def test_tokens_and_answers_stand_on_one_diagram_with_a_remark(data: Path, visit
     write_npz(data / "text.npz", positions(), model="gpt")
     at = visit("reliability", lines="quiz,gpt")
     assert len(legend_texts(at)) == 2
-    assert "What is pooled differs: " in page_text(at)
+    assert "The lines pool different pairs: " in page_text(at)
 
 
 def test_switches_go_to_the_lines_that_have_them(data: Path, visit: Visit) -> None:

@@ -136,7 +136,7 @@ def test_an_invalid_size_is_reported_and_a_too_large_one_refused(ten_samples: Pa
 def test_unavailable_sizes_leave_the_example_question(ten_samples: Path, visit: Visit) -> None:
     assert ten_samples.exists()
     at = visit("sampling", sizes="64")
-    assert "no question has so many samples" in page_text(at)
+    assert "no question has that many samples" in page_text(at)
     assert at.get("plotly_chart")[0].key == "clusters"
 
 

@@ -54,7 +54,7 @@ def test_a_mapping_by_mouse(server_with_renamed_columns: Server, browse: Browse,
     settled(page)
     page.get_by_role("button", name="Apply").click()
     settled(page)
-    expect(page.get_by_text("kept on this machine")).to_be_visible()
+    expect(page.get_by_text("saved on this machine")).to_be_visible()
     browser_pages.follow_link(page, "Reliability")
     assert browser_pages.tiles(page)["Rows used / total"] == "90 / 90"
     assert faultless(window)

@@ -22,7 +22,7 @@ def check(
     *,
     as_json: JsonOption = False,
 ) -> int:
-    """What is each file, what can it give, and what is wrong with it?"""
+    """Report each file's format, usable methods and bad rows."""
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
     for path, name in runner.input_files(input_files):

@@ -52,12 +52,12 @@ def compare(  # noqa: PLR0913  one parameter an option
     together: TogetherOption = False,
     pairs: PairsOption = False,
 ) -> int:
-    """Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.
+    """Compare accuracy and Brier score, one line per run and method.
 
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
-    named with --metric stand beside them. All are of the top label.
+    named with --metric are added. All use the top label.
 
-    Best are those that cannot be told from the best on the questions they share (paired t, Holm over all
+    Best: all that cannot be told apart from the best on common questions (paired t, Holm over all
     pairs). --pairs prints these differences, by skill, accuracy and Brier score, or --metric.
     """
     if pairs:

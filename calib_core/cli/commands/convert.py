@@ -43,7 +43,7 @@ def convert(
     as_json: JsonOption = False,
     together: TogetherOption = False,
 ) -> int:
-    """What do these files hold, in the project's own format?  It reads back to the same numbers.
+    """Convert files to Calib's own format.
 
     Several files become one if their runs can be told apart; files that are parts of one evaluation become
     one run. If one file is refused, nothing is written. Token-level files are reduced instead.

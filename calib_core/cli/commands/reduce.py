@@ -37,10 +37,10 @@ def reduce(
     output: OutputOption,
     as_json: JsonOption = False,
 ) -> int:
-    """Which sums do these token-level files come to?  All runs are saved in one small, exact file.
+    """Save the sums of token-level files in one small, exact file.
 
-    Files that say the same of their run are parts of it, and are added up. If one file is refused, nothing
-    is written: what lacks a part would look whole.
+    Files of the same run are added up. If one file is refused, nothing is written, because sums without one
+    part would look complete.
     """
     runner = Runner()
     elements: list[JsonElement] = []

@@ -115,9 +115,9 @@ def report(  # noqa: PLR0913  one parameter an option
     question_bin: QuestionBinOption = None,
     together: TogetherOption = False,
 ) -> int:
-    """What do these files say, as one HTML file to send: figures, tables, recipes, checksums?
+    """Write a report: one HTML file with figures, tables, recipes and checksums.
 
-    It works offline and can be printed. Files that are parts of one evaluation are one run.
+    The report works offline and can be printed. Files that are parts of one evaluation are one run.
     """
     runner = Runner()
     scheme, options = Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)

@@ -61,9 +61,9 @@ def samples(  # noqa: PLR0913  one parameter an option
     unparseable: UnparseableOption = "own",
     together: TogetherOption = False,
 ) -> int:
-    """How many samples are enough for self-consistency?
+    """Find how many samples are enough for self-consistency.
 
-    Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
+    Subsets of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
     plan = _plan(_parse_sizes(sizes_text), repeats, seed, methods, metrics)
     runner, printer = Runner(), ResultPrinter()

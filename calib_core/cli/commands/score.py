@@ -52,9 +52,9 @@ def score(  # noqa: PLR0913  one parameter an option
     together: TogetherOption = False,
     tolerance: ToleranceOption = DEFAULT_TOLERANCE,
 ) -> int:
-    """How good is each method, as one number a metric, and can it be believed?
+    """Compute every metric of every method, with intervals and a verdict.
 
-    --metric verdict gives the verdict alone: over, under, extreme, timid, tolerable, none or few. Of several
+    --metric verdict prints only the verdict: over, under, extreme, timid, tolerable, none or few. For several
     verdicts, q is p corrected for all of them (Benjamini–Hochberg).
     """
     request = CommandRequest.from_options(

@@ -47,10 +47,10 @@ def sweep(  # noqa: PLR0913  one parameter an option
     unparseable: UnparseableOption = "own",
     together: TogetherOption = False,
 ) -> int:
-    """Does the number depend on M, and by how much more than noise makes it?
+    """Compute metrics over the number of bins M, compared with noise.
 
-    Every value stands beside what confidences that are exactly right would give (median, 5th and 95th
-    percentile of draws).
+    Beside every value: what a perfectly calibrated model would score (median, 5th and 95th percentile of
+    draws).
     """
     bin_counts = _parse_bins(bins_text)
     request = CommandRequest.from_options(

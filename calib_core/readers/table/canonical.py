@@ -250,7 +250,7 @@ def _parse_reported(entry: object) -> ReportedMetric | None:
 
 CANONICAL: Final = Format(
     "canonical",
-    "the project's own answers format",
+    "Calib's own answer format",
     "the metadata 'calib'",
     frozenset({"parquet", "arrow", "json lines"}),
     recognises,

@@ -37,7 +37,7 @@ from calib_core.wording import (
     plural,
 )
 
-ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and honest?"
+ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and well calibrated?"
 
 MEASURES_PER_POINT: Final = 2
 """Numbers estimated for each point, with intervals: accuracy and Brier score."""

@@ -52,7 +52,7 @@ def test_judged_answer_and_remarks_are_printed_once(call: Call, tmp_path: Path, 
 @pytest.mark.parametrize("verb", ["score", "check", "bins"])
 def test_a_suspicious_accuracy_is_said(call: Call, tmp_path: Path, verb: str) -> None:
     wrong = write(tmp_path, "wrong.csv", "confidence,correct\n" + "0.9,0\n" * 40)
-    warning = "Suspicious: not one of 40 answers counts as right."
+    warning = "Suspicious: none of 40 answers counts as right."
     assert call(verb, wrong).out.count(f"given: {warning}") == 1
     assert any(warning in remark for remark in call("check", wrong, "--json").element["remarks"]["given"])
 

@@ -123,7 +123,7 @@ def test_alike_messages_of_many_files_are_said_once(
     lines = capsys.readouterr().err.splitlines()
     assert sum("has no column that Calib recognises (columns: 'conf', 'hit')" in line for line in lines) == 2
     assert lines[-1].startswith(
-        "Also for 4 other files (subject1.csv, subject2.csv, subject3.csv, …): subject0.csv was taken for a"
+        "Also for 4 other files (subject1.csv, subject2.csv, subject3.csv, …): subject0.csv has no column"
     )
     assert any("other.csv" in line for line in lines)
 

@@ -87,8 +87,8 @@ def test_an_unavailable_size_is_reported_and_null(call: Call, tmp_path: Path) ->
     answer = call("samples", quiz(tmp_path), "--sizes", "4,64", "--metric", "ece", "--json")
     assert answer.code == 0
     assert answer.elements[0]["sizes"]["64"] == {"mean": None, "std": None, "draws": 0}
-    assert "no question has so many samples" in answer.elements[0]["refused"]["64"]
-    assert "no question has so many samples" in answer.err
+    assert "no question has that many samples" in answer.elements[0]["refused"]["64"]
+    assert "no question has that many samples" in answer.err
 
 
 def test_samples_that_do_not_parse_are_counted_as_chosen(call: Call, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_what_is_not_a_list_of_sizes_is_refused(call: Call, tmp_path: Path, size
         (("--metric", "nothing"), "There is no metric"),
         (("--within", "0"), "above 0"),
         (("--within", "nan"), "above 0"),
-        (("--sizes", "64"), "no question has so many samples"),
+        (("--sizes", "64"), "no question has that many samples"),
         (("--repeats", "0"), "'--repeats'"),
         (("--seed", "-1"), "'--seed'"),
     ],

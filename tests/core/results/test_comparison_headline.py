@@ -84,7 +84,7 @@ def test_few_rows_are_described_as_few_and_never_beat_many() -> None:
     seen: dict[str, Evidence] = {"a": two, "b": model_run("b", 80), "c": model_run("c", 60)}
     comparison = compare_runs(seen)
     assert comparison.headline.endswith(". b has the highest accuracy, 40.0 %.")
-    assert "1 of 3 points stands on fewer than 30 rows, too few to be called the best." in comparison.caveats
+    assert "1 of 3 points has fewer than 30 rows, too few to be called the best." in comparison.caveats
     assert compare_runs({"a": model_run("a", 1, of=1)}).headline.startswith(
         "1 row is too few for a verdict: "
     )

@@ -68,7 +68,7 @@ def test_six_in_perfect_order_are_more_than_chance() -> None:
         "Brier score falls as accuracy rises: ρ = −1.00 over 6 models (95 % interval −1.00 to "
         f"−{abs(found.correlation.high):.2f}, p = 0.003). Between the least accurate run (m0, 30.0 %) and "
         "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (95 % interval −0.164 to −0.136 on "
-        "100 common questions); a(1−a) alone would let it fall by 0.050."
+        "100 common questions); a(1−a) alone would lower the score by 0.050."
     )
 
 
@@ -119,7 +119,7 @@ def test_a_change_within_its_interval_counts_as_none() -> None:
     wide = [make_point("a", 0.3, 0.2), make_point("b", 0.5, 0.15)]
     assert trend(*wide, change=change_of(-0.05, 0.141)).headline.endswith(
         "the Brier score does not change clearly: −0.050 (95 % interval −0.191 to +0.091 on 100 common "
-        "questions); a(1−a) alone would let it rise by 0.040."
+        "questions); a(1−a) alone would raise the score by 0.040."
     )
 
 
@@ -147,7 +147,7 @@ def test_without_common_questions_nothing_is_said_of_chance() -> None:
     apart = [make_point("a", 0.3, 0.2), make_point("b", 0.5, 0.3)]
     assert trend(*apart).headline.endswith(
         "the Brier score differs by +0.100; the two runs share too few questions for a test; a(1−a) alone "
-        "would let it rise by 0.040."
+        "would raise the score by 0.040."
     )
 
 

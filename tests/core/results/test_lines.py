@@ -267,10 +267,10 @@ def test_token_and_answer_lines_differ_in_what_is_pooled() -> None:
     tokens = dense_evidence(probs, target)
     answers = given_evidence([0.6] * 200, [1, 0] * 100)
     lines = reliability_lines({"t": tokens, "a": answers})
-    pooled = [text for text in lines.caveats if text.startswith("What is pooled differs")]
+    pooled = [text for text in lines.caveats if text.startswith("The lines pool different pairs")]
     assert len(lines.lines) == 2
     assert len(pooled) == 1
-    assert "one pair a position of a text" in pooled[0]
+    assert "one pair per position of a text" in pooled[0]
     assert "one pair per question" in pooled[0]
 
 
