@@ -211,7 +211,7 @@ def test_a_view_that_is_not_there_is_said_and_bins_are_shown(data: Path, visit: 
 def test_a_text_has_no_view_without_bins_and_says_why(data: Path, visit: Visit) -> None:
     write_npz(data / "text.npz", positions(), model="text")
     at = visit("reliability", view="isotonic")
-    assert "needs every single confidence" in at.warning[0].value
+    assert "needs the single confidence of each row" in at.warning[0].value
     assert "Isotonic and smooth views are not available" in page_text(at)
     assert figure(at, "reliability")
 

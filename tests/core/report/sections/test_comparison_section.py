@@ -35,9 +35,9 @@ def test_the_interval_note_names_only_drawn_metrics() -> None:
         axes: comparison_caption(compare_runs(seen, *axes))
         for axes in (("accuracy", "brier"), ("ece", "accuracy"))
     }
-    assert "held the truth in 94 to 100 % of data sets for Brier." in said["accuracy", "brier"]
+    assert "contained the true value in 94 to 100 % of data sets for Brier." in said["accuracy", "brier"]
     assert "ECE" not in said["accuracy", "brier"]
-    assert "held the truth in 96 to 100 % of data sets for ECE." in said["ece", "accuracy"]
+    assert "contained the true value in 96 to 100 % of data sets for ECE." in said["ece", "accuracy"]
     both = comparison_caption(compare_runs(seen, "ece", "brier"))
     assert "96 to 100 % of data sets for ECE, in 94 to 100 % of data sets for Brier." in both
     assert "simulations" not in comparison_caption(compare_runs(seen, "accuracy", "mce"))
