@@ -92,7 +92,7 @@ def _open_dialog(runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]) ->
     if found != draft["found"]:  # the table is drawn anew, with what was edited so far
         draft |= {"found": found, "base": found_runs(draft["frame"], found), "drawn": draft["drawn"] + 1}
     base: pl.DataFrame = draft["base"]
-    edited = st.data_editor(
+    edited: Any = st.data_editor(
         base,
         key=f"runs_editor_{draft['drawn']}",
         hide_index=True,
