@@ -22,7 +22,7 @@ JOINED_TO_SEVERAL: Final = (
 )
 
 _TROUBLE: Final = "trouble_with_joining"
-_MAX_NAMES_SHOWN: Final = 6
+_MAX_NAMES_SHOWN: Final = 3
 
 
 def show_joined_tables(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> None:
@@ -64,9 +64,9 @@ def show_joined_tables(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -
         for name, parts in joined.items():
             with st.container(horizontal=True, vertical_alignment="center"):
                 n_runs = sum(not set(parts).isdisjoint(run.part_files) for run in runs)
-                apart = f" {JOINED_TO_SEVERAL.format(n_runs)}" if n_runs > 1 else ""
+                apart = f". {JOINED_TO_SEVERAL.format(n_runs)}" if n_runs > 1 else ""
                 st.caption(
-                    escape_markdown(f"{name}: {plural(len(parts), 'file')}, {_names_text(parts)}.{apart}")
+                    escape_markdown(f"{name}: {plural(len(parts), 'file')}, {_names_text(parts)}{apart}")
                 )
                 st.button(
                     "Take apart",
