@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme
+from calib_core.inference import calibration_test
 from calib_core.inference.calibration_test import (
     FINEST,
     FIRST_DRAWS,
@@ -194,3 +195,10 @@ def test_rows_that_share_no_cluster_are_independent() -> None:
 def test_no_rows_are_refused() -> None:
     with pytest.raises(ValueError, match="needs rows"):
         cox_test([], [])
+
+
+def test_a_drawn_float32_is_below_the_threshold_where_it_is_below_the_confidence() -> None:
+    confidence = np.concatenate([[0.0, 1.0, 0.1, 0.9, 1e-12], np.random.default_rng(0).random(1000)])
+    threshold = calibration_test._float32_at_least(confidence)
+    for drawn in (np.nextafter(threshold, np.float32(0)), threshold, np.nextafter(threshold, np.float32(2))):
+        assert ((drawn < threshold) == (drawn.astype(np.float64) < confidence)).all()
