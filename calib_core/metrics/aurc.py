@@ -53,8 +53,8 @@ AURC: Final = Metric(
     title_in_sentence="AURC",
     recipe_name="AURC",
     meaning=(
-        "Area under the risk–coverage curve: the share of wrong answers among the most confident ones, "
-        "averaged over all coverages. Lower is better; AURC rewards both accuracy and ranking."
+        "The share of wrong answers if only the most confident are given, averaged over how many are: "
+        "lower is better, and it rewards both accuracy and ranking."
     ),
     source="Geifman 2017: mean over rows i of the share wrong among the rows with a confidence ≥ c_i",
     needs="pairs",
@@ -65,5 +65,5 @@ AURC: Final = Metric(
     compute=aurc,
     required_sums="values",
     interval_method="none",
-    no_interval_reason="a bootstrap interval held the true value in only 58 to 97 % of simulated data sets",
+    no_interval_reason="a bootstrap held the truth in only 58 to 97 % of simulated data sets",
 )

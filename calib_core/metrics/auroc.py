@@ -34,8 +34,9 @@ AUROC: Final = Metric(
     title_in_sentence="AUROC",
     recipe_name="AUROC",
     meaning=(
-        "The probability that a right answer has a higher confidence than a wrong one (ties count half). "
-        "Higher is better; 0.5 is no better than guessing. AUROC measures ranking, not calibration."
+        "The chance that a right answer was given more confidence than a wrong one, ties counted half: "
+        "higher is better, 0.5 tells nothing, and it says whether confidence ranks, not whether it is "
+        "calibrated."
     ),
     source="Mann–Whitney U of confidence against correctness / (rights · wrongs)",
     needs="pairs",

@@ -34,8 +34,8 @@ BIAS: Final = Metric(
     title_in_sentence="bias",
     recipe_name="bias",
     meaning=(
-        "Mean confidence minus accuracy: above 0 is over-confident, below 0 under-confident. Closest to 0 "
-        "is best, but gaps of opposite sign cancel."
+        "Mean confidence minus accuracy: above 0 is over-confident, below 0 under-confident, and nearest "
+        "to 0 is best, though gaps of opposite sign cancel here."
     ),
     source="mean c − mean y",
     needs="pairs",

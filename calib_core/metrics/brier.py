@@ -99,10 +99,10 @@ BRIER: Final = Metric(
     title_in_sentence="Brier score",
     recipe_name="Brier",
     meaning=(
-        "The mean squared distance between confidence and outcome, without bins. Lower is better: the score "
-        "rewards both accuracy and calibration. Always stating 50 % scores 0.25."
+        "The mean squared distance between confidence and outcome: it rewards being right as well "
+        "as being honest, and needs no bins; lower is better, and always saying 50 % scores 0.25."
     ),
-    source="Brier 1950, of one confidence per row: mean (c − y)²; self-consistency paper (Wang et al. 2024)",
+    source="Brier 1950, of one confidence a row: mean (c − y)²; self-consistency paper (Wang et al. 2024)",
     needs="pairs",
     low=0.0,
     high=1.0,
@@ -126,8 +126,8 @@ BRIER_SKILL: Final = Metric(
     title_in_sentence="Brier skill score",
     recipe_name="Brier skill",
     meaning=(
-        "The Brier score relative to always stating the accuracy. Higher is better: 1 is perfect; below 0, "
-        "the confidences are worse than that constant."
+        "The Brier score against that of always stating the accuracy: higher is better, 1 is perfect, and "
+        "below 0 the confidences are worse than that constant."
     ),
     source="Murphy 1973: 1 − Brier / (a(1 − a)) for the accuracy a",
     needs="pairs",
@@ -138,7 +138,7 @@ BRIER_SKILL: Final = Metric(
     compute=brier_skill_of_sums,
     required_sums="squares",
     interval_method="none",
-    no_interval_reason="a bootstrap interval contained the true value in 87 to 100 % of simulated data sets",
+    no_interval_reason="a bootstrap held the truth in 87 to 100 % of simulated data sets",
     linearise=_linearised_brier_skill,
 )
 

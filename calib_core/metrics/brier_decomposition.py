@@ -135,10 +135,10 @@ BRIER_MISCALIBRATION: Final = Metric(
     title_in_sentence="miscalibration (Brier)",
     recipe_name="Brier miscalibration, CORP",
     meaning=(
-        "The part of the Brier score that recalibration would remove. Lower is better; on finite data, a "
-        "calibrated model is slightly above 0."
+        "The part of the Brier score that recalibrating the confidences would remove: lower is better, "
+        "and on finite data even a calibrated model shows a little."
     ),
-    source=f"{_SOURCE}: Brier score minus that of isotonic recalibration",
+    source=f"{_SOURCE}: Brier score less that of isotonic recalibration",
     needs="pairs",
     low=0.0,
     high=1.0,
@@ -156,10 +156,10 @@ BRIER_DISCRIMINATION: Final = Metric(
     title_in_sentence="discrimination (Brier)",
     recipe_name="Brier discrimination, CORP",
     meaning=(
-        "How much better the recalibrated confidences are than always stating the accuracy. Higher is "
-        "better; 0 means that the confidence does not tell right answers from wrong ones."
+        "By how much the recalibrated confidences beat always stating the accuracy: higher is better, "
+        "and 0 means that confidence does not tell right answers from wrong ones."
     ),
-    source=f"{_SOURCE}: a(1 − a) minus the Brier score of isotonic recalibration",
+    source=f"{_SOURCE}: a(1 − a) less the Brier score of isotonic recalibration",
     needs="pairs",
     low=0.0,
     high=0.25,
@@ -177,8 +177,8 @@ BRIER_UNCERTAINTY: Final = Metric(
     title_in_sentence="uncertainty (Brier)",
     recipe_name="Brier uncertainty, CORP",
     meaning=(
-        "The Brier score of always stating the accuracy. Lower is better; the maximum, 0.25, is at an "
-        "accuracy of 50 %."
+        "The Brier score of always stating the accuracy, which depends on the accuracy alone: lower is "
+        "better, and it is largest, 0.25, where half of the answers are right."
     ),
     source=f"{_SOURCE}: a(1 − a) of the accuracy a",
     needs="pairs",
@@ -188,5 +188,5 @@ BRIER_UNCERTAINTY: Final = Metric(
     binned=False,
     compute=brier_uncertainty,
     interval_method="none",
-    no_interval_reason="it depends only on the accuracy, which has one",
+    no_interval_reason="it says the same as the accuracy, which has one",
 )

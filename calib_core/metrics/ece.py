@@ -45,9 +45,9 @@ ECE: Final = Metric(
     title_in_sentence="ECE",
     recipe_name="ECE-L1",
     meaning=(
-        "Expected calibration error: the average distance between confidence and accuracy over the bins, "
-        "weighted by the rows of each bin. Lower is better; 0 means that confidence and accuracy agree in "
-        "every bin."
+        "Expected calibration error: the average distance between confidence and accuracy over the "
+        "bins, each weighted by its rows; lower is better and 0 means that confidence and accuracy "
+        "agree in every bin."
     ),
     source="Full-ECE paper (Liu et al. 2024), eq. 3; self-consistency paper (Wang et al. 2024), eq. 6",
     needs="pairs",
@@ -74,10 +74,10 @@ ACE: Final = Metric(
     title_in_sentence="ACE",
     recipe_name="ACE-L1",
     meaning=(
-        "Adaptive calibration error: ECE over bins with about the same number of rows; rows of equal "
-        "confidence stay together. Lower is better."
+        "Adaptive calibration error: ECE over bins of about equally many rows, so that no bin is "
+        "thin and rows of equal confidence stay together; lower is better."
     ),
-    source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, of one confidence per row, weighted by count",
+    source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, of one confidence a row, weighted by count",
     needs="pairs",
     low=0.0,
     high=1.0,
@@ -119,8 +119,8 @@ ECE_DEBIASED_SQ: Final = Metric(
     title_in_sentence="debiased squared ECE",
     recipe_name="squared ECE-L2, debiased",
     meaning=(
-        "The squared gap over the bins, corrected for chance, so that runs of different length compare "
-        "fairly. Lower is better; about 0 for a calibrated model, and chance can push the value below 0."
+        "The squared gap over the bins without what chance adds to it, so that runs of different length "
+        "compare fairly: lower is better, about 0 if calibrated, and chance can push it below 0."
     ),
     source=(
         "Bröcker 2012, Kumar et al. 2019: Σ_b (S_b² − Σ d²) / (n (n_b − 1)), d = c − y; bins with one pair "

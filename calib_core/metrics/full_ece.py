@@ -41,8 +41,8 @@ FULL_ECE: Final = Metric(
     title_in_sentence="Full-ECE",
     recipe_name="Full-ECE-L1",
     meaning=(
-        "The distance between probability and frequency over the probabilities of all choices, pooled in "
-        "one set of bins and divided by the number of rows. From 0 to 2; lower is better."
+        "The distance between probability and frequency over the probabilities of all choices, pooled "
+        "in one set of bins and divided by the rows; from 0 to 2, lower is better."
     ),
     source="Full-ECE paper (Liu et al. 2024), eq. 11-13",
     needs="distribution",
@@ -88,8 +88,8 @@ FULL_ECE_MASS: Final = Metric(
     title_in_sentence="mass-weighted Full-ECE",
     recipe_name="Full-ECE-L1, mass-weighted",
     meaning=(
-        "Full-ECE with each choice weighted by its own probability: the expected error of an answer sampled "
-        "from the model. From 0 to 1; lower is better."
+        "Full-ECE with each choice weighted by its own probability, which is the error to expect of an "
+        "answer sampled from the model; from 0 to 1, lower is better."
     ),
     source="Full-ECE paper (Liu et al. 2024), eq. 8-9 read as sampling",
     needs="distribution",

@@ -30,8 +30,8 @@ MCE: Final = Metric(
     title_in_sentence="MCE",
     recipe_name="MCE",
     meaning=(
-        "Maximum calibration error: the distance between confidence and accuracy in the worst bin, even if "
-        "that bin has few rows. Lower is better."
+        "Maximum calibration error: the distance between confidence and accuracy in the worst bin, "
+        "however few rows that bin has; lower is better."
     ),
     source="Naeini et al. 2015: max over non-empty bins of |accuracy − confidence|",
     needs="pairs",
@@ -42,5 +42,5 @@ MCE: Final = Metric(
     compute=mce,
     all_labels=True,
     interval_method="none",
-    no_interval_reason="no interval is valid for a maximum over bins",
+    no_interval_reason="no method covers a maximum over bins",
 )

@@ -41,8 +41,8 @@ NLL: Final = Metric(
     title_in_sentence="negative log-likelihood",
     recipe_name="NLL",
     meaning=(
-        "The mean of −ln of the probability of the right answer (nats). Lower is better; a single right "
-        "answer with probability 0 makes the value infinite."
+        "The mean of −ln of the probability given to the right answer (nats): lower is better, and one "
+        "right answer that was given probability 0 makes it infinite."
     ),
     source="mean over rows of −ln p_y",
     needs="distribution",

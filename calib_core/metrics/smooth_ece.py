@@ -137,7 +137,8 @@ SMOOTH_ECE: Final = Metric(
     title_in_sentence="smooth ECE",
     recipe_name="smECE, reflected Gaussian kernel",
     meaning=(
-        "ECE with a smooth kernel instead of bins, so there is no number of bins to choose. Lower is better."
+        "ECE with a smooth kernel in place of bins, as wide as the error it finds: lower is better, and "
+        "no number of bins has to be chosen."
     ),
     source="Błasiok, Nakkiran 2023: the σ at which ∫ |mean of K_σ(t, c)·(y − c)| dt = σ",
     needs="pairs",

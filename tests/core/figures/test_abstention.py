@@ -79,7 +79,7 @@ def test_the_target_accuracy_is_a_level_with_a_ring_where_it_is_last_reached() -
     assert set(levels) == {0.55, 0.75}
     assert levels[0.55] != levels[0.75]
     words = [note["text"] for note in figure["layout"]["annotations"]]
-    assert words == ["answer all: 55.0 %", "wanted: 75 %"]
+    assert words == ["answer all: 55.0 %", "target: 75 %"]
 
 
 def test_the_legend_has_a_line_for_each_of_its_entries() -> None:
@@ -94,7 +94,7 @@ def test_the_legend_has_a_line_for_each_of_its_entries() -> None:
 def test_what_is_not_reached_has_no_ring() -> None:
     figure = abstention_figure([LADDER], LIGHT, target_accuracy=0.99, threshold=0.95)
     assert [trace for trace in figure["data"] if trace["mode"] == "markers"] == []
-    assert "wanted: 99 %" in [note["text"] for note in figure["layout"]["annotations"]]
+    assert "target: 99 %" in [note["text"] for note in figure["layout"]["annotations"]]
 
 
 def sampled_curves() -> list[AbstentionCurve]:
@@ -153,10 +153,10 @@ def test_what_is_drawn_gives_the_range() -> None:
 def test_labels_are_placed_where_nothing_is_drawn() -> None:
     """A line that comes down through the wanted accuracy at the left, as rings do there."""
     steep = abstention_curve(block_evidence((0.95, 40, 38), (0.9, 60, 46), (0.5, 4000, 1800)))
-    note = notes(abstention_figure([steep], LIGHT, target_accuracy=0.9))["wanted: 90 %"]
+    note = notes(abstention_figure([steep], LIGHT, target_accuracy=0.9))["target: 90 %"]
     assert note["x"] > 0.2
     flat = notes(abstention_figure([LADDER], LIGHT, target_accuracy=0.75))
-    assert flat["wanted: 75 %"]["x"] < 0.1
+    assert flat["target: 75 %"]["x"] < 0.1
 
 
 @pytest.mark.parametrize("wanted", [0.5, 0.54, 0.56])

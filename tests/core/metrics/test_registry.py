@@ -44,7 +44,7 @@ def test_the_help_text_is_one_sentence_that_says_which_way_is_better(metric_id: 
     metric = METRICS[metric_id]
     assert metric.meaning.endswith(".")
     assert ". " not in metric.meaning
-    direction = {"lower": "lower is better", "higher": "higher is better", "zero": "Closest to 0 is best"}
+    direction = {"lower": "lower is better", "higher": "higher is better", "zero": "nearest to 0 is best"}
     assert direction[metric.direction] in metric.meaning
     assert metric.source
 

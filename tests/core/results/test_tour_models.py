@@ -26,7 +26,7 @@ def test_one_run_is_best_by_both_numbers() -> None:
         "On their common questions, this Brier score is clearly lower than every other run's, so a is the "
         "model to trust. For scale: always stating 75.5 %"
     ) in step.sentences[1]
-    assert step.sentences[1].endswith("and its own score is better than that.")
+    assert step.sentences[1].endswith("and the score of a is better than that.")
     assert isinstance(step.picture, Comparison)
 
 
@@ -62,7 +62,7 @@ def test_the_best_score_worse_than_a_constant_is_not_to_be_trusted() -> None:
         "models", block_answers((0.9, 400, 200), model="a"), block_answers((1.0, 400, 40), model="b")
     )
     assert "so a comes first. For scale: always stating 50.0 % would score 0.2500" in step.sentences[1]
-    assert step.sentences[1].endswith("its own score is worse than that.")
+    assert step.sentences[1].endswith("the score of a is worse than that.")
 
 
 def test_only_runs_of_one_data_set_and_confidence() -> None:
@@ -82,7 +82,7 @@ def test_texts_are_not_compared_with_answers() -> None:
     text = token_run(dense_sums(*random_rows(100, 4)))
     step = make_step("models", text, text, block_answers(*OVER, dataset=None), method="tokens")
     assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, ")
-    assert step.selection_note.startswith("Both runs whose files name no data set that give ")
+    assert step.selection_note.startswith("Both runs whose files name no data set with ")
     alone = make_step("models", block_answers(*OVER, dataset=None))
     assert alone.selection_note.startswith("It is the only run whose file names no data set that gives ")
 
