@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ def runs(page: AppTest) -> list[str]:
     return [option for box in page.selectbox if box.label == "Run" for option in box.options]
 
 
-def rows(seed: int, n: int) -> list[dict[str, object]]:
+def rows(seed: int, n: int) -> list[dict[str, Any]]:
     columns = ("confidence", "correct")
     return [{name: row[name] for name in columns} | {"id": at} for at, row in enumerate(quiz(n, seed=seed))]
 
