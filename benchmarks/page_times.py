@@ -1,7 +1,7 @@
 """Measure how long a person waits for the pages on the demo data, in a browser, and what the browser loads.
 
-Starts the server as `make run` does, on a cache folder that is empty, then on the same folder again, and opens
-Start in a browser without anything kept. From there it follows the menu to every page twice, and moves each
+Starts the server as `make run` does, on a cache folder that is empty, then on the same folder again, and
+opens Start in a browser without anything kept. From there it follows the menu to every page twice, and moves each
 page's main control. A page counts as shown when its script rests, all its tables and charts are drawn, and
 nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this script.
 """
@@ -14,28 +14,29 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from benchmark_page import date_line, table, write_page
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
 import app_server
 import chromium
 import window
-from benchmark_page import date_line, table, write_page
 from browser_pages import follow_link
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
-
 from pages.widgets.shell import PAGES
 
 STARTS: Final = ("first start", "next start")
 FIRST: Final = "start"
 
 INTRODUCTION: Final = (
-    "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the script at "
-    "rest and every table and chart drawn; the median of {times} servers. First start: the server's cache "
-    "folder is empty. Next start: it holds what the first start kept. The browser has nothing kept at either. "
-    "From the server's start: the process of Python included."
+    "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the "
+    "script at rest and every table and chart drawn; the median of {times} servers. First start: the server's cache "
+    "folder is empty. Next start: it holds what the first start kept. The browser has nothing kept at "
+    "either. From the server's start: the process of Python included."
 )
 
 
@@ -76,7 +77,9 @@ def count_bytes(session: CDPSession) -> list[int]:
 
 def step(page: Page) -> Callable[[], object] | None:
     """What moves the first control of the page by one: a slider, else the first button of a choice."""
-    sliders = page.locator("[data-testid=stSidebar] input[type=range], [data-testid=stMain] input[type=range]")
+    sliders = page.locator(
+        "[data-testid=stSidebar] input[type=range], [data-testid=stMain] input[type=range]"
+    )
     if sliders.count():
         sliders.first.focus()
         return lambda: page.keyboard.press("ArrowRight")
@@ -101,7 +104,8 @@ def visit_all(browser: Browser, waits: Waits, start: str, data: Path | None, hom
             for id_, info in PAGES.items():
                 if id_ != FIRST:
                     name = f"{start}: {id_}, {way}"
-                    waits.note(name, seconds_until_shown(shown.page, lambda: follow_link(shown.page, info.title)))
+                    go = partial(follow_link, shown.page, info.title)
+                    waits.note(name, seconds_until_shown(shown.page, go))
                 if way == "again" and (move := step(shown.page)) is not None:
                     window.settled(shown.page)
                     waits.note(f"{start}: {id_}, step", seconds_until_shown(shown.page, move))
@@ -118,25 +122,40 @@ def lines(waits: Waits, n_bytes: int, times: int) -> Iterator[str]:
     yield INTRODUCTION.format(times=times)
     yield ""
     rows = (
-        (start, waits.median(f"{start}: server answers"), waits.median(f"{start}: {FIRST}")) for start in STARTS
+        (start, waits.median(f"{start}: server answers"), waits.median(f"{start}: {FIRST}"))
+        for start in STARTS
     )
     yield from table(("", "server answers, s", "Start is shown, s"), rows)
     yield ""
     yield f"What the browser loads for it: {n_bytes / 1e6:.1f} MB on the wire."
     yield ""
-    yield "Pages by the menu, in one session: its first visit, a second one, and one step of the page's first control."
+    yield (
+        "Pages by the menu, in one session: its first visit, a second one, and one step of the page's first "
+        "control."
+    )
     yield ""
     titles = ("page", "first start: visit, s", "again, s", "a step, s", "next start: visit, s")
     shown = (
-        (info.title, *(waits.median(f"{start}: {id_}, {way}") for start, way in (
-            (STARTS[0], "visit"), (STARTS[0], "again"), (STARTS[0], "step"), (STARTS[1], "visit"))))
-        for id_, info in PAGES.items() if id_ != FIRST
-    )  # fmt: skip
+        (
+            info.title,
+            *(
+                waits.median(f"{start}: {id_}, {way}")
+                for start, way in (
+                    (STARTS[0], "visit"),
+                    (STARTS[0], "again"),
+                    (STARTS[0], "step"),
+                    (STARTS[1], "visit"),
+                )
+            ),
+        )
+        for id_, info in PAGES.items()
+        if id_ != FIRST
+    )
     yield from table(titles, shown)
     yield ""
     yield (
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the "
-        f"end, streamlit {version('streamlit')}. {date_line()}"
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at "
+        f"the end, streamlit {version('streamlit')}. {date_line()}"
     )
 
 
