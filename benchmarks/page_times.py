@@ -1,9 +1,10 @@
 """Measure how long a person waits for the pages on the demo data, in a browser, and what the browser loads.
 
 Starts the server as `make run` does, on a cache folder that is empty, then on the same folder again, and
-opens Start in a browser without anything kept. From there it follows the menu to every page twice, and moves
-each page's main control. A page counts as shown when its script rests, all its tables and charts are drawn, and
-nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this script.
+opens Start in a browser without anything kept. From there it follows the menu to every page twice, and
+moves each page's main control. A page counts as shown when its script rests, all its tables and charts are
+drawn, and nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this
+script.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ FIRST: Final = "start"
 
 INTRODUCTION: Final = (
     "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the "
-    "script at rest and every table and chart drawn; the median of {times} servers. First start: the server's "
-    "cache folder is empty. Next start: it holds what the first start kept. The browser has nothing kept at "
-    "either. From the server's start: the process of Python included."
+    "script at rest and every table and chart drawn; the median of {times} servers. First start: the "
+    "server's cache folder is empty. Next start: it holds what the first start kept. The browser has nothing "
+    "kept at either. From the server's start: the process of Python included."
 )
 
 
