@@ -1,9 +1,10 @@
 """Measure how long a person waits for the pages on the demo data, in a browser, and what the browser loads.
 
 Starts the server as `make run` does, on a cache folder that is empty, then on the same folder again, and
-opens Start in a browser without anything kept. From there it follows the menu to every page twice, and moves
-each page's main control. A page counts as shown when its script rests, all its tables and charts are drawn,
-and nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this script.
+opens Start in a browser without anything kept. From there it follows the menu to every page twice, and
+moves each page's main control. A page counts as shown when its script rests, all its tables and charts are
+drawn, and nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this
+script.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ FIRST: Final = "start"
 
 INTRODUCTION: Final = (
     "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the "
-    "script at rest, every table and chart drawn; the median of {times} servers. First start: the "
-    "server's cache folder is empty. Next start: it holds what the first start kept. The browser has "
-    "nothing kept at either one. From the server's start: the process of Python included."
+    "script at rest and every table and chart drawn; the median of {times} servers. First start: the "
+    "server's cache folder is empty. Next start: it holds what the first start kept. The browser has nothing "
+    "kept at either. From the server's start: the process of Python included."
 )
 
 
@@ -104,9 +105,8 @@ def visit_all(browser: Browser, waits: Waits, start: str, data: Path | None, hom
             for id_, info in PAGES.items():
                 if id_ != FIRST:
                     name = f"{start}: {id_}, {way}"
-                    waits.note(
-                        name, seconds_until_shown(shown.page, partial(follow_link, shown.page, info.title))
-                    )
+                    go = partial(follow_link, shown.page, info.title)
+                    waits.note(name, seconds_until_shown(shown.page, go))
                 if way == "again" and (move := step(shown.page)) is not None:
                     window.settled(shown.page)
                     waits.note(f"{start}: {id_}, step", seconds_until_shown(shown.page, move))
@@ -131,16 +131,27 @@ def lines(waits: Waits, n_bytes: int, times: int) -> Iterator[str]:
     yield f"What the browser loads for it: {n_bytes / 1e6:.1f} MB on the wire."
     yield ""
     yield (
-        "Pages by the menu, in one session: the first visit, a second one, and one step of the page's first "
+        "Pages by the menu, in one session: its first visit, a second one, and one step of the page's first "
         "control."
     )
     yield ""
     titles = ("page", "first start: visit, s", "again, s", "a step, s", "next start: visit, s")
     shown = (
-        (info.title, *(waits.median(f"{start}: {id_}, {way}") for start, way in (
-            (STARTS[0], "visit"), (STARTS[0], "again"), (STARTS[0], "step"), (STARTS[1], "visit"))))
-        for id_, info in PAGES.items() if id_ != FIRST
-    )  # fmt: skip
+        (
+            info.title,
+            *(
+                waits.median(f"{start}: {id_}, {way}")
+                for start, way in (
+                    (STARTS[0], "visit"),
+                    (STARTS[0], "again"),
+                    (STARTS[0], "step"),
+                    (STARTS[1], "visit"),
+                )
+            ),
+        )
+        for id_, info in PAGES.items()
+        if id_ != FIRST
+    )
     yield from table(titles, shown)
     yield ""
     yield (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 from typing import Final
 
-from anyio import to_thread
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -63,7 +63,7 @@ class StaticCompression:
 
     async def _compress(self, key: tuple[str, str], body: bytes) -> bytes:
         if key not in self._compressed:
-            self._compressed[key] = await to_thread.run_sync(gzip.compress, body, LEVEL)
+            self._compressed[key] = await run_in_threadpool(gzip.compress, body, LEVEL)
         return self._compressed[key]
 
 
