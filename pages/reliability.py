@@ -778,14 +778,15 @@ def show_bin_table(choice: RunChoice, result: Reliability, selected: int | None)
     shown, columns = bin_table_frame(result), _bin_columns(choice)
     numbers = result.table["bin"].to_list()
     key = f"bin_rows_{selected}"
+    column_config: dict[str, Any] = {
+        **fit_column_widths(columns, shown, "percent", "interval"),
+        "count": {**columns["count"], "width": _count_column_width(shown["count"])},
+    }
     st.dataframe(
         shown,
         key=key,
         hide_index=True,
-        column_config={
-            **fit_column_widths(columns, shown, "percent", "interval"),
-            "count": {**columns["count"], "width": _count_column_width(shown["count"])},
-        },
+        column_config=column_config,
         placeholder="–",
         height=_bin_table_height(shown.height, has_questions=selected is not None),
         on_select=lambda: select_bin_from_table(key, numbers),

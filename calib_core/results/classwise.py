@@ -193,18 +193,19 @@ def class_table(binned: Binned, n_rows: int, names: list[str]) -> pl.DataFrame:
     total = float(ece.sum())
     order = np.argsort(-ece, kind="stable")
     share = ece[order] / total if total > 0 else np.zeros(order.size)
+    columns: dict[str, Any] = {
+        "rank": np.arange(1, order.size + 1),
+        "class": order,
+        "name": [names[index] for index in order.tolist()],
+        "ece": ece[order],
+        "share": share,
+        "cumulative": np.cumsum(share),
+        "right": np.rint(right[order] * n_rows).astype(np.int64),
+        "frequency": right[order],
+        "mean_probability": probability[order],
+    }
     return pl.DataFrame(
-        {
-            "rank": np.arange(1, order.size + 1),
-            "class": order,
-            "name": [names[index] for index in order.tolist()],
-            "ece": ece[order],
-            "share": share,
-            "cumulative": np.cumsum(share),
-            "right": np.rint(right[order] * n_rows).astype(np.int64),
-            "frequency": right[order],
-            "mean_probability": probability[order],
-        },
+        columns,
         schema_overrides={"name": pl.String, "class": pl.Int64, "rank": pl.Int64},
     )
 
