@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from pages.widgets.phone_menu import PhoneMenu
 from pages.widgets.static_compression import StaticCompression
 
 _INLINE_SCRIPT: Final = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
@@ -125,5 +126,5 @@ class SecurityHeaders:
             raise
 
 
-MIDDLEWARE: Final = (Middleware(SecurityHeaders), Middleware(StaticCompression))
+MIDDLEWARE: Final = (Middleware(SecurityHeaders), Middleware(StaticCompression), Middleware(PhoneMenu))
 """The `middleware` of `st.App`."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from app_server import Server, SharedServer
-from browser_pages import address, click_row, page_shown, table, wait_until
+from browser_pages import address, click_row, follow_link, page_shown, table, wait_until
 from layout_checks import resize
 from pages.widgets.shell import MENU, PAGES
 from predictions import quiz, write_csv
@@ -65,6 +65,17 @@ def test_on_a_phone_the_figure_follows_headline_and_tiles(demo_server: Server, b
     ]
     assert tops == sorted(tops)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_on_a_phone_the_menu_closes_when_a_link_is_followed(demo_server: Server, browse: Browse) -> None:
+    page = browse(width=420, height=HEIGHT).open(demo_server.url)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    sidebar = page.get_by_test_id("stSidebar")
+    expect(sidebar).to_be_in_viewport()
+    follow_link(page, "Reliability")
+    expect(sidebar).not_to_be_in_viewport()
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(sidebar).to_be_in_viewport()
 
 
 def menu(page: Page) -> dict[str, list[str]]:

@@ -1,0 +1,48 @@
+"""Streamlit's page names the script that closes a phone's menu, and nothing else is changed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Message
+
+from pages.widgets.phone_menu import PATH, SCRIPT, PhoneMenu
+
+PAGE = b"<html><head><title>Calib</title></head><body></body></html>"
+REPORT = {"Content-Disposition": "attachment; filename=report.html"}
+
+
+def ask(answer: Response, path: str = "/reliability", method: str = "GET") -> tuple[Headers, bytes]:
+    """Headers and body of the answer to a request."""
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {"type": "http", "method": method, "path": path, "headers": []}
+    asyncio.run(PhoneMenu(answer)(scope, receive, send))
+    return Headers(scope=sent[0]), b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def test_the_page_names_the_script() -> None:
+    headers, body = ask(Response(PAGE, media_type="text/html"))
+    assert body == PAGE.replace(b"</head>", b'<script src="./calib/phone_menu.js" defer></script></head>')
+    assert int(headers["content-length"]) == len(body)
+
+
+def test_the_script_is_served() -> None:
+    headers, body = ask(Response(PAGE, media_type="text/html"), PATH)
+    assert body == SCRIPT
+    assert headers["content-type"].startswith("text/javascript")
+
+
+def test_nothing_else_is_changed() -> None:
+    assert ask(Response(PAGE, media_type="text/plain"))[1] == PAGE
+    assert ask(Response(PAGE, 404, media_type="text/html"))[1] == PAGE
+    assert ask(Response(PAGE, headers=REPORT, media_type="text/html"))[1] == PAGE
+    assert ask(Response(PAGE, media_type="text/html"), method="POST")[1] == PAGE
