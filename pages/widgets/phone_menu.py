@@ -13,6 +13,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pages.widgets.changed_answers import change_answers
+
 PATH: Final = "/calib/phone_menu.js"
 SCRIPT: Final = Path(__file__).with_suffix(".js").read_bytes()
 
@@ -34,25 +36,11 @@ class PhoneMenu:
         if scope["path"].endswith(PATH):
             await Response(SCRIPT, media_type="text/javascript")(scope, receive, send)
             return
-        start: Message | None = None
-        parts: list[bytes] = []
+        await change_answers(self.app, (scope, receive, send), _is_page, _name_script)
 
-        async def send_with_script(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start" and _is_page(message):
-                start = message
-            elif start is None or message["type"] != "http.response.body":
-                await send(message)
-            else:
-                parts.append(message.get("body", b""))
-                if not message.get("more_body", False):
-                    body = b"".join(parts).replace(b"</head>", _TAG + b"</head>", 1)
-                    MutableHeaders(scope=start)["Content-Length"] = str(len(body))
-                    await send(start)
-                    await send({"type": "http.response.body", "body": body})
 
-        # Without extensions an answer comes as its bytes, never as the name of a file.
-        await self.app({**scope, "extensions": {}}, receive, send_with_script)
+async def _name_script(_headers: MutableHeaders, page: bytes) -> bytes:
+    return page.replace(b"</head>", _TAG + b"</head>", 1)
 
 
 def _is_page(start: Message) -> bool:
