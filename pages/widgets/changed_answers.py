@@ -24,7 +24,7 @@ async def change_answers(
     is_changed : callable
         Whether an answer with this start is changed; every other answer is passed on as it comes.
     change : callable
-        Headers and whole body of the answer → its new body. It may change the headers; the length is set here.
+        Headers and whole body of the answer → its new body. It may change the headers, but for the length.
     """
     scope, receive, send = connection
     start: Message | None = None
