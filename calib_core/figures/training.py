@@ -25,6 +25,7 @@ from calib_core.wording import (
     compact_count,
     format_interval,
     format_number,
+    format_significant,
     plural,
     q_value_phrase,
 )
@@ -297,7 +298,7 @@ def _first_to_last(line: TrainingLine, axis_title: str) -> str:
 
 
 def _checkpoint_text(point: Checkpoint, axis_title: str) -> str:
-    value = format_number(point.value, missing=NOT_DEFINED)
+    value = NOT_DEFINED if point.value is None else format_significant(point.value)
     where = (
         f"step {progress_text(point.position)}"
         if axis_title == STEPS_AXIS

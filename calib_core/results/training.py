@@ -27,7 +27,7 @@ from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, metric_availability, score
 from calib_core.runs import RunInfo, TokenRun
-from calib_core.wording import NOT_DEFINED, compact_count, format_number, join_names, plural
+from calib_core.wording import NOT_DEFINED, compact_count, format_significant, join_names, plural
 
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
@@ -533,7 +533,7 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
 
 
 def _value_text(point: Checkpoint) -> str:
-    return format_number(point.value, missing=NOT_DEFINED)
+    return NOT_DEFINED if point.value is None else format_significant(point.value)
 
 
 def _position_text(position: float, axis: str) -> str:

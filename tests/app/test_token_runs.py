@@ -25,7 +25,7 @@ def test_ece_is_of_the_top_label(token_file: Path, visit: Visit) -> None:
     assert tiles(at)["Positions used / total"] == "300 / 300"
     assert at.code[0].value == number.recipe
     assert number.draws == 199
-    assert at.metric[0].delta == f"{p_value_phrase(number.p, 199)} vs. perfectly calibrated"
+    assert at.metric[0].delta == f"{p_value_phrase(number.p, 199)} vs. calibrated"
     assert sum(count for _, count in screens.targets(at)) == 300
     assert any("error_y" in trace for trace in figure(at, "reliability")["data"])
     assert figure(at, "reliability")["layout"]["yaxis2"].get("type") is None

@@ -265,7 +265,7 @@ def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
     if result.value is None and result.low is not None and result.high is not None:
         value = format_interval(result.low, result.high)
     p = p_value_phrase(result.p, result.draws)
-    return Tile(metric.title, value, metric.help, p and f"{p} vs. perfectly calibrated")
+    return Tile(metric.title, value, metric.help, p and f"{p} vs. calibrated")
 
 
 def unused_rows_help(evidence: Evidence) -> str:

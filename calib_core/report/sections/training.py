@@ -23,7 +23,7 @@ from calib_core.results.training import (
     place_checkpoints,
     training_curves,
 )
-from calib_core.wording import format_interval, format_number, format_p_value
+from calib_core.wording import format_interval, format_p_value, format_significant
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -127,9 +127,9 @@ def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
     values = [point.value for point in points if point.value is not None]
     single = len(points) == 1
     low, high = min(values, default=None), max(values, default=None)
-    value = format_number(low) if single else format_interval(low, high)
+    value = format_significant(low) if single else format_interval(low, high)
     null = points[0].null_median if single else None
-    return Tile(label, value, help_, "" if null is None else f"calibrated model {format_number(null)}")
+    return Tile(label, value, help_, "" if null is None else f"calibrated model {format_significant(null)}")
 
 
 def training_recipes(result: Training) -> list[str]:
@@ -155,7 +155,7 @@ def training_rows(result: Training, others: Sequence[Training] = ()) -> list[dic
     beside = {METRICS[other.metric].title: other.metric for other in others}
     return [
         _training_row(line.title, point, *headings)
-        | {title: format_number(values.get((metric, point.run))) for title, metric in beside.items()}
+        | {title: format_significant(values.get((metric, point.run))) for title, metric in beside.items()}
         for line in result.lines
         for point in line.points
     ]
@@ -167,8 +167,8 @@ def _training_row(
     return {
         "Checkpoint": point.label,
         progress_heading: progress_text(point.position),
-        metric_heading: format_number(point.value),
-        "If calibrated": format_number(point.null_median),
+        metric_heading: format_significant(point.value),
+        "If calibrated": format_significant(point.null_median),
         "5–95 %": format_interval(point.null_low, point.null_high),
         "Verdict": point.verdict.words,
         "q": format_p_value(point.q, None),
