@@ -269,7 +269,7 @@ class TopKReducer:
 
     def __init__(self, classes: int, seed: int, class_prob_sums: NDArray[np.float64] | None = None) -> None:
         if class_prob_sums is not None and class_prob_sums.shape != (classes,):
-            raise ValueError(f"one sum a class, not {class_prob_sums.shape} for {classes}")
+            raise ValueError(f"one sum per class, not {class_prob_sums.shape} for {classes}")
         self._class_prob_sums = class_prob_sums
         self._by_class = None if class_prob_sums is None else ClassCellSums(classes)
         self._classes = classes

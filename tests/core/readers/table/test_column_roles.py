@@ -42,7 +42,7 @@ def test_a_mapped_name_is_split_into_its_parts(text: str, mapped: MappedName) ->
 
 
 def test_names_that_are_not_known_are_refused() -> None:
-    with pytest.raises(Refused, match=r"quiz.csv: column 'c'.*'sureness'.*It knows id, .*confidence"):
+    with pytest.raises(Refused, match=r"quiz.csv: column 'c'.*'sureness'.*Names: id, .*confidence"):
         ColumnRoles.from_mapping({"c": "sureness"}, "quiz.csv")
 
 

@@ -109,7 +109,7 @@ def test_other_names_are_told_and_refused_as_a_mapping(read_text: ReadText, name
 
 
 def test_two_columns_cannot_have_one_name(read_text: ReadText) -> None:
-    with pytest.raises(Refused, match=r"two columns are to be read as 'confidence\.a'"):
+    with pytest.raises(Refused, match=r"two columns would be read as 'confidence\.a'"):
         read_text("x,y,correct\n.5,.5,1\n", columns={"x": "confidence.a", "y": "confidence.a"})
 
 

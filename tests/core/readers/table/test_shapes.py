@@ -264,7 +264,7 @@ def test_a_list_of_two_values_is_no_value(read_text: ReadText) -> None:
         ({"*-no": "confidence"}, {}, "no system has a column for each of '[*]-no'"),
         (PATTERNS, {"model": "model"}, "the star .* names the model"),
         ({**PATTERNS, "*-id": "sureness"}, {}, "no system has"),
-        ({"*-conf": "sureness"}, {}, "'sureness', which is no name"),
+        ({"*-conf": "sureness"}, {}, "'sureness', which is not a column name"),
     ],
 )
 def test_patterns_that_mean_nothing_are_refused(

@@ -146,7 +146,7 @@ def test_columns_that_are_known_count_more_than_columns_that_only_look_familiar(
 def test_proposals_tell_the_delimiter_of_the_refusal(read_text: ReadText) -> None:
     reading = read_text("grade confidence_level\nCorrect 0.9\n")
     assert dict(reading.proposed_mapping) == {"confidence_level": "confidence", "grade": "correct"}
-    with pytest.raises(Refused, match="columns 'grade', 'confidence_level'"):
+    with pytest.raises(Refused, match="columns: 'grade', 'confidence_level'"):
         reading.runs(skip_bad_rows=True)
 
 

@@ -145,7 +145,7 @@ def test_targets_one_position_off_are_remarked_on() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (PROBS[0], r"has the shape \(4,\), and one row a position"),
+        (PROBS[0], r"has the shape \(4,\), but one row per position"),
         (PROBS.reshape(2, 2, 4), r"has the shape \(2, 2, 4\).*Save probs.reshape\(-1, 4\)"),
         (PROBS.astype(complex), "holds complex numbers, and float16"),
         (PROBS.astype(int), "holds int64, and float16"),

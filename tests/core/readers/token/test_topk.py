@@ -133,7 +133,7 @@ def test_a_column_of_another_name_may_be_named(read_text: ReadText) -> None:
     reading = read_text(lines(record), columns={"V": "vocab_size"})
     assert (only_run(reading).sums.n_classes, reading.unused_columns) == (9, ("revision",))
     assert dict(reading.proposed_mapping) == {"revision": "checkpoint"}
-    with pytest.raises(Refused, match=r"no name this program knows. It knows target, target_logprob"):
+    with pytest.raises(Refused, match=r"not a column name of Calib. Names: target, target_logprob"):
         read_text(lines(record), columns={"V": "gold"})
     with pytest.raises(Refused, match="has no column 'W'"):
         read_text(lines(record), columns={"W": "vocab_size"})
