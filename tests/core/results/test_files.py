@@ -77,7 +77,7 @@ def test_an_unusable_file_is_refused_with_its_own_message(bad: tuple[Problem, ..
     assert report.status == "refused"
     for part in (
         "quiz.csv: read as table",
-        "rows, but no confidence method has a usable row",
+        "rows, but no row has both a confidence and an outcome, so Calib cannot use this file.",
         "Accuracy where outcomes are known: 0.7500 (3 of 4).",
         "no column confidence",
         "no column samples",

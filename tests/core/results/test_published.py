@@ -260,7 +260,7 @@ def test_training_is_judged_by_the_paired_difference() -> None:
     assert "no clear change" in finding(176, 178).details
     nothing = compare_training(training_curves({"a": checkpoint(1, (0.9, 200, 9))}, "full_ece"))
     assert nothing.findings[0].kind == "unknown"
-    assert "gives one number a question" in nothing.findings[0].details
+    assert "gives one number per question, not a whole distribution" in nothing.findings[0].details
 
 
 def of_size(billions: float, right: int, **info: Any) -> AnswerEvidence:

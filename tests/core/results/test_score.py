@@ -102,7 +102,7 @@ def test_one_number_per_question_gives_no_distribution() -> None:
 
 def test_natural_bins_of_many_values_are_refused() -> None:
     evidence = given_evidence([k / 65 for k in range(65)], [0, 1] * 32 + [1])
-    with pytest.raises(Unavailable, match="up to 64 values; “confidence in the file” has 65 here"):
+    with pytest.raises(Unavailable, match=r"up to 64 values; “confidence in the file” has 65\."):
         score(evidence, "ece", Scheme("natural"))
     assert (
         score(given_evidence([k / 64 for k in range(64)], [0, 1] * 32), "ece", Scheme("natural")).bins == 64

@@ -38,7 +38,7 @@ def test_half_of_the_samples_is_not_greyed_and_more_is() -> None:
 
 
 def test_every_sample_of_every_question_is_distinguished() -> None:
-    assert "every sample" in sizes_of([8, 8], (8,)).spread_caveats[8]
+    assert "uses all samples: there is only one subset" in sizes_of([8, 8], (8,)).spread_caveats[8]
     assert "more than half of 8" in sizes_of([8, 9], (8,)).spread_caveats[8]
 
 
@@ -49,7 +49,9 @@ def test_a_size_that_fewer_than_half_have_is_refused() -> None:
     assert found.unavailable == {64: why}
     assert sizes_of([16, 64, 64], (64,)).question_rows.tolist() == [1, 2]
     assert sizes_of([16, 64], (64,)).question_rows.tolist() == [1]
-    assert "no question has so many" in sizes_of([16, 64], (8, 65)).unavailable[65]
+    assert (
+        "no question has that many samples; choose up to 64." in sizes_of([16, 64], (8, 65)).unavailable[65]
+    )
 
 
 def test_only_usable_questions_count() -> None:

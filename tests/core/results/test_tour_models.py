@@ -84,7 +84,10 @@ def test_texts_are_not_compared_with_answers() -> None:
     assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, ")
     assert step.selection_note.startswith("Both runs whose files name no data set with ")
     alone = make_step("models", block_answers(*OVER, dataset=None))
-    assert alone.selection_note.startswith("It is the only run whose file names no data set that gives ")
+    assert (
+        alone.selection_note
+        == "The run is the only one whose file names no data set with “confidence in the file”."
+    )
 
 
 def test_forty_runs() -> None:

@@ -167,10 +167,7 @@ def test_ace_holds_its_bins_fixed_and_says_so() -> None:
 
 def test_there_is_a_reason_where_no_interval_is_known() -> None:
     evidence = calibrated_evidence(100, 4)
-    assert (
-        no_interval_reason(evidence, "mce")
-        == "MCE has no interval: no interval is valid for a maximum over bins."
-    )
+    assert no_interval_reason(evidence, "mce") == "MCE has no interval: no method covers a maximum over bins."
     assert metric_interval(evidence, "mce") is None
     assert no_interval_reason(evidence, "ece") is None
     assert (
@@ -540,7 +537,7 @@ def test_a_missing_interval_or_p_has_its_reason_in_one_line() -> None:
     few, many = calibrated_evidence(29, 4), calibrated_evidence(200, 4)
     assert missing_statistics_note([many], ["ece"], intervals=True) == ""
     assert missing_statistics_note([few], ["ece"], intervals=True) == (
-        "Not judged: 29 rows, fewer than 30. ECE has no interval below 30 rows."
+        "Not judged: 29 rows, fewer than 30. ECE needs at least 30 rows for an interval."
     )
     assert missing_statistics_note([few], ["ece"], intervals=False) == "Not judged: 29 rows, fewer than 30."
     assert missing_statistics_note([few, many], ["ece"], intervals=False) == (
