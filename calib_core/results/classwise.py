@@ -197,7 +197,7 @@ def class_table(binned: Binned, n_rows: int, names: list[str]) -> pl.DataFrame:
         {
             "rank": np.arange(1, order.size + 1),
             "class": order,
-            "name": [names[index] for index in order.tolist()],
+            "name": pl.Series(names, dtype=pl.String)[order],
             "ece": ece[order],
             "share": share,
             "cumulative": np.cumsum(share),
@@ -205,7 +205,7 @@ def class_table(binned: Binned, n_rows: int, names: list[str]) -> pl.DataFrame:
             "frequency": right[order],
             "mean_probability": probability[order],
         },
-        schema_overrides={"name": pl.String, "class": pl.Int64, "rank": pl.Int64},
+        schema_overrides={"class": pl.Int64, "rank": pl.Int64},
     )
 
 

@@ -287,9 +287,14 @@ def _cut_warning(evidence: Evidence, metric: Metric, scheme: Scheme, binned: Bin
     of_what = "the sampled answers" if metric.weighted_by_confidence else f"the {n_pairs:,} probabilities"
     return (
         f"One bin, {reading_of_bin(binned, fullest)}, holds {held} of {of_what}, and {metric.title} changes "
-        f"with M: {format_short(few)} at M = {PAPER_BINS[0]}, {format_short(many)} at M = {PAPER_BINS[-1]}, "
+        f"with M: {_zero_or_short(few)} at M = {PAPER_BINS[0]}, {_zero_or_short(many)} at M = {PAPER_BINS[-1]}, "
         "part of which may be chance in small bins. Compare models at one M only."
     )
+
+
+def _zero_or_short(value: float) -> str:
+    """A number with significant digits; "0", without decimals, where it is a rounding error."""
+    return "0" if value <= ROUNDING_TOLERANCE else format_short(value)
 
 
 def _value_at(evidence: Evidence, metric: Metric, bins: int) -> float | None:

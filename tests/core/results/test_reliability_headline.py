@@ -71,12 +71,15 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
             ((0.35, 300, 0), (0.55, 300, 165), (0.85, 300, 120), (0.95, 100, 95)),
             (
                 "Says 62.0 % on average, is right 38.0 % of the time: over-confident, "
-                "mostly in (0.3, 0.4] and in (0.8, 0.9]."
+                "mostly in 30–40 %, (0.3, 0.4] and in 80–90 %, (0.8, 0.9]."
             ),
         ),
         (
             ((0.05, 300, 200), (0.95, 300, 285)),
-            "Says 50.0 % on average, is right 80.8 % of the time: under-confident, mostly in [0, 0.1].",
+            (
+                "Says 50.0 % on average, is right 80.8 % of the time: under-confident, mostly in 0–10 %, "
+                "[0, 0.1]."
+            ),
         ),
         (
             ((0.6, 300, 120), (0.9, 300, 210)),
@@ -90,14 +93,14 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
             ((0.05, 100, 100), *((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11))),
             (
                 "Says 57.5 % on average, is right 47.5 % of the time: over-confident, in 7 of 8 bins, though "
-                "under-confident mostly in [0, 0.1]."
+                "under-confident mostly in 0–10 %, [0, 0.1]."
             ),
         ),
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
             (
                 "Says 50.0 % on average, is right 50.0 % of the time: too extreme, "
-                "over-confident mostly in the top bin and under-confident mostly in (0.2, 0.3]."
+                "over-confident mostly in the top bin and under-confident mostly in 20–30 %, (0.2, 0.3]."
             ),
         ),
         (
@@ -113,7 +116,10 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         ),
         (
             ((0.2, 300, 36), (0.5, 300, 132), (0.8, 300, 226)),  # each bin a little too high
-            ("Says 50.0 % on average, is right 43.8 % of the time: over-confident, mostly in (0.1, 0.2]."),
+            (
+                "Says 50.0 % on average, is right 43.8 % of the time: over-confident, mostly in 10–20 %, "
+                "(0.1, 0.2]."
+            ),
         ),
         (
             ((0.35, 10, 4), (0.95, 600, 300)),  # half a row under in one bin: no more than chance
@@ -131,7 +137,7 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
             ((0.25, 500, 250), (0.75, 1000, 250)),
             (
                 "Says 58.3 % on average, is right 33.3 % of the time: over-confident, mostly in the top bin, "
-                "though under-confident mostly in (0.2, 0.3]."
+                "though under-confident mostly in 20–30 %, (0.2, 0.3]."
             ),
         ),
     ],
@@ -143,10 +149,10 @@ def test_every_branch(parts: Sequence[Block], message: str) -> None:
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
-        (Scheme("natural"), "mostly at 0.35 and at 0.85"),
-        (Scheme("mass", 10), "mostly at 0.35 and at 0.85"),
-        (Scheme("width", 8), "mostly in (0.25, 0.375] and in (0.75, 0.875]"),
-        (Scheme("width", 1000), "mostly in (0.349, 0.35] and in (0.849, 0.85]"),
+        (Scheme("natural"), "mostly at 35 % (0.35) and at 85 % (0.85)"),
+        (Scheme("mass", 10), "mostly at 35 % (0.35) and at 85 % (0.85)"),
+        (Scheme("width", 8), "mostly in 25–37.5 %, (0.25, 0.375] and in 75–87.5 %, (0.75, 0.875]"),
+        (Scheme("width", 1000), "mostly in 34.9–35 %, (0.349, 0.35] and in 84.9–85 %, (0.849, 0.85]"),
         (Scheme("width", 1), "is right 38.0 % of the time: over-confident."),
     ],
 )

@@ -114,8 +114,8 @@ def test_the_numbers_of_the_fullest_bin() -> None:
     step = make_step("bin", block_answers(*OVER))
     assert step.sentences == (
         (
-            "Sort the answers of red by confidence into ten bins. The fullest, (0.9, 1], holds 200 answers, "
-            "with a confidence of 95.0 % on average: calibrated means that 95.0 % of this bin is right, give "
+            "Sort the answers of red by confidence into ten bins. The fullest, 90–100 %, (0.9, 1], holds 200 "
+            "answers, with a confidence of 95.0 % on average: calibrated means that 95.0 % of this bin is right, give "
             "or take 4.0 points of chance."
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
         "120 of 200 are right, which is 60.0 %: less often than it says, by more than chance.",
