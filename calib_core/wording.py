@@ -155,8 +155,10 @@ class BinReading(NamedTuple):
     interval: str
 
     def __str__(self) -> str:
-        """Both: "90–100 %, (0.9, 1]"."""
-        return f"{self.percent}, {self.interval}"
+        """Both: "90–100 % (0.9, 1]", or "35 % (0.35)" of a single value."""
+        if not self.interval.endswith("]"):
+            return f"{self.percent} ({self.interval})"
+        return f"{self.percent} {self.interval}"
 
 
 def bin_reading(low: float, high: float, *, equal_width: bool = True) -> BinReading:
@@ -174,7 +176,7 @@ def bin_reading(low: float, high: float, *, equal_width: bool = True) -> BinRead
     >>> bin_reading(0.9, 1.0)
     BinReading(percent='90–100 %', interval='(0.9, 1]')
     >>> str(bin_reading(0.9375, 0.9375, equal_width=False))
-    '93.75 %, 0.9375'
+    '93.75 % (0.9375)'
     """
     if low == high and not equal_width:
         return BinReading(f"{100 * low:.6g} %", f"{low:.6g}")

@@ -50,7 +50,7 @@ from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.score import score
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
-from calib_core.wording import format_number, format_short, p_value_phrase, plural
+from calib_core.wording import BinReading, format_number, format_short, p_value_phrase, plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
@@ -755,22 +755,24 @@ def _views_hint(choice: RunChoice) -> str:
 
 def _bin_columns(choice: RunChoice) -> dict[str, Any]:
     """Return the columns of the per-bin table, with significant digits where a vocabulary is pooled."""
-    columns = {
+    small = choice.first_bin_dominates
+    columns: dict[str, Any] = {
         **COLUMN_CONFIG,
-        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 82},
-        "share": {**COLUMN_CONFIG["share"], "width": 80},
+        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 78},
+        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 76},
     }
-    if not choice.first_bin_dominates:
+    if METRICS[choice.metric].weighted_by_confidence:
+        columns["count"] = st.column_config.NumberColumn(
+            "n", format="%.1f", help="How many of one answer sampled a row would lie here."
+        )
+    if not small:
         return columns
-    number = st.column_config.NumberColumn
-    return {
-        **columns,
-        "mean_confidence": number(
-            "Mean conf.", format="%.3g %%", width=82, help="The average of what it says."
-        ),
-        "accuracy": number("Accuracy", format="%.3g %%", width=74, help=METRICS["accuracy"].help),
-        "gap": number("Gap", format="%+.2g", width=66, help="Confidence − accuracy."),
+    significant = {"mean_confidence": "%.3g %%", "accuracy": "%.3g %%", "gap": "%+.2g"}
+    formats = {
+        name: {**columns[name], "type_config": {**columns[name]["type_config"], "format": format_}}
+        for name, format_ in significant.items()
     }
+    return {**columns, **formats}
 
 
 def show_bin_table(choice: RunChoice, result: Reliability, selected: int | None) -> None:
@@ -975,7 +977,7 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
         return
     bin_row = result.table.row(by_predicate=pl.col("bin") == bin_number, named=True)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        bin_text = f"{bin_row['percent']}, {bin_row['interval']}"
+        bin_text = str(BinReading(bin_row["percent"], bin_row["interval"]))
         st.header(f"Questions in {escape_markdown(bin_text)}", anchor=False, width="content")
         st.button("Close", key="close_bin", on_click=select_bin, args=(None,), icon=":material/close:")
     search = url_text_input("search", "Search", "id, question, answer or gold contains …")

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
-from calib_core.figures.layout import LABEL_SIZE, rounded_values
+from calib_core.figures.layout import LABEL_SIZE, significant_values
 from calib_core.figures.palette import Theme
 from calib_core.wording import compact_count
 
@@ -253,9 +253,9 @@ def bar_trace(table: pl.DataFrame, height: str, **options: Any) -> dict[str, Any
     """
     trace: dict[str, Any] = {
         "type": "bar",
-        "x": rounded_values(table["x"]) or [None],
-        "y": rounded_values(table[height]) or [None],
-        "width": _common_value(rounded_values(table["width"])),
+        "x": significant_values(table["x"]) or [None],
+        "y": significant_values(table[height]) or [None],
+        "width": _common_value(significant_values(table["width"])),
         "hoverinfo": "skip",
         "showlegend": False,
         "unselected": {"marker": {"opacity": 1}},

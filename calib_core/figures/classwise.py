@@ -14,7 +14,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     logarithmic_axis,
-    rounded_values,
+    significant_values,
 )
 from calib_core.figures.palette import Theme
 from calib_core.figures.text import escape_for_plotly
@@ -116,7 +116,7 @@ def _numbers(table: pl.DataFrame, theme: Theme, *, few: bool) -> dict[str, Any]:
     """The numbers, as bars of few classes or a line of many."""
     shared = {
         "x": table["rank"].to_list(),
-        "y": rounded_values(table["ece"]),
+        "y": significant_values(table["ece"]),
         "customdata": [[index] for index in table["class"]],
         "hoverinfo": "text",
         "hovertext": _hover_texts(table),
@@ -145,7 +145,7 @@ def _cumulative(table: pl.DataFrame, theme: Theme) -> dict[str, Any]:
         "mode": "lines",
         "yaxis": "y2",
         "x": table["rank"].to_list(),
-        "y": rounded_values(table["cumulative"]),
+        "y": significant_values(table["cumulative"]),
         "line": {"color": theme.count_bar, "width": 2},
         "fill": "tozeroy",
         "hoverinfo": "text",
@@ -166,7 +166,7 @@ def _mark(chosen: pl.DataFrame, theme: Theme, height: str, **options: Any) -> li
             "type": "scatter",
             "mode": "markers",
             "x": chosen["rank"].to_list(),
-            "y": rounded_values(chosen[height]),
+            "y": significant_values(chosen[height]),
             "cliponaxis": False,
             "hoverinfo": "skip",
             "showlegend": False,

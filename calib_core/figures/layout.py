@@ -221,12 +221,14 @@ def empty_trace() -> dict[str, Any]:
 
 
 def rounded_values(series: pl.Series, decimals: int = 5) -> list[float | None]:
-    """The column as a list, rounded to digits that a pixel can show.
+    """The column as a list, rounded to digits that a pixel can show."""
+    return series.cast(pl.Float64).round(decimals).to_list()
 
-    A value too small for that many decimals keeps four significant digits, for a logarithmic axis.
-    """
+
+def significant_values(series: pl.Series) -> list[float | None]:
+    """As `rounded_values`, but below 0.01 with four significant digits, for logarithmic axes."""
     values = series.cast(pl.Float64)
-    rounded, small = values.round(decimals), values.abs() < 10.0 ** (3 - decimals)
+    rounded, small = values.round(5), values.abs() < 0.01
     return values.round_sig_figs(4).zip_with(small, rounded).to_list() if small.any() else rounded.to_list()
 
 

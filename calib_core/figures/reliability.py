@@ -35,14 +35,14 @@ from calib_core.figures.layout import (
     base_layout,
     log_ticks,
     probability_axis,
-    rounded_values,
+    significant_values,
     unit_square_outline,
 )
 from calib_core.figures.palette import TRANSPARENT, Theme, blend
 from calib_core.figures.text import escape_for_plotly, wrap_lines
 from calib_core.methods import METHODS
 from calib_core.results.reliability import Reliability
-from calib_core.wording import format_percent, format_signed, format_significant, plural
+from calib_core.wording import BinReading, format_percent, format_signed, format_significant, plural
 
 FIGURE_HEIGHT: Final = 576
 """Height of the whole figure in pixels."""
@@ -130,7 +130,7 @@ def accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[
             bar_trace(
                 over,
                 "gap",
-                base=rounded_values(over["accuracy"]),
+                base=significant_values(over["accuracy"]),
                 opacity=opacity,
                 showlegend=opacity == 1,
                 name="over-confident gap",
@@ -139,7 +139,7 @@ def accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[
             bar_trace(
                 under,
                 "gap",
-                base=rounded_values(under["confidence"]),
+                base=significant_values(under["confidence"]),
                 opacity=opacity,
                 showlegend=opacity == 1,
                 name="under-confident gap",
@@ -201,8 +201,8 @@ def accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> lis
             "mode": "markers",
             "hoverinfo": "skip",
             "cliponaxis": False,
-            "x": rounded_values(part["confidence"]) or [None],
-            "y": rounded_values(part["accuracy"]) or [None],
+            "x": significant_values(part["confidence"]) or [None],
+            "y": significant_values(part["accuracy"]) or [None],
             "name": "accuracy, 95 % Wilson" if has_intervals else "accuracy",
             "opacity": opacity,
             "showlegend": opacity == 1,
@@ -218,8 +218,8 @@ def accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> lis
                 "type": "data",
                 "symmetric": False,
                 "color": theme.text,
-                "array": rounded_values(part["accuracy_high"] - part["accuracy"]),
-                "arrayminus": rounded_values(part["accuracy"] - part["accuracy_low"]),
+                "array": significant_values(part["accuracy_high"] - part["accuracy"]),
+                "arrayminus": significant_values(part["accuracy"] - part["accuracy_low"]),
                 "thickness": detail.whisker_width,
                 "width": detail.whisker_cap,
             }
@@ -244,7 +244,7 @@ def _hover_texts(table: pl.DataFrame, unit: str, detail: BarDetail) -> list[str]
 
 def bin_heading(row: dict[str, Any]) -> str:
     """Both readings of a bin, as plotly's HTML."""
-    return escape_for_plotly(f"{row['percent']}, {row['interval']}")
+    return escape_for_plotly(str(BinReading(row["percent"], row["interval"])))
 
 
 def _count_hover_texts(table: pl.DataFrame, unit: str) -> list[str]:
@@ -294,6 +294,7 @@ def describe_reliability(result: Reliability) -> str:
     if not result.table.height:
         return f"{name}: empty. {result.headline}"
     widest = result.table.sort(pl.col("gap").abs(), descending=True).row(0, named=True)
+    bin_name = BinReading(widest["percent"], widest["interval"])
     value, n_pairs = result.score.value, round(result.table["count"].sum())
     parts = [
         f"{result.score_title} {format_significant(value)}" if value is not None else None,
@@ -302,7 +303,7 @@ def describe_reliability(result: Reliability) -> str:
         if result.mean_confidence is not None
         else None,
         f"{plural(n_pairs, result.pair_unit[:-1])} in {plural(result.table.height, 'bin')}",
-        f"widest gap {format_signed(widest['gap'], '+.3f')} in {widest['percent']}, {widest['interval']}",
+        f"widest gap {format_signed(widest['gap'], '+.3f')} in {bin_name}",
     ]
     return f"{name}: {', '.join(part for part in parts if part)}."
 
@@ -399,8 +400,8 @@ def filled_outline(
         "mode": "lines",
         "hoverinfo": "skip",
         "showlegend": False,
-        "x": rounded_values(pl.Series(x, dtype=pl.Float64)) or [None],
-        "y": rounded_values(pl.Series(y, dtype=pl.Float64)) or [None],
+        "x": significant_values(pl.Series(x, dtype=pl.Float64)) or [None],
+        "y": significant_values(pl.Series(y, dtype=pl.Float64)) or [None],
         "line": {"shape": "hv", "width": 0},
         "fill": "tozeroy",
         "fillcolor": colour,

@@ -287,9 +287,14 @@ def _cut_warning(evidence: Evidence, metric: Metric, scheme: Scheme, binned: Bin
     of_what = "the sampled answers" if metric.weighted_by_confidence else f"the {n_pairs:,} probabilities"
     return (
         f"One bin, {reading_of_bin(binned, fullest)}, holds {held} of {of_what}, and {metric.title} changes "
-        f"with M: {format_short(few)} at M = {PAPER_BINS[0]}, {format_short(many)} at M = {PAPER_BINS[-1]}, "
-        "part of which may be chance in small bins. Compare models at one M only."
+        f"with M: {_zero_or_short(few)} at M = {PAPER_BINS[0]}, {_zero_or_short(many)} at M = {PAPER_BINS[-1]}. "
+        "Part of the change may be chance in small bins. Compare models at one M only."
     )
+
+
+def _zero_or_short(value: float) -> str:
+    """A number with significant digits; "0", without decimals, where it is a rounding error."""
+    return "0" if value <= ROUNDING_TOLERANCE else format_short(value)
 
 
 def _value_at(evidence: Evidence, metric: Metric, bins: int) -> float | None:
@@ -402,7 +407,7 @@ def _comma_clause(clause: str) -> str:
 def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
     """Where the gap lies.
 
-    "mostly in the top bin", "mostly in 80–90 %, (0.8, 0.9]", "in 7 of 9 bins", "in both bins"; empty where
+    "mostly in the top bin", "mostly in 80–90 % (0.8, 0.9]", "in 7 of 9 bins", "in both bins"; empty where
     there is only one bin, which needs no name.
     """
     if binned.n_bins == 1:
@@ -421,7 +426,7 @@ def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
 
 
 def _bin_phrase(binned: Binned, bin_index: int) -> str:
-    """ "in 80–90 %, (0.8, 0.9]", or "at 90 %, 0.9" where the bin is a single value."""
+    """ "in 80–90 % (0.8, 0.9]", or "at 90 %, 0.9" where the bin is a single value."""
     reading = reading_of_bin(binned, bin_index)
     return f"{'in' if reading.interval.endswith(']') else 'at'} {reading}"
 

@@ -258,3 +258,42 @@ def test_the_replications_reading_is_one_click_away(data: Path, visit: Visit) ->
 def test_the_replications_reading_is_disabled_without_choices(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(60))
     assert visit("reliability").button(key="mmlu").disabled
+
+
+def test_cw_ece_is_shown_class_by_class(data: Path, visit: Visit) -> None:
+    (loaded,) = calib_core.load(write_npz(data / "text.npz", positions(300), model="gpt", dataset="plays"))
+    at = visit("reliability", metric="cw_ece")
+    number = calib_core.score(loaded, method="tokens", metric="cw_ece").value
+    assert number is not None
+    classes = table(at, "name", "ece")
+    assert classes["ece"].is_monotonic_decreasing
+    assert classes["ece"].mean() == pytest.approx(number, abs=1e-12)
+    assert f"Reliability of {classes['name'][0]}" in page_text(at)
+    assert figure(at, "class")["layout"]["xaxis"]["type"] == "log"
+    third = classes["name"][2]
+    chosen = visit("reliability", metric="cw_ece", **{"class": third.removeprefix("token ")})
+    assert f"Reliability of {third}" in page_text(chosen)
+    wrong = visit("reliability", metric="cw_ece", **{"class": "60"})
+    assert f"Reliability of {classes['name'][0]}" in page_text(wrong)
+    assert any("60" in warning.value for warning in wrong.warning)
+
+
+def test_a_vocabulary_s_diagram_is_logarithmic_until_switched(data: Path, visit: Visit) -> None:
+    write_npz(data / "text.npz", positions(300), model="gpt", dataset="plays")
+    at = visit("reliability", metric="full_ece")
+    assert figure(at, "reliability")["layout"]["xaxis"]["type"] == "log"
+    linear = figure(screens.choose(at, "_logx", value=False), "reliability")
+    assert linear["layout"]["xaxis"].get("type") is None
+    assert linear["layout"]["yaxis2"]["type"] == "log"
+    assert screens.address(at)["logx"] == "0"
+
+
+def test_a_vocabulary_in_one_bin_is_no_0_by_chance(data: Path, visit: Visit) -> None:
+    probs, target = positions(300)
+    flat = (probs + 1) / (probs + 1).sum(axis=1, keepdims=True)
+    assert flat.max() < 0.2
+    write_npz(data / "text.npz", (flat.astype("float32"), target), model="gpt", dataset="plays")
+    at = visit("reliability", metric="full_ece", m="5")
+    assert tiles(at)["Full-ECE"] != "0.0000"
+    assert at.metric[0].delta == "one bin: says nothing"
+    assert any("fall into one bin, 0–20 % [0, 0.2]" in screens.plain(warning.value) for warning in at.warning)

@@ -34,16 +34,22 @@ def test_ece_is_of_the_top_label(token_file: Path, visit: Visit) -> None:
 def test_full_ece_has_a_diagram_of_all_classes(token_file: Path, visit: Visit) -> None:
     at = visit("reliability", metric="full_ece")
     drawn = figure(at, "reliability")
-    assert sum(count for _, count in screens.targets(at)) == 300 * CLASSES
-    assert drawn["layout"]["yaxis2"]["type"] == "log"
+    assert drawn["layout"]["xaxis"]["type"] == "log"
+    assert sum(part for _, part in screens.targets(at)) == pytest.approx(1, abs=1e-3)
     assert not any("error_y" in trace for trace in drawn["data"])
     number = score(load(token_file)[0], method="tokens", metric="full_ece")
     assert f"the share that is right are {number.value:.4f} apart per position" in page_text(at)
     assert "No whiskers: the pairs of one position or question depend on one another." in page_text(at)
+    choose(at, "_logx", value=False)
+    drawn = figure(at, "reliability")
+    assert sum(count for _, count in screens.targets(at)) == 300 * CLASSES
+    assert drawn["layout"]["yaxis2"]["type"] == "log"
+    assert not any("error_y" in trace for trace in drawn["data"])
     choose(at, "_log", value=False)
-    assert screens.address(at) == {"metric": "full_ece", "log": "0"}
+    assert screens.address(at) == {"metric": "full_ece", "logx": "0", "log": "0"}
     assert figure(at, "reliability")["layout"]["yaxis2"].get("type") is None
     choose(at, "_log", value=True)
+    choose(at, "_logx", value=True)
     assert screens.address(at) == {"metric": "full_ece"}
 
 

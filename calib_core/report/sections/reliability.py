@@ -34,6 +34,7 @@ from calib_core.results.reliability import AllLabels, Reliability, pools_vocabul
 from calib_core.results.score import Score, score
 from calib_core.wording import (
     NO_VALUE,
+    BinReading,
     format_count,
     format_interval,
     format_number,
@@ -183,7 +184,7 @@ def bin_question_tables(
         }
         for row in questions.frame.head(MAX_QUESTIONS).iter_rows(named=True)
     ]
-    bin_text = f"{bin_row['percent'].item()}, {bin_row['interval'].item()}"
+    bin_text = BinReading(bin_row["percent"].item(), bin_row["interval"].item())
     first = f"the first {MAX_QUESTIONS} of " if questions.n_before_search > MAX_QUESTIONS else ""
     return (
         ReportTable.from_rows(
@@ -260,7 +261,8 @@ def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
     """
     metric = METRICS[result.metric]
     if says_nothing:
-        return Tile(metric.title, format_significant(result.value), metric.help, "one bin: says nothing")
+        # Not "0.0000", which reads as a measured number that happens to be small.
+        return Tile(metric.title, format_number(result.value, ".2g"), metric.help, "one bin: says nothing")
     value = format_significant(result.value)
     if result.value is None and result.low is not None and result.high is not None:
         value = format_interval(result.low, result.high)

@@ -59,7 +59,7 @@ def test_the_finest_bins_are_one_thin_line_each(spiky: Concentration) -> None:
     assert finest["y"] == pytest.approx([0.1, 0.3, 0.6])
     stem = finest["error_y"]
     assert (stem["type"], stem["symmetric"], stem["value"], stem["valueminus"]) == ("percent", False, 0, 100)
-    assert finest["hovertext"][0] == "<b>0.149 to 0.150</b><br>1 row<br>10.0 % of all"
+    assert finest["hovertext"][0] == "<b>14.9–15 % (0.149, 0.15]</b><br>1 row<br>10.0 % of all"
 
 
 def test_lines_too_near_to_be_pointed_at_have_no_hover() -> None:
@@ -69,7 +69,7 @@ def test_lines_too_near_to_be_pointed_at_have_no_hover() -> None:
 
 def test_the_hover_says_share_and_place(spiky: Concentration) -> None:
     assert histogram_figure([spiky], LIGHT)["data"][-1]["hovertext"][-1] == (
-        "<b>0.9 to 1</b><br>6 rows<br>60.0 % of all, place 1"
+        "<b>90–100 % (0.9, 1]</b><br>6 rows<br>60.0 % of all, place 1"
     )
 
 

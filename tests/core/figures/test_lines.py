@@ -50,7 +50,7 @@ def test_one_point_per_bin_at_confidence_and_accuracy_and_the_hover_counts() -> 
         }
     text = "\n".join(marks(figure, "a")[0]["hovertext"])
     assert "<b>first</b>" in text
-    assert "(0.9, 1]: 100 rows" in text
+    assert "90–100 % (0.9, 1]: 100 rows" in text
 
 
 def test_thin_bins_are_hollow_small_and_the_line_to_them_is_pale() -> None:

@@ -140,10 +140,11 @@ def test_the_hover_says_all_of_the_bin(three_bins: Reliability) -> None:
         reliability_figure(three_bins, LIGHT), "y2", opacity=0
     )
     assert upper["hovertext"][-1] == (
-        "<b>(0.9, 1]</b><br>40 rows<br>confidence 0.950<br>accuracy 0.750 (0.598 to 0.858)<br>gap +0.200"
+        "<b>90–100 % (0.9, 1]</b><br>40 rows<br>"
+        "confidence 0.950<br>accuracy 0.750 (0.598 to 0.858)<br>gap +0.200"
     )
     assert upper["hovertext"][1].endswith("gap −0.250")
-    assert lower["hovertext"][-1] == "<b>(0.9, 1]</b><br>40 rows"
+    assert lower["hovertext"][-1] == "<b>90–100 % (0.9, 1]</b><br>40 rows"
 
 
 def test_a_click_fades_nothing(three_bins: Reliability) -> None:

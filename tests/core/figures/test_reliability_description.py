@@ -14,13 +14,13 @@ def test_the_sentence_has_the_main_numbers() -> None:
     description = describe_reliability(make_reliability(pairs=THREE_BINS, run="<b>model</b> · quiz"))
     assert description == (
         "Reliability diagram of confidence in the file, <b>model</b> · quiz: ECE 0.2190, accuracy 75.0 %, "
-        "mean confidence 72.1 %, 84 rows in 3 bins, widest gap −0.250 in (0.5, 0.6]."
+        "mean confidence 72.1 %, 84 rows in 3 bins, widest gap −0.250 in 50–60 % (0.5, 0.6]."
     )
 
 
 def test_one_row_in_one_bin_is_in_the_singular() -> None:
     one = make_reliability(pairs=([0.7], [1]))
-    assert ", 1 row in 1 bin, widest gap −0.300 in (0.6, 0.7]." in describe_reliability(one)
+    assert ", 1 row in 1 bin, widest gap −0.300 in 60–70 % (0.6, 0.7]." in describe_reliability(one)
     hovers = [text for trace in reliability_figure(one, LIGHT)["data"] for text in trace.get("hovertext", ())]
     assert len(hovers) == 2
     assert all("<br>1 row" in text and "1 rows" not in text for text in hovers)

@@ -250,11 +250,11 @@ def test_the_questions_of_a_bin_that_is_asked_for(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "quiz.csv", rows)
     report = make_report(path, pages=("reliability",), asked=ReportSettings(bin_number=2))
     table = section(read(report.html), "reliability")[0].all("table")[-1]
-    assert table.all("caption")[0].text == "Questions in (0.1, 0.2], 20"
+    assert table.all("caption")[0].text == "Questions in 10–20 % (0.1, 0.2], 20"
     assert [row[1] for row in table.rows] == [f"q{at}" for at in range(70, 90)]
     report = make_report(path, pages=("reliability",), asked=ReportSettings(bin_number=10))
     table = section(read(report.html), "reliability")[0].all("table")[-1]
-    assert table.all("caption")[0].text == "Questions in (0.9, 1], the first 50 of 70"
+    assert table.all("caption")[0].text == "Questions in 90–100 % (0.9, 1], the first 50 of 70"
     assert len(table.rows) == 50
     report = make_report(path, pages=("reliability",), asked=ReportSettings(bin_number=5))
     assert "Questions" not in section(read(report.html), "reliability")[0].text

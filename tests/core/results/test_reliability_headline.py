@@ -73,13 +73,16 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.35, 300, 0), (0.55, 300, 165), (0.85, 300, 120), (0.95, 100, 95)),
             (
-                "Over-confident, mostly in (0.3, 0.4] and in (0.8, 0.9]: states 62.0 % on average and is "
-                "right 38.0 % of the time."
+                "Over-confident, mostly in 30–40 % (0.3, 0.4] and in 80–90 % (0.8, 0.9]: states 62.0 % on "
+                "average and is right 38.0 % of the time."
             ),
         ),
         (
             ((0.05, 300, 200), (0.95, 300, 285)),
-            "Under-confident, mostly in [0, 0.1]: states 50.0 % on average and is right 80.8 % of the time.",
+            (
+                "Under-confident, mostly in 0–10 % [0, 0.1]: states 50.0 % on average and is right 80.8 % "
+                "of the time."
+            ),
         ),
         (
             ((0.6, 300, 120), (0.9, 300, 210)),
@@ -92,15 +95,15 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.05, 100, 100), *((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11))),
             (
-                "Over-confident, in 7 of 8 bins, though under-confident mostly in [0, 0.1]: states 57.5 % "
-                "on average and is right 47.5 % of the time."
+                "Over-confident, in 7 of 8 bins, though under-confident mostly in 0–10 % [0, 0.1]: states "
+                "57.5 % on average and is right 47.5 % of the time."
             ),
         ),
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
             (
-                "Too extreme, over-confident mostly in the top bin and under-confident mostly in (0.2, "
-                "0.3]: states 50.0 % on average and is right 50.0 % of the time."
+                "Too extreme, over-confident mostly in the top bin and under-confident mostly in 20–30 % "
+                "(0.2, 0.3]: states 50.0 % on average and is right 50.0 % of the time."
             ),
         ),
         (
@@ -117,8 +120,8 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.2, 300, 36), (0.5, 300, 132), (0.8, 300, 226)),  # each bin a little too high
             (
-                "Over-confident, mostly in (0.1, 0.2]: states 50.0 % on average and is right 43.8 % of the "
-                "time."
+                "Over-confident, mostly in 10–20 % (0.1, 0.2]: states 50.0 % on average and is right 43.8 "
+                "% of the time."
             ),
         ),
         (
@@ -142,8 +145,8 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.25, 500, 250), (0.75, 1000, 250)),
             (
-                "Over-confident, mostly in the top bin, though under-confident mostly in (0.2, 0.3]: states "
-                "58.3 % on average and is right 33.3 % of the time."
+                "Over-confident, mostly in the top bin, though under-confident mostly in 20–30 % (0.2, "
+                "0.3]: states 58.3 % on average and is right 33.3 % of the time."
             ),
         ),
     ],
@@ -155,10 +158,10 @@ def test_every_branch(parts: Sequence[Block], message: str) -> None:
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
-        (Scheme("natural"), "mostly at 0.35 and at 0.85"),
-        (Scheme("mass", 10), "mostly at 0.35 and at 0.85"),
-        (Scheme("width", 8), "mostly in (0.25, 0.375] and in (0.75, 0.875]"),
-        (Scheme("width", 1000), "mostly in (0.349, 0.35] and in (0.849, 0.85]"),
+        (Scheme("natural"), "mostly at 35 % (0.35) and at 85 % (0.85)"),
+        (Scheme("mass", 10), "mostly at 35 % (0.35) and at 85 % (0.85)"),
+        (Scheme("width", 8), "mostly in 25–37.5 % (0.25, 0.375] and in 75–87.5 % (0.75, 0.875]"),
+        (Scheme("width", 1000), "mostly in 34.9–35 % (0.349, 0.35] and in 84.9–85 % (0.849, 0.85]"),
         (Scheme("width", 1), "Over-confident: states "),
     ],
 )

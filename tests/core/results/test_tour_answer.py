@@ -114,9 +114,9 @@ def test_the_numbers_of_the_fullest_bin() -> None:
     step = make_step("bin", block_answers(*OVER))
     assert step.sentences == (
         (
-            "Sort the answers of red by confidence into ten bins. The fullest bin, (0.9, 1], holds 200 "
-            "answers with a mean confidence of 95.0 %: calibrated means that 95.0 % of them are right, "
-            "give or take 4.0 percentage points of chance."
+            "Sort the answers of red by confidence into ten bins. The fullest bin, 90–100 % (0.9, 1], "
+            "holds 200 answers with a mean confidence of 95.0 %: calibrated means that 95.0 % of them are "
+            "right, give or take 4.0 percentage points of chance."
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
         "120 of 200 are right, which is 60.0 %: less often than the model says, by more than chance.",
     )
