@@ -287,8 +287,8 @@ def _cut_warning(evidence: Evidence, metric: Metric, scheme: Scheme, binned: Bin
     of_what = "the sampled answers" if metric.weighted_by_confidence else f"the {n_pairs:,} probabilities"
     return (
         f"One bin, {reading_of_bin(binned, fullest)}, holds {held} of {of_what}, and {metric.title} changes "
-        f"with M: {_zero_or_short(few)} at M = {PAPER_BINS[0]}, {_zero_or_short(many)} at M = {PAPER_BINS[-1]}. "
-        "Part of the change may be chance in small bins. Compare models at one M only."
+        f"with M: {_zero_or_short(few)} at M = {PAPER_BINS[0]}, {_zero_or_short(many)} at M = "
+        f"{PAPER_BINS[-1]}. Part of the change may be chance in small bins. Compare models at one M only."
     )
 
 
