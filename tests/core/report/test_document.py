@@ -144,7 +144,7 @@ def test_pages_without_results_are_left_out(tmp_path: Path) -> None:
     answers = ("reliability", "concentration", "robustness", "abstention")
     assert report.pages == ("summary", "overview", *answers, "files")
     header = read(report.html).all("header")[0].text
-    assert "Comparison (There is one run only, and nothing to compare it with)" in header
+    assert "Comparison (Only one run is loaded)" in header
 
 
 def test_a_run_of_tokens(tmp_path: Path) -> None:
@@ -174,9 +174,10 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     lacks = write_csv(tmp_path / "quiz.csv", quiz(60, model="open"))
     paths = lacks, write_jsonl(tmp_path / "four.jsonl", choices(60, model="four"))
     settings = ReportSettings(metrics=("cw_ece",))
-    drawn, not_drawn = section(
+    drawn, published, not_drawn = section(
         read(make_report(*paths, pages=("robustness",), asked=settings).html), "robustness"
     )
+    assert published.all("h3")[0].text == "The paper beside your runs"
     assert "four" in drawn.all("h3")[0].text
     assert not_drawn.all("h3")[0].text == "Not drawn"
     (why,) = not_drawn.all("li")
@@ -230,7 +231,8 @@ def test_published_figures_are_labelled_as_such(tmp_path: Path) -> None:
 def test_small_diagrams_in_the_order_of_the_figure(tmp_path: Path) -> None:
     rows = [{**row, "subject": "many" if at % 3 else "few"} for at, row in enumerate(quiz(90))]
     report = make_report(write_csv(tmp_path / "quiz.csv", rows), pages=("groups",))
-    (block,) = section(read(report.html), "groups")
+    block, published = section(read(report.html), "groups")
+    assert published.all("h3")[0].text == "The paper beside your runs"
     (panels,) = block.all("div", "panels")
     names = [figure.all("p", "name")[0].text for figure in panels.all("figure")]
     assert names == ["many", "few"], "the clearer verdict first"
