@@ -547,7 +547,7 @@ def test_a_missing_interval_or_p_has_its_reason_in_one_line() -> None:
         "MCE has no interval: no method covers a maximum over bins."
     )
     assert missing_statistics_note([few], ["full_ece"], intervals=True) == ""
-    again = given_evidence([0.9] * 100, [1, 0] * 50, question=["a", "b"] * 50)
+    again = given_evidence([0.9] * 100, [1, 0] * 50, trial_of=["a", "b"] * 50)
     assert missing_statistics_note([again], ["ece"], intervals=False) == (
         "No p-value: only 2 different questions: with repeated questions, a p-value needs 60."
     )
