@@ -109,5 +109,5 @@ def test_start_and_files_know_the_run(token_file: Path, visit: Visit) -> None:
     at = visit("start")
     assert screens.table(at, "run", "ece")["run"].to_list() == ["gpt"]
     assert [heading.value for heading in at.subheader] == ["plays"]
-    assert "1 run by token level" in page_text(at)
+    assert "1 run, method: token level" in page_text(at)
     assert "300 rows read" in page_text(visit("files"))
