@@ -691,7 +691,7 @@ def _place_around_text(
 
 
 def _missing_numbers_note(n_missing: int, n_points: int) -> str:
-    return f"{n_missing} of {n_points} unlabelled: hover"
+    return f"{n_missing} of {n_points} unlabelled: hover for names"
 
 
 def _labelled_points(

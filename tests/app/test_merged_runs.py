@@ -45,7 +45,7 @@ def test_files_show_the_whole_and_the_tools_numbers(data: Path, visit: Visit) ->
     assert numbers["Number"].tolist() == ["acc, of all by rows", "acc", "acc"]
     assert numbers["Ours"].tolist() == [0.5, 0.5, 0.5]
     assert set(numbers["Equal"]) == {"equal"}
-    assert "all 3 that can be compared are equal to ours" in page_text(page)
+    assert "all 3 comparable numbers equal Calib's" in page_text(page)
 
 
 def test_a_number_that_differs_is_explained(data: Path, visit: Visit) -> None:
@@ -53,20 +53,20 @@ def test_a_number_that_differs_is_explained(data: Path, visit: Visit) -> None:
     scores = {"results": {"quiz": {"acc,none": 0.6, "sample_len": 5}}}
     write_log(data, "quiz", records, **scores)
     page = visit("files")
-    assert "acc: Theirs is of 5 rows, ours of 4." in page_text(page)
-    assert "1 of 1 that can be compared differ" in page_text(page)
+    assert "acc: The tool used 5 rows, Calib 4." in page_text(page)
+    assert "1 of 1 comparable numbers differ" in page_text(page)
 
 
 def test_an_undecided_part_is_not_in_the_run_with_a_note(data: Path, visit: Visit) -> None:
     subjects(data, "law", "art", "law_b", bad="law_b")
     other = [choice_record(at, [first, -2], "0", choices="AB") for at, first in enumerate(("-1", "nan"))]
     write_log(data, "quiz", other)
-    assert "undecided: samples_mmlu_law_b_2024-01-02T00-00-00.000000.jsonl." in page_text(
+    assert "Left out until you decide on their bad rows: samples_mmlu_law_b_2024-01-02T00-00-00.000000.jsonl." in page_text(
         visit("reliability")
     )
-    assert "undecided: samples_mmlu_law_b_" in page_text(visit("reliability"))
+    assert "Left out until you decide on their bad rows: samples_mmlu_law_b_" in page_text(visit("reliability"))
     good = "samples-mmlu-law-b-2024-01-02t00-00-00.000000.jsonl"
     page = visit("reliability", good=good)
     assert "One run of 3 files" in page_text(page)
-    assert "undecided" not in page_text(page)
+    assert "until you decide" not in page_text(page)
     assert tables(page)

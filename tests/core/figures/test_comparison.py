@@ -172,7 +172,7 @@ def test_the_picture_says_which_texts_were_cut() -> None:
     told = [words for words in labels(figure, 300) if "unlabelled" in words]
     assert len(told) == 1
     numbered = sum(words.isdecimal() for words in labels(figure, 300))
-    assert told[0] == f"{90 - numbered} of 90 points are unlabelled: hover over them"
+    assert told[0] == f"{90 - numbered} of 90 unlabelled: hover for names"
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -189,9 +189,9 @@ def test_declared_missing_values_are_missing_and_their_text_stays_inside(seed: i
         if numbered:
             lost = 60 - numbered
             assert (
-                f"{lost} of 60 points are unlabelled: hover over them" if lost else NUMBERS_NOTE
+                f"{lost} of 60 unlabelled: hover for names" if lost else NUMBERS_NOTE
             ) in words, width
-    assert text_width("150 of 150 points are unlabelled: hover over them", 12) + 8 < NAME_SET_WIDTHS[0] - 70
+    assert text_width("150 of 150 unlabelled: hover for names", 12) + 8 < NAME_SET_WIDTHS[0] - 70
 
 
 def test_a_point_label_does_not_cover_a_curve_label() -> None:

@@ -73,7 +73,7 @@ def test_greyed_sizes_say_why() -> None:
     figure = sampling_figure(result, "brier", LIGHT)
     (pale,) = lines(figure, "pairwise", greyed=True)
     assert "more than half of 8 samples" in pale["hovertext"][0]
-    assert "every sample" in pale["hovertext"][1]
+    assert "uses all samples" in pale["hovertext"][1]
     grounds = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "rect"]
     assert len(grounds) == 2
     assert grounds[0]["x0"] == pytest.approx(math.sqrt(4 * 6))

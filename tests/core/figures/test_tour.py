@@ -111,7 +111,7 @@ def test_confidence_and_accuracy_with_its_interval() -> None:
     assert numbers["text"] == ["90.0 %", "20.0 %", "60.0 %", "30.0 %"]
     assert figure["layout"]["annotations"][0]["text"].startswith("<b>&lt;a href")
     assert describe_confidence_accuracy(result).endswith(
-        "b: says 20.0 %, is right 30.0 % (10.0 % to 40.0 %)."
+        "b: states 20.0 %, right 30.0 % (10.0 % to 40.0 %)."
     )
 
 
