@@ -62,7 +62,8 @@ def show_published(comparison: PublishedComparison, stem: str) -> None:
     if comparison.rows:
         rows = published_rows(comparison)
         # Polars passes no NUL in a column's name on to pandas
-        shown = pl.DataFrame(rows, infer_schema_length=None).rename(lambda name: name.replace("\0", "\N{SYMBOL FOR NULL}"))
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+        shown = frame.rename(lambda name: name.replace("\0", "\N{SYMBOL FOR NULL}"))
         columns = fit_column_widths({"Number": st.column_config.TextColumn(pinned=True)}, shown, "Number")
         st.dataframe(
             shown,

@@ -81,7 +81,10 @@ def test_files_that_all_lack_the_same_and_one_alone(data: Path, visit: Visit) ->
     rows = [{"conf": 0.5, "is_correct": 1}, {"conf": 0.6, "is_correct": 0}]
     write_csv(data / "a.csv", rows)
     text = message_text(visit("start"))
-    assert "The only file in the data folder is not loaded: it needs its columns confirmed. a.csv: " in text
+    assert (
+        "The only file in the data folder is not loaded: the file needs its columns confirmed. a.csv: "
+        in text
+    )
     write_csv(data / "b.csv", rows)
     text = message_text(visit("start"))
     assert "Neither of the 2 files in the data folder is loaded: both need their columns confirmed." in text

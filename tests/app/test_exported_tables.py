@@ -20,7 +20,7 @@ def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered
     at = open_menus(visit("reliability"))
     table = screens.table(at, "interval", "gap")
     lines = offered["save_table_bins_md"][1]().decode().splitlines()
-    assert lines[2] == "| Says | Bin | n | Mean conf. | Accuracy | Gap | Part of gap |"
+    assert lines[2] == "| Says | Bin | n | Mean conf. | Accuracy | Gap | Part |"
     row = table.iloc[-1]
     gap = f"{row['gap']:+.3f}".replace("-", "−")
     cells = [f"{row['count']:,}", f"{row['mean_confidence']:.1f} %", f"{row['accuracy']:.1f} %", gap]

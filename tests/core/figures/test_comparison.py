@@ -188,9 +188,7 @@ def test_declared_missing_values_are_missing_and_their_text_stays_inside(seed: i
         numbered = sum(word.isdecimal() for word in words)
         if numbered:
             lost = 60 - numbered
-            assert (
-                f"{lost} of 60 unlabelled: hover for names" if lost else NUMBERS_NOTE
-            ) in words, width
+            assert (f"{lost} of 60 unlabelled: hover for names" if lost else NUMBERS_NOTE) in words, width
     assert text_width("150 of 150 unlabelled: hover for names", 12) + 8 < NAME_SET_WIDTHS[0] - 70
 
 

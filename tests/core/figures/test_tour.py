@@ -110,9 +110,7 @@ def test_confidence_and_accuracy_with_its_interval() -> None:
     assert right["error_x"]["arrayminus"] == [0.1, 0.2]
     assert numbers["text"] == ["90.0 %", "20.0 %", "60.0 %", "30.0 %"]
     assert figure["layout"]["annotations"][0]["text"].startswith("<b>&lt;a href")
-    assert describe_confidence_accuracy(result).endswith(
-        "b: states 20.0 %, right 30.0 % (10.0 % to 40.0 %)."
-    )
+    assert describe_confidence_accuracy(result).endswith("b: states 20.0 %, right 30.0 % (10.0 % to 40.0 %).")
 
 
 def test_the_lowest_brier_score_is_on_top_and_many_runs_are_cut() -> None:
