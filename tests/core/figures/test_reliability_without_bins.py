@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calib_core.figures.layout import significant_values
 from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.figures.reliability_without_bins import (
     corp_figure,
