@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.figures.layout import significant_values
+from calib_core.figures.layout import rounded_values
 from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.figures.reliability_without_bins import (
     corp_figure,
@@ -55,9 +55,9 @@ def test_the_isotonic_line_turns_where_the_fit_does(theme: Theme) -> None:
 def test_the_smooth_line_and_the_density_are_the_table(theme: Theme) -> None:
     result = smooth_reliability(rows())
     figure = smooth_figure(result, theme)
-    assert trace(figure, "smoothed accuracy")["y"] == significant_values(result.table["accuracy"])
+    assert trace(figure, "smoothed accuracy")["y"] == rounded_values(result.table["accuracy"])
     density = next(one for one in figure["data"] if one.get("yaxis") == "y2")
-    assert density["y"] == significant_values(result.table["density"])
+    assert density["y"] == rounded_values(result.table["density"])
     assert np.array(density["y"]) == pytest.approx(result.table["density"].to_numpy(), abs=5.1e-6)
 
 
