@@ -294,7 +294,7 @@ CHOICE_SOFTMAX: Final = Method(
     id="choice_softmax",
     title="logit, softmax over the choices",
     meaning=(
-        "The probability of the model's choice. The probabilities of all choices are scaled to sum to 1."
+        "The probability of the model's choice, with the probabilities of all choices scaled to sum to 1."
     ),
     source="p_k = exp(ℓ_k) / Σ_j exp(ℓ_j); MMLU calibration replication after Kadavath et al. 2022",
     needs="the log-probability (choice_logprobs), logit (choice_logits) or probability (choice_probs) of "

@@ -249,7 +249,7 @@ CLUSTER_NUMBER: Final = Method(
     id="cluster_number",
     title="self-consistency, F_CN",
     meaning=(
-        "Equal sampled answers form a cluster. F_CN is 1 minus the number of clusters divided by the number "
+        "F_CN is 1 minus the number of clusters of equal sampled answers divided by the number "
         "of samples: fewer different answers, higher confidence."
     ),
     source="F_CN = 1 − |C|/N; Wang et al., arXiv 2403.09849",
@@ -278,8 +278,7 @@ CLUSTER_SIZE: Final = Method(
     id="cluster_size",
     title="self-consistency, F_CS",
     meaning=(
-        "Equal sampled answers form a cluster. F_CS is the share of samples in the largest cluster, the "
-        "majority answer."
+        "F_CS is the share of samples in the largest cluster of equal sampled answers, the majority answer."
     ),
     source="F_CS = n_i/N of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs=_NEEDS,
@@ -313,8 +312,7 @@ PAIRWISE: Final = Method(
     id="pairwise",
     title="self-consistency, F_PC",
     meaning=(
-        "Equal sampled answers form a cluster. F_PC multiplies how clearly the largest cluster beats each "
-        "other cluster."
+        "F_PC multiplies how clearly the largest cluster of equal sampled answers beats each other cluster."
     ),
     source="F_PC = Π_{j≠i} n_i/(n_i + n_j) of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs=_NEEDS,

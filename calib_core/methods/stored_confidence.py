@@ -28,7 +28,7 @@ def _as_stored(name: str, phrase: str) -> Callable[[AnswerRun, MethodOptions], C
 GIVEN: Final = Method(
     id="given",
     title="confidence in the file",
-    meaning="The number in the file's column “confidence”, however computed. “given: NAME” is the column "
+    meaning="The number in the file's column “confidence”, however computed; “given: NAME” is the column "
     "“confidence.NAME”.",
     source="one column of the file, unchanged",
     needs="one number from 0 to 1 a question (confidence); an outcome",

@@ -13,7 +13,7 @@ TOKENS: Final = Method(
     id="tokens",
     title="token level",
     meaning=(
-        "The probability of the most likely next token at each position of a text. Metrics of the "
+        "The probability of the most likely next token at each position of a text; metrics of the "
         "distribution use the probabilities of all tokens."
     ),
     source="top label for ECE, all classes for Full-ECE; Full-ECE paper (Liu et al. 2024)",
