@@ -40,7 +40,12 @@ def show_joined_tables(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -
     for file in tables:
         if file.mapping.run_name:
             joined.setdefault(file.mapping.run_name, []).append(file)
-    if not st.toggle("Read several tables as one run", value=bool(joined), key="join_tables"):
+    if not st.toggle(
+        "Read several tables as one run",
+        value=bool(joined),
+        key="join_tables",
+        help="For a benchmark stored as one table per subject or part.",
+    ):
         return
     with st.container(border=True, key="joining"):
         pattern = st.text_input(

@@ -136,7 +136,7 @@ def test_the_command_shown_makes_the_same_report(
     document = report(report_buttons)
     line = document.one("again").all("pre")[0].text
     assert line in [element.value for element in at.code]
-    assert ("--bin 9" in line) == ("Questions in (0.8, 0.9]" in document.text) == ("bin" in params)
+    assert ("--bin 9" in line) == ("Questions in 80–90 %, (0.8, 0.9]" in document.text) == ("bin" in params)
     assert str(tmp_path) not in document.text
     monkeypatch.chdir(folder)
     assert main(shlex.split(line)[3:]) == 0

@@ -231,7 +231,7 @@ def test_the_paper_s_numbers_stand_beside_the_run_s(token_file: Path, visit: Vis
     text = page_text(at)
     assert f"Published: {finding.published}. Here: {finding.details}." in text
     assert "Published numbers are of other models and questions" in text
-    assert "It never compares models" in text
+    assert "RSD never compares models" in text
     less = f"{100 * (classwise - 0.4093):+.2f} pp".replace("-", "−")
     with_2b = screens.table(visit("robustness", paper_rsd="1"), "Number", "2B (paper)").set_index("Number")
     assert with_2b[f"{own}, difference"]["RSD of cw-ECE"] == less

@@ -37,7 +37,7 @@ def test_one_row_per_run_and_every_method_on_demand(data: Path, visit: Visit) ->
     at = visit("start")
     assert rows_of(at) == [expected[0], expected[-4], expected[-2]]
     text = screens.page_text(at)
-    assert "1 run by logit, softmax over the choices" in text
+    assert "1 run, method: logit, softmax over the choices" in text
     assert "2 runs, method: stated confidence" in text
     screens.choose(at, "_every", value=True)
     assert address(at) == {"every": "1"}
@@ -113,7 +113,7 @@ def test_no_folder_needs_to_be_there_to_open_own_files(visit: Visit) -> None:
 
 def test_reliability_and_tour_open_with_the_method_that_start_shows(data: Path, visit: Visit) -> None:
     write_jsonl(data / "ten.jsonl", samples())
-    assert "1 run by self-consistency, F_CS" in screens.page_text(visit("start"))
+    assert "1 run, method: self-consistency, F_CS" in screens.page_text(visit("start"))
     for page in ("reliability", "tour"):
         method = screens.control(visit(page), "method")
         assert method.value == "cluster_size"

@@ -34,16 +34,25 @@ def test_ece_is_of_the_top_label(token_file: Path, visit: Visit) -> None:
 def test_full_ece_has_a_diagram_of_all_classes(token_file: Path, visit: Visit) -> None:
     at = visit("reliability", metric="full_ece")
     drawn = figure(at, "reliability")
-    assert sum(count for _, count in screens.targets(at)) == 300 * CLASSES
-    assert drawn["layout"]["yaxis2"]["type"] == "log"
+    assert sum(share for _, share in screens.targets(at)) == pytest.approx(1)
+    assert [drawn["layout"][axis]["type"] for axis in ("xaxis", "yaxis")] == ["log", "log"]
     assert not any("error_y" in trace for trace in drawn["data"])
     number = score(load(token_file)[0], method="tokens", metric="full_ece")
     assert f"the share that is right are {number.value:.4f} apart per position" in page_text(at)
     assert "No whiskers: the pairs of one position or question depend on one another." in page_text(at)
+    choose(at, "_logx", value=False)
+    assert screens.address(at) == {"metric": "full_ece", "logx": "0"}
+    drawn = figure(at, "reliability")
+    assert sum(count for _, count in screens.targets(at)) == 300 * CLASSES
+    assert drawn["layout"]["xaxis"].get("type") is None
+    assert drawn["layout"]["yaxis2"]["type"] == "log"
+    assert not any("error_y" in trace for trace in drawn["data"])
     choose(at, "_log", value=False)
-    assert screens.address(at) == {"metric": "full_ece", "log": "0"}
+    assert screens.address(at) == {"metric": "full_ece", "logx": "0", "log": "0"}
     assert figure(at, "reliability")["layout"]["yaxis2"].get("type") is None
     choose(at, "_log", value=True)
+    assert screens.address(at) == {"metric": "full_ece", "logx": "0"}
+    choose(at, "_logx", value=True)
     assert screens.address(at) == {"metric": "full_ece"}
 
 
@@ -103,5 +112,5 @@ def test_start_and_files_know_the_run(token_file: Path, visit: Visit) -> None:
     at = visit("start")
     assert screens.table(at, "run", "ece")["run"].to_list() == ["gpt"]
     assert [heading.value for heading in at.subheader] == ["plays"]
-    assert "1 run by token level" in page_text(at)
+    assert "1 run, method: token level" in page_text(at)
     assert "300 rows read" in page_text(visit("files"))

@@ -67,7 +67,7 @@ def test_step_run_and_size_from_the_address(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("tour", run="red", method="given", step="3", large="1")
     assert heading(at) == HEADINGS[2]
-    assert "red says " in page_text(at)
+    assert "red states " in page_text(at)
     small = font_size(visit("tour", run="red", method="given", step="3"))
     assert font_size(at) > small
     press_button(at, "tour_4")
@@ -132,7 +132,7 @@ def test_the_last_step_leads_on(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("tour", run="red", method="given", step="5")
     links = {node.label: node.proto for node in walk(at.main) if isinstance(node, PageLink)}
-    own, further = links["**Open your own files**"], links["**Look at red**"]
+    own, further = links["**Open your own files**"], links["**Open red**"]
     assert own.page == "files"
     assert (further.page, further.query_string) == ("reliability", "run=red&method=given")
     assert len(links) == 3

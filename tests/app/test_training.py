@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def test_a_model_with_one_checkpoint_is_shown_on_request(
     write_checkpoints(data, (100,), model="alone")
     at = visit("training")
     assert list(lines(at)) == ["gpt"]
-    assert "alone · plays · step100: It is the only checkpoint of its model" in page_text(at)
+    assert "alone · plays · step100: The run is the only checkpoint of its model" in page_text(at)
     (switch,) = at.toggle
     assert switch.label == "1 model with one checkpoint"
     switch.set_value(True)
@@ -106,9 +107,11 @@ def test_the_chosen_checkpoint_shows_its_diagram(checkpoints: list[Path], visit:
     at = visit("training", metric="full_ece", at="gpt-plays-step1600")
     (run,) = load(checkpoints[2])
     assert "gpt · plays · step1600" in [screens.plain(element.value) for element in at.header]
-    whole = sum(count for _, count in screens.targets(at))
-    assert whole == run.n_total * 60
-    assert figure(at, "reliability")["layout"]["yaxis2"]["type"] == "log"
+    drawn = figure(at, "reliability")
+    assert sum(share for _, share in screens.targets(at)) == pytest.approx(1)
+    counts = [re.search(r"<br>([\d,]+) ", text) for text in drawn["data"][-1]["hovertext"]]
+    assert sum(int(count[1].replace(",", "")) for count in counts if count) == run.n_total * 60
+    assert [drawn["layout"][axis]["type"] for axis in ("xaxis", "yaxis")] == ["log", "log"]
     rings = [
         trace
         for trace in figure(at, "training")["data"]

@@ -94,7 +94,7 @@ def test_the_uploads_of_a_session_are_limited(monkeypatch: pytest.MonkeyPatch) -
     mine = SessionUploads()
     mine.add("a.csv", b"x" * 8)
     mine.add("a.csv", b"x" * 10)
-    with pytest.raises(Refused, match=r"b\.csv was not taken"):
+    with pytest.raises(Refused, match=r"b\.csv was not uploaded"):
         mine.add("b.csv", b"x")
     mine.remove("a.csv")
     mine.add("b.csv", b"x" * 10)

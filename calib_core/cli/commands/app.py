@@ -95,7 +95,7 @@ def app(
         typer.Option("--clear-cache", help="Delete the cache of files read at earlier starts, and exit."),
     ] = False,
 ) -> int:
-    """Opens the app in the browser, on the demo data or on a folder of predictions.
+    """Open the app in the browser, on the demo data or on a folder of predictions.
 
     It is served to this machine alone; Ctrl-C ends it.
     """

@@ -114,7 +114,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     unparseable: UnparseableOption = "own",
     together: TogetherOption = False,
 ) -> int:
-    """Is it right as often as it says, bin by bin?
+    """Print confidence and accuracy, bin by bin.
 
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """

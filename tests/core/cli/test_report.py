@@ -135,7 +135,8 @@ def test_the_questions_of_a_bin_are_listed_and_reproduced(folder: Path, call: Ca
     assert call(*asked, str(number)).code == 0
     document = open_report(output)
     table = section(document, "reliability")[0].all("table")[-1]
-    where = f"({last['low']:g}, {last['high']:g}]"
+    percent = f"{100 * last['low']:g}–{100 * last['high']:g} %"
+    where = f"{percent}, ({last['low']:g}, {last['high']:g}]"
     assert table.all("caption")[0].text == f"Questions in {where}, {last['count']}"
     assert len(table.rows) == last["count"] > 0
     line = shlex.split(document.one("again").all("pre")[0].text)

@@ -124,7 +124,7 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
         "quiz.jsonl",
         "F_CN",
         "greedy answer",
-        "every sample",
+        "all samples",
         "3 repeats, seed 0",
         "logit_path is not available: ",
     ):
