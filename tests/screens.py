@@ -154,7 +154,10 @@ def figure(at: AppTest, key: str) -> dict[str, Any]:
 
 
 def targets(at: AppTest) -> list[tuple[int, int]]:
-    """Bin number and count of every bar that the reliability diagram lets one click, from left to right."""
+    """Bin number and height of every lower bar that the reliability diagram lets one click, left to right.
+
+    The height is the bin's count or, where both axes go by powers of ten, its part of the sum.
+    """
     counts = [trace for trace in figure(at, "reliability")["data"] if trace.get("customdata")][-1]
     return [(own[0], count) for own, count in zip(counts["customdata"], counts["y"], strict=True)]
 

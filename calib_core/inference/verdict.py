@@ -180,7 +180,7 @@ def verdicts_sentence(kinds: Sequence[VerdictKind], noun: str, scope: str = "") 
     Examples
     --------
     >>> verdicts_sentence(["over", "over"], "run"), verdicts_sentence(["none"], "group", " by subject")
-    ('Both runs are over-confident.', 'The one group by subject shows no evidence of miscalibration.')
+    ('Both runs are over-confident.', 'The only group by subject shows no evidence of miscalibration.')
     """
     n = len(kinds)
     if n == 1:
