@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +104,14 @@ def test_an_empty_folder_has_the_usual_message(data: Path, visit: Visit) -> None
 
 
 def test_the_chosen_checkpoint_shows_its_diagram(checkpoints: list[Path], visit: Visit) -> None:
-    assert checkpoints
     at = visit("training", metric="full_ece", at="gpt-plays-step1600")
     assert "gpt · plays · step1600" in [screens.plain(element.value) for element in at.header]
     assert sum(part for _, part in screens.targets(at)) == pytest.approx(1.0), "parts of the sum"
-    assert figure(at, "reliability")["layout"]["xaxis"]["type"] == "log"
+    drawn = figure(at, "reliability")
+    counts = [re.search(r"<br>([\d,]+) ", text) for text in drawn["data"][-1]["hovertext"]]
+    (run,) = load(checkpoints[2])
+    assert sum(int(count[1].replace(",", "")) for count in counts if count) == run.n_total * 60
+    assert drawn["layout"]["xaxis"]["type"] == "log"
     rings = [
         trace
         for trace in figure(at, "training")["data"]
