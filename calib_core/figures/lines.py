@@ -31,7 +31,7 @@ from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lin
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.lines import ReliabilityLine, ReliabilityLines
-from calib_core.wording import format_percent, format_short, format_signed, plural
+from calib_core.wording import BinReading, format_percent, format_short, format_signed, plural
 
 _PANELS_HEIGHT: Final = 520
 """Height of both panels together, in pixels."""
@@ -247,7 +247,7 @@ def _bin_points(
 def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:
     """The hover text of each bin."""
     return [
-        f"{escape_for_plotly(f'{percent}, {interval}')}: {plural(pairs, line.result.pair_unit[:-1])}"
+        f"{escape_for_plotly(str(BinReading(percent, interval)))}: {plural(pairs, line.result.pair_unit[:-1])}"
         f"<br>confidence {confidence:.3f}, accuracy {accuracy:.3f}<br>gap {format_signed(gap, '+.3f')}"
         for percent, interval, pairs, confidence, accuracy, gap in bins.select(
             "percent", "interval", "count", "confidence", "accuracy", "gap"

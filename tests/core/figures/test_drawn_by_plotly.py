@@ -131,7 +131,7 @@ def test_pointing_anywhere_in_a_column_meets_its_bin(page: Page, at: float, accu
     page.wait_for_selector(".hoverlayer .hovertext")
     (label,) = [text for text, *_ in boxes(page, ".hoverlayer text.nums")]
     low = round(100 * at - 5)
-    assert label.startswith(f"{low}–{low + 10} %, ({at - 0.05:.1f}, {at + 0.05:.1g}]")
+    assert label.startswith(f"{low}–{low + 10} % ({at - 0.05:.1f}, {at + 0.05:.1g}]")
     assert not boxes(page, ".hoverlayer .axistext text")
     page.mouse.click(x, y)
     page.wait_for_function("window.hit")
