@@ -247,7 +247,8 @@ def _bin_points(
 def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:
     """The hover text of each bin."""
     return [
-        f"{escape_for_plotly(str(BinReading(percent, interval)))}: {plural(pairs, line.result.pair_unit[:-1])}"
+        f"{escape_for_plotly(str(BinReading(percent, interval)))}: "
+        f"{plural(pairs, line.result.pair_unit[:-1])}"
         f"<br>confidence {confidence:.3f}, accuracy {accuracy:.3f}<br>gap {format_signed(gap, '+.3f')}"
         for percent, interval, pairs, confidence, accuracy, gap in bins.select(
             "percent", "interval", "count", "confidence", "accuracy", "gap"
