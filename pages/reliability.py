@@ -815,7 +815,7 @@ def bin_table_frame(result: Reliability) -> pl.DataFrame:
 
 def _bin_table_height(n_rows: int, *, has_questions: bool) -> int | Literal["content"]:
     """Return the table's height in pixels, low where the questions of a bin are below it."""
-    max_rows, height = (5, 220) if has_questions else (12, 480)
+    max_rows, height = (5, 196) if has_questions else (12, 480)
     return "content" if n_rows <= max_rows else height
 
 

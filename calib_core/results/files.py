@@ -184,7 +184,7 @@ class Proposal:
             choices = "".join(
                 f"\n- {one.summary}" for one in (replace(self, alternatives=()), *self.alternatives)
             )
-            return f"{len(self.alternatives) + 1} readings are equally likely: choose one.{choices}"
+            return f"{len(self.alternatives) + 1} mappings are equally likely: choose one.{choices}"
         options = " ".join(filter(None, (map_options(self.mapping), wide_options(self.wide))))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
         return f"With {options} it loads{bad_text}: {self.outcome}."

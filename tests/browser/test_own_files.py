@@ -140,7 +140,7 @@ def test_three_clicks_from_start_to_the_diagram(
 def test_of_two_likely_columns_the_person_chooses(server: Server, browse: Browse) -> None:
     page = browse().open(f"{server.url}/files")
     drop(page, "two.csv", TWO)
-    expect(panel(page)).to_contain_text("2 readings are equally likely")
+    expect(panel(page)).to_contain_text("2 mappings are equally likely")
     accept = page.get_by_role("button", name="Accept all")
     expect(accept).to_be_disabled()
     page.locator("[class*=st-key-reading_] label").filter(has_text="likelihood as confidence").click()

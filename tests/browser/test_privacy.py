@@ -55,11 +55,11 @@ def test_a_hostile_text_stays_text(path: str, server: Server, browse: Browse, se
     page = window.open(f"{server.url}/{path}?method={lost}&bin=8")
     if path == "reliability":
         page.locator(".st-key-run input").click()
-        option = page.get_by_role("option").filter(has_text=CALIB)
-        assert f"![x](http://{CALIB}/a.png)" in option.inner_text()
+        option = page.get_by_role("option").filter(has_text="![x](").first  # cut in the middle
+        assert "![x](http" in option.inner_text()
         option.click()
         settled(page)
-        assert CALIB in (page.locator(".st-key-run").inner_html())
+        assert "![x](http" in (page.locator(".st-key-run").inner_html())
     if path == "files":
         page.locator("summary").filter(has_text="hostile").click()
         settled(page)

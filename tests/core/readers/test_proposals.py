@@ -231,7 +231,7 @@ def test_equally_likely_readings_are_all_told(read_text: ReadText) -> None:
         {"sure after": "confidence", "hit": "correct"},
         {"sure before": "confidence", "hit": "correct"},
     ]
-    assert report.proposal.summary.splitlines()[0] == "2 readings are equally likely: choose one."
+    assert report.proposal.summary.splitlines()[0] == "2 mappings are equally likely: choose one."
     assert '- With --map "sure before=confidence" --map hit=correct it loads' in report.proposal.summary
 
 
