@@ -190,8 +190,9 @@ def bin_reading(low: float, high: float, *, equal_width: bool = True) -> BinRead
 
 
 def plural(n: float, noun: str) -> str:
-    """A count with its noun: "1 run", "1,319 rows"; an expected count has a decimal."""
-    return f"{format_count(n)} {noun}{'' if n == 1 else 's'}"
+    """A count with its noun: "1 run", "1,319 rows", "3 classes"; an expected count has a decimal."""
+    ending = "es" if noun.endswith("ss") else "s"
+    return f"{format_count(n)} {noun}{'' if n == 1 else ending}"
 
 
 def format_count(n: float) -> str:

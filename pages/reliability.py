@@ -763,7 +763,7 @@ def _bin_columns(choice: RunChoice) -> dict[str, Any]:
     }
     if METRICS[choice.metric].weighted_by_confidence:
         columns["count"] = st.column_config.NumberColumn(
-            "n", format="%.1f", help="How many of one answer sampled a row would lie here."
+            "n", format="%.1f", help="Expected count in this bin if one answer is sampled per row."
         )
     if not small:
         return columns
@@ -875,7 +875,7 @@ def show_class_table(choice: RunChoice, result: Classwise, selected: int) -> Non
         selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
         if selected in numbers
         else None,
-        alt=f"ECE of {plural(shown.height, 'class')}, largest first".replace("classs", "classes"),
+        alt=f"ECE of {plural(shown.height, 'class')}, largest first",
     )
     table_export_menu(
         _classwise_export(choice, result, CLASSES_TITLE), "classes_table", shown=shown, columns=CLASS_COLUMNS

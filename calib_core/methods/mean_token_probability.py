@@ -140,7 +140,7 @@ def _answer_logprobs(run: AnswerRun) -> pl.Series:
 LOGIT_ANSWER: Final = Method(
     id="logit_answer",
     title="logit w/ Answer",
-    meaning=("The mean probability of the tokens of the answer alone."),
+    meaning="The mean probability of the tokens of the answer alone.",
     source="mean of p(token) over the answer's tokens; Wang et al., arXiv 2403.09849",
     needs="token log-probabilities of the answer (answer_logprobs, or answer_start and answer_end in "
     "path_logprobs) or their mean probability (answer_mean_prob); an outcome",

@@ -59,7 +59,7 @@ def _share_of_true(p_true: pl.Series, p_false: pl.Series, divided: pl.Series) ->
 P_TRUE: Final = Method(
     id="p_true",
     title="p(True)",
-    meaning=("The probability of “true” when the model is asked whether its own answer is true."),
+    meaning="The probability of “true” when the model is asked whether its own answer is true.",
     source="P(True) after asking the model whether its answer is true; Kadavath et al. 2022, "
     "Wang et al., arXiv 2403.09849",
     needs="the probability of the answer True (p_true), with p_false for the share of the two; an outcome",
