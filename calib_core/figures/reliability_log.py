@@ -101,6 +101,7 @@ def log_reliability_figure(result: Reliability, theme: Theme, *, selected: int |
                 start,
                 1,
                 standoff=6,
+                ticklabelstandoff=5,
                 anchor="y2",
                 constrain="domain",
                 constraintoward="left",

@@ -27,7 +27,14 @@ from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, metric_availability, score
 from calib_core.runs import RunInfo, TokenRun
-from calib_core.wording import NOT_DEFINED, compact_count, format_significant, join_names, plural
+from calib_core.wording import (
+    NOT_DEFINED,
+    compact_count,
+    format_interval,
+    format_significant,
+    join_names,
+    plural,
+)
 
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
@@ -447,6 +454,12 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
         name = f"{followed[0].title}: " if len(lines) > 1 else ""
         return f"{name}{metric} {_value_text(first)} → {_value_text(last)}{_single_change(followed[0])}."
     changes = [line.change for line in followed if line.change is not None]
+    if {_change_kind(change) for change in changes} == {"unknown"}:
+        ends = [line.points[-1] for line in followed]
+        return (
+            f"{metric} at the end of {len(followed)} lines: {value_range(ends)}; "
+            "no change is claimed, for the reason below."
+        )
     counts: dict[str, int] = {}
     for change in changes:
         counts[_change_kind(change)] = counts.get(_change_kind(change), 0) + 1
@@ -530,6 +543,14 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     return (
         f"{question} Cannot be told: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
     )
+
+
+def value_range(points: Sequence[Checkpoint]) -> str:
+    """The values of some checkpoints: "0.06 to 0.15", or one where all are written alike."""
+    values = [point.value for point in points if point.value is not None]
+    low, high = min(values, default=None), max(values, default=None)
+    lowest = format_significant(low)
+    return lowest if lowest == format_significant(high) else format_interval(low, high)
 
 
 def _value_text(point: Checkpoint) -> str:

@@ -22,6 +22,7 @@ from calib_core.results.training import (
     default_training_metrics,
     place_checkpoints,
     training_curves,
+    value_range,
 )
 from calib_core.wording import format_interval, format_p_value, format_significant
 
@@ -124,12 +125,13 @@ def training_tiles(result: Training) -> list[Tile]:
 
 
 def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
-    values = [point.value for point in points if point.value is not None]
-    single = len(points) == 1
-    low, high = min(values, default=None), max(values, default=None)
-    value = format_significant(low) if single else format_interval(low, high)
-    null = points[0].null_median if single else None
-    return Tile(label, value, help_, "" if null is None else f"calibrated model {format_significant(null)}")
+    null = points[0].null_median if len(points) == 1 else None
+    return Tile(
+        label,
+        value_range(points),
+        help_,
+        "" if null is None else f"calibrated model {format_significant(null)}",
+    )
 
 
 def training_recipes(result: Training) -> list[str]:

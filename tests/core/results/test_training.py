@@ -148,6 +148,13 @@ def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
 UNPAIRED = ((0.9, 201, 100),)
 
 
+def test_lines_that_cannot_be_compared_are_said_by_their_ends() -> None:
+    apart = trainings((UNPAIRED, OFF), (UNPAIRED, RIGHT))
+    alike = trainings((UNPAIRED, OFF), (UNPAIRED, OFF))
+    assert apart.headline.startswith("ECE at the end of 2 lines: 0.0000 to 0.4000; no change is claimed")
+    assert alike.headline.startswith("ECE at the end of 2 lines: 0.4000; no change is claimed")
+
+
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
