@@ -1,6 +1,7 @@
 r"""Can a language model's confidence be believed?
 
-Load saved predictions and compute a calibration metric:
+Load saved predictions and compute a calibration metric. Data frames, lists of dicts and
+arrays are loaded as files are (`load(confidence=c, correct=y)`), and results show themselves in a notebook:
 
 >>> import tempfile
 >>> from calib_core import load, score
@@ -26,19 +27,46 @@ from typing import TYPE_CHECKING
 from calib_core.version import VERSION
 
 if TYPE_CHECKING:
-    from calib_core.api import load, score, sweep
+    from calib_core.api import (
+        abstention,
+        compare,
+        compare_methods,
+        concentration,
+        groups,
+        load,
+        reliability,
+        sampling,
+        score,
+        sweep,
+        training,
+    )
     from calib_core.bins import BinSums
     from calib_core.results.robustness import Sweep
     from calib_core.results.score import Score
     from calib_core.runs import Run
 
-__all__ = ["BinSums", "Run", "Score", "Sweep", "__version__", "load", "score", "sweep"]
+__all__ = [
+    "BinSums",
+    "Run",
+    "Score",
+    "Sweep",
+    "__version__",
+    "abstention",
+    "compare",
+    "compare_methods",
+    "concentration",
+    "groups",
+    "load",
+    "reliability",
+    "sampling",
+    "score",
+    "sweep",
+    "training",
+]
 
 __version__ = VERSION
 
-_PLACES = dict.fromkeys(("Run", "Score", "Sweep", "load", "score", "sweep"), "calib_core.api") | {
-    "BinSums": "calib_core.bins"
-}
+_PLACES = dict.fromkeys(__all__, "calib_core.api") | {"BinSums": "calib_core.bins"}
 
 
 def __getattr__(name: str) -> object:

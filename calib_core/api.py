@@ -1,31 +1,94 @@
-"""The functions that `import calib_core` offers: `load`, `score` and `sweep`."""
+"""What `import calib_core` offers in Python: `load`, `score`, and a function for each question of the app.
+
+Results are frozen, know their recipe, turn into a table (`to_frame`) or a figure (`figure`), and show
+themselves in a notebook.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, TypeAlias, cast
 
+import numpy as np
+import polars as pl
+
+from calib_core import notebook as _notebook
 from calib_core import readers
 from calib_core.edges import Binning, Scheme
-from calib_core.errors import Unavailable
+from calib_core.errors import Refused, Unavailable
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import Reading, ReadOptions
-from calib_core.results.evidence import gather_evidence
+from calib_core.results.abstention import AbstentionCurve, abstention_curve
+from calib_core.results.comparison import Comparison, compare_runs
+from calib_core.results.concentration import Concentration, measure_concentration
+from calib_core.results.defaults import default_compared_methods, default_method
+from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, survey_methods
 from calib_core.results.files import usable_runs
+from calib_core.results.groups import (
+    GroupBy,
+    GroupResults,
+    group_by_choices,
+    groups_of_rows,
+    groups_of_runs,
+    ordered_levels,
+)
+from calib_core.results.methods_table import MethodsTable
+from calib_core.results.methods_table import compare_methods as methods_table_of
+from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep
 from calib_core.results.robustness import sweep_bins as sweep_of
+from calib_core.results.run_names import short_run_names
+from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_size_sweep
 from calib_core.results.score import Score
 from calib_core.results.score import score as score_of
-from calib_core.runs import Run
+from calib_core.results.training import Training, default_training_metrics, training_curves
+from calib_core.runs import AnswerRun, Run
+from calib_core.wording import join_names
 
-__all__ = ["Run", "Score", "Sweep", "load", "score", "sweep"]
+__all__ = [
+    "AbstentionCurve",
+    "Comparison",
+    "Concentration",
+    "GroupResults",
+    "MethodsTable",
+    "Reliability",
+    "Run",
+    "SampleSizeSweep",
+    "Score",
+    "Sweep",
+    "Training",
+    "abstention",
+    "compare",
+    "compare_methods",
+    "concentration",
+    "groups",
+    "load",
+    "reliability",
+    "sampling",
+    "score",
+    "sweep",
+    "training",
+]
+
+_notebook.register()
+
+Rows: TypeAlias = "str | PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any"
+"""A file, a data frame or table (pandas, polars, Arrow), a list of dicts, or a dict of columns."""
+
+TOKEN_ARRAYS: Final = ("probs", "logprobs", "logits")
+"""Arrays of shape (T, K) that make a token-level run together with `target`, of shape (T,)."""
 
 
 def load(  # noqa: PLR0913  one parameter an option, as on the command line
-    path: str | PathLike[str],
+    source: Rows = None,
     *,
+    name: str = "data",
     format: str | None = None,  # noqa: A002  named as the command line's --format
     columns: Mapping[str, str] | None = None,
     rows: str = "",
@@ -34,13 +97,18 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     gold: str | PathLike[str] | None = None,
     on: str = "",
     skip_bad_rows: bool = False,
+    **arrays: Any,  # noqa: ANN401  whatever NumPy takes
 ) -> list[Run]:
-    """Load the runs of one file.
+    """Load the runs of a file, a table or arrays.
+
+    Tables and arrays are read and checked as a file with the same columns would be.
 
     Parameters
     ----------
-    path : str or PathLike
-        The file.
+    source : str, PathLike, data frame, list of dict, or dict of columns; optional
+        A file; a table of pandas, polars or Arrow; one dict per row; or the columns by name.
+    name : str
+        What a run is called in results if `source` is not a file and no column says the model.
     format : str, optional
         Id of the file's format, as on the command line; by default it is recognised from the content.
     columns : Mapping[str, str], optional
@@ -58,36 +126,130 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         The column that `gold` is joined on, or "THIS=THAT"; by default the ids.
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
+    **arrays
+        Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on;
+        for a token-level run `probs=`, `logprobs=` or `logits=` of shape (T, K), and `target=`.
 
     Returns
     -------
     list of AnswerRun or TokenRun
-        The runs in the order of the file.
+        The runs in the order of the rows.
 
     Raises
     ------
     calib_core.errors.Refused
-        If the file does not exist or cannot be used.
+        If the file does not exist, or file, table or arrays cannot be used.
     calib_core.errors.BadRowsFound
         If rows are bad and `skip_bad_rows` is False.
+    TypeError
+        If both a source and arrays are given, or neither.
+
+    Examples
+    --------
+    >>> import calib_core
+    >>> (run,) = calib_core.load(confidence=[0.9, 0.9, 0.6, 0.6], correct=[1, 0, 1, 1])
+    >>> calib_core.score(run, metric="brier").value
+    0.285
     """
+    if (source is None) == (not arrays):
+        raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
     options = ReadOptions(columns or {}, rows, wide or {}, missing, on)
+    with TemporaryDirectory(prefix="calib-") as folder:
+        path = _as_file(arrays if source is None else source, Path(folder), name)
 
-    def read(more_columns: Mapping[str, str], more_wide: Mapping[str, str]) -> Reading:
-        return readers.read(
-            Path(path),
-            format=format,
-            options=options.adding(more_columns, more_wide),
-            gold=None if gold is None else Path(gold),
-        )
+        def read(more_columns: Mapping[str, str], more_wide: Mapping[str, str]) -> Reading:
+            return readers.read(
+                path,
+                format=format,
+                options=options.adding(more_columns, more_wide),
+                gold=None if gold is None else Path(gold),
+            )
 
-    return list(usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read))
+        return list(usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read))
+
+
+def _as_file(source: Rows, folder: Path, name: str) -> Path:
+    """The file itself, or one in `folder` with the rows of the table."""
+    if isinstance(source, (str, PathLike)):
+        return Path(cast("str | PathLike[str]", source))
+    stem = folder / (name.replace("/", "_").replace("\0", "") or "data")
+    try:
+        if isinstance(source, Mapping):
+            return _columns_file(cast("Mapping[str, Any]", source), stem)
+        if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
+            return _parquet_file(pl.DataFrame(source), stem)
+        lines = [json.dumps(dict(row), default=_plain) for row in source]
+    except Refused:
+        raise
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as reason:
+        where = _mixed_column(source)
+        raise Refused(
+            f"{where or 'These rows cannot be read as a table'}: {reason}. Give a file, a data frame, a list "
+            "of dicts, or arrays of one length, with values of one type in each column."
+        ) from reason
+    path = stem.with_name(f"{stem.name}.jsonl")
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def _mixed_column(source: Any) -> str:  # noqa: ANN401  any table
+    """Which column of a data frame holds values that are no column; "" if that cannot be told."""
+    for name in getattr(source, "columns", ()):
+        try:
+            pl.Series(source[name])
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            return f"The column {name!r} cannot be read"
+    return ""
+
+
+def _columns_file(columns: Mapping[str, Any], stem: Path) -> Path:
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    if any(name in arrays and arrays[name].ndim == 2 for name in TOKEN_ARRAYS):
+        path = stem.with_name(f"{stem.name}.npz")
+        np.savez(path, **cast("dict[str, Any]", arrays))
+        return path
+    return _parquet_file(pl.DataFrame([_series(name, values) for name, values in arrays.items()]), stem)
+
+
+def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
+    """A column of values, or of lists where the array has two dimensions or holds lists."""
+    series = pl.Series(name, values.tolist()) if values.dtype == object else pl.Series(name, values)
+    return series.arr.to_list() if isinstance(series.dtype, pl.Array) else series
+
+
+def _parquet_file(frame: pl.DataFrame, stem: Path) -> Path:
+    path = stem.with_name(f"{stem.name}.parquet")
+    frame.write_parquet(path)
+    return path
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
+    """NumPy's numbers and arrays as those of Python."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return cast("Any", value).tolist()
+    raise TypeError(f"{type(value).__name__} is no number, text, list or dict")
+
+
+def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
+    """The run as seen by a method; by default by the one that stands for the run in the app."""
+    if method is None:
+        method = default_method(survey_methods(run).usable)
+    return gather_evidence(run, method, options)
+
+
+def _keyed(runs: Run | Iterable[Run]) -> dict[str, Run]:
+    """The runs by short names that tell them apart."""
+    numbered = {str(index): run for index, run in enumerate([runs] if isinstance(runs, Run) else runs)}
+    titles = {key: run.label for key, run in numbered.items()}
+    names = short_run_names({key: run.info for key, run in numbered.items()}, titles)
+    repeated = len(set(names.values())) < len(names)
+    return {f"{names[key]} ({key})" if repeated else names[key]: run for key, run in numbered.items()}
 
 
 def score(
     run: Run,
     *,
-    method: str,
+    method: str | None = None,
     metric: str,
     bins: int = 10,
     binning: Binning = "width",
@@ -100,8 +262,9 @@ def score(
     ----------
     run : AnswerRun or TokenRun
         A run from `load`.
-    method : str
-        Id of a confidence method, a key of `calib_core.methods.METHODS` or "given.NAME".
+    method : str, optional
+        Id of a confidence method, a key of `calib_core.methods.METHODS` or "given.NAME"; by default the one
+        that stands for the run in the app.
     metric : str
         Id of a metric, a key of `calib_core.metrics.METRICS`.
     bins : int
@@ -126,14 +289,14 @@ def score(
     ValueError
         If M is outside 1 to 1000.
     """
-    evidence = gather_evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
+    evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
     return score_of(evidence, metric, Scheme(binning, bins))
 
 
 def sweep(
     run: Run,
     *,
-    method: str,
+    method: str | None = None,
     metric: str | Sequence[str] = SWEPT_METRICS,
     bins: Sequence[int] = PAPER_BINS,
     ddof: int = 0,
@@ -166,9 +329,287 @@ def sweep(
     ValueError
         If an M is outside 1 to 1000, or ddof is neither 0 nor 1.
     """
-    evidence = gather_evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
+    evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     swept = sweep_of(evidence, metrics, bins, ddof, binning=binning)
     if not swept.curves:
         raise Unavailable("; ".join(dict.fromkeys(swept.unavailable.values())) or "No metric was named.")
     return swept
+
+
+def reliability(
+    run: Run,
+    *,
+    method: str | None = None,
+    metric: str = "ece",
+    bins: int = 10,
+    binning: Binning = "width",
+    labels: Labels = "top",
+    renormalise: bool | None = None,
+) -> Reliability:
+    """Compare confidence with accuracy, bin by bin.
+
+    Parameters
+    ----------
+    run, method, metric, bins, binning, labels, renormalise
+        As in `score`.
+
+    Returns
+    -------
+    Reliability
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If the method or metric cannot be computed for this run.
+    ValueError
+        If M is outside 1 to 1000.
+    """
+    evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
+    return reliability_diagram(evidence, metric, Scheme(binning, bins))
+
+
+def concentration(
+    run: Run, *, method: str | None = None, bins: int = 10, binning: Binning = "width"
+) -> Concentration:
+    """Measure how the confidences are distributed over the bins, and whether the bins can be trusted.
+
+    Parameters, result and errors are as in `reliability`.
+    """
+    return measure_concentration(_evidence(run, method), Scheme(binning, bins))
+
+
+def abstention(run: Run, *, method: str | None = None) -> AbstentionCurve:
+    """Follow the accuracy of the answered questions as the model answers only when it is confident.
+
+    Parameters
+    ----------
+    run, method
+        As in `score`.
+
+    Returns
+    -------
+    AbstentionCurve
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        For a token-level run, which keeps no single confidences, and where no row is usable.
+    """
+    return abstention_curve(_evidence(run, method))
+
+
+def sampling(
+    run: Run,
+    *,
+    metric: str = BRIER.id,
+    sizes: Sequence[int] | None = None,
+    repeats: int = 100,
+    seed: int = 0,
+) -> SampleSizeSweep:
+    """Find how many sampled answers per question are enough.
+
+    Parameters
+    ----------
+    run : AnswerRun
+        A run with several samples per question.
+    metric : str
+        Id of a metric that needs one confidence per row. The Brier score is always computed as well.
+    sizes : sequence of int, optional
+        Numbers of samples N'; by default those of the self-consistency paper that most questions have.
+    repeats : int
+        Number of subsets drawn for each N', at least 1.
+    seed : int
+        Of the draws, at least 0.
+
+    Returns
+    -------
+    SampleSizeSweep
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If the run has no samples.
+    """
+    metrics = tuple(dict.fromkeys((metric, BRIER.id)))
+    return sample_size_sweep(
+        run, SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
+    )
+
+
+def compare(
+    runs: Run | Iterable[Run],
+    *,
+    methods: Sequence[str] | None = None,
+    bins: int = 10,
+    binning: Binning = "width",
+) -> Comparison:
+    """Compare runs by accuracy and Brier score, and find the best by paired differences.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        Runs on the same questions.
+    methods : sequence of str, optional
+        Ids of confidence methods; by default all that the runs have, if they can be told apart in a figure.
+    bins, binning
+        As in `score`.
+
+    Returns
+    -------
+    Comparison
+        Runs and methods without a number are in `unavailable`, with the reason.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If no run has one of the methods.
+    """
+    keyed = _keyed(runs)
+    surveys = {name: survey_methods(run) for name, run in keyed.items()}
+    available = {id_ for survey in surveys.values() for id_ in survey.usable}
+    chosen = list(methods or default_compared_methods(available, len(keyed)))
+    evidences = {
+        f"{name}, {id_}": (name, survey.usable[id_].top_label)
+        for name, survey in surveys.items()
+        for id_ in chosen
+        if id_ in survey.usable
+    }
+    if not evidences:
+        raise Unavailable(f"No run has {join_names(chosen) or 'a confidence method'}.")
+    return compare_runs(
+        {key: evidence for key, (_, evidence) in evidences.items()},
+        scheme=Scheme(binning, bins),
+        titles={key: name for key, (name, _) in evidences.items()},
+        available_methods=available,
+    )
+
+
+def compare_methods(
+    runs: Run | Iterable[Run],
+    *,
+    methods: Sequence[str] | None = None,
+    bins: int = 10,
+    binning: Binning = "width",
+) -> MethodsTable:
+    """Compare the confidence methods of each run, by ECE and Brier score on their common rows.
+
+    Parameters
+    ----------
+    runs, methods, bins, binning
+        As in `compare`.
+
+    Returns
+    -------
+    MethodsTable
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If no run of answers has one of the methods.
+    """
+    evidences = {
+        name: [
+            evidence
+            for id_, evidence in survey_methods(run).usable.items()
+            if isinstance(evidence, AnswerEvidence) and (methods is None or id_ in methods)
+        ]
+        for name, run in _keyed(runs).items()
+    }
+    if not any(evidences.values()):
+        raise Unavailable("No run of answers has one of these confidence methods.")
+    return methods_table_of(evidences, Scheme(binning, bins))
+
+
+def groups(
+    runs: Run | Iterable[Run],
+    *,
+    by: str | None = None,
+    method: str | None = None,
+    metric: str = "ece",
+    bins: int = 10,
+    binning: Binning = "width",
+) -> GroupResults:
+    """Find where calibration is worst: by subject or another column, or by what tells the runs apart.
+
+    Parameters
+    ----------
+    runs : Run or iterable of Run
+        Runs of answers.
+    by : str, optional
+        "subject", a column's name, or a fact such as "shots" in which the runs differ; by default the first
+        of those there are.
+    method, metric, bins, binning
+        As in `score`; without a method, the first run's.
+
+    Returns
+    -------
+    GroupResults
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If nothing groups these runs, nothing of this name does, or the method or metric is missing.
+    """
+    keyed = {name: run for name, run in _keyed(runs).items() if isinstance(run, AnswerRun)}
+    choices = group_by_choices(keyed)
+    if not choices:
+        raise Unavailable(
+            "These runs have no groups: neither a column nor a fact about the runs splits them."
+        )
+    group_by = _named_grouping(choices.values(), by)
+    method = method or default_method(survey_methods(next(iter(keyed.values()))).usable)
+    evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
+    scheme, titles = Scheme(binning, bins), {name: name for name in keyed}
+    if group_by.target == "rows":
+        return groups_of_rows(evidences, group_by, metric, scheme, titles=titles)
+    levels = ordered_levels({name: run.info for name, run in keyed.items()}, group_by.id)
+    reference = levels[0] if len(levels) > 1 else None
+    return groups_of_runs(evidences, group_by, metric, scheme, titles=titles, reference=reference)
+
+
+def _named_grouping(choices: Iterable[GroupBy], by: str | None) -> GroupBy:
+    by_title = {choice.title: choice for choice in choices}
+    if by is None:
+        return next(iter(by_title.values()))
+    if by not in by_title:
+        raise Unavailable(f"Nothing called “{by}” groups these runs. There is {join_names(list(by_title))}.")
+    return by_title[by]
+
+
+def training(
+    runs: Iterable[Run],
+    *,
+    metric: str | None = None,
+    method: str | None = None,
+    bins: int = 10,
+    binning: Binning = "width",
+) -> Training:
+    """Follow a metric over the checkpoints of a training.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        Runs that name a checkpoint or how many tokens were seen.
+    metric : str, optional
+        Id of a metric; by default Full-ECE for token-level runs, ECE for others.
+    method, bins, binning
+        As in `score`; without a method, the first run's.
+
+    Returns
+    -------
+    Training
+        Runs that are not on a line are in `unplaced`, with the reason.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If the first run lacks the method.
+    """
+    keyed, scheme = _keyed(runs), Scheme(binning, bins)
+    if not keyed:
+        raise Unavailable("There is no run.")
+    method = method or default_method(survey_methods(next(iter(keyed.values()))).usable)
+    evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
+    metric = metric or default_training_metrics(next(iter(evidences.values())), scheme)[0]
+    return training_curves(evidences, metric, scheme)

@@ -1,5 +1,6 @@
 (() => {
   "use strict";
+  const { unpack, applyChanges, tracesForWidth } = calibFigures;
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const boxes = [...document.querySelectorAll(".canvas")];
@@ -8,31 +9,6 @@
   let printing = false;
 
   const isDark = () => !printing && (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-
-  async function unpack(id) {
-    const packed = document.getElementById(id).textContent;
-    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).text();
-  }
-
-  // Applies the changes of `colour_changes` (document.py) to a light figure, which makes it a dark one.
-  function applyChanges(part, changes) {
-    if (Array.isArray(changes)) return changes.length ? changes[0] : part;
-    const changed = Array.isArray(part) ? [...part] : { ...part };
-    for (const key of Object.keys(changes)) changed[key] = applyChanges(part[key], changes[key]);
-    return changed;
-  }
-
-  // Names of points are laid out for several widths, each on axes named after its width (x400): keeps those
-  // of the widest layout that fits.
-  function tracesForWidth(figure, width) {
-    const numbers = Object.keys(figure.layout).map((key) => Number((/^xaxis(\d{3,})$/.exec(key) || [])[1]));
-    const widths = numbers.filter((number) => number > 0);
-    const best = `x${Math.max(Math.min(...widths), ...widths.filter((own) => own <= width))}`;
-    const others = widths.map((own) => `x${own}`).filter((axis) => axis !== best);
-    return figure.data.filter((trace) => !others.includes(trace.xaxis));
-  }
 
   // Draws a figure unless it is already drawn for this theme and width.
   function draw(box) {
@@ -102,9 +78,9 @@
     root.classList.add("scripted");
     onThemeChange();
     const plotly = document.createElement("script");
-    plotly.textContent = await unpack("plotly");
+    plotly.textContent = await unpack(document.getElementById("plotly"));
     document.head.append(plotly);
-    figures = JSON.parse(await unpack("figures"));
+    figures = JSON.parse(await unpack(document.getElementById("figures")));
     boxes.forEach((box) => observer.observe(box));
     redraw();
     root.dataset.ready = "yes";

@@ -37,9 +37,6 @@ from calib_core.report.sections import SECTIONS, files, summary
 from calib_core.results.run_names import real_name
 from calib_core.wording import NO_VALUE, plural
 
-_FOLDER: Final = Path(__file__).parent
-"""Where document.css and document.js lie."""
-
 _LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
 _RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
 
@@ -128,13 +125,13 @@ class BodyWriter:
     def section_html(self, section: Section) -> str:
         """Writes one section: its question, then its blocks."""
         blocks = "".join(
-            self._block_html(block, block_anchor(section, index))
-            for index, block in enumerate(section.blocks)
+            self.block_html(block, block_anchor(section, index)) for index, block in enumerate(section.blocks)
         )
         heading = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
         return tag("section", heading + blocks, id=section.id)
 
-    def _block_html(self, block: Block, anchor: str) -> str:
+    def block_html(self, block: Block, anchor: str) -> str:
+        """Writes one block; `anchor` is its HTML id."""
         opening = (
             (tag("h3", escape_text(block.title)) if block.title else "")
             + paragraphs("by", [block.method_title])
@@ -280,7 +277,7 @@ def render_document(
         + _reproduction_html(provenance, report_input, sections)
     )
     main = tag("main", content)
-    script = (_FOLDER / "document.js").read_text(encoding="utf-8")
+    script = read_asset("figures.js") + read_asset("document.js")
     sheet = tag(
         "div",
         _header_html(report_input, sections, left_out, provenance)
@@ -288,10 +285,10 @@ def render_document(
         + main,
         class_="sheet brief" if is_brief else "sheet",
     )
-    figures = _gzip_base64(json.dumps(writer.figures, allow_nan=False, separators=(",", ":")))
+    figures = gzip_base64(json.dumps(writer.figures, allow_nan=False, separators=(",", ":")))
     data = "".join(
         tag("script", packed, type="application/octet-stream", id=id_)
-        for id_, packed in (("plotly", _plotly_script()[0]), ("figures", figures))
+        for id_, packed in (("plotly", plotly_script()[0]), ("figures", figures))
     )
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{_head_html(script)}</head>\n'
@@ -301,7 +298,7 @@ def render_document(
 
 def _head_html(script: str) -> str:
     """The head; its policy comes first because it does not apply to elements before it."""
-    hashes = " ".join(f"'sha256-{_sha256_base64(code)}'" for code in (script, _plotly_script()[1]))
+    hashes = " ".join(f"'sha256-{_sha256_base64(code)}'" for code in (script, plotly_script()[1]))
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
@@ -316,19 +313,20 @@ def _head_html(script: str) -> str:
 
 def _style_sheet() -> str:
     """The style sheet with the colours of the figure themes; print is always light."""
-    light, dark = _colour_variables(LIGHT), _colour_variables(DARK)
+    light, dark = colour_variables(LIGHT), colour_variables(DARK)
     dark_chosen = ':root[data-theme="dark"]'
     return (
         f':root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) '
         f"{{ {dark} }} }}\n{dark_chosen} {{ {dark} color-scheme: dark; }}\n"
         f':root[data-theme="light"] {{ color-scheme: light; }}\n'
-        f"{(_FOLDER / 'document.css').read_text(encoding='utf-8')}"
+        f"{read_asset('document.css')}"
         f'@media print {{ :root, :root:not([data-theme="light"]), {dark_chosen} '
         f"{{ {light} color-scheme: light; }} }}\n"
     )
 
 
-def _colour_variables(theme: Theme) -> str:
+def colour_variables(theme: Theme) -> str:
+    """The colours of a theme as CSS variables."""
     colours = {
         "page": theme.background,
         "text": theme.text,
@@ -342,15 +340,20 @@ def _colour_variables(theme: Theme) -> str:
     return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
 
 
+def read_asset(name: str) -> str:
+    """A style sheet or script of this package."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
 @cache
-def _plotly_script() -> tuple[str, str]:
+def plotly_script() -> tuple[str, str]:
     """plotly.js, compressed as base64 and as source text."""
     # Imported here because it takes longer than the rest of the command line together.
     script: str = importlib.import_module("plotly.offline").get_plotlyjs()
-    return _gzip_base64(script), script
+    return gzip_base64(script), script
 
 
-def _gzip_base64(content: str) -> str:
+def gzip_base64(content: str) -> str:
     """The text gzipped, as base64; without a time stamp, so equal texts give equal bytes."""
     return base64.b64encode(gzip.compress(content.encode("utf-8"), 9, mtime=0)).decode("ascii")
 

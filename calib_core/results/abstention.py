@@ -18,6 +18,7 @@ from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.aurc import AURC, risk_coverage_area
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recipe import recipe_text
 from calib_core.wording import ROUNDING_TOLERANCE, format_percent, join_names
@@ -70,7 +71,7 @@ class OperatingPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class AbstentionCurve:
+class AbstentionCurve(Displayable):
     """All thresholds of one method on one run, one step for each distinct confidence, highest first.
 
     Attributes

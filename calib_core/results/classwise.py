@@ -13,6 +13,7 @@ from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.metrics import METRICS
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit, get_metric
 from calib_core.results.pooling import choice_mark
 from calib_core.results.reliability import Reliability, bin_table, reading_of_bin
@@ -25,7 +26,7 @@ HALF: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Classwise:
+class Classwise(Displayable):
     """Classwise ECE, class by class.
 
     Attributes

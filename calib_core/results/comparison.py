@@ -34,6 +34,7 @@ from calib_core.results.best import (
     compare_pairs,
     paired_recipe,
 )
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text, scheme_text
 from calib_core.results.run_names import count_models, name_with_model, short_run_names, size_families
@@ -272,7 +273,7 @@ class Trend:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Displayable):
     """Runs and methods as points on two metrics.
 
     Attributes

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Binned
 from calib_core.edges import MAX_BINS, Scheme
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit, get_metric
 from calib_core.results.recipe import recipe_text
 from calib_core.wording import both_or_all, format_percent
@@ -25,7 +26,7 @@ LOW_ECE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Concentration:
+class Concentration(Displayable):
     """How the confidences of one method spread over the bins of one scheme.
 
     Attributes

@@ -38,6 +38,7 @@ from calib_core.results.changes import (
     difference_text,
     measure_contrast,
 )
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_rows
 from calib_core.results.mmlu import mmlu_category
 from calib_core.results.run_names import model_stem, name_with_model, short_run_names
@@ -183,7 +184,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupResults:
+class GroupResults(Displayable):
     """The metric of every group.
 
     Attributes

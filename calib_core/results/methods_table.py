@@ -31,6 +31,7 @@ from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Pairs
 from calib_core.results.best import PairedComparison, best_clause, compare_on_same_rows
 from calib_core.results.concentration import measure_concentration
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
@@ -97,7 +98,7 @@ class MethodsCell:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MethodsTable:
+class MethodsTable(Displayable):
     """Methods by runs.
 
     Attributes

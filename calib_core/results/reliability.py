@@ -17,6 +17,7 @@ from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.concentration import CONCENTRATED_SHARE
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit, bins_all_classes, get_metric
 from calib_core.results.recipe import recipe_text
 from calib_core.results.robustness import PAPER_BINS
@@ -54,7 +55,7 @@ class AllLabels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reliability:
+class Reliability(Displayable):
     """The reliability diagram of one method on one run, as numbers.
 
     Attributes

@@ -28,6 +28,7 @@ from calib_core.inference.null import (
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, Verdict, verdict_phrase
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import effective_scheme
@@ -108,7 +109,7 @@ class SweepCurve:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
+class Sweep(Displayable):
     """Every swept metric of one method on one run, over one set of M.
 
     Attributes

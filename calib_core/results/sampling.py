@@ -31,6 +31,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.brier import BRIER
 from calib_core.metrics.metric import Metric, SamplingDefault
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, get_metric, restrict_rows
 from calib_core.results.recipe import recipe_text, rows_text, scheme_text
 from calib_core.results.score import effective_scheme
@@ -260,7 +261,7 @@ class SampleSizeCurve:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SampleSizeSweep:
+class SampleSizeSweep(Displayable):
     """The metrics of one run over N'; all sizes use the same `n_used` questions.
 
     Attributes

@@ -13,12 +13,13 @@ from calib_core.edges import Scheme
 from calib_core.inference.null import null_distribution
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(Displayable):
     """One metric of one method on one run.
 
     Attributes

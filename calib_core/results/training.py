@@ -23,6 +23,7 @@ from calib_core.results.changes import (
     difference_text,
     measure_contrast,
 )
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, metric_availability, score
@@ -149,7 +150,7 @@ class TrainingLine:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Training:
+class Training(Displayable):
     """One metric over training, one line for each model.
 
     Attributes

@@ -206,7 +206,7 @@ def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
     of_labels = result.all_labels
     return [
         metric_tile(result.score, says_nothing=in_one_bin),
-        *(_top_label_tiles(result) if of_labels is None else _all_labels_tiles(result, of_labels)),
+        *(top_label_tiles(result) if of_labels is None else _all_labels_tiles(result, of_labels)),
         Tile(
             f"{evidence.unit.capitalize()} used / total",
             f"{result.score.n_used:,} / {result.score.n_total:,}",
@@ -215,7 +215,8 @@ def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
     ]
 
 
-def _top_label_tiles(result: Reliability) -> list[Tile]:
+def top_label_tiles(result: Reliability) -> list[Tile]:
+    """Brier score, accuracy and mean confidence of the top label."""
     return [
         Tile("Brier score", format_number(result.brier), METRICS["brier"].help),
         Tile(

@@ -1,0 +1,66 @@
+"""How a result shows itself in a notebook.
+
+Figures and HTML belong to layers above this one, so what a result looks like is registered from there
+(`calib_core.notebook`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+
+class Display(Protocol):
+    """What a notebook shows of one result."""
+
+    def figure(self, theme: str, index: int) -> Any:  # noqa: ANN401  a plotly figure
+        """One of the result's figures."""
+        ...
+
+    def html(self) -> str:
+        """Headline, numbers, figures, tables and recipe."""
+        ...
+
+
+_DISPLAYS: dict[type, Callable[[Any], Display]] = {}
+
+ResultT = TypeVar("ResultT")
+
+
+def register_display(kind: type[ResultT], display: Callable[[ResultT], Display]) -> None:
+    """Set what notebooks show of the results of one class."""
+    _DISPLAYS[kind] = display
+
+
+class Displayable:
+    """A result that shows itself in a notebook, once `calib_core.load` and its neighbours are imported."""
+
+    __slots__ = ()
+
+    def figure(self, theme: str = "light", index: int = 0) -> Any:  # noqa: ANN401  a plotly figure
+        """One of the result's figures, to be changed, combined or saved.
+
+        Parameters
+        ----------
+        theme : {"light", "dark"}
+            For a light or a dark page.
+        index : int
+            Which of several figures, from 0.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+
+        Raises
+        ------
+        calib_core.errors.Unavailable
+            If the result has no such figure.
+        ValueError
+            If there is no such theme.
+        """
+        return _DISPLAYS[type(self)](self).figure(theme, index)
+
+    def _repr_html_(self) -> str | None:
+        """The result as HTML, for notebooks."""
+        display = _DISPLAYS.get(type(self))
+        return None if display is None else display(self).html()
