@@ -59,6 +59,13 @@ def format_significant(value: float | None) -> str:
     return format_number(value) if value is None or value == float("inf") else format_short(value)
 
 
+def format_significant_interval(low: float | None, high: float | None) -> str:
+    """The ends of an interval, each as by `format_significant`; a dash if there is none."""
+    if low is None or high is None:
+        return NO_VALUE
+    return f"{format_significant(low)} to {format_significant(high)}"
+
+
 def format_percent(value: float | None) -> str:
     """A share in percent: 0.7119 → "71.2 %"; a dash for None."""
     return NO_VALUE if value is None else f"{100 * value:.1f} %"

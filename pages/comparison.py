@@ -318,7 +318,7 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
             width=60,
             help="Brier skill score: 1 − Brier/(a(1−a)), where a is the accuracy.",
         ),
-        "best_by": text("Best by", width=110, help=BEST_BY_HELP),
+        "best_by": text("Best by", width=140, help=BEST_BY_HELP),
         "accuracy": COLUMN_CONFIG["accuracy"],
         "accuracy_": text("Accuracy 95 %", width=96, help="Wilson interval."),
         "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),

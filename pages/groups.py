@@ -83,7 +83,7 @@ from pages.widgets.pickers import (
     select_point_from_table,
     selected_point,
 )
-from pages.widgets.published import show_published, show_published_title
+from pages.widgets.published import published_area, show_published
 from pages.widgets.run_choice import pick_metric
 from pages.widgets.run_selection import (
     RunSelection,
@@ -590,8 +590,8 @@ def show_paper(choice: GroupsChoice) -> None:
         ("mmlu", *choice.selection.cache_key(), choice.scheme, tuple(choice.evidences)),
         lambda: compare_mmlu(choice.evidences, choice.scheme),
     )
-    show_published_title()
-    show_published(comparison, "groups")
+    with published_area(comparison):
+        show_published(comparison, "groups")
 
 
 def page() -> None:

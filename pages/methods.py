@@ -66,7 +66,7 @@ from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
 from pages.widgets.page_link import page_link
 from pages.widgets.pickers import pick_segment, pick_unparseable_rule
-from pages.widgets.published import pick_reference, show_published, show_published_title
+from pages.widgets.published import pick_reference, published_area, show_published
 from pages.widgets.run_selection import (
     RunEvidence,
     RunSelection,
@@ -373,15 +373,11 @@ def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBr
 def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
     """Draw the paper's Table 1 beside the runs, and its findings judged on them."""
     runs = choice.selection.runs
-    show_published_title()
-    reference = pick_reference("paper", METHOD_COLUMNS)
-    comparison = compare_published_methods(
-        result,
-        short_names_by_id(runs),
-        {run.id: has_choices(run.report.run) for run in runs},
-        reference,
-    )
-    show_published(comparison, "methods")
+    names = short_names_by_id(runs)
+    with_choices = {run.id: has_choices(run.report.run) for run in runs}
+    with published_area(compare_published_methods(result, names, with_choices)):
+        reference = pick_reference("paper", METHOD_COLUMNS)
+        show_published(compare_published_methods(result, names, with_choices, reference), "methods")
 
 
 def show_published_tables() -> None:

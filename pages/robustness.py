@@ -49,7 +49,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
-from pages.widgets.published import pick_reference, show_published, show_published_title
+from pages.widgets.published import pick_reference, published_area, show_published
 from pages.widgets.run_choice import RunChoice, choose_sweep
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
@@ -205,11 +205,11 @@ def show_paper(choice: RunChoice, results: Sequence[Sweep]) -> None:
     """Draw the paper's Table 1 beside the swept runs, and what the RSD says and does not say."""
     sweep = choice.required_sweep
     titles = [choice.run.title, *(run.title for run, _ in sweep.other_runs)]
+    sweeps = dict(zip(titles, results, strict=True))
     paper, explanation = st.columns([1.6, 1], gap="medium")
-    with paper:
-        show_published_title()
+    with paper, published_area(compare_rsd(sweeps)):
         reference = pick_reference("paper_rsd", RSD_MODELS, len(RSD_MODELS) - 1)
-        show_published(compare_rsd(dict(zip(titles, results, strict=True)), reference), "rsd")
+        show_published(compare_rsd(sweeps, reference), "rsd")
     with explanation:
         st.subheader("What RSD means", anchor=False)
         st.markdown(RSD_EXPLANATION)

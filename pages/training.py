@@ -53,7 +53,7 @@ from pages.widgets.pickers import (
     select_point_from_table,
     selected_point,
 )
-from pages.widgets.published import show_published, show_published_title
+from pages.widgets.published import published_area, show_published
 from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice, pick_metric, show_unavailable
 from pages.widgets.shell import PAGES, shell
@@ -345,8 +345,9 @@ def _show_panel(
 def show_paper(choice: RunChoice, evidences: Mapping[str, Evidence], runs: Mapping[str, LoadedRun]) -> None:
     """Draw what the paper says of Full-ECE over training, judged on these checkpoints at the paper's M."""
     at_ten = replace(choice, metric=TRAINING_METRIC, scheme=Scheme())
-    show_published_title()
-    show_published(compare_training(cached_training(at_ten, evidences, runs)), "training")
+    comparison = compare_training(cached_training(at_ten, evidences, runs))
+    with published_area(comparison):
+        show_published(comparison, "training")
 
 
 def page() -> None:

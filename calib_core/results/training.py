@@ -31,8 +31,8 @@ from calib_core.runs import RunInfo, TokenRun
 from calib_core.wording import (
     NOT_DEFINED,
     compact_count,
-    format_interval,
     format_significant,
+    format_significant_interval,
     join_names,
     plural,
 )
@@ -551,7 +551,7 @@ def value_range(points: Sequence[Checkpoint]) -> str:
     values = [point.value for point in points if point.value is not None]
     low, high = min(values, default=None), max(values, default=None)
     lowest = format_significant(low)
-    return lowest if lowest == format_significant(high) else format_interval(low, high)
+    return lowest if lowest == format_significant(high) else format_significant_interval(low, high)
 
 
 def _value_text(point: Checkpoint) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.report.published_table import (
     PUBLISHED_BESIDE_TITLE,
@@ -42,9 +43,14 @@ def pick_reference(key: str, columns: Iterable[str], default: int = 0) -> str:
     return names[index]
 
 
-def show_published_title() -> None:
-    """Draw the heading, above the control of `pick_reference` where there is one."""
-    st.subheader(PUBLISHED_BESIDE_TITLE, anchor=False)
+def published_area(comparison: PublishedComparison) -> DeltaGenerator:
+    """The place of a paper beside the runs: folded where none of its findings can be told on them."""
+    if not any(finding.kind in ("holds", "fails", "mixed") for finding in comparison.findings):
+        count = plural(len(comparison.findings), "finding")
+        return st.expander(f"{PUBLISHED_BESIDE_TITLE}: none of {count} can be told here", key="paper_folded")
+    area = st.container(key="paper_open")
+    area.subheader(PUBLISHED_BESIDE_TITLE, anchor=False)
+    return area
 
 
 def show_published(comparison: PublishedComparison, stem: str) -> None:

@@ -24,7 +24,7 @@ from calib_core.results.training import (
     training_curves,
     value_range,
 )
-from calib_core.wording import format_interval, format_p_value, format_significant
+from calib_core.wording import format_p_value, format_significant, format_significant_interval
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -171,7 +171,7 @@ def _training_row(
         progress_heading: progress_text(point.position),
         metric_heading: format_significant(point.value),
         "If calibrated": format_significant(point.null_median),
-        "5–95 %": format_interval(point.null_low, point.null_high),
+        "5–95 %": format_significant_interval(point.null_low, point.null_high),
         "Verdict": point.verdict.words,
         "q": format_p_value(point.q, None),
         "Rows used": f"{point.n_used:,}",
