@@ -17,6 +17,7 @@ from calib_core.results.reported_metrics import compare_reported_metrics, report
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.inference.bootstrap import Interval
     from calib_core.inference.verdict import Verdict
+    from calib_core.results.audit import ConventionAudit, ConventionValue
     from calib_core.results.evidence import Evidence
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.reliability import Reliability
@@ -124,6 +125,32 @@ def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
         "remarks": list(curve.remarks),
         "reading": sweep.headline,
         "chance": sweep.chance_note,
+    }
+
+
+def audit_element(file: str, audit: ConventionAudit, value: ConventionValue) -> JsonElement:
+    """The calibration error under one convention; what a convention does not have is null."""
+    convention = value.convention
+    return {
+        "file": file,
+        "run": audit.run,
+        "method": audit.method,
+        "metric": audit.metric,
+        "convention": convention.id,
+        "title": convention.title,
+        "tool": convention.tool,
+        "version": convention.version,
+        "bins": convention.bins,
+        "binning": convention.binning,
+        "closed": convention.closed,
+        "norm": convention.norm,
+        "value": value.value,
+        "default": convention.is_default,
+        "verified": convention.check,
+        "source": convention.source,
+        "n_used": audit.n_used,
+        "n_total": audit.n_total,
+        "recipe": audit.recipe,
     }
 
 

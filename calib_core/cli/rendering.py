@@ -25,6 +25,7 @@ from calib_core.wording import (
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.inference.bootstrap import Interval
+    from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
     from calib_core.results.comparison import Comparison, MetricEstimate
     from calib_core.results.files import FileReport, RunReport
@@ -103,6 +104,29 @@ class ResultPrinter:
                 self.print_line(f"{curve.metric}: RSD {rsd}; {curve.recipe}")
                 for remark in (*curve.remarks, *dict.fromkeys(curve.unavailable.values())):
                     self.print_line(f"{curve.metric}: {remark}")
+        self.print_line()
+
+    def print_audit(self, file: str, audit: ConventionAudit) -> None:
+        """Prints the ECE under every convention, from lowest to highest, then the headline."""
+        columns = ("convention", "ECE", "M", "bins", "closed", "combined as", "verified")
+        rows = [
+            (
+                f"{convention.title}{' (default)' if convention.is_default else ''}",
+                value_text(each.value),
+                "" if convention.bins is None else str(convention.bins),
+                convention.binning or "",
+                convention.closed or "",
+                convention.norm_title,
+                convention.check,
+            )
+            for each in sorted(audit.values, key=lambda each: each.value)
+            for convention in (each.convention,)
+        ]
+        self._print_table(_heading(file, audit.run), columns, rows, right={"ECE", "M"})
+        self.print_line(f"{audit.method}: {audit.headline} {audit.range_note}")
+        self.print_line(f"Default: {audit.recipe}")
+        if note := audit.not_applicable_note:
+            self.print_line(note)
         self.print_line()
 
     def print_samples(self, file: str, result: SampleSizeSweep) -> None:
