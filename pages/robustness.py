@@ -45,7 +45,7 @@ from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
-from calib_core.wording import plural
+from calib_core.wording import format_short, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
@@ -258,7 +258,7 @@ def show_audit(choice: RunChoice) -> None:
     frame = audit.to_frame().sort("value", maintain_order=True)
     shown = frame.select(
         pl.col("title").alias("Convention"),
-        pl.col("value").round(4).alias("Value"),
+        pl.col("value").map_elements(format_short, pl.String).alias("Value"),
         pl.col("bins").alias("M"),
         pl.col("binning").alias("Bins"),
         pl.col("closed").alias("Closed"),

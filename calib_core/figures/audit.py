@@ -84,6 +84,8 @@ def audit_figure(audit: ConventionAudit, theme: Theme, published: PublishedFigur
             range=[-0.7, max(highest + 1.0, _MIN_STACK)],
             showticklabels=False,
             showgrid=False,
+            showline=False,
+            ticks="",
         )
     if published is not None:
         layout["shapes"] = [_published_band(published, theme)]
