@@ -6,7 +6,7 @@ fitted on: `out_of_fold` gives every row the value of a map fitted to the other 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -30,6 +30,8 @@ TEMPERATURE_RANGE: Final = (0.05, 20.0)
 
 PENALTY: Final = 1e-3
 """Weight of the ridge penalty towards the map that changes nothing, which makes every fit unique."""
+
+_MAX_NEWTON_STEPS: Final = 100
 
 HISTOGRAM_BINS: Final = 10
 """Bins of equal mass of the histogram."""
@@ -151,44 +153,46 @@ def _best_temperature(loss: Callable[[float], float]) -> float:
     return float(np.exp(found.x))
 
 
-def _fit_logistic(
-    levels: Levels, features: Floats64, start: Sequence[float], least: Sequence[float | None]
-) -> Floats64:
-    """Weights of a logistic regression, with Platt's targets and a small penalty towards `start`.
-
-    Platt's targets (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) in place of 1 and 0 keep the fit finite where all
-    answers are right, or none is.
-    """
-    from scipy.optimize import minimize  # noqa: PLC0415 - slow to import, and rarely needed
-
+def _platt_targets(levels: Levels) -> Floats64:
+    """Sums of Platt's targets at each level: (N₊ + 1)/(N₊ + 2) if right, 1/(N₋ + 2) if wrong."""
     n_right = int(levels.correct.sum())
     n_wrong = levels.n - n_right
-    target = levels.correct * ((n_right + 1) / (n_right + 2)) + (levels.count - levels.correct) / (
-        n_wrong + 2
-    )
-    origin = np.asarray(start, np.float64)
+    wrong = levels.count - levels.correct
+    return levels.correct * ((n_right + 1) / (n_right + 2)) + wrong / (n_wrong + 2)
 
-    def loss(weights: Floats64) -> tuple[float, Floats64]:
+
+def _fit_logistic(levels: Levels, features: Floats64, origin: Floats64) -> tuple[Floats64, float]:
+    """Weights of a logistic regression to Platt's targets, and their loss, by Newton's method.
+
+    The targets keep the fit finite where all answers are right, or none is; the penalty towards `origin`
+    makes it unique.
+    """
+    target = _platt_targets(levels)
+
+    def loss_of(weights: Floats64) -> float:
         z, away = features @ weights, weights - origin
-        value = levels.count @ np.logaddexp(0, z) - target @ z + PENALTY / 2 * away @ away
-        slope = features.T @ (levels.count * _sigmoid(z) - target) + PENALTY * away
-        return float(value) / levels.n, slope / levels.n
+        return float(levels.count @ np.logaddexp(0, z) - target @ z + PENALTY / 2 * away @ away)
 
-    found = minimize(
-        loss,
-        origin,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(low, None) for low in least],
-        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000},
-    )
-    return np.asarray(found.x, np.float64)
+    weights = origin
+    loss = loss_of(weights)
+    for _ in range(_MAX_NEWTON_STEPS):
+        p = _sigmoid(features @ weights)
+        slope = features.T @ (levels.count * p - target) + PENALTY * (weights - origin)
+        curvature = (features.T * (levels.count * p * (1 - p))) @ features + PENALTY * np.eye(weights.size)
+        step = np.linalg.solve(curvature, slope)
+        size = 1.0
+        while (next_loss := loss_of(weights - size * step)) > loss and size > 1e-10:
+            size /= 2
+        if loss - next_loss <= 1e-12 * (1 + abs(loss)):
+            break
+        weights, loss = weights - size * step, next_loss
+    return weights, loss
 
 
 def _fit_platt(levels: Levels) -> Parameters:
     features = np.column_stack([_logit(levels.value), np.ones(levels.value.size)])
-    slope, intercept = _fit_logistic(levels, features, (1.0, 0.0), (None, None)).tolist()
-    return {"slope": slope, "intercept": intercept}
+    weights, _ = _fit_logistic(levels, features, np.array([1.0, 0.0]))
+    return dict(zip(("slope", "intercept"), weights.tolist(), strict=True))
 
 
 def _apply_platt(parameters: Parameters, confidence: Floats64) -> Floats64:
@@ -201,8 +205,19 @@ def _beta_features(confidence: Floats64) -> Floats64:
 
 
 def _fit_beta(levels: Levels) -> Parameters:
-    weights = _fit_logistic(levels, _beta_features(levels.value), (1.0, 1.0, 0.0), (0.0, 0.0, None))
-    return dict(zip(("a", "b", "intercept"), weights.tolist(), strict=True))
+    """The best fit with a, b ≥ 0, found among those in which either, both or neither is held at 0."""
+    features, origin = _beta_features(levels.value), np.array([1.0, 1.0, 0.0])
+    best, least = origin, np.inf
+    for kept in ([0, 1, 2], [1, 2], [0, 2], [2]):
+        of_kept, loss = _fit_logistic(levels, features[:, kept], origin[kept])
+        loss += PENALTY / 2 * float((origin**2).sum() - (origin[kept] ** 2).sum())
+        weights = np.zeros(3)
+        weights[kept] = of_kept
+        if (weights[:2] >= 0).all() and loss < least:
+            best, least = weights, loss
+        if len(kept) == 3 and np.isfinite(least):
+            break  # no bound is active
+    return dict(zip(("a", "b", "intercept"), best.tolist(), strict=True))
 
 
 def _apply_beta(parameters: Parameters, confidence: Floats64) -> Floats64:

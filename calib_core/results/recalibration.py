@@ -130,7 +130,7 @@ class Recalibration:
             return f"{title} recalibration lowers the Brier score: {change}."
         if brier.low > 0:
             return f"{title} recalibration raises the Brier score: {change}."
-        return f"Nothing to gain from {title.lower()} recalibration: Brier score {change}."
+        return f"Nothing to gain: {title} recalibration changes the Brier score by {change}."
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each metric.
@@ -291,6 +291,6 @@ def _differences(
         test = paired_test(float(change.mean()), change - change.mean(), before.cluster)
         found["nll"] = RecalibrationDifference(test.difference, test.low, test.high, test.p)
     else:
-        n_infinite = int(np.count_nonzero(~np.isfinite(losses[0])))
-        reasons["nll"] = f"The log loss before is infinite: {plural(n_infinite, 'answer')} had probability 0."
+        n_infinite = int(np.count_nonzero(~np.isfinite(losses[0]) | ~np.isfinite(losses[1])))
+        reasons["nll"] = f"The log loss is infinite: {plural(n_infinite, 'outcome')} had probability 0."
     return found, reasons

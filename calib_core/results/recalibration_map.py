@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.errors import Refused, Unavailable, shorten
+from calib_core.errors import Refused, Unavailable, shorten, single_line
 from calib_core.inference.recalibration import (
     CHOICE_FLOOR,
     EPSILON,
@@ -23,6 +24,7 @@ from calib_core.inference.recalibration import (
     tempered_choices,
 )
 from calib_core.results.evidence import AnswerEvidence
+from calib_core.runs import AnswerRun, RowCounts
 
 MapTarget = Literal["confidence", "choices"]
 """What a map changes: one confidence a row, or the probabilities of all choices."""
@@ -34,8 +36,6 @@ MAX_MAP_BYTES: Final = 8_000_000
 """A larger file is no map."""
 
 _VERSION_KEY: Final = "calib_map"
-_TEXT_KEYS: Final = ("run", "method", "recipe")
-_NUMBER_KEYS: Final = ("n_rows", "folds", "seed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +99,12 @@ class RecalibrationMap:
             "formula": MAP_KINDS[self.by].formula if self.target == "confidence" else CHOICE_FORMULA,
             "parameters": plain_parameters(self.parameters),
             "epsilon": EPSILON if self.target == "confidence" else CHOICE_FLOOR,
-            **{key: getattr(self, key) for key in (*_TEXT_KEYS, *_NUMBER_KEYS)},
+            "run": self.run,
+            "method": self.method,
+            "n_rows": self.n_rows,
+            "folds": self.folds,
+            "seed": self.seed,
+            "recipe": self.recipe,
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
@@ -130,10 +135,17 @@ class RecalibrationMap:
         parameters = document.get("parameters")
         if not isinstance(parameters, dict):
             raise _wrong(name, "parameters", "an object", parameters)
-        texts = {key: _text(document, key, name) for key in _TEXT_KEYS}
-        numbers = {key: _whole_number(document, key, name) for key in _NUMBER_KEYS}
-        checked = _checked_parameters(cast("dict[str, object]", parameters), by, name)
-        return cls(by=by, target=target, parameters=checked, **texts, **numbers)
+        return cls(
+            by=by,
+            target=target,
+            parameters=_checked_parameters(cast("dict[str, object]", parameters), by, name),
+            run=_text(document, "run", name),
+            method=_text(document, "method", name),
+            n_rows=_whole_number(document, "n_rows", name),
+            folds=_whole_number(document, "folds", name),
+            seed=_whole_number(document, "seed", name),
+            recipe=_text(document, "recipe", name),
+        )
 
     def to_python(self) -> str:
         """A function `recalibrate` in plain Python, without any library but `math`."""
@@ -229,6 +241,25 @@ def with_choices(evidence: AnswerEvidence, probs: NDArray[np.float64]) -> Answer
     return replace(evidence, confidences=replace(confidences, pairs=pairs, distribution=distribution))
 
 
+def recalibrated_run(recalibrated: AnswerEvidence, fitted: RecalibrationMap) -> AnswerRun:
+    """The rows that a map was applied to, as a run with their outcomes and one confidence each."""
+    run, pairs = recalibrated.run, recalibrated.confidences.pairs
+    positions = pl.Series(pairs.rows, dtype=pl.UInt32)
+    kept = [name for name in ("row", "id", "trial_of", "subject", "question") if name in run.rows.columns]
+    rows = (
+        run.rows[positions]
+        .select(kept)
+        .with_columns(pl.Series("correct", pairs.correct), pl.Series("confidence", pairs.confidence))
+    )
+    note = (
+        f"confidence: {recalibrated.method.id} after {fitted.by} recalibration, fitted to {fitted.n_rows:,} "
+        f"rows of {single_line(fitted.run, 120)}"
+    )
+    counts = RowCounts(n_rows=rows.height, notes=(note, *run.row_counts.notes))
+    groups = run.group_columns[positions] if run.group_columns.width else run.group_columns
+    return replace(run, rows=rows, row_counts=counts, group_columns=groups, reported_metrics=())
+
+
 # --- Reading a map --------------------------------------------------------------------------------------
 
 
@@ -310,9 +341,12 @@ def _number(value: object, name: str, key: str) -> float:
 
 
 def _numbers_from_0_to_1(value: object, name: str, key: str) -> tuple[float, ...]:
-    if not isinstance(value, list) or len(cast("list[object]", value)) > MAX_KNOTS:
-        raise _wrong(name, key, f"a list of at most {MAX_KNOTS:,} numbers", value)
-    numbers = tuple(_number(part, name, key) for part in cast("list[object]", value))
+    if not isinstance(value, list):
+        raise _wrong(name, key, "a list of numbers", value)
+    parts = cast("list[object]", value)
+    if len(parts) > MAX_KNOTS:
+        raise _wrong(name, key, f"at most {MAX_KNOTS:,} numbers", f"{len(parts):,} numbers")
+    numbers = tuple(_number(part, name, key) for part in parts)
     if wrong := [number for number in numbers if not 0 <= number <= 1]:
         raise _wrong(name, key, "numbers from 0 to 1", wrong[0])
     return numbers
