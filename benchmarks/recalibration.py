@@ -131,12 +131,12 @@ def page_lines() -> Iterator[str]:
     yield "# How far a gain from recalibration can be trusted"
     yield ""
     yield (
-        f"Written by `python benchmarks/recalibration.py`: seed {SEED}; {REPEATS} data sets per cell and map, "
-        f"{DEFAULT_FOLDS} folds. A gain is reported if the 95 % interval of the difference in Brier score "
-        "out of fold is below 0. It is confirmed if the map fitted to all rows has a lower expected Brier score "
-        f"than the confidences on {FRESH_ROWS:,} fresh rows, whose chances are known. A share near 2.5 % is "
-        f"known to ± {points_known(0.025, REPEATS)} points. In trials of a question the confidence is the "
-        "same, and half of them share their luck."
+        f"Written by `python benchmarks/recalibration.py`: seed {SEED}; {REPEATS} data sets per cell and "
+        f"map, {DEFAULT_FOLDS} folds. A gain is reported if the 95 % interval of the difference in Brier "
+        "score out of fold is below 0. It is confirmed if the map fitted to all rows has a lower expected "
+        f"Brier score than the confidences on {FRESH_ROWS:,} fresh rows, whose chances are known. A share "
+        f"near 2.5 % is known to ± {points_known(0.025, REPEATS)} points. In trials of a question the "
+        "confidence is the same, and half of them share their luck."
     )
     yield date_line()
     yield ""

@@ -20,7 +20,7 @@ from calib_core.metrics.brier_decomposition import recalibrated_accuracy
 from calib_core.pairs import Distribution
 
 EPSILON: Final = 0.5 / FINEST_BINS
-"""Confidences are moved this far from 0 and 1 before a logarithm is taken: the centre of the finest bin."""
+"""How far logistic maps keep from 0 and 1, before the logarithm and after: the centre of the finest bin."""
 
 CHOICE_FLOOR: Final = 1e-12
 """Least probability of a choice before a logarithm is taken."""
@@ -130,6 +130,11 @@ def _sigmoid(logit: Floats64) -> Floats64:
     return np.exp(-np.logaddexp(0.0, -logit))
 
 
+def _logistic(z: Floats64) -> Floats64:
+    """1/(1 + exp(−z)), cut at ε and 1 − ε."""
+    return np.clip(_sigmoid(z), EPSILON, 1 - EPSILON)
+
+
 def _fit_temperature(levels: Levels) -> Parameters:
     logit, wrong = _logit(levels.value), levels.count - levels.correct
 
@@ -196,7 +201,7 @@ def _fit_platt(levels: Levels) -> Parameters:
 
 
 def _apply_platt(parameters: Parameters, confidence: Floats64) -> Floats64:
-    return _sigmoid(_scalar(parameters, "slope") * _logit(confidence) + _scalar(parameters, "intercept"))
+    return _logistic(_scalar(parameters, "slope") * _logit(confidence) + _scalar(parameters, "intercept"))
 
 
 def _beta_features(confidence: Floats64) -> Floats64:
@@ -222,7 +227,7 @@ def _fit_beta(levels: Levels) -> Parameters:
 
 def _apply_beta(parameters: Parameters, confidence: Floats64) -> Floats64:
     weights = np.array([_scalar(parameters, name) for name in ("a", "b", "intercept")])
-    return _sigmoid(_beta_features(confidence) @ weights)
+    return _logistic(_beta_features(confidence) @ weights)
 
 
 def _never_certain(probability: Floats64, n: int) -> Floats64:
@@ -275,7 +280,7 @@ MAP_KINDS: Final[Mapping[str, MapKind]] = MappingProxyType(
                 {"temperature": TEMPERATURE_RANGE},
                 (),
                 _fit_temperature,
-                lambda parameters, c: _sigmoid(_logit(c) / _scalar(parameters, "temperature")),
+                lambda parameters, c: _logistic(_logit(c) / _scalar(parameters, "temperature")),
             ),
             MapKind(
                 "platt",

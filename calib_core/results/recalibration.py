@@ -23,10 +23,15 @@ from calib_core.inference.recalibration import (
 )
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, Evidence
-from calib_core.results.recalibration_map import RecalibrationMap, with_choices, with_confidences
+from calib_core.results.recalibration_map import (
+    CHOICE_FORMULA,
+    RecalibrationMap,
+    with_choices,
+    with_confidences,
+)
 from calib_core.results.recipe import recipe_text
 from calib_core.results.uncertainty import difference_on_same_rows
-from calib_core.wording import format_interval, format_signed, plural
+from calib_core.wording import NO_VALUE, format_interval, format_number, format_p_value, format_signed, plural
 
 DEFAULT_FOLDS: Final = 5
 MAX_FOLDS: Final = 50
@@ -294,3 +299,41 @@ def _differences(
         n_infinite = int(np.count_nonzero(~np.isfinite(losses[0]) | ~np.isfinite(losses[1])))
         reasons["nll"] = f"The log loss is infinite: {plural(n_infinite, 'outcome')} had probability 0."
     return found, reasons
+
+
+# --- The result in words ------------------------------------------------------------------------------------
+
+
+def difference_text(result: Recalibration, metric: str) -> str:
+    """ "−0.0933 (−0.1036 to −0.0829)", or "–" without a difference."""
+    difference = result.differences.get(metric)
+    if difference is None:
+        return NO_VALUE
+    interval = format_interval(difference.low, difference.high, "+.4f")
+    return f"{format_signed(difference.value)} ({interval})"
+
+
+def recalibration_rows(result: Recalibration) -> list[dict[str, str]]:
+    """One row for each metric, as text: before, after, difference with its interval, p."""
+    return [
+        {
+            "Metric": METRIC_NAMES[metric],
+            "Before": format_number(result.before[metric]),
+            "After": format_number(result.after[metric]),
+            "Difference (95 %)": difference_text(result, metric),
+            "p": format_p_value(
+                difference.p if (difference := result.differences.get(metric)) else None, None
+            ),
+        }
+        for metric in JUDGED_METRICS
+    ]
+
+
+def parameters_text(fitted: RecalibrationMap) -> str:
+    """The formula and the numbers of the map, as in "p = σ(logit(c) / temperature); temperature 1.8"."""
+    formula = CHOICE_FORMULA if fitted.target == "choices" else MAP_KINDS[fitted.by].formula
+    numbers = [
+        f"{name}: {plural(len(value), 'number')}" if isinstance(value, tuple) else f"{name} {value:.4g}"
+        for name, value in fitted.parameters.items()
+    ]
+    return f"{formula}; {', '.join(numbers)}"

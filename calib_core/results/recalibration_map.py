@@ -169,15 +169,15 @@ def recalibrate(confidence):
     c = min(max(confidence, {epsilon}), 1 - {epsilon})
 """
 
+_SIGMOID: Final = """    p = 1 / (1 + math.exp(-max(z, -700)))
+    return min(max(p, {epsilon}), 1 - {epsilon})
+"""
+
 _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "temperature": _LOGIT + "    return 1 / (1 + math.exp(-math.log(c / (1 - c)) / {temperature}))\n",
-        "platt": _LOGIT
-        + "    z = {slope} * math.log(c / (1 - c)) + {intercept}\n"
-        + "    return 1 / (1 + math.exp(-z)) if z > -700 else 0.0\n",
-        "beta": _LOGIT
-        + "    z = {a} * math.log(c) - {b} * math.log(1 - c) + {intercept}\n"
-        + "    return 1 / (1 + math.exp(-z)) if z > -700 else 0.0\n",
+        "temperature": _LOGIT + "    z = math.log(c / (1 - c)) / {temperature}\n" + _SIGMOID,
+        "platt": _LOGIT + "    z = {slope} * math.log(c / (1 - c)) + {intercept}\n" + _SIGMOID,
+        "beta": _LOGIT + "    z = {a} * math.log(c) - {b} * math.log(1 - c) + {intercept}\n" + _SIGMOID,
         "isotonic": """from bisect import bisect_right
 
 CONFIDENCE = {confidence}
