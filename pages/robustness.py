@@ -259,7 +259,7 @@ def show_audit(choice: RunChoice) -> None:
     shown = frame.select(
         pl.col("title").alias("Convention"),
         pl.col("value").map_elements(format_short, pl.String).alias("Value"),
-        pl.col("bins").alias("M"),
+        pl.col("bins").cast(pl.String).alias("M"),
         pl.col("binning").alias("Bins"),
         pl.col("closed").alias("Closed"),
         pl.col("verified").alias("Verified"),
