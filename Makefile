@@ -67,8 +67,9 @@ bench: .venv/.test-ready ## run every benchmark of benchmarks/ in turn
 	@set -e; for script in benchmarks/[a-z]*.py; do \
 		echo "== $$script"; PYTHONPATH=".:tests" $(PY) "$$script"; done
 
-bench-peers: build/peers-venv/.ready ## compare ECE and its speed with other libraries (PyTorch)
+bench-peers: build/peers-venv/.ready ## compare ECE and its speed with other libraries, and keep their values for the tests (PyTorch)
 	@PYTHONPATH=. build/peers-venv/bin/python benchmarks/peers/compare.py
+	@build/peers-venv/bin/python benchmarks/peers/conventions.py
 
 demo-data: build/demo-venv/.ready ## make the demo data again (PyTorch; RECIPE=r1: tokens, r2: answers, r3: multiple choice)
 	@build/demo-venv/bin/python -m demo $(RECIPE)

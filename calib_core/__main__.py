@@ -59,6 +59,14 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
             ("calib_core.cli.commands.sweep", "sweep"),
             "Compute metrics over the number of bins M, compared with noise.",
         ),
+        "audit": Verb(
+            ("calib_core.cli.commands.audit", "audit"),
+            "Compute the ECE under every convention in use, by tool.",
+        ),
+        "recalibrate": Verb(
+            ("calib_core.cli.commands.recalibrate", "recalibrate"),
+            "Fit a map from confidence to accuracy, judge it out of fold, and apply it.",
+        ),
         "compare": Verb(
             ("calib_core.cli.commands.compare", "compare"),
             "Compare accuracy and Brier score, one line per run and method.",

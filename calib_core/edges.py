@@ -23,6 +23,9 @@ Binning = Literal["width", "mass", "natural"]
 
 BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass", "natural")
 
+Closed = Literal["left", "right"]
+"""The side on which an equal-width bin holds its edge: (0.1, 0.2] is closed on the right, as ours are."""
+
 MAX_BINS: Final = 1000
 """Largest number of bins M that a user can choose."""
 
@@ -65,7 +68,7 @@ DEFAULT_SCHEME: Final = Scheme()
 """Ten bins of equal width, the default of all three papers."""
 
 
-def inner_edges(bins: int, dtype: np.dtype[Any]) -> Floats:
+def inner_edges(bins: int, dtype: np.dtype[Any], closed: Closed = "right") -> Floats:
     """The inner edges 1/M … (M−1)/M in the dtype of the confidences they are compared with.
 
     Parameters
@@ -74,6 +77,8 @@ def inner_edges(bins: int, dtype: np.dtype[Any]) -> Floats:
         Number of bins M.
     dtype : dtype
         Floating-point dtype of the confidences.
+    closed : {"right", "left"}
+        Side on which the bins hold their edges.
 
     Returns
     -------
@@ -83,9 +88,35 @@ def inner_edges(bins: int, dtype: np.dtype[Any]) -> Floats:
     -----
     The quotient m/M is rounded once, so the bins of M nest exactly in those of k·M. Adding
     `ROUNDING_TOLERANCE` forgives rounding in a computed confidence, and the cast puts a stored float32 0.3
-    into the bin of 3/10.
+    into the bin of 3/10. For bins closed on the left it is subtracted instead.
     """
-    return (np.arange(1, bins) / bins + ROUNDING_TOLERANCE).astype(dtype)
+    tolerance = ROUNDING_TOLERANCE if closed == "right" else -ROUNDING_TOLERANCE
+    return (np.arange(1, bins) / bins + tolerance).astype(dtype)
+
+
+def bin_between(confidence: Floats, edges: Floats, closed: Closed) -> NDArray[np.intp]:
+    """Bin of each confidence between inner edges that another tool has computed, counted from 0.
+
+    Parameters
+    ----------
+    confidence : float array, shape (n,)
+    edges : float array, shape (M − 1,)
+        Inner edges, ascending.
+    closed : {"right", "left"}
+        Whether a confidence that equals an edge belongs to the bin below it ("right") or above it.
+
+    Returns
+    -------
+    NDArray[np.intp], shape (n,)
+        In 0..M−1.
+
+    Examples
+    --------
+    >>> confidence, edges = np.array([0.2, 0.5, 0.7]), np.array([0.5])
+    >>> bin_between(confidence, edges, "right").tolist(), bin_between(confidence, edges, "left").tolist()
+    ([0, 0, 1], [0, 1, 1])
+    """
+    return np.searchsorted(edges, confidence, side="left" if closed == "right" else "right")
 
 
 def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:

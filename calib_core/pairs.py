@@ -119,6 +119,14 @@ class Distribution:
         is_highest = self.probs == np.repeat(self.max_prob, self.sizes)
         return np.minimum.reduceat(np.where(is_highest, self.class_index, self.n_classes), self.row_starts)
 
+    @property
+    def last_top_index(self) -> NDArray[np.int64]:
+        """Class 0..K-1 of the last of each row's equal maxima, where other tools may put the top label."""
+        if not self.n:
+            return np.zeros(0, np.int64)
+        is_highest = self.probs == np.repeat(self.max_prob, self.sizes)
+        return np.maximum.reduceat(np.where(is_highest, self.class_index, -1), self.row_starts)
+
     def take(self, positions: NDArray[np.intp]) -> Distribution:
         """The rows at these positions, which may repeat."""
         sizes = self.sizes[positions]

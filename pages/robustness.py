@@ -10,6 +10,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
+from calib_core.figures.audit import audit_figure, describe_audit
 from calib_core.figures.pooling import describe_pooling, pooling_figure
 from calib_core.figures.robustness import (
     describe_metric_values,
@@ -30,6 +31,7 @@ from calib_core.report.sections.robustness import (
     robustness_tiles,
     sweep_refusals,
 )
+from calib_core.results.audit import ConventionAudit, PublishedFigure, audit_conventions
 from calib_core.results.pooling import (
     PairPools,
     class_occurrence_table,
@@ -43,7 +45,7 @@ from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
-from calib_core.wording import plural
+from calib_core.wording import format_short, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
@@ -54,7 +56,7 @@ from pages.widgets.run_choice import RunChoice, choose_sweep
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
 from pages.widgets.table import show_table
-from pages.widgets.url_inputs import url_selectbox
+from pages.widgets.url_inputs import url_labelled_text, url_selectbox
 
 MAX_OFFERED_QUESTIONS: Final = 500
 """Number of questions that the select box offers."""
@@ -215,6 +217,63 @@ def show_paper(choice: RunChoice, results: Sequence[Sweep]) -> None:
         st.markdown(RSD_EXPLANATION)
 
 
+def cached_audit(choice: RunChoice) -> ConventionAudit:
+    """Return the run's ECE under every convention, computed once."""
+    return cached_result(
+        ("audit", *choice.cache_key(choice.evidence, choice.run)), lambda: audit_conventions(choice.evidence)
+    )
+
+
+def show_audit(choice: RunChoice) -> None:
+    """Draw the ECE under every convention, and which of them give a figure that was published."""
+    st.subheader("Who computes ECE how?", anchor=False)
+    try:
+        audit = cached_audit(choice)
+    except Unavailable as reason:
+        st.caption(escape_markdown(str(reason)))
+        return
+    st.markdown(f"**{escape_markdown(audit.headline)}** {escape_markdown(audit.range_note)}")
+    text = url_labelled_text(
+        "published",
+        "Published figure",
+        "0.037 or 3.7 %",
+        "Type an ECE as it was published, with all its digits, to see which conventions give it.",
+    )
+    if text:
+        st.markdown(escape_markdown(audit.published_sentence(text)))
+    export = Export(
+        make_file_stem(choice.run.id, choice.evidence.method.id, "conventions"),
+        audit.to_frame,
+        audit.recipe,
+        "ECE under every convention",
+        choice.description,
+        headline=audit.headline,
+    )
+    show_figure(
+        lambda theme: audit_figure(audit, theme, PublishedFigure.parse(text)),
+        key="conventions",
+        alt=describe_audit(audit),
+        export=export,
+    )
+    frame = audit.to_frame().sort("value", maintain_order=True)
+    shown = frame.select(
+        pl.col("title").alias("Convention"),
+        pl.col("value").map_elements(format_short, pl.String).alias("Value"),
+        pl.col("bins").cast(pl.String).alias("M"),
+        pl.col("binning").alias("Bins"),
+        pl.col("closed").alias("Closed"),
+        pl.col("verified").alias("Verified"),
+        pl.col("source").alias("Source"),
+    )
+    show_table(
+        shown, key="convention_table", alt=f"ECE under {plural(shown.height, 'convention')}", export=export
+    )
+    st.caption(
+        "Tools get the stored confidences as float64. What is called ECE is the mean of gaps; a root mean "
+        f"square over the same bins is never smaller. {escape_markdown(audit.not_applicable_note)}"
+    )
+
+
 def show_pooling(choice: RunChoice, bins: tuple[int, ...]) -> None:
     """Draw which pairs of one position or question go into which bin, as Figure 1 of the Full-ECE paper.
 
@@ -298,6 +357,7 @@ def page() -> None:
     show_curves(choice, results)
     show_sweep_remarks(choice, results)
     show_rsd_table(choice, results)
+    show_audit(choice)
     show_paper(choice, results)
     with st.grid(2, min_column_width=430, gap="medium"):
         pooling, occurrences = st.container(), st.container()

@@ -12,13 +12,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from calib_core.errors import Problem
+from calib_core.results.recalibration_map import plain_parameters
 from calib_core.results.reported_metrics import compare_reported_metrics, reported_metrics_frame
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.inference.bootstrap import Interval
     from calib_core.inference.verdict import Verdict
+    from calib_core.results.audit import ConventionAudit, ConventionValue
     from calib_core.results.evidence import Evidence
     from calib_core.results.files import FileReport, RunReport
+    from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
     from calib_core.results.robustness import Sweep, SweepCurve
     from calib_core.results.sampling import SampleSizeCurve, SampleSizeSweep
@@ -124,6 +127,59 @@ def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
         "remarks": list(curve.remarks),
         "reading": sweep.headline,
         "chance": sweep.chance_note,
+    }
+
+
+def audit_element(file: str, audit: ConventionAudit, value: ConventionValue) -> JsonElement:
+    """The calibration error under one convention; what a convention does not have is null."""
+    convention = value.convention
+    return {
+        "file": file,
+        "run": audit.run,
+        "method": audit.method,
+        "metric": audit.metric,
+        "convention": convention.id,
+        "title": convention.title,
+        "tool": convention.tool,
+        "version": convention.version,
+        "bins": convention.bins,
+        "binning": convention.binning,
+        "closed": convention.closed,
+        "norm": convention.norm,
+        "value": value.value,
+        "default": convention.is_default,
+        "verified": convention.check,
+        "source": convention.source,
+        "n_used": audit.n_used,
+        "n_total": audit.n_total,
+        "recipe": audit.recipe,
+    }
+
+
+def recalibration_element(file: str, result: Recalibration) -> JsonElement:
+    """A run before and after recalibration; a difference that has no interval is null."""
+    differences = {metric: result.differences.get(metric) for metric in result.before}
+    return {
+        "file": file,
+        "run": result.run,
+        "method": result.method,
+        "by": result.by,
+        "before": dict(result.before),
+        "after": dict(result.after),
+        "difference": {
+            **{metric: each and each.value for metric, each in differences.items()},
+            "interval": {metric: each and [each.low, each.high] for metric, each in differences.items()},
+            "p": {metric: each and each.p for metric, each in differences.items()},
+        },
+        "gain": result.gains,
+        "folds": result.folds,
+        "seed": result.seed,
+        "target": result.map.target,
+        "parameters": plain_parameters(result.map.parameters),
+        "n_used": result.n_used,
+        "n_total": result.n_total,
+        "recipe": result.recipe,
+        "reading": result.headline,
     }
 
 

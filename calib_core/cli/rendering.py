@@ -25,9 +25,11 @@ from calib_core.wording import (
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.inference.bootstrap import Interval
+    from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
     from calib_core.results.comparison import Comparison, MetricEstimate
     from calib_core.results.files import FileReport, RunReport
+    from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
     from calib_core.results.robustness import Sweep
     from calib_core.results.sampling import SampleSizeSweep
@@ -103,6 +105,54 @@ class ResultPrinter:
                 self.print_line(f"{curve.metric}: RSD {rsd}; {curve.recipe}")
                 for remark in (*curve.remarks, *dict.fromkeys(curve.unavailable.values())):
                     self.print_line(f"{curve.metric}: {remark}")
+        self.print_line()
+
+    def print_audit(self, file: str, audit: ConventionAudit) -> None:
+        """Prints the ECE under every convention, from lowest to highest, then the headline."""
+        columns = ("convention", "ECE", "M", "bins", "closed", "combined as", "verified")
+        rows = [
+            (
+                f"{convention.title}{' (default)' if convention.is_default else ''}",
+                value_text(each.value),
+                "" if convention.bins is None else str(convention.bins),
+                convention.binning or "",
+                convention.closed or "",
+                convention.norm_title,
+                convention.check,
+            )
+            for each in sorted(audit.values, key=lambda each: each.value)
+            for convention in (each.convention,)
+        ]
+        self._print_table(_heading(file, audit.run), columns, rows, right={"ECE", "M"})
+        self.print_line(f"{audit.method}: {audit.headline} {audit.range_note}")
+        self.print_line(f"Default: {audit.recipe}")
+        if note := audit.not_applicable_note:
+            self.print_line(note)
+        self.print_line()
+
+    def print_recalibrations(self, file: str, results: Sequence[Recalibration]) -> None:
+        """Prints each metric of one run before and after, then the headline and the recipe of each method."""
+        columns = ("method", "by", "metric", "before", "after", "difference", "95 %", "p")
+        rows = [
+            (
+                record["method"],
+                record["by"],
+                record["metric"],
+                format_number(record["before"]),
+                format_number(record["after"]),
+                format_signed(record["difference"]),
+                format_interval(record["low"], record["high"], "+.4f"),
+                format_p_value(record["p"], None),
+            )
+            for result in results
+            for record in result.to_frame().iter_rows(named=True)
+        ]
+        self._print_table(_heading(file, results[0].run), columns, rows, right=set(columns[3:]))
+        for result in results:
+            self.print_line(f"{result.method}: {result.headline}")
+            self.print_line(f"{result.method}: {result.recipe}")
+            for reason in dict.fromkeys(result.no_difference.values()):
+                self.print_line(f"{result.method}: {reason}")
         self.print_line()
 
     def print_samples(self, file: str, result: SampleSizeSweep) -> None:

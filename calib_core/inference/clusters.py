@@ -61,6 +61,34 @@ def cluster_numbers(run: AnswerRun, rows: NDArray[np.intp]) -> NDArray[np.intp] 
     return numbered["number"].to_numpy().astype(np.intp)
 
 
+def deal_folds(n: int, cluster: NDArray[np.intp] | None, folds: int, seed: int) -> NDArray[np.intp]:
+    """Fold of each row, 0..folds − 1; the rows of a cluster share one, and folds are as equal as can be.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    cluster : NDArray[np.intp] or None, shape (n,)
+        Cluster of each row, numbered from 0; None if each row is its own.
+    folds, seed : int
+        Number of folds, and the seed by which clusters are dealt into them.
+
+    Returns
+    -------
+    NDArray[np.intp], shape (n,)
+
+    Raises
+    ------
+    ValueError
+        With fewer clusters than folds.
+    """
+    n_clusters = n if cluster is None else int(cluster.max(initial=-1)) + 1
+    if n_clusters < folds:
+        raise ValueError(f"{folds} folds need as many clusters, not {n_clusters}")
+    fold = np.random.default_rng(seed).permutation(n_clusters) % folds
+    return fold if cluster is None else fold[cluster]
+
+
 def design_effect(cluster: NDArray[np.intp] | None) -> float:
     """Design effect of clustered rows in the worst case, Σ m² / Σ m over clusters of m rows.
 

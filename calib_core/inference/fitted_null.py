@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from calib_core.bins import BinSums
 from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
 from calib_core.inference.cluster_draws import ClusterDraws
+from calib_core.inference.clusters import deal_folds
 from calib_core.inference.null import BinnedNullDraws, BinomialDraws
 from calib_core.metrics.brier_decomposition import recalibrated_accuracy
 from calib_core.metrics.metric import Metric
@@ -63,11 +64,7 @@ def cross_fitted_probabilities(
     ValueError
         With fewer clusters than folds.
     """
-    n_clusters = confidence.size if cluster is None else int(cluster.max(initial=-1)) + 1
-    if n_clusters < folds:
-        raise ValueError(f"{folds} folds need as many clusters, not {n_clusters}")
-    fold = np.random.default_rng(seed).permutation(n_clusters) % folds
-    fold = fold if cluster is None else fold[cluster]
+    fold = deal_folds(confidence.size, cluster, folds, seed)
     cell = bin_of(confidence, FINEST_BINS)
     # Rows by fold and cell, so that each fit adds up cells and not rows.
     key = fold * FINEST_BINS + cell

@@ -421,6 +421,47 @@ def paired_difference(
     return PairedDifference(value, *ends, p, distinct.len(), len(evidence_pairs), draws, seed, method)
 
 
+def difference_on_same_rows(
+    first: AnswerEvidence,
+    second: AnswerEvidence,
+    metric_id: str,
+    scheme: Scheme | None = None,
+    *,
+    seed: int = BOOTSTRAP_SEED,
+) -> PairedDifference:
+    """As `paired_difference`, of two confidences of the same answers, whose rows need no id.
+
+    Parameters
+    ----------
+    first, second : AnswerEvidence
+        Of the same rows of one run, with the same outcomes.
+    metric_id : str
+        A mean or a sum of |gap|.
+    scheme : Scheme, optional
+    seed : int
+
+    Raises
+    ------
+    Unavailable
+        With a single question, or too many bins.
+    ValueError
+        For other rows, outcomes or metrics.
+    """
+    metric = get_metric(metric_id)
+    scheme = effective_scheme(metric, scheme or Scheme())
+    one, other = first.confidences.pairs, second.confidences.pairs
+    if not (np.array_equal(one.rows, other.rows) and np.array_equal(one.correct, other.correct)):
+        raise ValueError("the two confidences are not of the same answers")
+    cluster = np.arange(one.n) if first.cluster is None else first.cluster
+    n_questions = int(cluster.max(initial=-1)) + 1
+    sides, clusters = [(first, second)], [cluster]
+    if metric.pair_term is not None:
+        return _mean_difference(sides, clusters, metric, n_questions, one_run=True)
+    if metric.interval_method != "directional":
+        raise ValueError(f"{metric_id} is neither a mean nor a sum of |gap|")
+    return _directional_difference(sides, clusters, metric, scheme, n_questions, seed)
+
+
 def _mean_difference(
     sides: Sequence[tuple[AnswerEvidence, AnswerEvidence]],
     clusters_by_pair: Sequence[NDArray[np.intp]],

@@ -20,6 +20,8 @@ MESSAGES: Final = MappingProxyType(
         "smooth": "Smoothing and simulating a calibrated model …",
         "concentration": "Counting rows per bin …",
         "sweep": "Simulating noise at every M …",
+        "audit": "Computing the ECE under every convention …",
+        "recalibration": "Fitting the map fold by fold …",
         "methods": "Reading every method of every run …",
         "lines": "Drawing the lines …",
         "abstention": "Sorting the answers by confidence …",

@@ -84,6 +84,9 @@ URL_KEYS = (
     "reported",
     "hide",
     "find",
+    "published",
+    "map",
+    "folds",
 )
 
 

@@ -19,6 +19,7 @@ from calib_core.report.sections.groups import NO_GROUPS
 from calib_core.report.sections.sampling import NO_SAMPLES, SAMPLED_METHOD
 from calib_core.report.sections.training import NO_CHECKPOINT
 from calib_core.results.groups import group_by_choices
+from calib_core.results.recalibration import SUMS_ONLY
 from calib_core.results.training import place_checkpoints
 from calib_core.runs import AnswerRun
 from calib_core.wording import bad_rows_phrase, plural
@@ -60,7 +61,7 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "start": ("every", "find"),
         "tour": ("step", "large"),
         "reliability": ("view", "bin", "log", "logx", "class", "search", "outcome"),
-        "robustness": ("place", "paper_rsd"),
+        "robustness": ("place", "paper_rsd", "published"),
         "comparison": ("at",),
         "sampling": ("place",),
         "methods": ("paper",),
@@ -73,7 +74,15 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", HIDE_KEY)
 """Keys whose default depends on the folder; the link names them, so that it shows the same elsewhere."""
 
-PAGES_OF_ONE_RUN: Final = ("tour", "reliability", "concentration", "robustness", "abstention", "sampling")
+PAGES_OF_ONE_RUN: Final = (
+    "tour",
+    "reliability",
+    "concentration",
+    "robustness",
+    "abstention",
+    "recalibrate",
+    "sampling",
+)
 """Pages that wait for the run that the address names while files are being read."""
 
 PAGES_SHARING_ALL: Final = ("report",)
@@ -127,6 +136,12 @@ PAGES: Final = {
             "training": "timeline",
         }
     ),
+    "recalibrate": PageInfo(
+        "pages/recalibrate.py",
+        "Recalibrate",
+        "Would another scale of the confidence help?",
+        ":material/balance:",
+    ),
     "report": PageInfo("pages/report.py", "Report", "One file to share.", ":material/summarize:"),
     **_report_pages({"files": "folder_open"}),
 }
@@ -135,7 +150,7 @@ PAGES: Final = {
 MENU: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "Overview": ("start", "tour"),
-        "One run": ("reliability", "concentration", "robustness", "abstention", "sampling"),
+        "One run": ("reliability", "concentration", "robustness", "abstention", "recalibrate", "sampling"),
         "Compare": ("comparison", "methods", "groups", "training"),
         "Share": ("report",),
         "Data": ("files",),
@@ -367,12 +382,14 @@ def _find_pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
     infos = {run.id: run.report.run.info for run in runs}
     has_content = {
         "abstention": bool(answer_runs),
+        "recalibrate": bool(answer_runs),
         "sampling": any(run.id in answer_runs and SAMPLED_METHOD in run.report.survey.usable for run in runs),
         "groups": bool(group_by_choices(answer_runs)),
         "training": bool(place_checkpoints(infos, {run.id: run.report.run.n_total for run in runs}).lines),
     }
     reasons = {
         "abstention": NO_SINGLE_CONFIDENCES,
+        "recalibrate": SUMS_ONLY,
         "sampling": NO_SAMPLES,
         "groups": NO_GROUPS,
         "training": NO_CHECKPOINT,

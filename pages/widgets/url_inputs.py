@@ -29,6 +29,14 @@ def url_text_input(key: str, label: str, placeholder: str) -> str:
     )
 
 
+def url_labelled_text(key: str, label: str, placeholder: str, help_: str) -> str:
+    """Draw a text field with a visible label, whose text is kept in the address."""
+    st.session_state[key] = st.query_params.get(key, "")
+    return st.text_input(
+        label, key=key, placeholder=placeholder, help=help_, on_change=_on_text, args=(key,)
+    ).strip()
+
+
 def _on_text(key: str) -> None:
     if text := str(st.session_state[key]).strip():
         st.query_params[key] = text

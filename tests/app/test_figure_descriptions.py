@@ -19,6 +19,7 @@ PAGES = {
     "robustness": {},
     "comparison": {},
     "abstention": {},
+    "recalibrate": {},
     "sampling": {"run": "ten"},
     "groups": {"run": "four"},
 }

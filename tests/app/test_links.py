@@ -46,6 +46,13 @@ BY_HAND: Final[dict[str, Steps]] = {
         ("wanted", "0.6"),
         ("threshold", "70 %"),
     ],
+    "recalibrate": [
+        ("run", "green-quiz"),
+        ("method", "verbal"),
+        ("map", "isotonic"),
+        ("folds_typed", 3),
+        ("seed_typed", 4),
+    ],
     "sampling": [("run", "nine"), ("metric", "ece"), ("sizes", "2, 4"), ("seed_typed", 3), ("_place", 5)],
     "methods": [("runs_shown", ["green-quiz"]), ("sort", "method"), ("common", "own"), ("_paper", 5)],
     "groups": [

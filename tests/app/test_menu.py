@@ -32,10 +32,10 @@ def test_the_menu_has_every_page_once() -> None:
     ("write", "pale"),
     [
         (lambda data: write_csv(data / "quiz.csv", quiz(40)), {"sampling", "training"}),
-        (write_checkpoints, {"abstention", "sampling", "groups"}),
+        (write_checkpoints, {"abstention", "recalibrate", "sampling", "groups"}),
         (
             lambda data: write_npz(data / "text.npz", positions(), model="text"),
-            {"abstention", "sampling", "groups", "training"},
+            {"abstention", "recalibrate", "sampling", "groups", "training"},
         ),
     ],
     ids=["answers", "tokens", "one token run"],
@@ -46,7 +46,7 @@ def test_a_pale_link_gives_the_reason_that_its_page_gives(
     write(data)
     given = reasons(visit("start"))
     assert set(given) == {screens.TITLES[page] for page in pale}
-    for page in sorted({"abstention", "sampling", "groups", "training"}):
+    for page in sorted({"abstention", "recalibrate", "sampling", "groups", "training"}):
         infos = [screens.plain(info.value) for info in visit(page).info]
         assert infos == ([given[screens.TITLES[page]]] if page in pale else []), page
 

@@ -38,6 +38,7 @@ QUESTIONS = [
         "robustness",
         "comparison",
         "abstention",
+        "recalibrate",
         "sampling",
         "methods",
         "groups",

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load
+from calib_core.results.audit import audit_conventions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.published import compare_rsd
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, sweep_bins
@@ -259,3 +260,22 @@ def test_the_page_alone_shows_the_same(token_file: Path, visit: Visit) -> None:
     assert tiles(screens.open_single_page("robustness", {"ms": "5,10"})) == tiles(
         visit("robustness", ms="5,10")
     )
+
+
+def test_the_conventions_and_a_published_figure(data: Path, visit: Visit) -> None:
+    stated = {0.9: (30, 1), 0.95: (20, 0), 1.0: (50, 1)}
+    rows = [{"confidence": c, "correct": y} for c, (n, y) in stated.items() for _ in range(n)]
+    path = write_csv(data / "stated.csv", rows)
+    (run,) = load(path)
+    audit = audit_conventions(gather_evidence(run, "given"))
+    at = visit("robustness", published="15.4 %")
+    assert audit.headline in page_text(at)
+    assert "No convention gives 15.4 %." in page_text(at)
+    shown = screens.table(at, "Convention", "Value")
+    assert len(shown) == len(audit.values)
+    at = visit("robustness", published=f"{audit.default.value:.4f}")
+    assert f"give {audit.default.value:.4f}: " in page_text(at)
+    assert "equal width, M = 10, right-closed, mean gap" in page_text(at)
+    assert len(figure(at, "conventions")["layout"]["shapes"]) == 1
+    at = visit("robustness", published="<b>*one*</b>")
+    assert "Type the figure as it was published" in page_text(at)

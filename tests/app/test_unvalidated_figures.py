@@ -17,6 +17,7 @@ PAGES = (
     "robustness",
     "comparison",
     "abstention",
+    "recalibrate",
     "sampling",
     "methods",
     "groups",

@@ -25,6 +25,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "robustness": ("values", "relative"),
     "comparison": ("comparison",),
     "abstention": ("abstention",),
+    "recalibrate": ("before", "after"),
     "sampling": ("sampling", "clusters"),
     "groups": ("groups_dots",),
 }

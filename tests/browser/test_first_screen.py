@@ -24,6 +24,7 @@ MAIN: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "robustness": (".st-key-values", (".st-key-ms", ".st-key-method")),
     "comparison": (".st-key-comparison", (".st-key-x", ".st-key-methods_shown")),
     "abstention": (".st-key-abstention", (".st-key-wanted", ".st-key-methods_shown")),
+    "recalibrate": (".st-key-before", (".st-key-map", ".st-key-method")),
     "sampling": (".st-key-sampling", (".st-key-sizes", ".st-key-metric")),
     "methods": (".paired-box >> nth=0", (M, ".st-key-methods_shown")),
     "groups": (".st-key-groups_dots", (M, ".st-key-method")),

@@ -1,0 +1,261 @@
+"""The verb `recalibrate`: a map fitted to a run and judged out of fold, or a map applied to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.json_output import JsonElement, recalibration_element
+from calib_core.cli.options import (
+    JsonOption,
+    MethodOption,
+    RenormaliseOption,
+    SeedOption,
+    TogetherOption,
+    UnparseableOption,
+)
+from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.runner import CommandRequest, Runner
+from calib_core.edges import Scheme
+from calib_core.errors import CalibError, Refused, Unavailable, shorten
+from calib_core.inference.recalibration import MAP_KINDS
+from calib_core.methods.method import MethodOptions
+from calib_core.readers.atomic_write import check_output_path, write_atomically
+from calib_core.readers.companions import expected_companions
+from calib_core.report.export.canonical import to_canonical
+from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.recalibration import (
+    DEFAULT_FOLDS,
+    DEFAULT_MAP,
+    DEFAULT_SEED,
+    MAX_FOLDS,
+    SUMS_ONLY,
+    Recalibration,
+)
+from calib_core.results.recalibration import (
+    recalibrate as recalibrate_evidence,
+)
+from calib_core.results.recalibration_map import MAX_MAP_BYTES, RecalibrationMap, recalibrated_run
+from calib_core.runs import AnswerRun, Run
+from calib_core.wording import plural
+
+ROWS_SUFFIXES: Final = (".parquet", ".jsonl")
+"""Endings of a file of recalibrated rows."""
+
+_MAX_LISTED: Final = 10
+
+_WHAT: Final = "recalibration"
+"""What messages say is not available."""
+
+ByOption: TypeAlias = Annotated[
+    str, typer.Option("--by", metavar="MAP", help=f"The map: {', '.join(MAP_KINDS)}.")
+]
+FoldsOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--folds", metavar="K", min=2, max=MAX_FOLDS,
+        help="Number of folds, dealt by question: each row is judged by a map fitted to the other folds.",
+    ),
+]  # fmt: skip
+OutputOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE", show_default=False,
+        help="Write the map (MAP.json), or with --apply the recalibrated rows (.parquet or .jsonl).",
+    ),
+]  # fmt: skip
+PythonOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--python", metavar="OUT.py", show_default=False, help="Write the map as a few lines of Python."
+    ),
+]
+ApplyOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--apply", metavar="MAP.json", show_default=False,
+        help="Apply this map instead of fitting one, to the method it was fitted to unless --method says "
+        "otherwise.",
+    ),
+]  # fmt: skip
+RunOption: TypeAlias = Annotated[
+    str | None, typer.Option("--run", metavar="LABEL", show_default=False, help="One run of the files.")
+]
+
+
+@takes_files
+def recalibrate(  # noqa: PLR0913  one parameter an option
+    input_files: InputFiles,
+    *,
+    as_json: JsonOption = False,
+    methods: MethodOption = None,
+    run: RunOption = None,
+    by: ByOption = DEFAULT_MAP,
+    folds: FoldsOption = DEFAULT_FOLDS,
+    seed: SeedOption = DEFAULT_SEED,
+    output: OutputOption = None,
+    python: PythonOption = None,
+    apply: ApplyOption = None,
+    renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
+    together: TogetherOption = False,
+) -> int:
+    """Fit a map from confidence to accuracy, judge it out of fold, and apply it.
+
+    Every row is judged by a map fitted to other questions; the map that -o writes is fitted to all. It gains
+    if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of several
+    runs or methods needs --run and --method to write one map.
+    """
+    runner = Runner()
+    elements: list[JsonElement] = []
+    try:
+        request = CommandRequest.from_options(
+            methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)
+        )
+        _check_options(by, output, python, apply)
+        for path in (output, python):
+            if path is not None:
+                _check_not_an_input(runner, input_files, path, apply)
+        runs = _selected(list(runner.runs(input_files, together=together)), run)
+        if apply is not None and output is not None:
+            elements = _apply(runner, runs, request, _read_map(apply), output, as_json=as_json)
+        elif apply is None:
+            elements = _fit(runner, runs, request, (by, folds, seed), (output, python), as_json=as_json)
+    except CalibError as reason:
+        runner.refuse(str(reason))
+    return runner.finish(elements, as_json=as_json)
+
+
+def _check_options(by: str, output: Path | None, python: Path | None, apply: Path | None) -> None:
+    if by not in MAP_KINDS:
+        raise Refused(f"--by: expected one of {', '.join(MAP_KINDS)}, found {shorten(by)!r}.")
+    if python is not None and apply is not None:
+        raise Refused("--python writes a map that is fitted, so it cannot go with --apply.")
+    if apply is None:
+        if output is not None and output.suffix.lower() != ".json":
+            raise Refused(f"{output.name}: name a file that ends in .json for the map: -o MAP.json")
+        return
+    if output is None or output.suffix.lower() not in ROWS_SUFFIXES:
+        raise Refused(f"--apply needs a file for the rows that ends in {' or '.join(ROWS_SUFFIXES)}: -o FILE")
+
+
+def _check_not_an_input(runner: Runner, input_files: InputFiles, output: Path, apply: Path | None) -> None:
+    check_output_path(output, [apply] if apply else [])
+    for path, _ in runner.input_files(input_files):
+        gold = [input_files.gold] if input_files.gold else []
+        check_output_path(output, (path, *expected_companions(path), *gold))
+
+
+def _selected(runs: Sequence[Run], label: str | None) -> list[Run]:
+    """The run of this label, or all."""
+    found = [run for run in runs if label is None or run.label == label]
+    if label is not None and not found:
+        listed = "; ".join(dict.fromkeys(run.label for run in runs[:_MAX_LISTED]))
+        raise Refused(f"--run: there is no run {shorten(label)!r}. Runs: {listed}")
+    return found
+
+
+def _fit(
+    runner: Runner,
+    runs: Sequence[Run],
+    request: CommandRequest,
+    settings: tuple[str, int, int],
+    outputs: tuple[Path | None, Path | None],
+    *,
+    as_json: bool,
+) -> list[JsonElement]:
+    found: list[tuple[Run, Recalibration]] = []
+    for run in runs:
+        results = runner.results(run, request, (_WHAT,), partial(_recalibrate, settings))
+        found += [(run, result) for result in results]
+        if results and not as_json:
+            ResultPrinter().print_recalibrations(run.file, results)
+    if any(outputs) and found:
+        _write_map(found, *outputs)
+    return [recalibration_element(run.file, result) for run, result in found]
+
+
+def _recalibrate(
+    settings: tuple[str, int, int], evidence: Evidence, _metric: str, _scheme: Scheme
+) -> Recalibration:
+    return recalibrate_evidence(evidence, *settings)
+
+
+def _write_map(found: Sequence[tuple[Run, Recalibration]], output: Path | None, python: Path | None) -> None:
+    if len(found) > 1:
+        listed = "; ".join(f"--run {run.label!r} --method {each.method}" for run, each in found[:_MAX_LISTED])
+        more = "; …" if len(found) > _MAX_LISTED else ""
+        raise Refused(f"A map is fitted to one run and method; nothing was written. Name one: {listed}{more}")
+    (_, result) = found[0]
+    if output is not None:
+        write_atomically(result.map.to_json().encode(), output)
+    if python is not None:
+        write_atomically(result.map.to_python().encode(), python)
+
+
+def _read_map(path: Path) -> RecalibrationMap:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_MAP_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Refused(f"{path.name} cannot be read ({reason}).") from None
+    return RecalibrationMap.from_json(data, path.name)
+
+
+def _apply(
+    runner: Runner,
+    runs: Sequence[Run],
+    request: CommandRequest,
+    fitted: RecalibrationMap,
+    output: Path,
+    *,
+    as_json: bool,
+) -> list[JsonElement]:
+    """Writes the runs with recalibrated confidences, those of the method that the map was fitted to."""
+    if len(request.methods) > 1:
+        raise Refused("--apply writes one confidence for each row: name one --method.")
+    method = request.methods[0] if request.methods else fitted.method
+    request = CommandRequest.from_options([method], None, request.scheme, request.options)
+    applied: list[tuple[Run, AnswerEvidence]] = [
+        (run, evidence)
+        for run in runs
+        for evidence in runner.results(run, request, (_WHAT,), partial(_applied, fitted))
+    ]
+    if runner.exit_code or not applied:
+        runner.refuse(f"Nothing was written to {output.name}: not every run can be recalibrated.")
+        return []
+    written: list[AnswerRun] = [recalibrated_run(evidence, fitted) for _, evidence in applied]
+    rows = to_canonical(written, [])
+    data = rows.to_json_lines() if output.suffix.lower() == ".jsonl" else rows.to_parquet()
+    write_atomically(data, output)
+    elements: list[JsonElement] = []
+    for run, evidence in applied:
+        elements.append(
+            {
+                "file": run.file,
+                "run": run.label,
+                "method": method,
+                "by": fitted.by,
+                "rows": evidence.n_used,
+                "n_total": run.n_total,
+                "output": str(output),
+            }
+        )
+        if not as_json:
+            rows_used = f"{plural(evidence.n_used, 'row')} of {run.n_total:,}"
+            ResultPrinter().print_line(f"{run.label}: {rows_used} recalibrated by {fitted.by}")
+    return elements
+
+
+def _applied(fitted: RecalibrationMap, evidence: Evidence, _metric: str, _scheme: Scheme) -> AnswerEvidence:
+    if not isinstance(evidence, AnswerEvidence):
+        raise Unavailable(SUMS_ONLY)
+    if not evidence.n_used:
+        raise Unavailable("No row has both a confidence and an outcome.")
+    return fitted.apply(evidence)

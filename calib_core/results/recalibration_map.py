@@ -1,0 +1,362 @@
+"""A fitted map that outlives its run: as JSON, as a few lines of Python, and applied to other runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.errors import Refused, Unavailable, shorten, single_line
+from calib_core.inference.recalibration import (
+    CHOICE_FLOOR,
+    EPSILON,
+    MAP_KINDS,
+    MAX_KNOTS,
+    Parameters,
+    tempered_choices,
+)
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.runs import AnswerRun, RowCounts
+
+MapTarget = Literal["confidence", "choices"]
+"""What a map changes: one confidence a row, or the probabilities of all choices."""
+
+MAP_VERSION: Final = 1
+"""The version of the JSON document."""
+
+MAX_MAP_BYTES: Final = 8_000_000
+"""A larger file is no map."""
+
+_VERSION_KEY: Final = "calib_map"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecalibrationMap:
+    """A map with what it was fitted to.
+
+    Attributes
+    ----------
+    by : str
+        Key of `MAP_KINDS`.
+    target : {"confidence", "choices"}
+        Only a temperature changes choices.
+    parameters : Mapping[str, float or tuple of float]
+    run, method : str
+        Label of the run, and id of the method, whose rows it was fitted to.
+    n_rows : int
+        Number of those rows.
+    folds, seed : int
+        With which it was judged.
+    recipe : str
+        Of the confidences it was fitted to.
+    """
+
+    by: str
+    target: MapTarget
+    parameters: Parameters
+    run: str
+    method: str
+    n_rows: int
+    folds: int
+    seed: int
+    recipe: str
+
+    def apply(self, evidence: AnswerEvidence) -> AnswerEvidence:
+        """The evidence with recalibrated confidences.
+
+        Raises
+        ------
+        Unavailable
+            If the map changes choices, and the evidence has none.
+        """
+        if self.target == "choices":
+            distribution = evidence.confidences.distribution
+            if distribution is None or not distribution.normalised:
+                raise Unavailable(
+                    "The map is a temperature of all choices, but these rows do not have the probability of "
+                    "every choice."
+                )
+            return with_choices(
+                evidence, tempered_choices(distribution, cast("float", self.parameters["temperature"]))
+            )
+        confidence = evidence.confidences.pairs.confidence.astype(np.float64)
+        return with_confidences(evidence, MAP_KINDS[self.by].apply(self.parameters, confidence))
+
+    def to_json(self) -> str:
+        """The map as a JSON document."""
+        document = {
+            _VERSION_KEY: MAP_VERSION,
+            "by": self.by,
+            "target": self.target,
+            "formula": MAP_KINDS[self.by].formula if self.target == "confidence" else CHOICE_FORMULA,
+            "parameters": plain_parameters(self.parameters),
+            "epsilon": EPSILON if self.target == "confidence" else CHOICE_FLOOR,
+            "run": self.run,
+            "method": self.method,
+            "n_rows": self.n_rows,
+            "folds": self.folds,
+            "seed": self.seed,
+            "recipe": self.recipe,
+        }
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, data: bytes, name: str) -> RecalibrationMap:
+        """The map in a JSON document.
+
+        Parameters
+        ----------
+        data : bytes
+        name : str
+            What messages call the file.
+
+        Raises
+        ------
+        Refused
+            If it is no map, with what was expected and found.
+        """
+        document = _document(data, name)
+        by, target = _text(document, "by", name), _text(document, "target", name)
+        if by not in MAP_KINDS:
+            raise _wrong(name, "by", f"one of {', '.join(MAP_KINDS)}", by)
+        if target not in ("confidence", "choices") or (target == "choices" and by != "temperature"):
+            raise _wrong(name, "target", '"confidence", or "choices" for a temperature', target)
+        epsilon = EPSILON if target == "confidence" else CHOICE_FLOOR
+        if document.get("epsilon") != epsilon:
+            raise _wrong(name, "epsilon", f"{epsilon!r}, this version's", document.get("epsilon"))
+        parameters = document.get("parameters")
+        if not isinstance(parameters, dict):
+            raise _wrong(name, "parameters", "an object", parameters)
+        return cls(
+            by=by,
+            target=target,
+            parameters=_checked_parameters(cast("dict[str, object]", parameters), by, name),
+            run=_text(document, "run", name),
+            method=_text(document, "method", name),
+            n_rows=_whole_number(document, "n_rows", name),
+            folds=_whole_number(document, "folds", name),
+            seed=_whole_number(document, "seed", name),
+            recipe=_text(document, "recipe", name),
+        )
+
+    def to_python(self) -> str:
+        """A function `recalibrate` in plain Python, without any library but `math`."""
+        head = [
+            f"# {MAP_KINDS[self.by].title}, fitted to {self.n_rows} rows of {json.dumps(self.run)},",
+            f"# method {json.dumps(self.method)}, by Calib. {MAP_KINDS[self.by].source}.",
+        ]
+        values = {name: repr(value) for name, value in plain_parameters(self.parameters).items()}
+        template = _PYTHON["choices" if self.target == "choices" else self.by]
+        body = template.format(epsilon=repr(EPSILON), floor=repr(CHOICE_FLOOR), **values)
+        return "\n".join(head) + "\n" + body
+
+
+CHOICE_FORMULA: Final = "p_k = p_k^(1/temperature) / Σ_j p_j^(1/temperature)"
+"""What a temperature does to the probabilities of all choices."""
+
+_LOGIT: Final = """import math
+
+
+def recalibrate(confidence):
+    c = min(max(confidence, {epsilon}), 1 - {epsilon})
+"""
+
+_SIGMOID: Final = """    p = 1 / (1 + math.exp(-max(z, -700)))
+    return min(max(p, {epsilon}), 1 - {epsilon})
+"""
+
+_PYTHON: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "temperature": _LOGIT + "    z = math.log(c / (1 - c)) / {temperature}\n" + _SIGMOID,
+        "platt": _LOGIT + "    z = {slope} * math.log(c / (1 - c)) + {intercept}\n" + _SIGMOID,
+        "beta": _LOGIT + "    z = {a} * math.log(c) - {b} * math.log(1 - c) + {intercept}\n" + _SIGMOID,
+        "isotonic": """from bisect import bisect_right
+
+CONFIDENCE = {confidence}
+PROBABILITY = {probability}
+
+
+def recalibrate(confidence):
+    if confidence >= CONFIDENCE[-1]:
+        return PROBABILITY[-1]
+    i = max(bisect_right(CONFIDENCE, confidence), 1)
+    if confidence <= CONFIDENCE[0]:
+        return PROBABILITY[0]
+    share = (confidence - CONFIDENCE[i - 1]) / (CONFIDENCE[i] - CONFIDENCE[i - 1])
+    return PROBABILITY[i - 1] + share * (PROBABILITY[i] - PROBABILITY[i - 1])
+""",
+        "histogram": """from bisect import bisect_left
+
+EDGES = {edges}
+PROBABILITY = {probability}
+
+
+def recalibrate(confidence):
+    return PROBABILITY[bisect_left(EDGES, confidence)]
+""",
+        "choices": """import math
+
+
+def recalibrate(probabilities):
+    logs = [math.log(max(p, {floor})) / {temperature} for p in probabilities]
+    powers = [math.exp(log - max(logs)) for log in logs]
+    return [power / sum(powers) for power in powers]
+""",
+    }
+)
+"""The code of each map, by its kind; "choices" is the temperature of all choices."""
+
+
+def plain_parameters(parameters: Parameters) -> dict[str, float | list[float]]:
+    """The parameters as JSON has them."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
+
+
+# --- Evidence with other confidences --------------------------------------------------------------------
+
+
+def with_confidences(evidence: AnswerEvidence, confidence: NDArray[np.float64]) -> AnswerEvidence:
+    """The evidence with one other confidence for each usable row, and without the choices they came from."""
+    confidences = evidence.confidences
+    pairs = replace(confidences.pairs, confidence=confidence, computed=True)
+    return replace(evidence, confidences=replace(confidences, pairs=pairs, distribution=None))
+
+
+def with_choices(evidence: AnswerEvidence, probs: NDArray[np.float64]) -> AnswerEvidence:
+    """The evidence with other probabilities of all choices, whose order within each row is the same."""
+    confidences = evidence.confidences
+    if confidences.distribution is None:
+        raise ValueError("the evidence has no choices")
+    distribution = replace(confidences.distribution, probs=probs, computed=True)
+    # The top label stays: rounding could make two choices equal that were not.
+    pairs = replace(confidences.pairs, confidence=distribution.max_prob, computed=True)
+    return replace(evidence, confidences=replace(confidences, pairs=pairs, distribution=distribution))
+
+
+def recalibrated_run(recalibrated: AnswerEvidence, fitted: RecalibrationMap) -> AnswerRun:
+    """The rows that a map was applied to, as a run with their outcomes and one confidence each."""
+    run, pairs = recalibrated.run, recalibrated.confidences.pairs
+    positions = pl.Series(pairs.rows, dtype=pl.UInt32)
+    kept = [name for name in ("row", "id", "trial_of", "subject", "question") if name in run.rows.columns]
+    rows = (
+        run.rows[positions]
+        .select(kept)
+        .with_columns(pl.Series("correct", pairs.correct), pl.Series("confidence", pairs.confidence))
+    )
+    note = (
+        f"confidence: {recalibrated.method.id} after {fitted.by} recalibration, fitted to {fitted.n_rows:,} "
+        f"rows of {single_line(fitted.run, 120)}"
+    )
+    counts = RowCounts(n_rows=rows.height, notes=(note, *run.row_counts.notes))
+    groups = run.group_columns[positions] if run.group_columns.width else run.group_columns
+    return replace(run, rows=rows, row_counts=counts, group_columns=groups, reported_metrics=())
+
+
+# --- Reading a map --------------------------------------------------------------------------------------
+
+
+def _wrong(name: str, key: str, expected: str, found: object) -> Refused:
+    return Refused(
+        f"{name}, {key}: expected {expected}, found {shorten(repr(found), 60)}. Make the map again with "
+        "calib recalibrate FILE --by … -o MAP.json."
+    )
+
+
+def _document(data: bytes, name: str) -> dict[str, Any]:
+    if len(data) > MAX_MAP_BYTES:
+        raise Refused(f"{name} is no map: {len(data):,} bytes, and a map has at most {MAX_MAP_BYTES:,}.")
+    try:
+        document = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise Refused(
+            f"{name} is no map: expected a JSON document as calib recalibrate -o writes it."
+        ) from None
+    if not isinstance(document, dict) or _VERSION_KEY not in document:
+        raise Refused(f"{name} is no map: expected a JSON object with {_VERSION_KEY}.")
+    found = cast("dict[str, Any]", document)
+    if type(found[_VERSION_KEY]) is not int or found[_VERSION_KEY] != MAP_VERSION:
+        raise _wrong(name, _VERSION_KEY, str(MAP_VERSION), found[_VERSION_KEY])
+    return found
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(text)
+
+
+def _text(document: Mapping[str, Any], key: str, name: str) -> str:
+    value = document.get(key)
+    if not isinstance(value, str):
+        raise _wrong(name, key, "a text", value)
+    return value
+
+
+def _whole_number(document: Mapping[str, Any], key: str, name: str) -> int:
+    value = document.get(key)
+    if type(value) is not int or not 0 <= value <= 2**63:
+        raise _wrong(name, key, "a whole number", value)
+    return value
+
+
+def _checked_parameters(parameters: Mapping[str, object], by: str, name: str) -> Parameters:
+    kind = MAP_KINDS[by]
+    expected = (*kind.scalars, *kind.lists)
+    if set(parameters) != set(expected):
+        raise _wrong(name, "parameters", join_quoted(expected), sorted(parameters))
+    checked: dict[str, float | tuple[float, ...]] = {}
+    for key, (low, high) in kind.scalars.items():
+        value = _number(parameters[key], name, key)
+        if not low <= value <= high:
+            raise _wrong(name, key, f"a number from {low:g} to {high:g}", value)
+        checked[key] = value
+    for key in kind.lists:
+        checked[key] = _numbers_from_0_to_1(parameters[key], name, key)
+    if kind.lists:
+        _check_knots(checked, kind.lists, name)
+    return MappingProxyType(checked)
+
+
+def join_quoted(names: tuple[str, ...]) -> str:
+    """ "a", "b" and so on, as an expectation names them."""
+    return "the keys " + ", ".join(f'"{name}"' for name in names)
+
+
+def _number(value: object, name: str, key: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _wrong(name, key, "a number", value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _wrong(name, key, "a finite number", value)
+    return number
+
+
+def _numbers_from_0_to_1(value: object, name: str, key: str) -> tuple[float, ...]:
+    if not isinstance(value, list):
+        raise _wrong(name, key, "a list of numbers", value)
+    parts = cast("list[object]", value)
+    if len(parts) > MAX_KNOTS:
+        raise _wrong(name, key, f"at most {MAX_KNOTS:,} numbers", f"{len(parts):,} numbers")
+    numbers = tuple(_number(part, name, key) for part in parts)
+    if wrong := [number for number in numbers if not 0 <= number <= 1]:
+        raise _wrong(name, key, "numbers from 0 to 1", wrong[0])
+    return numbers
+
+
+def _check_knots(parameters: Parameters, lists: tuple[str, ...], name: str) -> None:
+    """Check that places ascend, and that there is a probability for each of them."""
+    places, probabilities = (cast("tuple[float, ...]", parameters[key]) for key in lists)
+    n_expected = len(places) + (lists[0] == "edges")
+    if any(low >= high for low, high in pairwise(places)):
+        raise _wrong(name, lists[0], "ascending numbers", list(places[:5]))
+    if not probabilities or len(probabilities) != n_expected:
+        raise _wrong(name, lists[1], f"{n_expected:,} numbers", f"{len(probabilities):,} numbers")

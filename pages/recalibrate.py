@@ -1,0 +1,269 @@
+"""The page Recalibrate: would another scale of the confidences help?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+import streamlit as st
+
+from calib_core.errors import Unavailable
+from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.inference.recalibration import MAP_KINDS
+from calib_core.report.blocks import Tile
+from calib_core.results.evidence import Evidence
+from calib_core.results.recalibration import (
+    DEFAULT_FOLDS,
+    DEFAULT_MAP,
+    DEFAULT_SEED,
+    JUDGED_METRICS,
+    MAX_FOLDS,
+    METRIC_NAMES,
+    SUMS_ONLY,
+    Recalibration,
+    difference_text,
+    parameters_text,
+    recalibrate,
+    recalibration_rows,
+)
+from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.run_names import full_name
+from calib_core.results.view_caption import view_caption
+from calib_core.runs import AnswerRun
+from calib_core.wording import format_number, plural
+from pages.state.cache import cached_result
+from pages.state.markdown import escape_markdown
+from pages.state.runs import LoadedRun
+from pages.state.url import UrlState
+from pages.widgets.export import Export, make_file_stem
+from pages.widgets.figure import show_figure
+from pages.widgets.number_inputs import whole_number_input
+from pages.widgets.pickers import pick_segment
+from pages.widgets.run_choice import pick_run_and_method
+from pages.widgets.shell import shell
+from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
+from pages.widgets.table import show_table
+
+MAX_SEED: Final = 999_999
+MAX_SHOWN_CODE: Final = 3_000
+"""Characters of Python that are shown; a map with more is only downloaded."""
+
+TILE_HELP: Final = (
+    "Before → after, each row judged by a map fitted to other questions. Below: after minus before with its "
+    "95 % interval, paired by question; negative is better."
+)
+CAPTION: Final = (
+    "Left: the confidences as they are. Right: each row after a map fitted to the other folds. The map below "
+    "is fitted to all rows, for use on new ones. It gains if the interval of the difference in Brier score "
+    "is below 0: in simulations fresh rows contradicted such a gain in 2 % of data sets or fewer "
+    "(benchmarks/recalibration.md)."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecalibrateChoice:
+    """What the page Recalibrate shows.
+
+    Attributes
+    ----------
+    run : LoadedRun
+    evidence : Evidence
+        Of the run by the chosen method.
+    by : str
+        Key of `MAP_KINDS`.
+    folds, seed : int
+    """
+
+    run: LoadedRun
+    evidence: Evidence
+    by: str
+    folds: int
+    seed: int
+
+    @property
+    def cache_key(self) -> tuple[object, ...]:
+        """What distinguishes a result of this choice."""
+        source = (self.run.file.name, self.run.file.stamp, self.run.id)
+        return (*source, self.evidence.method.id, self.evidence.options, self.by, self.folds, self.seed)
+
+    @property
+    def description(self) -> str:
+        """Run, method and map in words, for the title of a file."""
+        title = MAP_KINDS[self.by].title
+        return f"{full_name(self.run.title)}, {self.evidence.method.title}, {title} recalibration"
+
+    @property
+    def file_stem(self) -> str:
+        """The same, for the names of downloads."""
+        return make_file_stem(self.run.id, self.evidence.method.id, self.by)
+
+
+def choose_recalibration(url_state: UrlState, runs: Sequence[LoadedRun]) -> RecalibrateChoice:
+    """Draw the sidebar controls: run, method, map, folds and seed.
+
+    Raises
+    ------
+    Unavailable
+        Where no run has a confidence per answer.
+    """
+    answer_runs = [run for run in runs if isinstance(run.report.run, AnswerRun)]
+    if not answer_runs:
+        raise Unavailable(SUMS_ONLY)
+    run, evidence = pick_run_and_method(url_state, answer_runs)
+    by = pick_segment(
+        url_state,
+        "map",
+        {id_: kind.title for id_, kind in MAP_KINDS.items()},
+        label="Map",
+        help_="\n".join(f"- **{kind.title}**: {kind.meaning}" for kind in MAP_KINDS.values()),
+        default=DEFAULT_MAP,
+    )
+    folds = whole_number_input(
+        url_state,
+        "folds",
+        "Folds",
+        (DEFAULT_FOLDS, 2, MAX_FOLDS),
+        "Questions are dealt into this many folds; each is judged by a map fitted to the others.",
+    )
+    seed = whole_number_input(
+        url_state, "seed", "Seed", (DEFAULT_SEED, 0, MAX_SEED), "The same seed deals the same folds."
+    )
+    return RecalibrateChoice(run, evidence, by, folds, seed)
+
+
+def cached_recalibration(choice: RecalibrateChoice) -> tuple[Recalibration, Reliability, Reliability]:
+    """Return the recalibration with its diagrams before and after, computed once."""
+
+    def compute() -> tuple[Recalibration, Reliability, Reliability]:
+        result = recalibrate(choice.evidence, choice.by, choice.folds, choice.seed)
+        before, after = (reliability_diagram(each, "ece") for each in (result.evidence, result.recalibrated))
+        return result, before, after
+
+    return cached_result(("recalibration", *choice.cache_key), compute)
+
+
+def recalibration_tiles(result: Recalibration) -> list[Tile]:
+    """Return one tile for each metric, and one of the rows."""
+    tiles = [
+        Tile(
+            METRIC_NAMES[metric],
+            f"{format_number(result.before[metric])} → {format_number(result.after[metric])}",
+            TILE_HELP,
+            difference_text(result, metric) if metric in result.differences else "no interval",
+        )
+        for metric in JUDGED_METRICS
+    ]
+    questions = f"{plural(result.n_questions, 'question')} in {result.folds} folds"
+    rows = Tile(
+        "Rows used / total",
+        f"{result.n_used:,} / {result.n_total:,}",
+        "Rows with a confidence and an outcome.",
+        questions,
+    )
+    return [*tiles, rows]
+
+
+def show_diagrams(
+    choice: RecalibrateChoice, result: Recalibration, before: Reliability, after: Reliability
+) -> None:
+    """Draw the reliability diagrams before and after side by side."""
+    with st.grid(2, min_column_width=430, gap="medium"):
+        left, right = st.container(), st.container()
+    for place, key, title, diagram, recipe in (
+        (left, "before", "Before", before, before.recipe),
+        (right, "after", "After, out of fold", after, f"{after.recipe}; {result.recipe}"),
+    ):
+        with place:
+            st.subheader(title, anchor=False)
+            show_figure(
+                lambda theme, diagram=diagram: reliability_figure(diagram, theme),
+                key=key,
+                alt=f"{title}: {describe_reliability(diagram)}",
+                export=Export(
+                    make_file_stem(choice.file_stem, key),
+                    diagram.to_frame,
+                    recipe,
+                    f"Reliability diagram, {title.lower()}",
+                    choice.description,
+                    headline=result.headline,
+                    tiles=recalibration_tiles(result),
+                ),
+            )
+
+
+def show_metrics(choice: RecalibrateChoice, result: Recalibration) -> None:
+    """Draw the metrics before and after as a table."""
+    shown = pl.DataFrame(recalibration_rows(result))
+    export = Export(
+        choice.file_stem,
+        result.to_frame,
+        result.recipe,
+        "Before and after recalibration",
+        choice.description,
+        headline=result.headline,
+    )
+    show_table(shown, key="recalibration", alt=f"{shown.height} metrics before and after", export=export)
+
+
+def show_map(choice: RecalibrateChoice, result: Recalibration) -> None:
+    """Draw the map that is fitted to all rows: its numbers, its file and its Python."""
+    st.subheader("The map", anchor=False)
+    fitted = result.map
+    st.caption(
+        f"{MAP_KINDS[fitted.by].meaning} Fitted to {fitted.n_rows:,} rows. "
+        f"{escape_markdown(MAP_KINDS[fitted.by].source)}."
+    )
+    st.code(parameters_text(fitted), language=None, wrap_lines=True)
+    python = fitted.to_python()
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "Map (JSON)",
+            data=fitted.to_json,
+            file_name=f"{choice.file_stem}.json",
+            mime="application/json",
+            key="map_json",
+            on_click="ignore",
+            icon=":material/download:",
+            help="For calib recalibrate FILE --apply MAP.json -o OUT.parquet.",
+        )
+        st.download_button(
+            "Python",
+            data=python,
+            file_name=f"{choice.file_stem}.py",
+            mime="text/x-python",
+            key="map_python",
+            on_click="ignore",
+            icon=":material/download:",
+            help="A function without any library but math.",
+        )
+    if len(python) <= MAX_SHOWN_CODE:
+        with st.expander("The map as Python", type="compact"):
+            st.code(python, language="python")
+
+
+def page() -> None:
+    """Draw the page."""
+    choice = shell("recalibrate", choose_recalibration).choice
+    show_warnings(*choice.evidence.warnings)
+    try:
+        result, before, after = cached_recalibration(choice)
+    except Unavailable as reason:
+        st.info(escape_markdown(str(reason)))
+        return
+    show_headline(result.headline)
+    show_tiles(recalibration_tiles(result))
+    show_diagrams(choice, result, before, after)
+    caption = view_caption(
+        f"{MAP_KINDS[choice.by].title} recalibration", [choice.run.title], [choice.evidence], "ECE, 10 bins"
+    )
+    show_provenance(caption, result.recipe)
+    st.caption(CAPTION)
+    show_remarks(*dict.fromkeys(result.no_difference.values()))
+    show_metrics(choice, result)
+    show_map(choice, result)
+
+
+if __name__ == "__main__":
+    page()

@@ -1,0 +1,127 @@
+"""The verb `recalibrate`: stable names and shapes, the files it writes, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calib_core
+from calib_core import readers
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.recalibration import recalibrate
+from core.cli_calls import Call, write
+from core.token_run_builders import random_rows
+
+
+@pytest.fixture
+def quiz(tmp_path: Path) -> Path:
+    """60 rows that say .9 and .6 and are right in two of three."""
+    rows = "".join(f"q{at},{0.9 if at % 2 else 0.6},{int(at % 3 > 0)}\n" for at in range(60))
+    return write(tmp_path, "quiz.csv", f"id,confidence,correct\n{rows}")
+
+
+def test_element(call: Call, quiz: Path) -> None:
+    answer = call("recalibrate", quiz, "--by", "isotonic", "--folds", "4", "--seed", "2", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    element = answer.element
+    (run,) = calib_core.load(quiz)
+    result = recalibrate(gather_evidence(run, "given"), "isotonic", 4, 2)
+    assert (element["file"], element["run"], element["method"], element["by"]) == (
+        "quiz.csv",
+        "quiz",
+        "given",
+        "isotonic",
+    )
+    assert (element["folds"], element["seed"]) == (4, 2)
+    assert element["before"] == dict(result.before)
+    assert element["after"] == dict(result.after)
+    brier = result.differences["brier"]
+    assert element["difference"]["brier"] == brier.value
+    assert element["difference"]["interval"]["brier"] == [brier.low, brier.high]
+    assert set(element["difference"]["interval"]) == {"ece", "brier", "nll"}
+    assert element["parameters"] == {name: list(value) for name, value in result.map.parameters.items()}  # type: ignore[arg-type]
+    assert (
+        element["reading"] in call("recalibrate", quiz, "--by", "isotonic", "--folds", "4", "--seed", "2").out
+    )
+
+
+def test_a_map_is_written_and_applied(call: Call, quiz: Path, tmp_path: Path) -> None:
+    written, python, rows = tmp_path / "map.json", tmp_path / "map.py", tmp_path / "rows.parquet"
+    answer = call("recalibrate", quiz, "-o", written, "--python", python, "--json")
+    assert answer.code == 0
+    assert json.loads(written.read_text())["parameters"] == answer.element["parameters"]
+    assert python.read_text().startswith("# Platt, fitted to 60 rows")
+    other = write(
+        tmp_path,
+        "other.jsonl",
+        '{"id": "a", "confidence": 0.9, "correct": 1}\n{"id": "b", "confidence": 0.75, "correct": 0}\n'
+        '{"id": "c", "confidence": null, "correct": 0}\n',
+    )
+    answer = call("recalibrate", other, "--apply", written, "-o", rows, "--json")
+    assert (answer.code, answer.element["rows"], answer.element["n_total"]) == (0, 2, 3)
+    (run,) = calib_core.load(rows)
+    slope, intercept = json.loads(written.read_text())["parameters"].values()
+    expected = [1 / (1 + np.exp(-(slope * np.log(c / (1 - c)) + intercept))) for c in (0.9, 0.75)]
+    assert run.rows["confidence"].to_list() == pytest.approx(expected)
+    assert run.rows["id"].to_list() == ["a", "b"]
+    assert run.rows["correct"].to_list() == [True, False]
+    assert any("given after platt recalibration" in note for note in readers.read(rows).notes)
+
+
+def test_one_map_needs_one_run_and_method(call: Call, quiz: Path, tmp_path: Path) -> None:
+    other = write(tmp_path, "second.csv", quiz.read_text())
+    written = tmp_path / "map.json"
+    answer = call("recalibrate", quiz, other, "-o", written)
+    assert answer.code == 2
+    assert "Name one: --run 'quiz' --method given; --run 'second' --method given" in answer.err
+    assert not written.exists()
+    assert call("recalibrate", quiz, other, "--run", "second", "-o", written).code == 0
+    answer = call("recalibrate", quiz, "--run", "nobody")
+    assert (answer.code, "there is no run 'nobody'. Runs: quiz" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--by", "spline"], "--by: expected one of temperature, platt"),
+        (["-o", "map.txt"], "ends in .json"),
+        (["--apply", "none.json"], "--apply needs a file for the rows"),
+        (
+            ["--apply", "none.json", "-o", "rows.parquet"],
+            "none.json cannot be read (No such file or directory)",
+        ),
+        (["--apply", "quiz.csv", "-o", "rows.parquet"], "quiz.csv is no map: expected a JSON document"),
+        (["--apply", "quiz.csv", "--python", "a.py", "-o", "rows.parquet"], "cannot go with --apply"),
+        (["--folds", "1"], "folds"),
+        (["--method", "verbal"], "verbal is not available"),
+    ],
+)
+def test_what_is_refused(
+    call: Call, quiz: Path, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(quiz.parent)
+    answer = call("recalibrate", quiz.name, *options, "--json")
+    assert (answer.code, answer.elements) == (2, [])
+    assert message in answer.err
+    assert [path.name for path in quiz.parent.iterdir()] == ["quiz.csv"]
+
+
+def test_an_input_is_never_overwritten(call: Call, quiz: Path, tmp_path: Path) -> None:
+    written = tmp_path / "map.json"
+    call("recalibrate", quiz, "-o", written)
+    rows = write(tmp_path, "rows.jsonl", '{"id": "a", "confidence": 0.9, "correct": 1}\n')
+    before = rows.read_bytes()
+    answer = call("recalibrate", rows, "--apply", written, "-o", rows)
+    assert (answer.code, rows.read_bytes()) == (2, before)
+    assert "would be lost" in answer.err
+
+
+def test_sums_are_refused_with_what_to_do(call: Call, tmp_path: Path) -> None:
+    probs, target = random_rows(50, 6, seed=4)
+    np.savez(tmp_path / "text.npz", probs=probs, target=target)
+    answer = call("recalibrate", tmp_path / "text.npz")
+    assert answer.code == 2
+    assert "recalibration by tokens is not available: Recalibration needs single confidences" in answer.err
