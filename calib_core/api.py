@@ -25,6 +25,7 @@ from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import Reading, ReadOptions
 from calib_core.results.abstention import AbstentionCurve, abstention_curve
+from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.comparison import Comparison, compare_runs
 from calib_core.results.concentration import Concentration, measure_concentration
 from calib_core.results.defaults import default_compared_methods, default_method
@@ -40,6 +41,8 @@ from calib_core.results.groups import (
 )
 from calib_core.results.methods_table import MethodsTable
 from calib_core.results.methods_table import compare_methods as methods_table_of
+from calib_core.results.recalibration import DEFAULT_FOLDS, DEFAULT_MAP, DEFAULT_SEED, Recalibration
+from calib_core.results.recalibration import recalibrate as recalibration_of
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep
 from calib_core.results.robustness import sweep_bins as sweep_of
@@ -55,8 +58,10 @@ __all__ = [
     "AbstentionCurve",
     "Comparison",
     "Concentration",
+    "ConventionAudit",
     "GroupResults",
     "MethodsTable",
+    "Recalibration",
     "Reliability",
     "Run",
     "SampleSizeSweep",
@@ -64,11 +69,13 @@ __all__ = [
     "Sweep",
     "Training",
     "abstention",
+    "audit",
     "compare",
     "compare_methods",
     "concentration",
     "groups",
     "load",
+    "recalibrate",
     "reliability",
     "sampling",
     "score",
@@ -435,6 +442,63 @@ def sampling(
     return sample_size_sweep(
         run, SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
     )
+
+
+def audit(run: Run, *, method: str | None = None) -> ConventionAudit:
+    """Compute the ECE under every convention in use: edges, bins, norms, and the tools that have them.
+
+    Parameters
+    ----------
+    run, method
+        As in `score`.
+
+    Returns
+    -------
+    ConventionAudit
+        `published_sentence("0.037")` says which conventions give a published figure.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If no row is usable.
+    """
+    return audit_conventions(_evidence(run, method))
+
+
+def recalibrate(
+    run: Run,
+    *,
+    by: str = DEFAULT_MAP,
+    method: str | None = None,
+    folds: int = DEFAULT_FOLDS,
+    seed: int = DEFAULT_SEED,
+) -> Recalibration:
+    """Fit a map of the confidences, and judge it on questions that it was not fitted to.
+
+    Parameters
+    ----------
+    run, method
+        As in `score`.
+    by : {"temperature", "platt", "beta", "isotonic", "histogram"}
+        The map.
+    folds : int
+        2 to 50. All rows of a question are in one fold.
+    seed : int
+        By which questions are dealt into folds, at least 0.
+
+    Returns
+    -------
+    Recalibration
+        `map` is fitted to all rows, for use on others; `map.to_python()` is its code.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        For a token-level run, an unknown map, or fewer questions than folds.
+    ValueError
+        For a number of folds outside 2 to 50, or a negative seed.
+    """
+    return recalibration_of(_evidence(run, method), by, folds, seed)
 
 
 def compare(

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
+from calib_core.figures.audit import audit_figure, describe_audit
 from calib_core.figures.classwise import classwise_figure, describe_classwise
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.figures.concentration import (
@@ -86,17 +87,20 @@ from calib_core.report.sections.training import (
     training_tiles,
 )
 from calib_core.results.abstention import AbstentionCurve, abstention_headline
+from calib_core.results.audit import ConventionAudit
 from calib_core.results.classwise import Classwise
 from calib_core.results.comparison import Comparison
 from calib_core.results.concentration import Concentration, concentration_headline
 from calib_core.results.display import register_display
 from calib_core.results.groups import GroupResults
 from calib_core.results.methods_table import MethodsTable
-from calib_core.results.reliability import Reliability
+from calib_core.results.recalibration import Recalibration, parameters_text, recalibration_rows
+from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.robustness import Sweep
 from calib_core.results.sampling import SampleSizeSweep
 from calib_core.results.score import Score
 from calib_core.results.training import Training
+from calib_core.wording import format_short
 
 ResultT = TypeVar("ResultT")
 
@@ -422,6 +426,54 @@ def _reasons(reasons: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{name}: {reason}" for name, reason in reasons.items())
 
 
+def audit_block(result: ConventionAudit) -> Block:
+    """The ECE under every convention."""
+    rows = [
+        {"Convention": value.convention.title, "Value": format_short(value.value)}
+        for value in sorted(result.values, key=lambda value: value.value)
+    ]
+    return Block(
+        title=result.run,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=(_used_tile(result.method, result.n_used, result.n_total),),
+        recipes=(result.recipe,),
+        figures=(
+            ReportFigure.from_drawing(lambda theme: audit_figure(result, theme), describe_audit(result)),
+        ),
+        tables=(ReportTable.from_rows("From lowest to highest", rows),),
+        captions=(result.range_note,),
+        remarks=_text_lines(result.not_applicable_note),
+    )
+
+
+def recalibration_block(result: Recalibration) -> Block:
+    """The reliability diagrams before and after a map, and the differences."""
+    diagrams = {
+        "Before": reliability_diagram(result.evidence, "ece"),
+        "After, out of fold": reliability_diagram(result.recalibrated, "ece"),
+    }
+    return Block(
+        title=result.run,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=(_used_tile(result.method, result.n_used, result.n_total),),
+        recipes=(result.recipe,),
+        figures=tuple(
+            ReportFigure.from_drawing(
+                lambda theme, diagram=diagram: reliability_figure(diagram, theme),
+                f"{title}: {describe_reliability(diagram)}",
+                title,
+                narrow=True,
+            )
+            for title, diagram in diagrams.items()
+        ),
+        tables=(ReportTable.from_rows("Before and after", recalibration_rows(result)),),
+        captions=(f"The map, fitted to all rows: {parameters_text(result.map)}.",),
+        remarks=tuple(dict.fromkeys(result.no_difference.values())),
+    )
+
+
 def register() -> None:
     """Let results show themselves in notebooks from now on."""
     show_as(Score, score_block)
@@ -435,3 +487,5 @@ def register() -> None:
     show_as(SampleSizeSweep, sampling_block)
     show_as(GroupResults, groups_block)
     show_as(Training, training_block)
+    show_as(ConventionAudit, audit_block)
+    show_as(Recalibration, recalibration_block)

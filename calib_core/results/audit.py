@@ -26,6 +26,7 @@ from calib_core.metrics.conventions import (
     error_of_bins,
     error_of_pairs,
 )
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.recipe import recipe_text
 from calib_core.wording import ROUNDING_TOLERANCE, format_short, plural
@@ -109,7 +110,7 @@ class ConventionValue:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConventionAudit:
+class ConventionAudit(Displayable):
     """The ECE of one run and method under every convention that applies to them.
 
     Attributes

@@ -22,6 +22,7 @@ from calib_core.inference.recalibration import (
     out_of_fold_choices,
 )
 from calib_core.metrics import METRICS
+from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recalibration_map import (
     CHOICE_FORMULA,
@@ -76,7 +77,7 @@ class RecalibrationDifference:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recalibration:
+class Recalibration(Displayable):
     """A run before and after a map, each row judged by a map fitted to other rows.
 
     Attributes

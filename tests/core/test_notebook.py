@@ -161,6 +161,8 @@ QUESTIONS: dict[str, Callable[[list[Run]], Displayable]] = {
     "reliability": lambda runs: calib_core.reliability(runs[0], bins=7),
     "concentration": lambda runs: calib_core.concentration(runs[0]),
     "sweep": lambda runs: calib_core.sweep(runs[0], metric="ece"),
+    "audit": lambda runs: calib_core.audit(runs[0]),
+    "recalibrate": lambda runs: calib_core.recalibrate(runs[0], by="platt"),
     "abstention": lambda runs: calib_core.abstention(runs[0]),
     "sampling": lambda runs: calib_core.sampling(runs[0], sizes=(2, 4), repeats=5),
     "compare": calib_core.compare,
