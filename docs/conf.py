@@ -1,7 +1,7 @@
 """Settings of Sphinx: `make docs` builds the documentation into build/docs.
 
-The built site loads nothing from elsewhere: formulas are MathML, which browsers draw themselves, and the theme
-ships its own files.
+The built site loads nothing from elsewhere: formulas are MathML, which browsers draw themselves, and the
+theme ships its own files.
 """
 # pyright: reportMissingImports=false, reportUnknownVariableType=false
 # Sphinx is installed in build/docs-venv only.
@@ -34,6 +34,7 @@ exclude_patterns = ["templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 templates_path = ["templates"]
 nitpicky = True
+smartquotes = False  # --map in a docstring is an option, no dash
 nitpick_ignore_regex = [("py:class", r"(?!calib_core).*")]  # classes of other libraries
 
 myst_enable_extensions = ["dollarmath"]
@@ -80,8 +81,13 @@ def escape_docstring(
     ]
 
 
-def skip_type_alias(  # noqa: PLR0917 - called by Sphinx
-    _app: Sphinx, _what: str, _name: str, member: object, skip: bool, _options: object  # noqa: FBT001
+def skip_type_alias(
+    _app: Sphinx,
+    _what: str,
+    _name: str,
+    member: object,
+    skip: bool,
+    _options: object,  # noqa: FBT001
 ) -> bool | None:
     """Leave type aliases out: autodoc cannot write all of them, and docstrings say what they stand for."""
     return True if isinstance(member, GenericAlias) or get_origin(member) is not None else skip or None
