@@ -22,11 +22,11 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from calib_core.version import VERSION  # noqa: E402 - the package is not installed
+from calib_core.version import VERSION  # the package is not installed
 
 project = "Calib"
 author = "Calib contributors"
-copyright = f"2026, {author}"  # noqa: A001 - Sphinx reads this name
+copyright = f"2026, {author}"  # Sphinx reads this name
 release = VERSION
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
@@ -59,13 +59,13 @@ html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 
 
-def visit_inline_formula(writer: Any, node: nodes.math) -> None:  # noqa: ANN401 - Sphinx's HTML writer
+def visit_inline_formula(writer: Any, node: nodes.math) -> None:
     """Write a formula within a line as MathML."""
     writer.body.append(convert(node.astext()))
     raise nodes.SkipNode
 
 
-def visit_formula(writer: Any, node: nodes.math_block) -> None:  # noqa: ANN401 - Sphinx's HTML writer
+def visit_formula(writer: Any, node: nodes.math_block) -> None:
     """Write a formula that stands alone as MathML."""
     writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
     raise nodes.SkipNode
@@ -87,7 +87,7 @@ def skip_type_alias(
     _name: str,
     member: object,
     skip: bool,
-    _options: object,  # noqa: FBT001
+    _options: object,
 ) -> bool | None:
     """Leave type aliases out: autodoc cannot write all of them, and docstrings say what they stand for."""
     return True if isinstance(member, GenericAlias) or get_origin(member) is not None else skip or None
