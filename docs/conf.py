@@ -3,7 +3,7 @@
 The built site loads nothing from elsewhere: formulas are MathML, which browsers draw themselves, and the
 theme ships its own files.
 """
-# pyright: reportMissingImports=false, reportUnknownVariableType=false
+# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportUnknownVariableType=false
 # Sphinx is installed in build/docs-venv only.
 
 from __future__ import annotations
