@@ -28,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The steps of `make test` run in order, even under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check fixtures fuzz picture walk screens clean
+.PHONY: help run test check-fast lint ruff types imports docs bench bench-peers demo-data demo-check fixtures fuzz pictures walk screens clean
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is"
@@ -63,6 +63,11 @@ imports: .venv/.test-ready
 	@echo "== import contracts"
 	@$(PY) .venv/bin/lint-imports --no-logo
 
+docs: build/docs-venv/.ready ## build the documentation: build/docs/index.html (needs no network to read)
+	@rm -rf build/docs docs/api/generated
+	@build/docs-venv/bin/python -m sphinx -b html -W --keep-going --quiet -d build/docs-cache docs build/docs
+	@echo "build/docs/index.html"
+
 bench: .venv/.test-ready ## run every benchmark of benchmarks/ in turn
 	@set -e; for script in benchmarks/[a-z]*.py; do \
 		echo "== $$script"; PYTHONPATH=".:tests" $(PY) "$$script"; done
@@ -83,7 +88,7 @@ fixtures: build/fixtures-venv/.ready build/fixtures-older-venv/.ready ## make te
 fuzz: .venv/.test-ready ## corrupt good files of every format and read them (N=20000 SEED=0)
 	@$(PY) tests/hostile/fuzz.py --number "$(N)" --seed "$(SEED)"
 
-picture: .venv/.test-ready ## take the README's picture again
+pictures: .venv/.test-ready ## take the pictures of the README and of the documentation again
 	@PYTHONPATH=".:tests" $(PY) docs/picture.py
 
 walk: .venv/.test-ready ## record the README's walk through the app again
@@ -105,6 +110,12 @@ clean: ## remove the virtual environments and every cache
 .venv/.test-ready: requirements-dev.txt requirements-export.txt .venv/.run-ready
 	@echo "Installing the dependencies for testing (once, about a minute) ..."
 	@$(PY) -m pip install --quiet --requirement requirements-dev.txt
+	@touch $@
+
+build/docs-venv/.ready: requirements-docs.txt requirements.txt
+	@echo "Installing the dependencies for the documentation (once, about a minute) ..."
+	@$(call make_environment,build/docs-venv)
+	@build/docs-venv/bin/python -m pip install --quiet --requirement requirements-docs.txt
 	@touch $@
 
 build/demo-venv/.ready: requirements-demo.txt requirements.txt

@@ -35,8 +35,7 @@ CHOICES: Final = {
     "reliability-tokens": "reliability?run=5-gram-witten-bell-stdlib-code",
     "concentration-beside": "concentration?run=chains-0.8m-chains-choice-0-shot"
     "&with=p_true,logit_path,cluster_size",
-    "groups-hidden": "groups?runs=facts-0.2m-tuned-facts-0-shot"
-    "&hidden=facts-0.2m-tuned-facts-0-shot~subject=documentation",
+    "groups-hidden": "groups?hidden=gpt-4.1-mini-mmlu-pro~subject=law",
     "robustness-tokens": "robustness?run=5-gram-witten-bell-stdlib-code",
     **{f"tour-{step}": f"tour?step={step}" for step in range(2, 6)},
     "tour-large": "tour?step=3&large=1",

@@ -41,8 +41,9 @@ def ranges(listed: list[str]) -> dict[str, Requirement]:
         ("requirements.txt", PROJECT["dependencies"]),
         ("requirements-export.txt", PROJECT["optional-dependencies"]["export"]),
         ("requirements-dev.txt", PROJECT["optional-dependencies"]["test"]),
+        ("requirements-docs.txt", PROJECT["optional-dependencies"]["docs"]),
     ],
-    ids=["run", "export", "test"],
+    ids=["run", "export", "test", "docs"],
 )
 def test_pins_lie_within_the_ranges(name: str, listed: list[str]) -> None:
     pins, wide = requirements(name), ranges(listed)

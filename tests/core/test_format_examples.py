@@ -1,4 +1,4 @@
-"""The examples of the README's table of what is read, typed as they stand there."""
+"""The examples of the table of what is read in docs/formats.md, typed as they stand there."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ import pytest
 from core.cli_calls import Call
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SECTION: Final = (ROOT / "README.md").read_text(encoding="utf-8").split("### Tables as people have them")[1]
-EXAMPLES: Final = re.findall(r"^\|[^`]*?.*\| `calib ([^`]+)` \|$", SECTION.split("\n### ")[0], re.MULTILINE)
+SECTION: Final = (
+    (ROOT / "docs" / "formats.md")
+    .read_text(encoding="utf-8")
+    .split("## Tables as people have them")[1]
+    .split("\n## ")[0]
+)
+EXAMPLES: Final = re.findall(r"^\|[^`]*?.*\| `calib ([^`]+)` \|$", SECTION, re.MULTILINE)
 
 ROWS: Final = [(0.9, 1), (0.6, 0), (0.8, 1), (0.7, 1)]
 
@@ -84,7 +89,7 @@ def write_files(folder: Path) -> None:
 
 
 def test_every_line_of_the_table_has_an_example() -> None:
-    n_lines = len(re.findall(r"^\| ", SECTION.split("\n### ")[0], re.MULTILINE))
+    n_lines = len(re.findall(r"^\| ", SECTION, re.MULTILINE))
     assert len(EXAMPLES) == n_lines - 1
 
 
