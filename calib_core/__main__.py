@@ -67,6 +67,10 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
             ("calib_core.cli.commands.samples", "samples"),
             "Find how many samples are enough for self-consistency.",
         ),
+        "threshold": Verb(
+            ("calib_core.cli.commands.threshold", "threshold"),
+            "Find the confidence from which on answers are right often enough, with a guarantee.",
+        ),
         "reduce": Verb(
             ("calib_core.cli.commands.reduce", "reduce"),
             "Save the sums of token-level files in one small, exact file.",

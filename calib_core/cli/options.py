@@ -182,6 +182,13 @@ ToleranceOption: TypeAlias = Annotated[
         "on average.",
     ),
 ]
+TargetAccuracyOption: TypeAlias = Annotated[
+    float,
+    typer.Option("--accuracy", metavar="A", help="Accuracy of the answered questions, between 0 and 1."),
+]
+ConfidenceLevelOption: TypeAlias = Annotated[
+    float, typer.Option("--confidence", metavar="C", help="Confidence of the guarantee, between 0 and 1.")
+]
 WithinOption: TypeAlias = Annotated[
     float,
     typer.Option(

@@ -27,8 +27,8 @@ from calib_core.figures.palette import SeriesStyle, Theme, method_style
 from calib_core.figures.text import escape_for_plotly
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
-from calib_core.results.abstention import AbstentionCurve, OperatingPoint, target_text, threshold_text
-from calib_core.wording import format_percent
+from calib_core.results.abstention import AbstentionCurve, OperatingPoint, target_text
+from calib_core.wording import format_percent, threshold_text
 
 MAX_LINE_POINTS: Final = 400
 """A line is drawn through at most this many of its steps; numbers are computed from all of them."""

@@ -28,11 +28,10 @@ from calib_core.results.abstention import (
     abstention_curve,
     abstention_headline,
     target_text,
-    threshold_text,
 )
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
-from calib_core.wording import NO_VALUE, format_number, format_percent
+from calib_core.wording import NO_VALUE, format_number, format_percent, threshold_text
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
 
