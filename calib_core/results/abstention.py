@@ -245,7 +245,9 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
     levels = top.sums.natural_bins()
     pairs, repeated = top.confidences.pairs, None
     if top.cluster is not None:
-        step: NDArray[np.intp] = np.searchsorted(-levels.low[::-1], -pairs.confidence.astype(np.float64))
+        falling: NDArray[np.float64] = -levels.low[::-1]
+        wanted: NDArray[np.float64] = -pairs.confidence.astype(np.float64)
+        step = np.searchsorted(falling, wanted).astype(np.intp)
         repeated = RepeatedAnswers(step, pairs.correct, top.cluster)
     return AbstentionCurve(
         run=evidence.run.label,
