@@ -70,6 +70,18 @@ def format_percent_down(value: float | None) -> str:
     return NO_VALUE if value is None else f"{math.floor(1000 * value + ROUNDING_TOLERANCE) / 10:.1f} %"
 
 
+def format_points(value: float) -> str:
+    """A difference of two shares in percentage points, with a sign: "+2.9", "−0.4".
+
+    Examples
+    --------
+    >>> format_points(0.029), format_points(-0.0001)
+    ('+2.9', '0.0')
+    """
+    points = f"{100 * value:+.1f}"
+    return "0.0" if points in ("+0.0", "-0.0") else points.replace("-", "−")
+
+
 def threshold_text(threshold: float) -> str:
     """A confidence threshold with as many digits as it needs: "0.9375", "0.5"."""
     return f"{threshold:.15g}"

@@ -140,13 +140,18 @@ class AccuracyTest:
         Parameters
         ----------
         target : float
-            Accuracy that the answered rows should have, in (0, 1).
+            Accuracy that the answered rows should have, in [0, 1].
 
         Returns
         -------
         GuaranteedStep or None
             None if the first test fails, or there are too few rows for any.
         """
+        if target >= 1:
+            return None
+        if target <= 0:
+            last = self.n_answered.size - 1
+            return GuaranteedStep(last, self.accuracy_low(last))
         found: GuaranteedStep | None = None
         for step in self._grid_steps(target):
             if not self._passes(step, target):
@@ -180,6 +185,8 @@ class AccuracyTest:
 
     def too_few_reason(self, target: float) -> str | None:
         """Why no threshold can be guaranteed, whatever the outcomes; None if there are enough rows."""
+        if target >= 1:
+            return "no number of right answers shows that none will be wrong"
         least = self.first_grid_size(target)
         if self.n_units >= least:
             return None

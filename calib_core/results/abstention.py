@@ -38,14 +38,9 @@ from calib_core.wording import (
 AURC_FORMULA: Final = AURC.source.partition(": ")[2]
 """Area under risk against coverage; rows of equal confidence are answered together."""
 
-IN_SAMPLE_NOTE: Final = (
-    "Each t is chosen on the rows it is judged on. Expect lower accuracy on new questions; plan with the "
-    "lower bound."
-)
-"""Caution shown with every threshold."""
-
 EMPIRICAL_CAUTION: Final = (
-    "Chosen on the rows that it is judged on, it misses the target about half the time."
+    "It is chosen on the rows it is judged on; in simulations with a calibrated model it missed its target "
+    "in 50 to 55 % of data sets."
 )
 """Caution shown with an empirical threshold (benchmarks/threshold.md)."""
 
@@ -245,9 +240,7 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
     levels = top.sums.natural_bins()
     pairs, repeated = top.confidences.pairs, None
     if top.cluster is not None:
-        falling: NDArray[np.float64] = -levels.low[::-1]
-        wanted: NDArray[np.float64] = -pairs.confidence.astype(np.float64)
-        step = np.searchsorted(falling, wanted).astype(np.intp)
+        step = first_steps(levels.low[::-1], pairs.confidence.astype(np.float64))
         repeated = RepeatedAnswers(step, pairs.correct, top.cluster)
     return AbstentionCurve(
         run=evidence.run.label,
@@ -265,6 +258,19 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
         design_effect=top.design_effect,
         repeated=repeated,
     )
+
+
+def first_steps(threshold: NDArray[np.float64], confidence: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The first step of a curve at which each row is answered.
+
+    Parameters
+    ----------
+    threshold : NDArray[np.float64], shape (n_steps,)
+        As `AbstentionCurve.threshold`, descending.
+    confidence : NDArray[np.float64], shape (n,)
+        Confidences of the rows of that curve.
+    """
+    return np.searchsorted(-threshold, -confidence).astype(np.intp)
 
 
 # --- Thresholds with a guarantee ------------------------------------------------------------------
@@ -393,17 +399,18 @@ def guaranteed_threshold(
     Parameters
     ----------
     curve : AbstentionCurve
-    target_accuracy, confidence : float
+    target_accuracy : float
+        In [0, 1].
+    confidence : float
         In (0, 1).
 
     Raises
     ------
     Unavailable
-        If either is not between 0 and 1.
+        If the confidence is not between 0 and 1.
     """
-    for name, value in (("target accuracy", target_accuracy), ("confidence", confidence)):
-        if not 0 < value < 1:
-            raise Unavailable(f"A guarantee needs a {name} between 0 and 1, not {value:.6g}.")
+    if not 0 < confidence < 1:
+        raise Unavailable(f"A guarantee needs a confidence between 0 and 1, not {confidence:.6g}.")
     test = AccuracyTest(curve.n_answered, curve.n_correct, confidence, curve.repeated)
     found = test.guaranteed_step(target_accuracy)
     empirical = curve.for_accuracy(target_accuracy)
@@ -433,6 +440,39 @@ def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accu
         f"of the {int(curve.n_answered[step]):,} most confident answers "
         f"{format_percent(float(curve.accuracy[step]))} are right, on new questions at least {low} with "
         f"{confidence} confidence"
+    )
+
+
+def largest_guaranteed(thresholds: Sequence[GuaranteedThreshold]) -> GuaranteedThreshold:
+    """The one of at least one method that answers most with a guarantee, or else without."""
+
+    def answered(found: GuaranteedThreshold) -> list[float]:
+        return [0.0 if point is None else point.coverage for point in (found.point, found.empirical)]
+
+    return max(thresholds, key=answered)
+
+
+def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
+    """The method that answers most with a guarantee; if none does, what these rows alone suggest."""
+    found = largest_guaranteed(thresholds)
+    if found.point is None:
+        no_guarantee = (
+            f"No threshold guarantees an accuracy of {target_text(found.target_accuracy)} with "
+            f"{target_text(found.confidence)} confidence."
+        )
+        curves = [each.curve for each in thresholds]
+        return f"{no_guarantee} {abstention_headline(curves, found.target_accuracy)}"
+    point, title = found.point, METHODS[found.curve.method].title
+    promise = (
+        f"accuracy {format_percent(point.accuracy)}, on new questions at least "
+        f"{format_percent_down(found.accuracy_low)} with {target_text(found.confidence)} confidence"
+    )
+    if point.n_answered == point.n_rows:
+        return f"All questions can be answered: {promise}."
+    return (
+        f"Answer when “{title}” says {threshold_text(point.threshold)} or more: "
+        f"{format_percent(point.coverage)} answered, {promise}. Answering all: "
+        f"{format_percent(found.curve.answering_all.accuracy)}."
     )
 
 
