@@ -37,6 +37,8 @@ CHOICES: Final = {
     "&with=p_true,logit_path,cluster_size",
     "groups-hidden": "groups?runs=facts-0.2m-tuned-facts-0-shot"
     "&hidden=facts-0.2m-tuned-facts-0-shot~subject=documentation",
+    "abstention-cascade": "abstention?run=qwen3-14b-mmlu-pro&second=gpt-4.1-mini-mmlu-pro&wanted=0.8"
+    "&cost=1&second_cost=4",
     "robustness-tokens": "robustness?run=5-gram-witten-bell-stdlib-code",
     **{f"tour-{step}": f"tour?step={step}" for step in range(2, 6)},
     "tour-large": "tour?step=3&large=1",

@@ -62,7 +62,6 @@ from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_headline,
     show_provenance,
-    show_recipe,
     show_remarks,
     show_tiles,
     show_warnings,
@@ -348,7 +347,10 @@ def show_cascade(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThresh
         alt=describe_cascade(result, threshold, names),
         export=export,
     )
-    show_recipe(result.recipe)
+    title = METHODS[found.curve.method].title
+    view = ViewCaption("Cascade", names, [title], rows_text=plural(result.n_common, "common question"))
+    show_provenance(view, result.recipe, key="cascade_looking")
+    st.caption(escape_markdown(f"At {origin}. {CASCADE_CAPTION}"))
     rows = cascade_rows(result, threshold, names, choice.costs)
     show_table(
         pl.DataFrame(rows),
@@ -356,8 +358,6 @@ def show_cascade(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThresh
         alt=cascade_headline(result, threshold, names),
         export=replace(export, content="Cascade table"),
     )
-    title = METHODS[found.curve.method].title
-    st.caption(escape_markdown(f"By “{title}”, at {origin}. {CASCADE_CAPTION}"))
 
 
 def cached_cascade(run: LoadedRun, evidence: Evidence, second: LoadedRun) -> Cascade:

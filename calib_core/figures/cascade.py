@@ -18,8 +18,8 @@ from calib_core.figures.layout import (
 from calib_core.figures.marks import band_trace
 from calib_core.figures.palette import Theme, method_style
 from calib_core.figures.text import escape_for_plotly, truncate_middle
-from calib_core.results.cascade import Cascade, CascadePoint, Costs
-from calib_core.wording import format_percent, format_significant, threshold_text
+from calib_core.results.cascade import Cascade, CascadePoint, Costs, format_cost
+from calib_core.wording import format_percent, threshold_text
 
 _PANEL_HEIGHT: Final = 320
 """Pixels."""
@@ -94,7 +94,7 @@ def cascade_figure(
     layout |= {
         "hovermode": "closest",
         "xaxis": axis(theme, title, standoff=8, **x_options),
-        "yaxis": axis(theme, "Accuracy", tickformat=".0%", nticks=7),
+        "yaxis": axis(theme, "Accuracy", tickformat=".1~%", nticks=7),
     }
     return {"data": data, "layout": layout}
 
@@ -104,7 +104,7 @@ def _threshold(found: Cascade, step: int) -> str:
 
 
 def _hover(title: str, point: CascadePoint, costs: Costs | None) -> str:
-    cost = costs and f"<br>cost {format_significant(costs.cascade(point.share_handed))} per question"
+    cost = costs and f"<br>cost {format_cost(costs.cascade(point.share_handed))} per question"
     return (
         f"{title}<br>{format_percent(point.share_handed)} of the questions<br>right "
         f"{format_percent(point.accuracy)} ({format_percent(point.low)} to {format_percent(point.high)})"
@@ -115,7 +115,7 @@ def _hover(title: str, point: CascadePoint, costs: Costs | None) -> str:
 def _mark(name: str, point: CascadePoint, cost: float | None, symbol: str, theme: Theme) -> dict[str, Any]:
     open_mark = symbol.endswith("open")
     colour = theme.highlight_outline if open_mark else theme.text
-    at = f"<br>cost {format_significant(cost)} per question" if cost is not None else ""
+    at = f"<br>cost {format_cost(cost)} per question" if cost is not None else ""
     short = escape_for_plotly(truncate_middle(name, _MAX_LEGEND_NAME))
     return {
         "type": "scatter",

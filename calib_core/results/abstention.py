@@ -444,10 +444,13 @@ def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accu
 
 
 def largest_guaranteed(thresholds: Sequence[GuaranteedThreshold]) -> GuaranteedThreshold:
-    """The one of at least one method that answers most with a guarantee, or else without."""
+    """The one of a run's methods that answers most questions with a guarantee, or else without.
 
-    def answered(found: GuaranteedThreshold) -> list[float]:
-        return [0.0 if point is None else point.coverage for point in (found.point, found.empirical)]
+    Questions are counted, since a method that lacks a confidence for many has a larger share of the others.
+    """
+
+    def answered(found: GuaranteedThreshold) -> list[int]:
+        return [0 if point is None else point.n_answered for point in (found.point, found.empirical)]
 
     return max(thresholds, key=answered)
 
@@ -468,7 +471,8 @@ def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
         f"{format_percent_down(found.accuracy_low)} with {target_text(found.confidence)} confidence"
     )
     if point.n_answered == point.n_rows:
-        return f"All questions can be answered: {promise}."
+        which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by “{title}”"
+        return f"All questions{which} can be answered: {promise}."
     return (
         f"Answer when “{title}” says {threshold_text(point.threshold)} or more: "
         f"{format_percent(point.coverage)} answered, {promise}. Answering all: "
@@ -494,12 +498,12 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
             f"No confidence method reaches an accuracy of {target}. “{METHODS[curve.method].title}” comes "
             f"closest: {operating_point_text(curve.most_accurate)}."
         )
-    curve, best = max(reaching, key=lambda pair: pair[1].coverage)
+    curve, best = max(reaching, key=lambda pair: pair[1].n_answered)
     title = f"“{METHODS[curve.method].title}”"
     others = [
         f"“{METHODS[other.method].title}”"
         for other, point in reaching
-        if other is not curve and point.coverage == best.coverage
+        if other is not curve and point.n_answered == best.n_answered
     ]
     ties = f", the same as {join_names(others)}" if others else ""
     if best.n_answered == best.n_rows:

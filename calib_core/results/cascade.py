@@ -19,7 +19,6 @@ from calib_core.wording import (
     NO_VALUE,
     format_percent,
     format_points,
-    format_significant,
     plural,
     threshold_text,
 )
@@ -274,6 +273,11 @@ def cascade_threshold(found: GuaranteedThreshold, typed: float | None) -> tuple[
 # --- The cascade in words -------------------------------------------------------------------------
 
 
+def format_cost(cost: float) -> str:
+    """A cost with four digits: "6", "0.0125"."""
+    return f"{cost:.4g}"
+
+
 def cascade_headline(found: Cascade, threshold: float, names: tuple[str, str]) -> str:
     """What handing on below the threshold changes, against the first run alone.
 
@@ -336,7 +340,11 @@ def cascade_rows(
             "Answered by": name,
             "Accuracy": (f"{_percent(each)} ({format_percent(each.low)} to {format_percent(each.high)})"),
             "Handed on": format_percent(each.share_handed),
-            **({} if costs is None else {"Cost per question": format_significant(cost)}),
+            **(
+                {}
+                if costs is None
+                else {"Cost per question": NO_VALUE if cost is None else format_cost(cost)}
+            ),
             "Cascade better by": NO_VALUE if gain is None else _points(gain),
         }
         for name, each, cost, gain in rows

@@ -101,6 +101,17 @@ def test_the_method_that_answers_most_with_a_guarantee_is_named() -> None:
     assert "“stated confidence”" in guarantee_headline(thresholds)
 
 
+def test_a_method_that_lacks_confidences_does_not_answer_most() -> None:
+    few = make_curve((0.9, 100, 97))
+    lacking = replace(few, method="verbal", n_total=400)
+    full = make_curve((0.9, 300, 291), (0.2, 100, 20))
+    found = [guaranteed_threshold(curve, 0.9) for curve in (lacking, full)]
+    assert largest_guaranteed(found) is found[1]
+    assert guarantee_headline(found[:1]).startswith(
+        "All questions with a confidence by “stated confidence” can be answered: "
+    )
+
+
 def test_any_target_has_an_answer_and_a_confidence_of_1_has_none() -> None:
     everything = guaranteed_threshold(make_curve(), 0)
     assert everything.point is not None
