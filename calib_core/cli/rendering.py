@@ -202,7 +202,7 @@ class ResultPrinter:
         ]
         self._print_table(heading(file, thresholds[0].curve.run), columns, rows, right=set(columns[2:]))
         for found in thresholds:
-            self.print_line(f"{found.curve.method}: {found.headline}")
+            self.print_line(f"{found.curve.method}: {found.headline} {found.empirical_note}")
             self.print_line(found.recipe)
         self._print_remarks(
             [(found.curve.method, found.curve.judged, found.curve.remarks) for found in thresholds]

@@ -458,25 +458,28 @@ def largest_guaranteed(thresholds: Sequence[GuaranteedThreshold]) -> GuaranteedT
 def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
     """The method that answers most with a guarantee; if none does, what these rows alone suggest."""
     found = largest_guaranteed(thresholds)
+    all_accuracy = format_percent(found.curve.answering_all.accuracy)
+    title, target = f"“{METHODS[found.curve.method].title}”", target_text(found.target_accuracy)
+    if found.empirical is None:
+        return abstention_headline([each.curve for each in thresholds], found.target_accuracy)
     if found.point is None:
-        no_guarantee = (
-            f"No threshold guarantees an accuracy of {target_text(found.target_accuracy)} with "
-            f"{target_text(found.confidence)} confidence."
+        confidence = target_text(found.confidence)
+        return (
+            f"No threshold guarantees an accuracy of {target} with {confidence} confidence. On these rows "
+            f"alone, {title} reaches it from {threshold_text(found.empirical.threshold)} on: "
+            f"{operating_point_text(found.empirical)}. Answering all: {all_accuracy}."
         )
-        curves = [each.curve for each in thresholds]
-        return f"{no_guarantee} {abstention_headline(curves, found.target_accuracy)}"
-    point, title = found.point, METHODS[found.curve.method].title
+    point = found.point
     promise = (
         f"accuracy {format_percent(point.accuracy)}, on new questions at least "
         f"{format_percent_down(found.accuracy_low)} with {target_text(found.confidence)} confidence"
     )
     if point.n_answered == point.n_rows:
-        which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by “{title}”"
+        which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by {title}"
         return f"All questions{which} can be answered: {promise}."
     return (
-        f"Answer when “{title}” says {threshold_text(point.threshold)} or more: "
-        f"{format_percent(point.coverage)} answered, {promise}. Answering all: "
-        f"{format_percent(found.curve.answering_all.accuracy)}."
+        f"Answer when {title} says {threshold_text(point.threshold)} or more: "
+        f"{format_percent(point.coverage)} answered, {promise}. Answering all: {all_accuracy}."
     )
 
 
