@@ -89,8 +89,8 @@ def test_a_guarantee_is_stated_first() -> None:
     )
     assert guarantee_headline([guaranteed_threshold(curve, 0.96)]) == (
         "No threshold guarantees an accuracy of 96 % with 95 % confidence. On these rows alone, “confidence "
-        "in the file” reaches it from 0.9 on: 50.0 % answered, accuracy 97.0 % (95 % interval 93.6 % to 98.6 %, "
-        "n = 200). Answering all: 73.5 %."
+        "in the file” reaches it from 0.9 on: 50.0 % answered, accuracy 97.0 % (95 % interval 93.6 % to "
+        "98.6 %, n = 200). Answering all: 73.5 %."
     )
     nowhere = guaranteed_threshold(curve, 1)
     assert guarantee_headline([nowhere]).startswith("No confidence method reaches an accuracy of 100 %. ")
