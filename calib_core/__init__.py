@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         sampling,
         score,
         sweep,
+        threshold,
         training,
     )
     from calib_core.bins import BinSums
@@ -65,6 +66,7 @@ __all__ = [
     "sampling",
     "score",
     "sweep",
+    "threshold",
     "training",
 ]
 

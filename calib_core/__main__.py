@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, TextIO, cast
@@ -75,6 +76,14 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
             ("calib_core.cli.commands.samples", "samples"),
             "Find how many samples are enough for self-consistency.",
         ),
+        "threshold": Verb(
+            ("calib_core.cli.commands.threshold", "threshold"),
+            "Find the confidence from which on answers are right often enough, with a guarantee.",
+        ),
+        "gate": Verb(
+            ("calib_core.cli.commands.gate", "gate"),
+            "Check rules for a pipeline: limits of metrics, and no worse than a baseline.",
+        ),
         "reduce": Verb(
             ("calib_core.cli.commands.reduce", "reduce"),
             "Save the sums of token-level files in one small, exact file.",
@@ -107,7 +116,8 @@ def _placeholder_command() -> None:
 def _new_app() -> typer.Typer:
     return typer.Typer(
         help=(
-            "Can a language model's confidence be believed? Exit code 0: done; 2: refused; 3: bad rows found."
+            "Can a language model's confidence be believed? Exit code 0: done; 1: a rule of gate is broken; "
+            "2: refused; 3: bad rows found."
         ),
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -148,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or a code of `calib_core.cli.exit_codes`; 1 where the reader of standard output has gone.
+        0, or a code of `calib_core.cli.exit_codes`; also 1 where the reader of standard output has gone.
     """
     from_command_line = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -182,9 +192,16 @@ def _run(arguments: Sequence[str]) -> int:
     except (TyperException, CalibError) as error:
         message = error.format_message() if isinstance(error, TyperException) else str(error)
         _write_error(f"{message}\nHelp: {program_name()} VERB --help")
-        if "--json" in arguments:
+        if _wants_json(arguments):
             sys.stdout.write("[]\n")
         return REFUSED
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the output is JSON; of `gate`, `--format json` says so, too."""
+    return not {"--json", "--format=json"}.isdisjoint(arguments) or ("--format", "json") in pairwise(
+        arguments
+    )
 
 
 def _invoke(app: typer.Typer, arguments: Sequence[str], name: str) -> int:

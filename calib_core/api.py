@@ -24,7 +24,12 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import Reading, ReadOptions
-from calib_core.results.abstention import AbstentionCurve, abstention_curve
+from calib_core.results.abstention import (
+    AbstentionCurve,
+    GuaranteedThreshold,
+    abstention_curve,
+    guaranteed_threshold,
+)
 from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.comparison import Comparison, compare_runs
 from calib_core.results.concentration import Concentration, measure_concentration
@@ -60,6 +65,7 @@ __all__ = [
     "Concentration",
     "ConventionAudit",
     "GroupResults",
+    "GuaranteedThreshold",
     "MethodsTable",
     "Recalibration",
     "Reliability",
@@ -80,6 +86,7 @@ __all__ = [
     "sampling",
     "score",
     "sweep",
+    "threshold",
     "training",
 ]
 
@@ -442,6 +449,33 @@ def sampling(
     return sample_size_sweep(
         run, SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
     )
+
+
+def threshold(
+    run: Run, *, accuracy: float = 0.9, confidence: float = 0.95, method: str | None = None
+) -> GuaranteedThreshold:
+    """Find the confidence from which on answers are right often enough, with a guarantee.
+
+    Parameters
+    ----------
+    run, method
+        As in `score`.
+    accuracy : float
+        That the answered questions should have, in [0, 1].
+    confidence : float
+        Of the guarantee, in (0, 1).
+
+    Returns
+    -------
+    GuaranteedThreshold
+        `point` is None where no threshold can be guaranteed, with the `reason`.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        For a token-level run, where no row is usable, and for a confidence outside (0, 1).
+    """
+    return guaranteed_threshold(abstention(run, method=method), accuracy, confidence)
 
 
 def audit(run: Run, *, method: str | None = None) -> ConventionAudit:

@@ -41,6 +41,7 @@ from calib_core.report.html import tag
 from calib_core.report.sections.abstention import (
     ABSTENTION_CAPTION,
     AURC_NOTE,
+    DEFAULT_CONFIDENCE,
     DEFAULT_TARGET_ACCURACY,
     abstention_recipes,
     abstention_rows,
@@ -86,7 +87,7 @@ from calib_core.report.sections.training import (
     training_rows,
     training_tiles,
 )
-from calib_core.results.abstention import AbstentionCurve, abstention_headline
+from calib_core.results.abstention import AbstentionCurve, GuaranteedThreshold, guaranteed_threshold
 from calib_core.results.audit import ConventionAudit
 from calib_core.results.classwise import Classwise
 from calib_core.results.comparison import Comparison
@@ -311,26 +312,29 @@ def sweep_block(result: Sweep) -> Block:
 
 def abstention_block(result: AbstentionCurve) -> Block:
     """Accuracy over the share of questions answered."""
-    curves = [result]
+    return threshold_block(guaranteed_threshold(result, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
+
+
+def threshold_block(result: GuaranteedThreshold) -> Block:
+    """The guaranteed threshold on its curve, and the empirical one beside it."""
+    curve, curves, thresholds = result.curve, [result.curve], [result]
     return Block(
-        title=result.run,
-        method_title=METHODS[result.method].title,
-        headline=abstention_headline(curves, DEFAULT_TARGET_ACCURACY),
-        tiles=(_used_tile(result.method, result.n_used, result.n_total),),
-        recipes=tuple(abstention_recipes(curves)),
+        title=curve.run,
+        method_title=METHODS[curve.method].title,
+        headline=result.headline,
+        tiles=(_used_tile(curve.method, curve.n_used, curve.n_total),),
+        recipes=tuple(abstention_recipes(thresholds)),
         figures=(
             ReportFigure.from_drawing(
                 lambda theme: abstention_figure(
-                    curves, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, threshold=None
+                    curves, theme, target_accuracy=result.target_accuracy, guaranteed=thresholds
                 ),
-                describe_abstention(curves),
+                describe_abstention(curves, thresholds),
             ),
         ),
-        tables=(
-            ReportTable.from_rows("", abstention_rows(curves, DEFAULT_TARGET_ACCURACY, None), AURC_NOTE),
-        ),
-        captions=(ABSTENTION_CAPTION,),
-        remarks=result.remarks,
+        tables=(ReportTable.from_rows("", abstention_rows(thresholds, None), AURC_NOTE),),
+        captions=(result.empirical_note, ABSTENTION_CAPTION),
+        remarks=curve.remarks,
     )
 
 
@@ -482,6 +486,7 @@ def register() -> None:
     show_as(Concentration, concentration_block)
     show_as(Sweep, sweep_block)
     show_as(AbstentionCurve, abstention_block)
+    show_as(GuaranteedThreshold, threshold_block)
     show_as(Comparison, comparison_block)
     show_as(MethodsTable, methods_block)
     show_as(SampleSizeSweep, sampling_block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -69,6 +70,28 @@ def format_significant_interval(low: float | None, high: float | None) -> str:
 def format_percent(value: float | None) -> str:
     """A share in percent: 0.7119 → "71.2 %"; a dash for None."""
     return NO_VALUE if value is None else f"{100 * value:.1f} %"
+
+
+def format_percent_down(value: float | None) -> str:
+    """A lower bound in percent, rounded down so that it holds as written: 0.89999 → "89.9 %"."""
+    return NO_VALUE if value is None else f"{math.floor(1000 * value + ROUNDING_TOLERANCE) / 10:.1f} %"
+
+
+def format_points(value: float) -> str:
+    """A difference of two shares in percentage points, with a sign: "+2.9", "−0.4".
+
+    Examples
+    --------
+    >>> format_points(0.029), format_points(-0.0001)
+    ('+2.9', '0.0')
+    """
+    points = f"{100 * value:+.1f}"
+    return "0.0" if points in ("+0.0", "-0.0") else points.replace("-", "−")
+
+
+def threshold_text(threshold: float) -> str:
+    """A confidence threshold with as many digits as it needs: "0.9375", "0.5"."""
+    return f"{threshold:.15g}"
 
 
 def format_signed(value: float | None, spec: str = "+.4f") -> str:

@@ -36,6 +36,8 @@ CHOICES: Final = {
     "concentration-beside": "concentration?run=chains-0.8m-chains-choice-0-shot"
     "&with=p_true,logit_path,cluster_size",
     "groups-hidden": "groups?hidden=gpt-4.1-mini-mmlu-pro~subject=law",
+    "abstention-cascade": "abstention?run=qwen3-14b-mmlu-pro&second=gpt-4.1-mini-mmlu-pro&wanted=0.8"
+    "&cost=1&second_cost=4",
     "robustness-tokens": "robustness?run=5-gram-witten-bell-stdlib-code",
     **{f"tour-{step}": f"tour?step={step}" for step in range(2, 6)},
     "tour-large": "tour?step=3&large=1",

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
+from calib_core.figures.cascade import cascade_figure, describe_cascade
 from calib_core.methods import METHODS
 from calib_core.report.sections.abstention import (
     ABSTENTION_CAPTION,
     AURC_NOTE,
+    DEFAULT_CONFIDENCE,
     DEFAULT_TARGET_ACCURACY,
     NO_SINGLE_CONFIDENCES,
     abstention_recipes,
     abstention_rows,
     abstention_tiles,
     judged_answers_caveat,
+    no_guarantee_notes,
 )
-from calib_core.results.abstention import AbstentionCurve, abstention_curve, abstention_headline, target_text
-from calib_core.results.defaults import default_methods
+from calib_core.results.abstention import (
+    AbstentionCurve,
+    GuaranteedThreshold,
+    abstention_curve,
+    guarantee_headline,
+    guaranteed_threshold,
+    largest_guaranteed,
+    target_text,
+)
+from calib_core.results.cascade import (
+    CASCADE_CAPTION,
+    Cascade,
+    Costs,
+    cascade,
+    cascade_headline,
+    cascade_rows,
+    cascade_threshold,
+)
+from calib_core.results.defaults import default_method, default_methods
 from calib_core.results.evidence import Evidence
+from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.view_caption import ViewCaption, view_caption
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
@@ -35,11 +56,20 @@ from pages.state.url import UrlState
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
 from pages.widgets.multiselect import multiselect
-from pages.widgets.pickers import pick_run, usual_run
+from pages.widgets.pickers import MAX_VISIBLE_TITLE, pick_run, usual_run
 from pages.widgets.run_selection import METHODS_HELP
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
+from pages.widgets.summary import (
+    show_headline,
+    show_provenance,
+    show_remarks,
+    show_tiles,
+    show_warnings,
+)
 from pages.widgets.table import drop_constant_columns, show_table
+
+MAX_COST: Final = 1e12
+"""Largest cost of a question that can be typed."""
 
 DefaultT = TypeVar("DefaultT", bound="float | None")
 
@@ -55,14 +85,23 @@ class AbstentionChoice:
         The run's evidence by each chosen method, in the order of the registry.
     target_accuracy : float
         Accuracy that the answered questions should reach, from 0 to 1.
+    confidence : float
+        Probability with which the target accuracy is guaranteed, between 0 and 1.
     threshold : float or None
         Confidence from which a question is answered; None where none was typed.
+    second : LoadedRun or None
+        The run that answers what is handed on.
+    costs : Costs or None
+        What a question costs, where both costs were typed.
     """
 
     run: LoadedRun
     evidences: tuple[Evidence, ...]
     target_accuracy: float
+    confidence: float
     threshold: float | None
+    second: LoadedRun | None
+    costs: Costs | None
 
 
 def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> AbstentionChoice:
@@ -96,7 +135,15 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         "wanted",
         DEFAULT_TARGET_ACCURACY,
         "Target accuracy",
-        "Type 0.9 or 90 %. The table shows the largest share answered at this accuracy.",
+        "Type 0.9 or 90 %: how often the answered questions should be right.",
+    )
+    confidence = _share_input(
+        url_state,
+        "sure",
+        DEFAULT_CONFIDENCE,
+        "Confidence of the guarantee",
+        "Type 0.95 or 95 %: how sure it has to be that new questions reach the target accuracy, too.",
+        exclusive=True,
     )
     threshold = _share_input(
         url_state,
@@ -108,21 +155,80 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
             "on. Leave empty for none."
         ),
     )
-    selected = [id_ for id_ in usable if id_ in methods]
-    return AbstentionChoice(run, tuple(usable[id_] for id_ in selected), target_accuracy, threshold)
+    second, costs = _choose_cascade(url_state, run, answer_runs)
+    selected = tuple(usable[id_] for id_ in usable if id_ in methods)
+    return AbstentionChoice(run, selected, target_accuracy, confidence, threshold, second, costs)
+
+
+def _choose_cascade(
+    url_state: UrlState, run: LoadedRun, runs: Mapping[str, LoadedRun]
+) -> tuple[LoadedRun | None, Costs | None]:
+    """Draw the controls of a cascade: the second run, of the same data set, and the cost of each."""
+    dataset = run.report.run.info.dataset
+    others = {
+        id_: other
+        for id_, other in runs.items()
+        if id_ != run.id and other.report.run.info.dataset == dataset and other.report.survey.usable
+    }
+    second = url_state.pick("second", ["", *others], "")
+    titles = [other.title for other in others.values()]
+    labels = dict(zip(others, shorten_in_middle(titles, MAX_VISIBLE_TITLE), strict=True))
+    st.selectbox(
+        "Hand on to",
+        ["", *others],
+        key="second",
+        format_func=lambda id_: labels.get(id_, "no second run"),
+        help="A run on the same questions that answers where the first is not confident enough (a cascade).",
+        disabled=not others,
+    )
+    if not others:
+        st.caption("No other run has the same data set.")
+    if not second:
+        return None, None
+    first_cost = _cost_input(url_state, "cost", "Cost per question")
+    second_cost = _cost_input(url_state, "second_cost", "Cost per question of the second run")
+    if first_cost is None or second_cost is None:
+        return others[second], None
+    return others[second], Costs(first_cost, second_cost)
+
+
+def _cost_input(url_state: UrlState, key: str, label: str) -> float | None:
+    """Draw a text field for a cost of 0 or more in any unit; an invalid text is reported."""
+    text = url_state.pick(key, None, "").strip()
+    cost = _parse_cost(text)
+    if cost is None and text:
+        st.caption(f":material/error: Type a number of 0 or more: {escape_markdown(text[:40])}.")
+    shown = "" if cost is None else f"{cost:.12g}"
+    url_state.set_widget(key, shown)
+    url_state.remember(key, shown, "")
+    st.text_input(
+        label, key=key, help="In any unit, the same for both runs. With both costs, costs are shown."
+    )
+    return cost
+
+
+def _parse_cost(text: str) -> float | None:
+    try:
+        cost = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return cost if 0 <= cost <= MAX_COST else None
 
 
 def _share_input(
-    url_state: UrlState, key: str, default: DefaultT, label: str, help_: str
+    url_state: UrlState, key: str, default: DefaultT, label: str, help_: str, *, exclusive: bool = False
 ) -> float | DefaultT:
-    """Draw a text field for a share such as 0.9 or 90 %; an invalid text is reported and the default used."""
+    """Draw a text field for a share such as 0.9 or 90 %; an invalid text is reported and the default used.
+
+    0 and 1 are invalid where `exclusive`.
+    """
     default_text = _share_text(default)
     text = url_state.pick(key, None, default_text).strip()
     share = _parse_share(text)
+    share = None if exclusive and share in (0, 1) else share
     if share is None and text:
-        st.caption(
-            f":material/error: Type a number from 0 to 1, or a percentage: {escape_markdown(text[:40])}."
-        )
+        bounds = "between 0 and 1" if exclusive else "from 0 to 1"
+        st.caption(f":material/error: Type a number {bounds}, or a percentage: {escape_markdown(text[:40])}.")
     value = default if share is None else share
     url_state.set_widget(key, _share_text(value))
     url_state.remember(key, _share_text(value), default_text)
@@ -131,7 +237,7 @@ def _share_input(
 
 
 def _share_text(share: float | None) -> str:
-    return "" if share is None else f"{share:.6g}"
+    return "" if share is None else f"{share:.12g}"
 
 
 def _parse_share(text: str) -> float | None:
@@ -157,69 +263,142 @@ def cached_curves(choice: AbstentionChoice) -> list[AbstentionCurve]:
     ]
 
 
+def cached_thresholds(
+    choice: AbstentionChoice, curves: Sequence[AbstentionCurve]
+) -> list[GuaranteedThreshold]:
+    """Return the guaranteed threshold of each curve, each computed once."""
+    run, target, confidence = choice.run, choice.target_accuracy, choice.confidence
+    return [
+        cached_result(
+            ("guarantee", run.file.name, run.file.stamp, run.id, curve.method, target, confidence),
+            lambda curve=curve: guaranteed_threshold(curve, target, confidence),
+            max_results=4 * MAX_LARGE_RESULTS,
+        )
+        for curve in curves
+    ]
+
+
 def abstention_view_caption(choice: AbstentionChoice) -> ViewCaption:
     """Return the caption that says which run and methods the curves are of."""
     return view_caption("Accuracy of answered questions", [choice.run.title], choice.evidences)
 
 
-def show_abstention_tiles(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
-    """Draw the tiles: at the target accuracy, at the threshold and with every question answered."""
-    *first, rows = abstention_tiles(choice.evidences, curves, choice.target_accuracy)
+def show_abstention_tiles(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
+    """Draw the tiles: with a guarantee, on these rows, and with every question answered."""
+    *first, rows = abstention_tiles(choice.evidences, thresholds)
     # The help of the last tile quotes texts of the file.
     show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])
 
 
-def curve_recipes(curves: Sequence[AbstentionCurve]) -> str:
-    """Return the recipe of each curve, one per line."""
-    return "\n".join(abstention_recipes(curves))
-
-
-def abstention_export(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> Export:
+def abstention_export(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> Export:
     """Return the export of every step of every curve."""
-    methods = stem_parts((curve.method for curve in curves), "methods")
+    methods = stem_parts((found.curve.method for found in thresholds), "methods")
     return Export(
         make_file_stem(choice.run.id, *methods, "abstention"),
-        lambda: pl.concat([curve.to_frame() for curve in curves]),
-        curve_recipes(curves),
+        lambda: pl.concat([found.curve.to_frame() for found in thresholds]),
+        "\n".join(abstention_recipes(thresholds)),
         "Accuracy of answered questions",
         choice.run.title,
-        headline=abstention_headline(curves, choice.target_accuracy),
-        tiles=abstention_tiles(choice.evidences, curves, choice.target_accuracy),
+        headline=guarantee_headline(thresholds),
+        tiles=abstention_tiles(choice.evidences, thresholds),
     )
 
 
-def show_abstention_table(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
-    """Draw one row per method: at the target accuracy, at the threshold, and over all thresholds."""
-    rows = abstention_rows(curves, choice.target_accuracy, choice.threshold)
+def show_abstention_table(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
+    """Draw one row per method: with a guarantee, on these rows, at the threshold, and over all thresholds."""
+    rows = abstention_rows(thresholds, choice.threshold)
     shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "Rows used / total", "Judged")
     show_table(
         shown,
         key="answering",
         alt=f"{plural(shown.height, 'method')} at an accuracy of {target_text(choice.target_accuracy)}",
-        export=replace(abstention_export(choice, curves), content="Methods table"),
+        export=replace(abstention_export(choice, thresholds), content="Methods table"),
     )
     st.caption(AURC_NOTE)
+
+
+def show_cascade(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
+    """Draw what handing questions to a second run changes; nothing where none is chosen."""
+    second = choice.second
+    if second is None:
+        return
+    st.subheader("Cascade", anchor=False)
+    found = largest_guaranteed(thresholds)
+    evidence = next(each for each in choice.evidences if each.method.id == found.curve.method)
+    try:
+        result = cached_cascade(choice.run, evidence, second)
+    except Unavailable as reason:
+        st.info(escape_markdown(f"No cascade: {reason}"))
+        return
+    threshold, origin = cascade_threshold(found, choice.threshold)
+    names = choice.run.title, second.title
+    export = Export(
+        make_file_stem(choice.run.id, second.id, "cascade"),
+        result.to_frame,
+        result.recipe,
+        "Cascade of two runs",
+        choice.run.title,
+        headline=cascade_headline(result, threshold, names),
+    )
+    st.markdown(escape_markdown(cascade_headline(result, threshold, names)))
+    show_figure(
+        lambda theme: cascade_figure(result, theme, threshold, names, choice.costs),
+        key="cascade",
+        alt=describe_cascade(result, threshold, names),
+        export=export,
+    )
+    title = METHODS[found.curve.method].title
+    view = ViewCaption("Cascade", names, [title], rows_text=plural(result.n_common, "common question"))
+    show_provenance(view, result.recipe, key="cascade_looking")
+    st.caption(escape_markdown(f"At {origin}. {CASCADE_CAPTION}"))
+    rows = cascade_rows(result, threshold, names, choice.costs)
+    show_table(
+        pl.DataFrame(rows),
+        key="cascade_table",
+        alt=cascade_headline(result, threshold, names),
+        export=replace(export, content="Cascade table"),
+    )
+
+
+def cached_cascade(run: LoadedRun, evidence: Evidence, second: LoadedRun) -> Cascade:
+    """Return the cascade of two runs, computed once; the second is judged by its default method."""
+    usable = second.report.survey.usable
+    other = usable[default_method(usable)]
+    return cached_result(
+        (
+            *("cascade", run.file.name, run.file.stamp, run.id, evidence.method.id),
+            *(second.file.name, second.file.stamp, second.id),
+        ),
+        lambda: cascade(evidence, other),
+        max_results=MAX_LARGE_RESULTS,
+    )
 
 
 def page() -> None:
     """Draw the page."""
     choice = shell("abstention", choose_abstention).choice
     curves = cached_curves(choice)
-    show_headline(abstention_headline(curves, choice.target_accuracy))
+    thresholds = cached_thresholds(choice, curves)
+    show_headline(guarantee_headline(thresholds))
     show_warnings(*dict.fromkeys(text for evidence in choice.evidences for text in evidence.warnings))
-    show_abstention_tiles(choice, curves)
+    show_abstention_tiles(choice, thresholds)
     show_figure(
         lambda theme: abstention_figure(
-            curves, theme, target_accuracy=choice.target_accuracy, threshold=choice.threshold
+            curves,
+            theme,
+            target_accuracy=choice.target_accuracy,
+            threshold=choice.threshold,
+            guaranteed=thresholds,
         ),
         key="abstention",
-        alt=describe_abstention(curves),
-        export=abstention_export(choice, curves),
+        alt=describe_abstention(curves, thresholds),
+        export=abstention_export(choice, thresholds),
     )
-    show_provenance(abstention_view_caption(choice), curve_recipes(curves))
+    show_provenance(abstention_view_caption(choice), "\n".join(abstention_recipes(thresholds)))
     st.caption(ABSTENTION_CAPTION)
-    show_remarks(*judged_answers_caveat(choice.evidences))
-    show_abstention_table(choice, curves)
+    show_remarks(*judged_answers_caveat(choice.evidences), *no_guarantee_notes(thresholds))
+    show_abstention_table(choice, thresholds)
+    show_cascade(choice, thresholds)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+BROKEN: Final = 1
+"""A rule of `gate` is broken."""
+
 REFUSED: Final = 2
 """A requested file, method or metric is not available; the message on stderr says why."""
 

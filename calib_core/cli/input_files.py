@@ -192,10 +192,13 @@ def _parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]
 def takes_files(verb: Callable[..., int]) -> Callable[..., int]:
     """Gives a verb the argument and the options that say which files it reads, and how.
 
-    The verb's first parameter is what they come to. On the command line its own options come before them.
+    The verb's first parameter is what they come to. On the command line its own options come before them, and
+    replace those of the same parameter name.
     """
-    reading = signature(InputFiles.from_options, eval_str=True).parameters
     _, *own = signature(verb, eval_str=True).parameters.values()
+    own_names = {parameter.name for parameter in own}
+    parameters = signature(InputFiles.from_options, eval_str=True).parameters
+    reading = {name: parameter for name, parameter in parameters.items() if name not in own_names}
 
     @wraps(verb)
     def run(**options: Any) -> int:  # noqa: ANN401  options of any type
@@ -203,7 +206,7 @@ def takes_files(verb: Callable[..., int]) -> Callable[..., int]:
         return verb(InputFiles.from_options(**wishes), **options)
 
     files, *how_read = reading.values()
-    parameters = [files.replace(kind=Parameter.KEYWORD_ONLY), *own, *how_read]
-    run.__dict__["__signature__"] = Signature(parameters)
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    combined = [files.replace(kind=Parameter.KEYWORD_ONLY), *own, *how_read]
+    run.__dict__["__signature__"] = Signature(combined)
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in combined}
     return run

@@ -182,6 +182,68 @@ ToleranceOption: TypeAlias = Annotated[
         "on average.",
     ),
 ]
+TargetAccuracyOption: TypeAlias = Annotated[
+    float,
+    typer.Option("--accuracy", metavar="A", help="Accuracy of the answered questions, between 0 and 1."),
+]
+ConfidenceLevelOption: TypeAlias = Annotated[
+    float, typer.Option("--confidence", metavar="C", help="Confidence of the guarantee, between 0 and 1.")
+]
+MaxOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max", metavar="METRIC=X", show_default=False, help="The metric may be at most X. Repeatable."
+    ),
+]
+MinOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--min", metavar="METRIC=X", show_default=False, help="The metric has to be at least X. Repeatable."
+    ),
+]
+MinRowsOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--min-n",
+        metavar="N",
+        min=1,
+        show_default=False,
+        help="At least N rows need a confidence and an outcome.",
+    ),
+]
+BaselineOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline",
+        metavar="FILE",
+        show_default=False,
+        parser=_parse_path,
+        help="Earlier predictions, read as FILE is: each of their runs has to be in FILE, too.",
+    ),
+]
+WorseByOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--worse-by",
+        metavar="METRIC=D",
+        show_default=False,
+        help="The metric may be at most D worse than in the baseline. Repeatable.",
+    ),
+]
+SignificantOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--significant", help="Break a rule only if the whole 95 % interval is beyond its limit."),
+]
+GateFormatOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        show_default=False,
+        help="What is printed: text (default), markdown, junit or json. Also the files' format, as in other "
+        f"verbs: {', '.join(FORMATS)}.",
+    ),
+]
 WithinOption: TypeAlias = Annotated[
     float,
     typer.Option(

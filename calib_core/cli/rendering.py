@@ -14,21 +14,27 @@ from calib_core.errors import Problem
 from calib_core.readers.table.columns import likeliest_columns, map_options
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
+    NO_VALUE,
     NOT_DEFINED,
     format_interval,
     format_number,
     format_p_value,
+    format_percent,
+    format_percent_down,
     format_short,
     format_signed,
     plural,
+    threshold_text,
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.inference.bootstrap import Interval
+    from calib_core.results.abstention import GuaranteedThreshold
     from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
     from calib_core.results.comparison import Comparison, MetricEstimate
     from calib_core.results.files import FileReport, RunReport
+    from calib_core.results.gate import RuleCheck
     from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
     from calib_core.results.robustness import Sweep
@@ -61,7 +67,7 @@ class ResultPrinter:
             )
             for score, interval in scores_with_intervals
         ]
-        self._print_table(_heading(file, run), columns, rows, right={"value", "p"})
+        self._print_table(heading(file, run), columns, rows, right={"value", "p"})
         self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
         for remark in dict.fromkeys(score.remark for score in scores if score.remark):
             self.print_line(remark)
@@ -97,7 +103,7 @@ class ResultPrinter:
         """Prints the sweeps of one run: a row for each metric and M, then the headline and recipe of each."""
         columns = ("method", "metric", "M", "value", "calibrated model", "p")
         rows = [_sweep_row(record) for sweep in sweeps for record in sweep.to_frame().iter_rows(named=True)]
-        self._print_table(_heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
+        self._print_table(heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
         for sweep in sweeps:
             self.print_line(f"{sweep.method}: {sweep.headline} {sweep.chance_note}".rstrip())
             for curve in sweep.curves:
@@ -123,7 +129,7 @@ class ResultPrinter:
             for each in sorted(audit.values, key=lambda each: each.value)
             for convention in (each.convention,)
         ]
-        self._print_table(_heading(file, audit.run), columns, rows, right={"ECE", "M"})
+        self._print_table(heading(file, audit.run), columns, rows, right={"ECE", "M"})
         self.print_line(f"{audit.method}: {audit.headline} {audit.range_note}")
         self.print_line(f"Default: {audit.recipe}")
         if note := audit.not_applicable_note:
@@ -147,7 +153,7 @@ class ResultPrinter:
             for result in results
             for record in result.to_frame().iter_rows(named=True)
         ]
-        self._print_table(_heading(file, results[0].run), columns, rows, right=set(columns[3:]))
+        self._print_table(heading(file, results[0].run), columns, rows, right=set(columns[3:]))
         for result in results:
             self.print_line(f"{result.method}: {result.headline}")
             self.print_line(f"{result.method}: {result.recipe}")
@@ -159,7 +165,7 @@ class ResultPrinter:
         """Prints a row for each method, metric and N' of one run, then which N' is enough, and the recipe."""
         columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
         rows = [_samples_row(record) for record in result.to_frame().iter_rows(named=True)]
-        self._print_table(_heading(file, result.run), columns, rows, right=set(columns[2:6]))
+        self._print_table(heading(file, result.run), columns, rows, right=set(columns[2:6]))
         self.print_line(f"{result.headline} {result.sufficiency_definition}".rstrip())
         for why in (*result.spread_caveats.values(), *result.unavailable.values()):
             self.print_line(why)
@@ -228,6 +234,49 @@ class ResultPrinter:
             self.print_line(f"{metric}: {recipe or 'no pair'}")
         self.print_line()
 
+    def print_thresholds(self, file: str, thresholds: Sequence[GuaranteedThreshold]) -> None:
+        """Prints the guaranteed and the empirical threshold of each method of one run, then the recipes."""
+        columns = ("method", "kind", "confidence ≥", "answered", "accuracy", "at least", "rows answered")
+        rows = [
+            (
+                row["method"],
+                row["kind"],
+                NO_VALUE if row["threshold"] is None else threshold_text(row["threshold"]),
+                format_percent(row["share"]),
+                format_percent(row["accuracy"]),
+                format_percent_down(row["accuracy_low"]),
+                NO_VALUE if row["answered"] is None else f"{row['answered']:,}",
+            )
+            for found in thresholds
+            for row in found.to_frame().iter_rows(named=True)
+        ]
+        self._print_table(heading(file, thresholds[0].curve.run), columns, rows, right=set(columns[2:]))
+        for found in thresholds:
+            self.print_line(f"{found.curve.method}: {found.headline} {found.empirical_note}")
+            self.print_line(found.recipe)
+        self._print_remarks(
+            [(found.curve.method, found.curve.judged, found.curve.remarks) for found in thresholds]
+        )
+        self.print_line()
+
+    def print_gate(self, checks: Sequence[RuleCheck], summary: str) -> None:
+        """Prints each rule for each run and method, broken ones first, then the summary."""
+        columns = ("", "rule", "run", "method", "value", "note")
+        rows = [
+            (
+                "passed" if check.held else "FAILED",
+                check.rule.words,
+                heading(check.file, check.run),
+                check.method or "",
+                check.value_words,
+                check.reason,
+            )
+            for check in sorted(checks, key=lambda check: check.held)
+        ]
+        if rows:
+            self._print_table("Rules", columns, rows)
+        self.print_line(summary)
+
     def print_bins(self, file: str, diagram: Reliability) -> None:
         """Prints the bins of one diagram, its headline and its recipe."""
         columns = ("bin", "from, to", "count", "confidence", "accuracy", "accuracy 95 %", "gap")
@@ -246,7 +295,7 @@ class ResultPrinter:
             for row in diagram.table.iter_rows(named=True)
         ]
         self._print_table(
-            f"{_heading(file, diagram.run)}: {diagram.method}", columns, rows, right=set(columns)
+            f"{heading(file, diagram.run)}: {diagram.method}", columns, rows, right=set(columns)
         )
         self.print_line(diagram.headline)
         self.print_line(f"{diagram.score.metric} {value_text(diagram.score.value)}: {diagram.score.recipe}")
@@ -282,7 +331,7 @@ class ResultPrinter:
         ]
         if rows:
             self._print_table(
-                _heading(file, report.run.label), ("method", "rows used", "missing", "many rows at"), rows
+                heading(file, report.run.label), ("method", "rows used", "missing", "many rows at"), rows
             )
         given = report.survey.usable.items()
         self._print_remarks((id_, evidence.judged, evidence.remarks) for id_, evidence in given)
@@ -386,7 +435,7 @@ def value_text(value: float | None) -> str:
     return NOT_DEFINED if value is None else format_short(value)
 
 
-def _heading(file: str, run: str) -> str:
+def heading(file: str, run: str) -> str:
     """The file, and the run unless its label is just the file's name."""
     return file if run == file_stem(file) else f"{file}: {run}"
 

@@ -111,10 +111,13 @@ class Runner:
     ----------
     exit_code : int
         The exit code so far.
+    refusals : list[str]
+        Every message that raised it.
     """
 
     def __init__(self) -> None:
         self.exit_code = 0
+        self.refusals: list[str] = []
         self._file_names: list[str] = []
         self._printed: dict[str, _RepeatedMessage] = {}
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
@@ -133,6 +136,7 @@ class Runner:
     def refuse(self, message: str, code: int = REFUSED) -> None:
         """Prints why something requested is not available, and raises the exit code to at least `code`."""
         self.exit_code = max(self.exit_code, code)
+        self.refusals.append(message)
         self.message(message)
 
     def report_bad_rows(self, bad_rows: BadRowsFound) -> str:

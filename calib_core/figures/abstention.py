@@ -27,8 +27,13 @@ from calib_core.figures.palette import SeriesStyle, Theme, method_style
 from calib_core.figures.text import escape_for_plotly
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
-from calib_core.results.abstention import AbstentionCurve, OperatingPoint, target_text, threshold_text
-from calib_core.wording import format_percent
+from calib_core.results.abstention import (
+    AbstentionCurve,
+    GuaranteedThreshold,
+    OperatingPoint,
+    target_text,
+)
+from calib_core.wording import format_percent, threshold_text
 
 MAX_LINE_POINTS: Final = 400
 """A line is drawn through at most this many of its steps; numbers are computed from all of them."""
@@ -52,6 +57,7 @@ def abstention_figure(
     *,
     target_accuracy: float | None = None,
     threshold: float | None = None,
+    guaranteed: Sequence[GuaranteedThreshold] = (),
 ) -> Figure:
     """Accuracy on the questions answered over their share, with its 95 % interval where enough are answered.
 
@@ -68,6 +74,8 @@ def abstention_figure(
         questions answered.
     threshold : float, optional
         A confidence to mark on each curve with a diamond.
+    guaranteed : Sequence[GuaranteedThreshold], optional
+        Thresholds to mark with a square, above a line down to the lower bound of the accuracy.
     """
     low = _axis_bottom(curves, target_accuracy)
     methods = [curve.method for curve in curves]
@@ -77,6 +85,7 @@ def abstention_figure(
         for trace in _curve_traces(curve, method_style(curve.method, theme, methods), theme)
     ]
     data += _operating_point_rings(curves, theme, target_accuracy, threshold)
+    data += _guaranteed_squares(guaranteed, theme)
     top, one_per_line = legend_margin(legend_names(data))
     layout = base_layout(
         theme, height=_PANEL_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=one_per_line
@@ -194,7 +203,7 @@ def _operating_point_rings(
     if target_accuracy is not None:
         at_target = [curve.for_accuracy(target_accuracy) for curve in curves]
         rings.append(
-            _ring_trace(at_target, theme, f"most answered at {target_text(target_accuracy)}", "circle-open")
+            _ring_trace(at_target, theme, f"empirical at {target_text(target_accuracy)}", "circle-open")
         )
     if threshold is not None:
         at_threshold = [curve.at_threshold(threshold) for curve in curves]
@@ -226,14 +235,39 @@ def _ring_trace(
     }
 
 
-def describe_abstention(curves: Sequence[AbstentionCurve]) -> str:
-    """Describe the figure in one sentence for screen readers, as plain text."""
+def _guaranteed_squares(guaranteed: Sequence[GuaranteedThreshold], theme: Theme) -> list[dict[str, Any]]:
+    """Squares at the guaranteed thresholds, each with a line down to its lower bound."""
+    found = [each for each in guaranteed if each.point is not None]
+    target = target_text(found[0].target_accuracy) if found else ""
+    square = _ring_trace([each.point for each in found], theme, f"guaranteed at {target}", "square-open")
+    if square is None:
+        return []
+    below = [y - (each.accuracy_low or 0.0) for y, each in zip(square["y"], found, strict=True)]
+    square["error_y"] = {
+        "type": "data",
+        "symmetric": False,
+        "array": [0] * len(below),
+        "arrayminus": below,
+        "color": theme.highlight_outline,
+        "thickness": 2.5,
+        "width": 6,
+    }
+    return [square]
+
+
+def describe_abstention(
+    curves: Sequence[AbstentionCurve], guaranteed: Sequence[GuaranteedThreshold] = ()
+) -> str:
+    """Describe the figure for screen readers, as plain text."""
     descriptions = "; ".join(
         f"{METHODS[curve.method].title}: accuracy {format_percent(curve.answering_all.accuracy or 0.0)} "
         f"answering all, {_accuracy_at_half(curve)} answering the more confident half"
         for curve in curves
     )
-    return f"Accuracy over the share of questions answered. {descriptions or 'No curve'}."
+    promises = "".join(
+        f" {METHODS[found.curve.method].title}: {found.headline}" for found in guaranteed if found.point
+    )
+    return f"Accuracy over the share of questions answered. {descriptions or 'No curve'}.{promises}"
 
 
 def _accuracy_at_half(curve: AbstentionCurve) -> str:

@@ -38,6 +38,47 @@ def p_value_of_interval(value: float, low: float, high: float) -> float:
     return math.erfc(Z_975 * abs(value) / width / math.sqrt(2)) if width > 0 else 0.0
 
 
+def unpaired_difference_interval(
+    first: float,
+    first_interval: tuple[float, float] | None,
+    second: float,
+    second_interval: tuple[float, float] | None,
+) -> tuple[float, float] | None:
+    """95 % interval of a difference of two independent values, from the interval of each.
+
+    Parameters
+    ----------
+    first, second : float
+        The values; the difference is first − second.
+    first_interval, second_interval : (float, float) or None
+        Their 95 % intervals.
+
+    Returns
+    -------
+    (float, float) or None
+        None unless both have an interval with finite ends.
+
+    References
+    ----------
+    The square-and-add method: Newcombe (1998),
+    doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I; Zou & Donner (2008),
+    doi:10.1002/sim.3095.
+
+    Examples
+    --------
+    >>> low, high = unpaired_difference_interval(0.7, (0.6, 0.8), 0.5, (0.4, 0.6))
+    >>> round(low, 4), round(high, 4)
+    (0.0586, 0.3414)
+    """
+    if first_interval is None or second_interval is None:
+        return None
+    if not all(map(math.isfinite, (first, second, *first_interval, *second_interval))):
+        return None
+    below = math.hypot(first - first_interval[0], second_interval[1] - second)
+    above = math.hypot(first_interval[1] - first, second - second_interval[0])
+    return first - second - below, first - second + above
+
+
 def coverage_note(metric_ids: Collection[str]) -> str:
     """A sentence on the simulated coverage of these metrics' intervals; "" if none of them was simulated."""
     phrases = [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,12 @@ from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.guaranteed_accuracy import (
+    GRID_PARTS,
+    MIN_ANSWERED,
+    AccuracyTest,
+    RepeatedAnswers,
+)
 from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
@@ -21,16 +28,22 @@ from calib_core.metrics.aurc import AURC, risk_coverage_area
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recipe import recipe_text
-from calib_core.wording import ROUNDING_TOLERANCE, format_percent, join_names
+from calib_core.wording import (
+    ROUNDING_TOLERANCE,
+    format_percent,
+    format_percent_down,
+    join_names,
+    threshold_text,
+)
 
 AURC_FORMULA: Final = AURC.source.partition(": ")[2]
 """Area under risk against coverage; rows of equal confidence are answered together."""
 
-IN_SAMPLE_NOTE: Final = (
-    "Each t is chosen on the rows it is judged on. Expect lower accuracy on new questions; plan with the "
-    "lower bound."
+EMPIRICAL_CAUTION: Final = (
+    "It is chosen on the rows it is judged on; in simulations with a calibrated model it missed its target "
+    "in 50 to 55 % of data sets."
 )
-"""Caution shown with every threshold."""
+"""Caution shown with an empirical threshold (benchmarks/threshold.md)."""
 
 _MIN_DECIMALS: Final = 4
 """A threshold is shown with this many decimals if they are enough to identify its rows."""
@@ -94,6 +107,8 @@ class AbstentionCurve(Displayable):
     remarks : tuple[str, ...]
     design_effect : float
         Of repeated questions (`inference.clusters.design_effect`).
+    repeated : RepeatedAnswers or None
+        The rows, where some repeat a question.
     """
 
     run: str
@@ -109,6 +124,7 @@ class AbstentionCurve(Displayable):
     recipe: str
     remarks: tuple[str, ...]
     design_effect: float = 1.0
+    repeated: RepeatedAnswers | None = None
 
     @cached_property
     def coverage(self) -> NDArray[np.float64]:
@@ -223,6 +239,10 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
     if not top.n_used:
         raise Unavailable("No row has both a confidence and an outcome.")
     levels = top.sums.natural_bins()
+    pairs, repeated = top.confidences.pairs, None
+    if top.cluster is not None:
+        step = first_steps(levels.low[::-1], pairs.confidence.astype(np.float64))
+        repeated = RepeatedAnswers(step, pairs.correct, top.cluster)
     return AbstentionCurve(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -237,6 +257,230 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
         recipe=f"answered when confidence ≥ t, {recipe_text(top, None, None)}",
         remarks=evidence.remarks,
         design_effect=top.design_effect,
+        repeated=repeated,
+    )
+
+
+def first_steps(threshold: NDArray[np.float64], confidence: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The first step of a curve at which each row is answered.
+
+    Parameters
+    ----------
+    threshold : NDArray[np.float64], shape (n_steps,)
+        As `AbstentionCurve.threshold`, descending.
+    confidence : NDArray[np.float64], shape (n,)
+        Confidences of the rows of that curve.
+    """
+    return np.searchsorted(-threshold, -confidence).astype(np.intp)
+
+
+# --- Thresholds with a guarantee ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GuaranteedThreshold(Displayable):
+    """The smallest confidence threshold whose accuracy reaches a target with a given confidence.
+
+    Attributes
+    ----------
+    curve : AbstentionCurve
+        The curve of all thresholds.
+    target_accuracy : float
+        In (0, 1).
+    confidence : float
+        Probability of the guarantee, in (0, 1).
+    point : OperatingPoint or None
+        Answering at the guaranteed threshold; None where there is none.
+    accuracy_low : float or None
+        Lower bound of its accuracy, at least the target; None where there is no threshold.
+    reason : str or None
+        Why there is none.
+    empirical : OperatingPoint or None
+        Answering at the threshold whose accuracy on these very rows reaches the target with the most answers;
+        None where there is none.
+    empirical_low : float or None
+        Lower bound of the accuracy at the empirical threshold, as if it had been fixed beforehand.
+    """
+
+    curve: AbstentionCurve
+    target_accuracy: float
+    confidence: float
+    point: OperatingPoint | None
+    accuracy_low: float | None
+    reason: str | None
+    empirical: OperatingPoint | None
+    empirical_low: float | None
+
+    @property
+    def recipe(self) -> str:
+        """How the threshold was found."""
+        repeats = self.curve.repeated is not None
+        test = "bets over repeated questions" if repeats else "Clopper–Pearson"
+        return (
+            f"accuracy ≥ {target_text(self.target_accuracy)} with {target_text(self.confidence)} confidence, "
+            f"fixed-sequence {test} over {GRID_PARTS} shares of the rows from {MIN_ANSWERED} "
+            f"{'questions' if repeats else 'rows'} on, {self.curve.recipe}"
+        )
+
+    @property
+    def headline(self) -> str:
+        """The threshold in words, or why there is none."""
+        target, confidence = target_text(self.target_accuracy), target_text(self.confidence)
+        if self.point is None or self.accuracy_low is None:
+            return f"No threshold guarantees an accuracy of {target}: {self.reason}."
+        low = format_percent_down(self.accuracy_low)
+        promise = f"on new questions at least {low} with {confidence} confidence"
+        if self.point.n_answered == self.point.n_rows:
+            return (
+                f"Every question can be answered: accuracy {format_percent(self.point.accuracy)}, {promise}."
+            )
+        return (
+            f"Answer when confidence ≥ {threshold_text(self.point.threshold)}: "
+            f"{format_percent(self.point.coverage)} answered, accuracy "
+            f"{format_percent(self.point.accuracy)}, {promise}."
+        )
+
+    @property
+    def empirical_note(self) -> str:
+        """What the threshold chosen for its accuracy on these rows promises: nothing."""
+        if self.empirical is None or self.empirical_low is None:
+            return f"On these rows, no threshold reaches {target_text(self.target_accuracy)}."
+        return (
+            f"Without a guarantee, confidence ≥ {threshold_text(self.empirical.threshold)} reaches "
+            f"{format_percent(self.empirical.accuracy)} on these rows and answers "
+            f"{format_percent(self.empirical.coverage)}. {EMPIRICAL_CAUTION}"
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each threshold: guaranteed, then empirical.
+
+        Columns: run, method, kind, threshold, share, answered, accuracy, accuracy_low, recipe.
+        """
+        points = (
+            ("guaranteed", self.point, self.accuracy_low),
+            ("empirical", self.empirical, self.empirical_low),
+        )
+        rows = [
+            {
+                "run": self.curve.run,
+                "method": self.curve.method,
+                "kind": kind,
+                "threshold": point and point.threshold,
+                "share": point and point.coverage,
+                "answered": point and point.n_answered,
+                "accuracy": point and point.accuracy,
+                "accuracy_low": low,
+                "recipe": self.recipe,
+            }
+            for kind, point, low in points
+        ]
+        return pl.DataFrame(rows, schema=_THRESHOLD_SCHEMA)
+
+
+_THRESHOLD_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {
+        "run": pl.String,
+        "method": pl.String,
+        "kind": pl.String,
+        "threshold": pl.Float64,
+        "share": pl.Float64,
+        "answered": pl.Int64,
+        "accuracy": pl.Float64,
+        "accuracy_low": pl.Float64,
+        "recipe": pl.String,
+    }
+)
+
+
+def guaranteed_threshold(
+    curve: AbstentionCurve, target_accuracy: float, confidence: float = 0.95
+) -> GuaranteedThreshold:
+    """The smallest threshold whose answered questions are right often enough, with this confidence.
+
+    Parameters
+    ----------
+    curve : AbstentionCurve
+    target_accuracy : float
+        In [0, 1].
+    confidence : float
+        In (0, 1).
+
+    Raises
+    ------
+    Unavailable
+        If the confidence is not between 0 and 1.
+    """
+    if not 0 < confidence < 1:
+        raise Unavailable(f"A guarantee needs a confidence between 0 and 1, not {confidence:.6g}.")
+    test = AccuracyTest(curve.n_answered, curve.n_correct, confidence, curve.repeated)
+    found = test.guaranteed_step(target_accuracy)
+    empirical = curve.for_accuracy(target_accuracy)
+    return GuaranteedThreshold(
+        curve,
+        target_accuracy,
+        confidence,
+        None if found is None else curve.at_step(found.step),
+        None if found is None else found.accuracy_low,
+        None if found is not None else _no_guarantee_reason(curve, test, target_accuracy),
+        empirical,
+        None if empirical is None else test.accuracy_low(_step_of(curve, empirical)),
+    )
+
+
+def _step_of(curve: AbstentionCurve, point: OperatingPoint) -> int:
+    return int(np.searchsorted(curve.n_answered, point.n_answered))
+
+
+def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accuracy: float) -> str:
+    too_few = test.too_few_reason(target_accuracy)
+    if too_few:
+        return too_few
+    step = test.first_step(target_accuracy)
+    low, confidence = format_percent_down(test.accuracy_low(step)), target_text(test.confidence)
+    return (
+        f"of the {int(curve.n_answered[step]):,} most confident answers "
+        f"{format_percent(float(curve.accuracy[step]))} are right, on new questions at least {low} with "
+        f"{confidence} confidence"
+    )
+
+
+def largest_guaranteed(thresholds: Sequence[GuaranteedThreshold]) -> GuaranteedThreshold:
+    """The one of a run's methods that answers most questions with a guarantee, or else without.
+
+    Questions are counted, since a method that lacks a confidence for many has a larger share of the others.
+    """
+
+    def answered(found: GuaranteedThreshold) -> list[int]:
+        return [0 if point is None else point.n_answered for point in (found.point, found.empirical)]
+
+    return max(thresholds, key=answered)
+
+
+def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
+    """The method that answers most with a guarantee; if none does, what these rows alone suggest."""
+    found = largest_guaranteed(thresholds)
+    all_accuracy = format_percent(found.curve.answering_all.accuracy)
+    title, target = f"“{METHODS[found.curve.method].title}”", target_text(found.target_accuracy)
+    if found.empirical is None:
+        return abstention_headline([each.curve for each in thresholds], found.target_accuracy)
+    if found.point is None:
+        confidence = target_text(found.confidence)
+        return (
+            f"No threshold guarantees an accuracy of {target} with {confidence} confidence. On these rows "
+            f"alone, {title} reaches it from {threshold_text(found.empirical.threshold)} on: "
+            f"{operating_point_text(found.empirical)}. Answering all: {all_accuracy}."
+        )
+    point = found.point
+    promise = (
+        f"accuracy {format_percent(point.accuracy)}, on new questions at least "
+        f"{format_percent_down(found.accuracy_low)} with {target_text(found.confidence)} confidence"
+    )
+    if point.n_answered == point.n_rows:
+        which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by {title}"
+        return f"All questions{which} can be answered: {promise}."
+    return (
+        f"Answer when {title} says {threshold_text(point.threshold)} or more: "
+        f"{format_percent(point.coverage)} answered, {promise}. Answering all: {all_accuracy}."
     )
 
 
@@ -246,11 +490,6 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
 def target_text(target_accuracy: float) -> str:
     """The target accuracy as typed: "90 %", "92.5 %"."""
     return f"{100 * target_accuracy:.6g} %"
-
-
-def threshold_text(threshold: float) -> str:
-    """The threshold with as many digits as it needs: "0.9375", "0.5"."""
-    return f"{threshold:.15g}"
 
 
 def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: float) -> str:
@@ -263,12 +502,12 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
             f"No confidence method reaches an accuracy of {target}. “{METHODS[curve.method].title}” comes "
             f"closest: {operating_point_text(curve.most_accurate)}."
         )
-    curve, best = max(reaching, key=lambda pair: pair[1].coverage)
+    curve, best = max(reaching, key=lambda pair: pair[1].n_answered)
     title = f"“{METHODS[curve.method].title}”"
     others = [
         f"“{METHODS[other.method].title}”"
         for other, point in reaching
-        if other is not curve and point.coverage == best.coverage
+        if other is not curve and point.n_answered == best.n_answered
     ]
     ties = f", the same as {join_names(others)}" if others else ""
     if best.n_answered == best.n_rows:

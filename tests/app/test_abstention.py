@@ -10,7 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load
-from calib_core.results.abstention import AbstentionCurve, abstention_curve, abstention_headline
+from calib_core.results.abstention import (
+    AbstentionCurve,
+    abstention_curve,
+    guarantee_headline,
+    guaranteed_threshold,
+)
+from calib_core.results.cascade import cascade
 from calib_core.results.evidence import gather_evidence
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, page_text, tiles
@@ -41,7 +47,9 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
     verbal, given = curve(file, "verbal"), curve(file, "given")
     assert lines(at)["stated confidence"]["y"] == pytest.approx(verbal.accuracy.tolist(), abs=1e-6)
     assert lines(at)["confidence in the file"]["x"] == pytest.approx(given.coverage.tolist(), abs=1e-6)
-    assert screens.plain(at.header[0].value) == abstention_headline([verbal, given], 0.7)
+    assert screens.plain(at.header[0].value) == guarantee_headline(
+        [guaranteed_threshold(one, 0.7) for one in (verbal, given)]
+    )
     for method, own in (("stated confidence", verbal), ("confidence in the file", given)):
         found = own.for_accuracy(0.7)
         cells = row(at, method)
@@ -60,18 +68,36 @@ def test_the_target_accuracy_is_typed_and_goes_into_the_address(file: Path, visi
     assert found is not None
     assert screens.address(at) == {"methods": "given", "wanted": "0.6"}
     assert tiles(at)["Answered at 60 %"] == f"{100 * found.coverage:.1f} %"
-    assert tiles(at)["By confidence ≥"] == f"{found.threshold:.15g}"
+    assert tiles(at)["Empirical threshold"] == f"{found.threshold:.15g}"
     assert tiles(at)["95 % lower bound"] == f"{100 * (found.low or 0):.1f} %"
     assert tiles(visit("abstention", methods="given", wanted="0.6")) == tiles(at)
     choose(at, "wanted", "0.9")
     assert screens.address(at) == {"methods": "given"}
 
 
+def test_the_guarantee_has_tiles_and_its_own_confidence(data: Path, visit: Visit) -> None:
+    blocks = ((0.9, 97), (0.4, 50))
+    rows = [{"confidence": c, "correct": int(at % 100 < n)} for c, n in blocks for at in range(200)]
+    found = guaranteed_threshold(curve(write_csv(data / "run.csv", rows), "given"), 0.9)
+    assert found.point is not None
+    at = visit("abstention")
+    assert [tiles(at)[name] for name in ("Guaranteed threshold", "Answered, guaranteed")] == ["0.9", "50.0 %"]
+    assert tiles(at)["Accuracy at least"] == "94.1 %"
+    assert row(at, "confidence in the file")["Accuracy at least"] == "94.1 %"
+    choose(at, "sure", "99.99999 %")
+    assert screens.address(at) == {"sure": "0.9999999"}
+    assert tiles(at)["Guaranteed threshold"] == "none"
+    assert "no guarantee: of the 200 most confident answers 97.0 % are right" in page_text(at)
+    choose(at, "sure", "1")
+    assert "Type a number between 0 and 1" in "".join(caption.value for caption in at.sidebar.caption)
+    assert tiles(at)["Guaranteed threshold"] == "0.9"
+
+
 def test_an_accuracy_that_is_not_reached_is_reported(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
     at = visit("abstention", wanted="1", methods="verbal")
     assert "No confidence method reaches an accuracy of 100 %" in page_text(at)
-    assert tiles(at)["By confidence ≥"] == "–"
+    assert tiles(at)["Empirical threshold"] == "–"
     assert row(at, "stated confidence")["Answered at 100 %"].startswith("never: at best ")
 
 
@@ -140,6 +166,43 @@ def test_values_shared_by_all_methods_have_no_column(file: Path, data: Path, vis
 def test_it_warns_that_the_threshold_is_chosen_on_the_same_rows(file: Path, visit: Visit) -> None:
     assert file.exists()
     assert "chosen on the rows it is judged on" in page_text(visit("abstention"))
+
+
+def test_a_second_run_answers_what_is_handed_on(data: Path, visit: Visit) -> None:
+    rows = [*quiz(300, model="red", dataset="sums"), *quiz(300, model="green", dataset="sums")]
+    path = write_csv(
+        data / "quiz.csv", [{**row, "correct": row["correct"] or at % 5 == 0} for at, row in enumerate(rows)]
+    )
+    at = choose(visit("abstention", run="red-sums", methods="given", threshold="0.8"), "second", "green-sums")
+    first, second = (gather_evidence(run, "given") for run in load(path))
+    found = cascade(first, second)
+    point = found.at_threshold(0.8)
+    assert "Hand questions with a confidence below 0.8 to green · sums" in page_text(at)
+    (line,) = [trace for trace in figure(at, "cascade")["data"] if trace.get("name") == "cascade"]
+    assert line["y"][-1] == pytest.approx(found.first_alone.accuracy)
+    table = screens.table(at, "Answered by")
+    assert "Cost per question" not in table.columns
+    assert table["Accuracy"].iloc[2].startswith(f"{100 * point.accuracy:.1f} %")
+    at = choose(choose(at, "cost", "1"), "second_cost", "10")
+    assert screens.address(at)["second_cost"] == "10"
+    table = screens.table(at, "Answered by")
+    assert float(table["Cost per question"].iloc[2]) == pytest.approx(1 + 10 * point.share_handed, abs=1e-4)
+    at = choose(at, "cost", "much")
+    assert "Type a number of 0 or more: much" in "".join(caption.value for caption in at.sidebar.caption)
+
+
+def test_no_second_run_and_other_questions_are_reported(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(60, dataset="sums"))
+    at = visit("abstention")
+    assert "No other run has the same data set." in "".join(caption.value for caption in at.sidebar.caption)
+    other = [
+        {**row, "id": f"x{row['id']}", "question": f"{row['id']}?"}
+        for row in quiz(60, model="red", dataset="sums")
+    ]
+    write_csv(data / "other.csv", other)
+    at = visit("abstention", run="sums", second="red-sums")
+    assert "No cascade: " in page_text(at)
+    assert "no question in common" in page_text(at)
 
 
 def test_only_token_level_runs_give_a_reason(data: Path, visit: Visit) -> None:

@@ -44,7 +44,11 @@ BY_HAND: Final[dict[str, Steps]] = {
         ("run", "green-quiz"),
         ("methods_shown", ["verbal"]),
         ("wanted", "0.6"),
+        ("sure", "90 %"),
         ("threshold", "70 %"),
+        ("second", "red-quiz"),
+        ("cost", "1"),
+        ("second_cost", "2.5"),
     ],
     "recalibrate": [
         ("run", "green-quiz"),
@@ -206,7 +210,7 @@ def test_every_page_has_the_control_and_every_key_its_page(
     for page in SCRIPTS:
         (link,) = (code.value for code in visit(page, run="green-quiz", method="verbal").sidebar.code)
         assert urlsplit(link).path == f"/{'' if page == 'start' else page}"
-    rare = {"labels", "renormalise", "good", "against"}
+    rare = {"labels", "renormalise", "good", "against", "cost", "second_cost"}
     assert set(URL_KEYS) - picked <= rare
 
 

@@ -19,7 +19,7 @@ CHOICES = (
     '{"id": "a", "gold": "1", "choice_probs": [0.5, 0.3, 0.2], "confidence": 0.4, "correct": 1}\n'
     '{"id": "b", "gold": "0", "choice_probs": [0.1, 0.2, 0.7], "confidence": 0.8, "correct": 0}\n'
 )
-VERBS = ("check", "score", "bins", "sweep", "compare")
+VERBS = ("check", "score", "bins", "sweep", "compare", "threshold")
 
 
 @dataclass(frozen=True)

@@ -22,26 +22,34 @@ from calib_core.report.inputs import ReportInput, ReportRun
 from calib_core.report.sections.reliability import unused_rows_help
 from calib_core.results.abstention import (
     AURC_FORMULA,
-    IN_SAMPLE_NOTE,
+    EMPIRICAL_CAUTION,
     AbstentionCurve,
+    GuaranteedThreshold,
     OperatingPoint,
     abstention_curve,
-    abstention_headline,
+    guarantee_headline,
+    guaranteed_threshold,
+    largest_guaranteed,
     target_text,
-    threshold_text,
 )
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
-from calib_core.wording import NO_VALUE, format_number, format_percent
+from calib_core.wording import NO_VALUE, format_number, format_percent, format_percent_down, threshold_text
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
 
 DEFAULT_TARGET_ACCURACY: Final = 0.9
 """The target accuracy where none is chosen."""
 
+DEFAULT_CONFIDENCE: Final = 0.95
+"""The confidence of a guarantee where none is chosen."""
+
+_EMPIRICAL_NOTE: Final = f"The empirical threshold has no guarantee. {EMPIRICAL_CAUTION}"
+
 ABSTENTION_CAPTION: Final = (
     "Moving left, the model answers only its most confident questions. Shaded band: 95 % Wilson interval, "
-    f"from {MIN_ROWS} answers on. {IN_SAMPLE_NOTE}"
+    f"from {MIN_ROWS} answers on. Square: the guaranteed threshold, which holds on new questions like these; "
+    f"the line below it ends at the lower bound. {_EMPIRICAL_NOTE}"
 )
 AURC_NOTE: Final = f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better."
 NO_SINGLE_CONFIDENCES: Final = (
@@ -75,24 +83,25 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 def _block(run: ReportRun, evidences_and_curves: Sequence[tuple[Evidence, AbstentionCurve]]) -> Block:
     evidences, curves = zip(*evidences_and_curves, strict=True)
+    thresholds = [
+        guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE) for curve in curves
+    ]
     return Block(
         title=run.title,
-        headline=abstention_headline(curves, DEFAULT_TARGET_ACCURACY),
-        tiles=tuple(abstention_tiles(evidences, curves, DEFAULT_TARGET_ACCURACY)),
-        recipes=tuple(abstention_recipes(curves)),
+        headline=guarantee_headline(thresholds),
+        tiles=tuple(abstention_tiles(evidences, thresholds)),
+        recipes=tuple(abstention_recipes(thresholds)),
         figures=(
             ReportFigure.from_drawing(
                 lambda theme: abstention_figure(
-                    curves, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, threshold=None
+                    curves, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, guaranteed=thresholds
                 ),
-                describe_abstention(curves),
+                describe_abstention(curves, thresholds),
             ),
         ),
-        tables=(
-            ReportTable.from_rows("", abstention_rows(curves, DEFAULT_TARGET_ACCURACY, None), AURC_NOTE),
-        ),
+        tables=(ReportTable.from_rows("", abstention_rows(thresholds, None), AURC_NOTE),),
         captions=(ABSTENTION_CAPTION,),
-        remarks=judged_answers_caveat(evidences),
+        remarks=(*judged_answers_caveat(evidences), *no_guarantee_notes(thresholds)),
     )
 
 
@@ -102,36 +111,46 @@ def judged_answers_caveat(evidences: Sequence[Evidence]) -> tuple[str, ...]:
     return (f"The lines judge different answers: {', '.join(judged)}.",) if len(judged) > 1 else ()
 
 
-def abstention_recipes(curves: Sequence[AbstentionCurve]) -> list[str]:
-    """The recipe of each curve."""
-    return [f"{METHODS[curve.method].title}: {curve.recipe}" for curve in curves]
+def no_guarantee_notes(thresholds: Sequence[GuaranteedThreshold]) -> tuple[str, ...]:
+    """Why methods have no guaranteed threshold, a sentence each."""
+    return tuple(
+        f"{METHODS[found.curve.method].title}, no guarantee: {found.reason}."
+        for found in thresholds
+        if found.reason
+    )
 
 
-def abstention_tiles(
-    evidences: Sequence[Evidence], curves: Sequence[AbstentionCurve], target_accuracy: float
-) -> list[Tile]:
-    """The tiles, for the method that answers the largest share at the target accuracy."""
-    reaching = [(curve, point) for curve in curves if (point := curve.for_accuracy(target_accuracy))]
-    curve, best = max(reaching, key=lambda pair: pair[1].coverage, default=(curves[0], None))
-    title = METHODS[curve.method].title
+def abstention_recipes(thresholds: Sequence[GuaranteedThreshold]) -> list[str]:
+    """The recipe of each method."""
+    return [f"{METHODS[found.curve.method].title}: {found.recipe}" for found in thresholds]
+
+
+def abstention_tiles(evidences: Sequence[Evidence], thresholds: Sequence[GuaranteedThreshold]) -> list[Tile]:
+    """The tiles, for the method that answers most with a guarantee, or else without."""
+    found = largest_guaranteed(thresholds)
+    curve, point, best = found.curve, found.point, found.empirical
+    title, target = METHODS[curve.method].title, target_text(found.target_accuracy)
     evidence = next(evidence for evidence in evidences if evidence.method.id == curve.method)
+    confidence = target_text(found.confidence)
     return [
         Tile(
-            f"Answered at {target_text(target_accuracy)}",
-            format_percent(best.coverage if best else None),
-            f"The largest share of questions that {title} answers at the target accuracy.",
+            "Guaranteed threshold",
+            threshold_text(point.threshold) if point else "none",
+            f"Answered from this confidence on, {target} of new questions like these are right or more, with "
+            f"{confidence} confidence.",
             title,
         ),
         Tile(
-            "By confidence ≥",
-            threshold_text(best.threshold) if best else NO_VALUE,
-            "The confidence threshold for this share, chosen on the same rows.",
+            "Answered, guaranteed",
+            format_percent(point.coverage if point else None),
+            "Share of questions whose confidence reaches the guaranteed threshold.",
+            f"accuracy {format_percent(point.accuracy)}" if point else "",
         ),
         Tile(
-            "95 % lower bound",
-            format_percent(best.low if best else None),
-            "Lower end of the 95 % Wilson interval of the accuracy of answered questions.",
-            f"n = {best.n_answered:,}" if best else "",
+            "Accuracy at least",
+            format_percent_down(found.accuracy_low),
+            "Lower bound of the accuracy of answered questions at the guaranteed threshold.",
+            f"{confidence} confidence",
         ),
         Tile(
             "Accuracy, answering all",
@@ -139,29 +158,48 @@ def abstention_tiles(
             f"Judged: {curve.judged}.",
             curve.judged,
         ),
+        Tile(
+            "Empirical threshold",
+            threshold_text(best.threshold) if best else NO_VALUE,
+            f"The confidence from which on {target} of these rows are right, chosen on the same rows. "
+            f"{EMPIRICAL_CAUTION}",
+            "no guarantee",
+        ),
+        Tile(
+            f"Answered at {target}",
+            format_percent(best.coverage if best else None),
+            f"The largest share of questions that {title} answers at the target accuracy on these rows.",
+            "empirical",
+        ),
+        Tile(
+            "95 % lower bound",
+            format_percent(best.low if best else None),
+            "Lower end of the 95 % Wilson interval of the accuracy at the empirical threshold, as if it had "
+            "been chosen beforehand.",
+            f"n = {best.n_answered:,}" if best else "",
+        ),
         Tile("Rows used / total", f"{curve.n_used:,} / {curve.n_total:,}", unused_rows_help(evidence)),
     ]
 
 
 def abstention_rows(
-    curves: Sequence[AbstentionCurve], target_accuracy: float, threshold: float | None
+    thresholds: Sequence[GuaranteedThreshold], threshold: float | None
 ) -> list[dict[str, str]]:
-    """One row for each method: at the target accuracy, at the chosen threshold, and over all thresholds."""
-    return [_abstention_row(curve, target_accuracy, threshold) for curve in curves]
+    """One row for each method: with a guarantee, on these rows, at the chosen threshold, and over all."""
+    return [_abstention_row(found, threshold) for found in thresholds]
 
 
-def _abstention_row(
-    curve: AbstentionCurve, target_accuracy: float, threshold: float | None
-) -> dict[str, str]:
-    target_point = curve.for_accuracy(target_accuracy)
-    best = curve.most_accurate
+def _abstention_row(found: GuaranteedThreshold, threshold: float | None) -> dict[str, str]:
+    curve, target_point = found.curve, found.empirical
+    best, target = curve.most_accurate, target_text(found.target_accuracy)
     never = f"never: at best {format_percent(best.accuracy)} (n = {best.n_answered:,})"
     row = {
         "Confidence method": METHODS[curve.method].title,
-        "t": threshold_text(target_point.threshold) if target_point else NO_VALUE,
-        f"Answered at {target_text(target_accuracy)}": format_percent(target_point.coverage)
-        if target_point
-        else never,
+        "t, guaranteed": threshold_text(found.point.threshold) if found.point else "none",
+        "Answered, guaranteed": format_percent(found.point.coverage if found.point else None),
+        "Accuracy at least": format_percent_down(found.accuracy_low),
+        "t, empirical": threshold_text(target_point.threshold) if target_point else NO_VALUE,
+        f"Answered at {target}": format_percent(target_point.coverage) if target_point else never,
         "Accuracy of answered": _accuracy_text(target_point),
     }
     if threshold is not None:

@@ -20,7 +20,7 @@ from calib_core.figures.abstention import (
 from calib_core.figures.label_placement import box_array, overlaps
 from calib_core.figures.layout import Figure
 from calib_core.figures.palette import DARK, LIGHT, Theme
-from calib_core.results.abstention import AbstentionCurve, abstention_curve
+from calib_core.results.abstention import AbstentionCurve, abstention_curve, guaranteed_threshold
 from calib_core.results.evidence import gather_evidence
 from core.run_builders import block_evidence, given_evidence, make_answer_run
 
@@ -55,6 +55,17 @@ def test_its_interval_lies_around_it() -> None:
     assert pale["y"] == pytest.approx([*low, *high[::-1]], abs=1e-6)
 
 
+def test_a_guaranteed_threshold_is_a_square_above_its_bound() -> None:
+    found = [guaranteed_threshold(LADDER, target) for target in (0.85, 0.99)]
+    figure = abstention_figure([LADDER], LIGHT, target_accuracy=0.85, guaranteed=found)
+    (square,) = [trace for trace in figure["data"] if trace.get("name") == "guaranteed at 85 %"]
+    assert found[0].accuracy_low is not None
+    assert found[1].point is None
+    assert (square["x"], square["y"]) == ([pytest.approx(1 / 3)], [0.95])
+    assert square["error_y"]["arrayminus"] == pytest.approx([0.95 - found[0].accuracy_low])
+    assert "on new questions at least 89.7 % with 95 % confidence" in describe_abstention([LADDER], found)
+
+
 def test_a_long_curve_is_thinned_and_keeps_both_ends() -> None:
     curve = random_curve()
     at = plotted_steps(curve)
@@ -72,7 +83,7 @@ def test_the_target_accuracy_is_a_level_with_a_ring_where_it_is_last_reached() -
     markers = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     rings = {trace["name"]: (trace["x"], trace["y"]) for trace in markers}
     assert rings == {
-        "most answered at 75 %": ([pytest.approx(2 / 3)], [0.775]),
+        "empirical at 75 %": ([pytest.approx(2 / 3)], [0.775]),
         "confidence ≥ 0.9": ([pytest.approx(1 / 3)], [0.95]),
     }
     levels = {shape["y0"]: shape["line"]["dash"] for shape in figure["layout"]["shapes"]}

@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from calib_core.errors import Unavailable
 from calib_core.results.abstention import (
     AbstentionCurve,
     abstention_curve,
     abstention_headline,
+    guarantee_headline,
+    guaranteed_threshold,
+    largest_guaranteed,
     operating_point_text,
     target_text,
     threshold_text,
@@ -72,6 +76,51 @@ def test_the_method_that_answers_most_is_named() -> None:
     assert abstention_headline(good_and_poor_curves(), 0.4).startswith(
         "“stated confidence” can answer all questions at an accuracy of 40 % or more: "
     )
+
+
+def test_a_guarantee_is_stated_first() -> None:
+    curve = make_curve((0.9, 200, 194), (0.2, 200, 100))
+    assert guarantee_headline([guaranteed_threshold(curve, 0.9)]) == (
+        "Answer when “confidence in the file” says 0.9 or more: 50.0 % answered, accuracy 97.0 %, on new "
+        "questions at least 94.1 % with 95 % confidence. Answering all: 73.5 %."
+    )
+    assert guarantee_headline([guaranteed_threshold(curve, 0.6)]).startswith(
+        "All questions can be answered: accuracy 73.5 %, on new questions at least 69."
+    )
+    assert guarantee_headline([guaranteed_threshold(curve, 0.96)]) == (
+        "No threshold guarantees an accuracy of 96 % with 95 % confidence. On these rows alone, “confidence "
+        "in the file” reaches it from 0.9 on: 50.0 % answered, accuracy 97.0 % (95 % interval 93.6 % to "
+        "98.6 %, n = 200). Answering all: 73.5 %."
+    )
+    nowhere = guaranteed_threshold(curve, 1)
+    assert guarantee_headline([nowhere]).startswith("No confidence method reaches an accuracy of 100 %. ")
+    assert "no number of right answers" in (nowhere.reason or "")
+
+
+def test_the_method_that_answers_most_with_a_guarantee_is_named() -> None:
+    good, poor = make_curve((0.9, 200, 194), (0.2, 200, 100)), make_curve((0.9, 100, 97), (0.2, 300, 150))
+    thresholds = [guaranteed_threshold(curve, 0.9) for curve in (poor, replace(good, method="verbal"))]
+    assert largest_guaranteed(thresholds) is thresholds[1]
+    assert "“stated confidence”" in guarantee_headline(thresholds)
+
+
+def test_a_method_that_lacks_confidences_does_not_answer_most() -> None:
+    few = make_curve((0.9, 100, 97))
+    lacking = replace(few, method="verbal", n_total=400)
+    full = make_curve((0.9, 300, 291), (0.2, 100, 20))
+    found = [guaranteed_threshold(curve, 0.9) for curve in (lacking, full)]
+    assert largest_guaranteed(found) is found[1]
+    assert guarantee_headline(found[:1]).startswith(
+        "All questions with a confidence by “stated confidence” can be answered: "
+    )
+
+
+def test_any_target_has_an_answer_and_a_confidence_of_1_has_none() -> None:
+    everything = guaranteed_threshold(make_curve(), 0)
+    assert everything.point is not None
+    assert everything.point.coverage == 1
+    with pytest.raises(Unavailable, match="between 0 and 1"):
+        guaranteed_threshold(make_curve(), 0.9, 1)
 
 
 def test_a_tie_names_the_other_too() -> None:

@@ -1,0 +1,261 @@
+"""The verb `gate`: rules that break a pipeline."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from calib_core.cli.exit_codes import BROKEN
+from calib_core.cli.gate_formats import gate_junit, gate_markdown
+from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.json_output import JsonElement
+from calib_core.cli.options import (
+    BaselineOption,
+    BinningOption,
+    BinsOption,
+    GateFormatOption,
+    JsonOption,
+    LabelsOption,
+    MaxOption,
+    MethodOption,
+    MetricOption,
+    MinOption,
+    MinRowsOption,
+    RenormaliseOption,
+    SignificantOption,
+    TogetherOption,
+    UnparseableOption,
+    WorseByOption,
+)
+from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.runner import CommandRequest, Runner
+from calib_core.edges import Scheme
+from calib_core.errors import Refused, shorten
+from calib_core.methods.method import MethodOptions
+from calib_core.metrics.accuracy import ACCURACY
+from calib_core.readers import FORMATS
+from calib_core.results.gate import (
+    Measurement,
+    Rule,
+    RuleCheck,
+    RuleKind,
+    check_limit,
+    check_missing,
+    check_no_worse,
+    check_present,
+    check_size,
+    gate_summary,
+    match_runs,
+    measure,
+)
+from calib_core.runs import Run
+
+OUTPUT_FORMATS: Final = ("text", "markdown", "junit", "json")
+
+
+@takes_files
+def gate(  # noqa: PLR0913  one parameter an option
+    input_files: InputFiles,
+    *,
+    as_json: JsonOption = False,
+    maxima: MaxOption = None,
+    minima: MinOption = None,
+    min_rows: MinRowsOption = None,
+    baseline: BaselineOption = None,
+    worse_by: WorseByOption = None,
+    significant: SignificantOption = False,
+    format_id: GateFormatOption = None,
+    methods: MethodOption = None,
+    metrics: MetricOption = None,
+    n_bins: BinsOption = 10,
+    binning: BinningOption = "width",
+    labels: LabelsOption = "top",
+    renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
+    together: TogetherOption = False,
+) -> int:
+    """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
+
+    Exit code 0: every rule holds; 1: a rule is broken. A rule is checked for every usable method, or for
+    those named by --method. A metric without a value breaks its rule.
+    """
+    rules = [
+        *_metric_rules("max", maxima),
+        *_metric_rules("min", minima),
+        *([] if min_rows is None else [Rule("min-n", None, float(min_rows))]),
+        *_metric_rules("worse-by", worse_by),
+    ]
+    if baseline is None and worse_by:
+        raise Refused("--worse-by needs --baseline FILE.")
+    if not rules and baseline is None:
+        raise Refused("Give at least one rule: --max, --min, --min-n, or --baseline with --worse-by.")
+    output, file_format = _chosen_formats(format_id or (), as_json=as_json)
+    input_files = replace(input_files, format=file_format)
+    runner = Runner()
+    if metrics:
+        runner.message("The rules of gate name their metrics: --metric has no effect.")
+    measuring = _Measuring(
+        runner,
+        CommandRequest.from_options(
+            methods,
+            [rule.metric for rule in rules if rule.metric],
+            Scheme(binning, n_bins),
+            MethodOptions(renormalise, labels, unparseable),
+        ),
+        together=together,
+    )
+    checks = measuring.checks(input_files, baseline, rules, significant=significant)
+    if not all(check.held for check in checks):
+        runner.exit_code = max(runner.exit_code, BROKEN)
+    if output == "text":
+        ResultPrinter().print_gate(checks, gate_summary(checks))
+    elif output != "json":
+        write = gate_markdown if output == "markdown" else gate_junit
+        sys.stdout.write(write(checks, runner.refusals))
+        sys.stdout.flush()
+    return runner.finish([gate_element(check) for check in checks], as_json=output == "json")
+
+
+class _Measuring:
+    """Computes what the rules need, of the files and of the baseline."""
+
+    def __init__(self, runner: Runner, request: CommandRequest, *, together: bool) -> None:
+        self._runner, self._request, self._together = runner, request, together
+
+    def checks(
+        self, input_files: InputFiles, baseline: Path | None, rules: Sequence[Rule], *, significant: bool
+    ) -> list[RuleCheck]:
+        """Every rule for every run and method, run by run."""
+        runs = list(self._runner.runs(input_files, together=self._together))
+        checks: list[RuleCheck] = []
+        measured_runs: dict[int, dict[tuple[str, str], Measurement]] = {}
+        for run in runs:
+            n_refused = len(self._runner.refusals)
+            measured = measured_runs[id(run)] = self._measure(run, self._request.metrics)
+            if measured or len(self._runner.refusals) == n_refused:
+                checks += _limit_checks(run, rules, measured, significant=significant)
+        if baseline is None:
+            return checks
+        earlier = replace(input_files, paths=(baseline,))
+        for run, match in match_runs(runs, list(self._runner.runs(earlier, together=self._together))):
+            checks.append(check_present(run, match))
+            compared = [rule for rule in rules if rule.kind == "worse-by"]
+            if match is not None and compared:
+                before = self._measure(run, [rule.metric for rule in compared if rule.metric])
+                checks += _baseline_checks(
+                    match, compared, measured_runs[id(match)], before, significant=significant
+                )
+        return checks
+
+    def _measure(self, run: Run, metrics: Sequence[str]) -> dict[tuple[str, str], Measurement]:
+        """Method and metric → measurement; the accuracy where no metric is asked for."""
+        wanted = tuple(dict.fromkeys(metrics)) or (ACCURACY.id,)
+        request = replace(self._request, metrics=tuple(dict.fromkeys(metrics)))
+        found = self._runner.results(run, request, wanted, measure)
+        return {(one.evidence.method.id, one.metric): one for one in found}
+
+
+def _limit_checks(
+    run: Run, rules: Sequence[Rule], measured: dict[tuple[str, str], Measurement], *, significant: bool
+) -> list[RuleCheck]:
+    """The rules that need no baseline; all broken where no method has a usable row."""
+    checks: list[RuleCheck] = []
+    for rule in rules:
+        if rule.kind == "worse-by":
+            continue
+        if not measured:
+            checks.append(check_missing(rule, run, None, "no method has a usable row"))
+        elif rule.kind == "min-n":
+            evidences = {method: one.evidence for (method, _), one in measured.items()}
+            checks += [check_size(rule, evidence) for evidence in evidences.values()]
+        else:
+            checks += [
+                check_limit(rule, one, significant=significant)
+                for (_, metric), one in measured.items()
+                if metric == rule.metric
+            ]
+    return checks
+
+
+def _baseline_checks(
+    run: Run,
+    rules: Sequence[Rule],
+    measured: dict[tuple[str, str], Measurement],
+    before: dict[tuple[str, str], Measurement],
+    *,
+    significant: bool,
+) -> list[RuleCheck]:
+    """The rules that compare a run with the baseline: broken where a method of the baseline is gone."""
+    return [
+        check_no_worse(rule, measured[method, metric], old, significant=significant)
+        if (method, metric) in measured
+        else check_missing(rule, run, method, "in the baseline, but not in the files")
+        for rule in rules
+        for (method, metric), old in before.items()
+        if metric == rule.metric
+    ]
+
+
+def _metric_rules(kind: RuleKind, texts: Sequence[str] | None) -> list[Rule]:
+    """Reads METRIC=X; raises Refused where it is something else."""
+    rules: list[Rule] = []
+    for text in texts or ():
+        metric, _, number = text.partition("=")
+        limit = _parse_number(number)
+        example = "brier=.01" if kind == "worse-by" else "ece=.05"
+        if not metric.strip() or limit is None or (kind == "worse-by" and limit < 0):
+            least = " of 0 or more" if kind == "worse-by" else ""
+            raise Refused(
+                f"--{kind}: expected METRIC=NUMBER with a number{least}, such as {example}, "
+                f"found {shorten(text)!r}."
+            )
+        rules.append(Rule(kind, metric.strip(), limit))
+    return rules
+
+
+def _parse_number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _chosen_formats(formats: Sequence[str], *, as_json: bool) -> tuple[str, str | None]:
+    """The output format and the files' format; raises Refused where a name is neither, or two are given."""
+    outputs = [name for name in formats if name in OUTPUT_FORMATS]
+    inputs = [name for name in formats if name not in OUTPUT_FORMATS]
+    if unknown := [name for name in inputs if name not in FORMATS]:
+        known = ", ".join((*OUTPUT_FORMATS, *FORMATS))
+        raise Refused(f"--format: expected one of {known}, found {shorten(unknown[0])!r}.")
+    if len(inputs) > 1 or len({*outputs, *(["json"] if as_json else [])}) > 1:
+        raise Refused("--format: give one output format and one format of the files at most.")
+    return ("json" if as_json else outputs[0] if outputs else "text"), (inputs[0] if inputs else None)
+
+
+def gate_element(check: RuleCheck) -> JsonElement:
+    """One rule for one run and method as JSON.
+
+    Parameters
+    ----------
+    check : RuleCheck
+    """
+    return {
+        "file": check.file,
+        "rule": check.rule.text,
+        "run": check.run,
+        "method": check.method,
+        "value": check.value,
+        "limit": check.rule.limit,
+        "interval": None if check.interval is None else list(check.interval),
+        "held": check.held,
+        "kind": check.rule.kind,
+        "metric": check.rule.metric,
+        "reason": check.reason,
+        "n_used": check.n_used,
+        "n_total": check.n_total,
+    }

@@ -1,0 +1,325 @@
+"""Rules that runs have to satisfy before a pipeline goes on: limits, and no worse than a baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable, shorten
+from calib_core.inference.intervals import unpaired_difference_interval
+from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS
+from calib_core.metrics.metric import Direction
+from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric
+from calib_core.results.score import score
+from calib_core.results.uncertainty import metric_interval, paired_difference
+from calib_core.runs import Run
+from calib_core.wording import ROUNDING_TOLERANCE, as_clause, format_number, format_short, plural
+
+RuleKind = Literal["max", "min", "min-n", "worse-by", "present"]
+"""A metric at most or at least a limit; enough rows; a metric not much worse than in the baseline; a run of
+the baseline that is in the files, too."""
+
+_SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a gate.
+
+    Attributes
+    ----------
+    kind : {"max", "min", "min-n", "worse-by", "present"}
+    metric : str or None
+        Id of the metric, for "max", "min" and "worse-by".
+    limit : float or None
+        The largest or smallest value that is allowed, the fewest rows, or how much worse the metric may be;
+        None for "present".
+    """
+
+    kind: RuleKind
+    metric: str | None = None
+    limit: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The rule as it is typed: "max ece=0.05", "min-n 500", "worse-by brier=0.01", "present"."""
+        limit = "" if self.limit is None else f"{self.limit:.15g}"
+        return " ".join(
+            part for part in (self.kind, f"{self.metric}={limit}" if self.metric else limit) if part
+        )
+
+    @property
+    def words(self) -> str:
+        """The rule as it is read: "ECE ≤ 0.05", "rows ≥ 500", "Brier at most 0.01 worse"."""
+        if self.kind == "present":
+            return "run of the baseline is there"
+        limit = f"{self.limit:,.15g}"
+        name = get_metric(self.metric).name if self.metric else "rows"
+        return (
+            f"{name} at most {limit} worse"
+            if self.kind == "worse-by"
+            else f"{name} {_SIGNS[self.kind]} {limit}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCheck:
+    """One rule for one run and method.
+
+    Attributes
+    ----------
+    rule : Rule
+    file, run : str
+        Display name of the run's file, and the run's label.
+    method : str or None
+        Id of the method; None for a rule about the whole run.
+    value : float or None
+        The metric, the number of rows, or how much worse than the baseline the metric is (positive: worse).
+        None where it is not defined.
+    interval : (float, float) or None
+        95 % interval of the value, or the bounds between which it is known to be.
+    held : bool
+    reason : str
+        What broke the rule, or how the value was compared; "" where the numbers say it all.
+    n_used, n_total : int
+        Rows used, and in the file.
+    """
+
+    rule: Rule
+    file: str
+    run: str
+    method: str | None
+    value: float | None
+    interval: tuple[float, float] | None
+    held: bool
+    reason: str
+    n_used: int
+    n_total: int
+
+    @property
+    def value_words(self) -> str:
+        """The value with its interval: "0.0612 (95 % 0.0412 to 0.0790)", "412", "not defined"."""
+        if self.rule.kind == "present":
+            return "yes" if self.held else "no"
+        if self.value is None and self.interval is None:
+            return "not defined"
+        if self.rule.kind == "min-n":
+            return f"{self.value:,.0f}"
+        ends = "" if self.interval is None else " to ".join(map(_short, self.interval))
+        if self.value is None:
+            return ends
+        return f"{_short(self.value)} (95 % {ends})" if ends else _short(self.value)
+
+
+def _short(value: float) -> str:
+    return format_number(value) if abs(value) == float("inf") else format_short(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One metric of one run and method, with what its comparison with a baseline needs.
+
+    Attributes
+    ----------
+    evidence : Evidence
+    metric : str
+    scheme : Scheme
+    value : float or None
+        None where the metric is not defined, or only its bounds are known.
+    interval : (float, float) or None
+        95 % interval, or the bounds.
+    """
+
+    evidence: Evidence
+    metric: str
+    scheme: Scheme
+    value: float | None
+    interval: tuple[float, float] | None
+
+
+def measure(evidence: Evidence, metric: str, scheme: Scheme) -> Measurement:
+    """One metric with its interval; raises Unavailable where the evidence does not support the metric."""
+    found = score(evidence, metric, scheme)
+    if found.low is not None and found.high is not None:
+        return Measurement(evidence, metric, scheme, None, (found.low, found.high))
+    interval = metric_interval(evidence, metric, scheme)
+    ends = None if interval is None else (interval.low, interval.high)
+    return Measurement(evidence, metric, scheme, found.value, ends)
+
+
+def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False) -> RuleCheck:
+    """Whether a metric keeps to its limit.
+
+    Parameters
+    ----------
+    rule : Rule
+        Of kind "max" or "min".
+    measured : Measurement
+        Of the rule's metric.
+    significant : bool
+        Whether the rule is broken only if the whole interval is beyond the limit; without an interval the
+        value decides.
+    """
+    limit, reason = _limit_of(rule), ""
+    value, interval = measured.value, measured.interval
+    if value is None and interval is None:
+        held, reason = False, f"{get_metric(measured.metric).title} is not defined for these rows"
+    elif value is None and interval is not None:
+        # Known only between two bounds: held if both hold, unless only a clear breach counts.
+        worst = interval[0 if (rule.kind == "max") == significant else 1]
+        held, reason = _keeps(rule.kind, worst, limit), "known only between these bounds"
+    else:
+        held = _keeps(rule.kind, value or 0.0, limit)
+        if significant and not held and interval is not None:
+            held = _keeps(rule.kind, interval[0 if rule.kind == "max" else 1], limit)
+            reason = "beyond the limit, but not clearly" if held else ""
+    return _check(rule, measured.evidence, value, interval, held=held, reason=reason)
+
+
+def check_size(rule: Rule, evidence: Evidence) -> RuleCheck:
+    """Whether enough rows have a confidence and an outcome."""
+    n_used = evidence.n_used
+    return _check(rule, evidence, n_used, None, held=n_used >= _limit_of(rule), reason="")
+
+
+def check_no_worse(
+    rule: Rule, measured: Measurement, baseline: Measurement, *, significant: bool = False
+) -> RuleCheck:
+    """Whether a metric is at most so much worse than in the baseline.
+
+    Paired by question where the two share at least `MIN_COMMON_QUESTIONS` questions, otherwise on all rows of
+    each. A metric that is best at 0 is compared by its distance from 0, without an interval.
+
+    Parameters
+    ----------
+    rule : Rule
+        Of kind "worse-by".
+    measured, baseline : Measurement
+        Of the rule's metric.
+    significant : bool
+        Whether the rule is broken only if the whole interval of the difference is beyond the limit.
+    """
+    metric, limit = get_metric(measured.metric), _limit_of(rule)
+    if measured.value is None or baseline.value is None:
+        name = "the run" if measured.value is None else "the baseline"
+        # A baseline without a number cannot be fallen short of.
+        return _check(
+            rule,
+            measured.evidence,
+            None,
+            None,
+            held=measured.value is not None,
+            reason=f"{metric.title} has no value in {name}",
+        )
+    difference, interval, comparison = _how_much_worse(measured, baseline, metric.direction)
+    held = _keeps("max", difference, limit)
+    if significant and not held and interval is not None and _keeps("max", interval[0], limit):
+        held, comparison = True, f"beyond the limit, but not clearly; {comparison}"
+    return _check(rule, measured.evidence, difference, interval, held=held, reason=comparison)
+
+
+def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> RuleCheck:
+    """A rule that is broken because there is nothing to measure."""
+    nothing = (None, None)
+    return RuleCheck(
+        rule, run.file, run.label, method, *nothing, held=False, reason=reason, n_used=0, n_total=run.n_total
+    )
+
+
+def match_runs(runs: Sequence[Run], baseline: Sequence[Run]) -> list[tuple[Run, Run | None]]:
+    """Each run of the baseline with the run of the files that it is compared with, None where it is missing.
+
+    Runs match by their label, several of one label in their order. A single run is compared with the single
+    run of the baseline, whatever they are called.
+    """
+    if len(runs) == len(baseline) == 1:
+        return [(baseline[0], runs[0])]
+    waiting: dict[str, list[Run]] = {}
+    for run in runs:
+        waiting.setdefault(run.label, []).append(run)
+    return [(run, waiting[run.label].pop(0) if waiting.get(run.label) else None) for run in baseline]
+
+
+def check_present(run: Run, match: Run | None) -> RuleCheck:
+    """Whether a run of the baseline is in the files, too."""
+    if match is None:
+        return check_missing(Rule("present"), run, None, "in the baseline, but not in the files")
+    reason = "" if run.label == match.label else f"compared with {shorten(run.label)}"
+    nothing, n = (None, None, None), match.n_total
+    return RuleCheck(
+        Rule("present"), match.file, match.label, *nothing, held=True, reason=reason, n_used=n, n_total=n
+    )
+
+
+def _keeps(kind: RuleKind, value: float, limit: float) -> bool:
+    if kind == "max":
+        return value <= limit + ROUNDING_TOLERANCE
+    return value >= limit - ROUNDING_TOLERANCE
+
+
+def _limit_of(rule: Rule) -> float:
+    if rule.limit is None:
+        raise ValueError(f"the rule {rule.text!r} has no limit")
+    return rule.limit
+
+
+def _check(
+    rule: Rule,
+    evidence: Evidence,
+    value: float | None,
+    interval: tuple[float, float] | None,
+    *,
+    held: bool,
+    reason: str,
+) -> RuleCheck:
+    run, method = evidence.run, evidence.method.id
+    return RuleCheck(
+        rule, run.file, run.label, method, value, interval, held, reason, evidence.n_used, evidence.n_total
+    )
+
+
+def _how_much_worse(
+    measured: Measurement, baseline: Measurement, direction: Direction
+) -> tuple[float, tuple[float, float] | None, str]:
+    """How much worse (positive) than the baseline, with its interval, and how the two were compared."""
+    new, old = measured.value or 0.0, baseline.value or 0.0
+    if direction == "zero":
+        return abs(new) - abs(old), None, "distances from 0, on all rows of each"
+    sign = 1 if direction == "lower" else -1
+    try:
+        value, low, high, n = _paired(baseline, measured)
+    except Unavailable as reason:
+        ends = unpaired_difference_interval(new, measured.interval, old, baseline.interval)
+        value, comparison = new - old, f"on all rows of each: {as_clause(str(reason))}"
+    else:
+        ends, comparison = (low, high), f"paired on {plural(n, 'question')}"
+    if sign < 0 and ends is not None:
+        ends = (-ends[1], -ends[0])
+    # Two infinite values are equally bad.
+    worse = 0.0 if math.isnan(value) else sign * value
+    return worse, ends, comparison
+
+
+def _paired(baseline: Measurement, measured: Measurement) -> tuple[float, float, float, int]:
+    """New − old on the common questions, its interval, and the number of questions."""
+    sides = baseline.evidence, measured.evidence
+    first, second = sides
+    if not isinstance(first, AnswerEvidence) or not isinstance(second, AnswerEvidence):
+        raise Unavailable("Token-level runs keep sums only.")
+    found = paired_difference([(first, second)], measured.metric, measured.scheme)
+    if found.n_questions < MIN_COMMON_QUESTIONS:
+        raise Unavailable(f"Only {plural(found.n_questions, 'question')} in common.")
+    return found.value, found.low, found.high, found.n_questions
+
+
+def gate_summary(checks: Sequence[RuleCheck]) -> str:
+    """The result in a sentence: "2 of 6 checks failed.", "All 6 checks passed.", "Nothing was checked."."""
+    n_broken = sum(not check.held for check in checks)
+    if not checks:
+        return "Nothing was checked."
+    if n_broken:
+        return f"{n_broken:,} of {plural(len(checks), 'check')} failed."
+    return "The check passed." if len(checks) == 1 else f"All {len(checks):,} checks passed."

@@ -1,0 +1,237 @@
+"""The verb `gate`: exit codes, the keys that scripts depend on, and its formats as their readers see them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from app_server import ROOT
+from calib_core.cli.commands.gate import OUTPUT_FORMATS
+from calib_core.readers import FORMATS
+from core.cli_calls import BAD, GOOD, NOTHING, Call, write
+from predictions import choices, quiz, write_csv, write_jsonl
+
+KEYS = {"rule", "run", "method", "value", "limit", "interval", "held"}
+GUIDE = (ROOT / "docs" / "recipes" / "gate.md").read_text(encoding="utf-8")
+EVIL = "red\x07 <b>|x|</b> @all\u202e ![i](http://x.example) & \ufffe"
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "new.csv", quiz(300))
+
+
+def test_held_and_broken(call: Call, new: Path) -> None:
+    words = ("--method", "given", "--max", "ece=.9", "--min", "accuracy=.1", "--min-n", "300")
+    held = call("gate", new, *words, "--json")
+    assert (held.code, held.err) == (0, "")
+    assert [element["rule"] for element in held.elements] == ["max ece=0.9", "min accuracy=0.1", "min-n 300"]
+    for element in held.elements:
+        assert element.keys() >= KEYS
+        assert (element["run"], element["method"], element["held"]) == ("new", "given", True)
+    ece = held.elements[0]
+    (scored,) = call("score", new, "--method", "given", "--metric", "ece", "--json").elements
+    assert (ece["value"], ece["interval"], ece["limit"]) == (scored["value"], scored["interval"], 0.9)
+    broken = call("gate", new, *words, "--max", "brier=.01", "--format", "json")
+    assert broken.code == 1
+    assert [element["held"] for element in broken.elements] == [True, False, True, True]
+    assert call("gate", new, "--method", "given", "--min-n", "301").code == 1
+
+
+def test_every_usable_method_is_checked(call: Call, new: Path) -> None:
+    everything = call("gate", new, "--max", "ece=.5", "--json").elements
+    assert {element["method"] for element in everything} == {"given", "verbal"}
+    one = call("gate", new, "--max", "ece=.5", "--method", "verbal", "--json").element
+    assert one["method"] == "verbal"
+
+
+def test_only_what_is_clear_breaks_with_significant(call: Call, new: Path) -> None:
+    (scored,) = call("score", new, "--method", "given", "--metric", "ece", "--json").elements
+    for limit, code in ((scored["value"] - 1e-6, 0), (scored["interval"][0] - 1e-6, 1)):
+        words = ("gate", new, "--method", "given", "--max", f"ece={limit}")
+        assert call(*words).code == 1
+        assert call(*words, "--significant").code == code
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "Give at least one rule"),
+        (("--max", "ece"), "--max: expected METRIC=NUMBER"),
+        (("--max", "ece=nan"), "--max: expected METRIC=NUMBER"),
+        (("--min", "=.5"), "--min: expected METRIC=NUMBER"),
+        (("--max", "ECE=.5"), "There is no metric 'ECE'"),
+        (("--worse-by", "ece=.1"), "--worse-by needs --baseline"),
+        (("--baseline", "gone.csv", "--worse-by", "ece=-1"), "a number of 0 or more"),
+        (("--max", "ece=.5", "--format", "html"), "--format: expected one of text, markdown"),
+        (("--max", "ece=.5", "--format", "text", "--format", "junit"), "one output format"),
+        (("--max", "full_ece=.5"), "full_ece by given is not available"),
+        (("--max", "ece=.5", "--method", "p_true"), "p_true is not available"),
+        (("--max", "ece=.5", "--baseline", "gone.csv"), "gone.csv"),
+    ],
+)
+def test_what_is_refused(call: Call, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    path = write(tmp_path, "run.csv", GOOD)
+    answer = call("gate", path, *words, "--json")
+    assert answer.code == 2
+    assert message in answer.err
+    if "--format" not in words:
+        assert call("gate", path, *words, "--format", "json").out == answer.out
+
+
+def test_the_worst_code_wins(call: Call, tmp_path: Path, new: Path) -> None:
+    bad, gone, nothing = (
+        write(tmp_path, "bad.csv", BAD),
+        tmp_path / "gone.csv",
+        write(tmp_path, "no.csv", NOTHING),
+    )
+    rule = ("--min-n", "1000", "--json")
+    for paths, code in (([new], 1), ([new, gone], 2), ([nothing], 2), ([bad, gone, new], 3)):
+        answer = call("gate", *paths, *rule)
+        assert answer.code == code
+        assert isinstance(answer.elements, list)
+    assert call("gate", new, "--baseline", bad).code == 3
+    assert call("gate", bad, "--min-n", "2", "--skip-bad-rows").code == 0
+
+
+def test_a_metric_without_a_value_breaks_its_rule(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "right.csv", "confidence,correct\n0.9,1\n0.8,1\n")
+    answer = call("gate", path, "--min", "auroc=.5", "--json")
+    assert answer.code == 1
+    assert (answer.element["value"], answer.element["held"]) == (None, False)
+    assert "is not defined" in answer.element["reason"]
+
+
+def test_a_run_of_missing_values_breaks_every_rule(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "quiz.csv", "model,confidence,correct\nm1,0.5,1\nm2,,0\n")
+    answer = call("gate", path, "--max", "ece=.9", "--min-n", "1", "--json")
+    assert answer.code == 1
+    assert [(element["run"], element["method"], element["held"]) for element in answer.elements] == [
+        ("m1", "given", True),
+        ("m1", "given", True),
+        ("m2", None, False),
+        ("m2", None, False),
+    ]
+
+
+def test_a_baseline_is_compared_question_by_question(call: Call, tmp_path: Path, new: Path) -> None:
+    rows = quiz(300)
+    old = write_csv(
+        tmp_path / "old.csv", [{**row, "correct": int(at % 3 > 0)} for at, row in enumerate(rows)]
+    )
+    words = ("--method", "given", "--worse-by", "accuracy=.01", "--json")
+    present, check = call("gate", new, "--baseline", old, *words).elements
+    assert (present["rule"], present["held"], present["reason"]) == ("present", True, "compared with old")
+    difference = sum(at % 3 > 0 for at in range(300)) / 300 - sum(row["correct"] for row in rows) / 300
+    assert check["value"] == pytest.approx(difference)
+    assert (check["held"], check["reason"]) == (difference <= 0.01, "paired on 300 questions")
+    assert call("gate", new, "--baseline", new, "--worse-by", "ece=0", "--worse-by", "brier=0").code == 0
+
+
+def test_a_run_or_method_that_is_gone_breaks(call: Call, tmp_path: Path) -> None:
+    both = write_csv(tmp_path / "both.csv", [*quiz(40, model="red"), *quiz(40, model="green", seed=6)])
+    one = write_csv(tmp_path / "one.csv", quiz(40, model="red"))
+    answer = call("gate", one, "--baseline", both, "--json")
+    assert answer.code == 1
+    assert [(element["run"], element["held"]) for element in answer.elements] == [
+        ("red", True),
+        ("green", False),
+    ]
+    assert call("gate", both, "--baseline", one).code == 0
+    rows = [{key: row[key] for key in ("id", "confidence", "correct")} for row in quiz(40)]
+    bare = write_csv(tmp_path / "bare.csv", rows)
+    answer = call("gate", bare, "--baseline", one, "--worse-by", "brier=1", "--json")
+    gone = [element for element in answer.elements if not element["held"]]
+    assert (answer.code, [element["method"] for element in gone]) == (1, ["verbal"])
+
+
+def evil_runs(folder: Path) -> Path:
+    return write_csv(folder / "evil.csv", quiz(40, model=EVIL))
+
+
+def test_markdown_shows_text_of_files_literally(call: Call, tmp_path: Path) -> None:
+    answer = call(
+        "gate", evil_runs(tmp_path), "--max", "ece=.001", tmp_path / "gone.csv", "--format", "markdown"
+    )
+    assert answer.code == 2
+    assert answer.out.startswith("**Calib: 2 of 2 checks failed.**\n")
+    assert "- gone.csv cannot be opened" in answer.out
+    rows = [line for line in answer.out.splitlines() if "red" in line]
+    assert len(rows) == 2
+    for line in rows:
+        assert len(re.findall(r"(?<!\\)\|", line)) == 7
+        assert not re.search(r"(?<!\\)[<>@`]|(?<!\\)\[|\x07|\u202e", line)
+
+
+def test_long_markdown_is_cut_with_broken_rules_first(call: Call, tmp_path: Path) -> None:
+    rows = [{"model": f"m{at}", "confidence": 0.9, "correct": int(at != 119)} for at in range(120)]
+    answer = call(
+        "gate", write_csv(tmp_path / "many.csv", rows), "--min", "accuracy=1", "--format", "markdown"
+    )
+    assert answer.out.startswith("**Calib: 1 of 120 checks failed.**")
+    assert "m119" in answer.out.splitlines()[4]
+    assert "… and 20 more, 0 of them failed." in answer.out
+
+
+def test_junit_has_the_shape_that_its_readers_expect(call: Call, tmp_path: Path) -> None:
+    words = ("--max", "ece=.001", "--min-n", "5", tmp_path / "gone.csv", "--format", "junit")
+    root = ET.fromstring(call("gate", evil_runs(tmp_path), *words).out)  # noqa: S314  just written
+    (suite,) = root
+    assert (root.tag, suite.tag) == ("testsuites", "testsuite")
+    cases = list(suite)
+    assert {case.tag for case in cases} == {"testcase"}
+    for case in cases:
+        assert {"name", "classname", "time"} <= case.attrib.keys()
+        assert [part.tag for part in case] in (["failure"], ["error"], ["system-out"])
+    for element in (root, suite):
+        counts = [int(element.attrib[name]) for name in ("tests", "failures", "errors")]
+        assert (
+            counts
+            == [len(cases), len(suite.findall("*/failure")), len(suite.findall("*/error"))]
+            == [5, 2, 1]
+        )
+    for part in suite.findall("*/failure"):
+        assert part.attrib["message"] == part.text
+        assert part.attrib["type"]
+    assert "<b>|x|</b>" in cases[0].attrib["classname"]
+    assert "gone.csv" in suite.findall("*/error")[0].attrib["message"]
+
+
+def test_what_is_printed(call: Call, new: Path) -> None:
+    answer = call("gate", new, "--method", "given", "--max", "ece=.001", "--min-n", "5", "--metric", "ece")
+    lines = answer.out.splitlines()
+    assert lines[-1] == "1 of 2 checks failed."
+    assert [word in lines[4] for word in ("FAILED", "ECE ≤ 0.001", "95 %")] == [True] * 3
+    assert "--metric has no effect" in answer.err
+
+
+def test_the_files_format_can_be_given_beside_the_outputs(call: Call, new: Path) -> None:
+    assert not set(OUTPUT_FORMATS) & set(FORMATS)
+    assert call("gate", new, "--max", "ece=1", "--format", "table", "--format", "junit").out.startswith(
+        "<testsuites"
+    )
+    refused = call("gate", new, "--max", "ece=1", "--format", "npz")
+    assert refused.code == 2
+
+
+def test_metrics_of_distributions_are_checked_where_a_method_gives_one(call: Call, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "choices.jsonl", choices(60))
+    answer = call("gate", path, "--max", "nll=9", "--json")
+    assert (answer.code, {element["method"] for element in answer.elements}) == (
+        0,
+        {"choice_softmax", "choice_length_normalised"},
+    )
+
+
+def test_the_commands_of_the_guide_run(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_csv(tmp_path / "predictions.csv", quiz(300))
+    write_csv(tmp_path / "baseline.csv", quiz(300))
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^ *calib (gate [^>\n]+)", GUIDE, re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        assert call(*shlex.split(command)).code == 0

@@ -1,0 +1,80 @@
+"""The verb `threshold`: the keys that scripts depend on, what is refused, and the printed words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.cli_calls import BAD, GOOD, Call, write
+
+KEYS = {"run", "method", "threshold", "answered", "accuracy", "accuracy_low", "n_answered", "guaranteed"}
+
+
+def blocks(*parts: tuple[float, int, int]) -> str:
+    """A table of rows in blocks of (confidence, rows, right ones among them)."""
+    lines = [f"{value},{int(at < right)}" for value, rows, right in parts for at in range(rows)]
+    return "\n".join(("confidence,correct", *lines, ""))
+
+
+def test_a_guaranteed_threshold_and_the_empirical_one(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "run.csv", blocks((0.95, 200, 196), (0.8, 100, 77), (0.3, 100, 20)))
+    answer = call("threshold", path, "--accuracy", "0.9", "--confidence", "0.95", "--json")
+    element = answer.element
+    assert (answer.code, answer.err) == (0, "")
+    assert {*KEYS, "empirical"} <= element.keys()
+    assert (element["threshold"], element["guaranteed"], element["reason"]) == (0.95, True, None)
+    assert (element["answered"], element["accuracy"], element["n_answered"]) == (0.5, 0.98, 200)
+    assert 0.9 <= element["accuracy_low"] < 0.98
+    empirical = element["empirical"]
+    assert (empirical["threshold"], empirical["n_answered"]) == (0.8, 300)
+    assert empirical["accuracy_low"] < 0.9 < empirical["accuracy"]
+    laxer = call("threshold", path, "--accuracy", ".85", "--json").element
+    assert (laxer["threshold"], laxer["n_answered"]) == (0.8, 300)
+
+
+def test_none_is_no_error_and_has_its_reason(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "run.csv", blocks((0.95, 200, 100)))
+    answer = call("threshold", path, "--json")
+    element = answer.element
+    assert answer.code == 0
+    assert [element[key] for key in ("threshold", "answered", "accuracy", "accuracy_low", "n_answered")] == [
+        None
+    ] * 5
+    assert (element["guaranteed"], element["empirical"]) == (False, None)
+    assert "200 most confident answers 50.0 % are right" in element["reason"]
+    few = call("threshold", write(tmp_path, "few.csv", GOOD), "--json").element
+    assert (few["guaranteed"], few["empirical"]["n_answered"]) == (False, 1)
+    assert "4 questions are too few" in few["reason"]
+
+
+def test_repeated_questions_are_counted_once(call: Call, tmp_path: Path) -> None:
+    rows = "".join(f"q{at // 10}t{at % 10},q{at // 10},0.9,1\n" for at in range(400))
+    path = write(tmp_path, "trials.csv", f"id,trial_of,confidence,correct\n{rows}")
+    element = call("threshold", path, "--json").element
+    assert element["guaranteed"] is False
+    assert "40 different questions are too few" in element["reason"]
+
+
+@pytest.mark.parametrize("words", [("--accuracy", "0"), ("--accuracy", "1"), ("--confidence", "95")])
+def test_what_cannot_be_guaranteed_is_refused(call: Call, tmp_path: Path, words: tuple[str, ...]) -> None:
+    answer = call("threshold", write(tmp_path, "run.csv", GOOD), *words, "--json")
+    assert (answer.code, answer.elements) == (2, [])
+    assert f"{words[0]}: expected a number between 0 and 1" in answer.err
+
+
+def test_sums_have_no_threshold(call: Call) -> None:
+    answer = call("threshold", Path(__file__).parents[3] / "data" / "code-gpt.sums.parquet", "--json")
+    assert (answer.code, answer.elements) == (2, [])
+    assert "token-level runs keep sums only" in answer.err
+
+
+def test_what_is_printed(call: Call, tmp_path: Path) -> None:
+    good = write(tmp_path, "run.csv", blocks((0.95, 200, 196), (0.3, 200, 20)))
+    answer = call("threshold", good, "--labels", "all")
+    assert "Answer when confidence ≥ 0.95: 50.0 % answered, accuracy 98.0 %, on new questions" in answer.out
+    assert "Without a guarantee, confidence ≥ 0.95 reaches 98.0 % on these rows" in answer.out
+    assert "--labels has no effect" in answer.err
+    everything = call("threshold", good, "--accuracy", ".45").out
+    assert "Every question can be answered: accuracy 54.0 %" in everything
+    assert call("threshold", write(tmp_path, "bad.csv", BAD)).code == 3

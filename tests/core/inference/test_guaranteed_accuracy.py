@@ -1,0 +1,151 @@
+"""A guaranteed threshold is the last of a fixed sequence that passes an exact test."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+from calib_core.inference.guaranteed_accuracy import (
+    MIN_ANSWERED,
+    AccuracyTest,
+    RepeatedAnswers,
+    clopper_pearson_low,
+)
+
+
+def tail(least: int, n: int, share: Fraction) -> Fraction:
+    """Probability of at least so many successes among n."""
+    return sum(
+        (comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(least, n + 1)), start=Fraction(0)
+    )
+
+
+@pytest.mark.parametrize(("n_correct", "n"), [(1, 1), (3, 7), (59, 60), (60, 60), (45, 50)])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_bound_is_where_so_many_successes_become_unlikely(
+    n_correct: int, n: int, confidence: float
+) -> None:
+    low = clopper_pearson_low(n_correct, n, confidence)
+    assert float(tail(n_correct, n, Fraction(low))) == pytest.approx(1 - confidence, rel=1e-9)
+
+
+def test_no_success_bounds_nothing() -> None:
+    assert clopper_pearson_low(0, 10, 0.95) == 0
+
+
+def steps(*blocks: tuple[int, int], confidence: float = 0.95) -> AccuracyTest:
+    """Steps of (rows, right ones among them), the most confident first."""
+    n, right = np.cumsum(np.array(blocks), axis=0).T
+    return AccuracyTest(n, right, confidence)
+
+
+def test_the_sequence_ends_at_the_first_failure() -> None:
+    good, bad, better = (100, 100), (100, 60), (1_000, 1_000)
+    assert steps(good, good, good).guaranteed_step(0.9) is not None
+    passed = steps(good, bad, better).guaranteed_step(0.9)
+    assert passed is not None
+    assert passed.step == 0
+    assert clopper_pearson_low(1_160, 1_200, 0.95) > 0.9
+    assert steps(bad, better).guaranteed_step(0.9) is None
+
+
+def test_the_last_step_that_passes_is_the_one_by_brute_force() -> None:
+    random = np.random.default_rng(3)
+    for n in (50, 73, 400, 1_001):
+        chance = np.sort(random.beta(8, 1, n))[::-1]
+        right = (random.random(n) < chance).astype(int)
+        found = steps(*((1, int(one)) for one in right)).guaranteed_step(0.8)
+        expected = None
+        for part in range(1, 21):
+            size = -(-n * part // 20)
+            if size < 50:
+                continue
+            if tail(int(right[:size].sum()), size, Fraction(4, 5)) > Fraction(1, 20):
+                break
+            expected = size - 1
+        assert (found and found.step) == expected
+
+
+def test_ties_are_answered_together() -> None:
+    found = steps((300, 290), (200, 190)).guaranteed_step(0.9)
+    assert found is not None
+    assert found.step == 1
+    only = steps((60, 60)).guaranteed_step(0.9)
+    assert only is not None
+    assert only.accuracy_low == pytest.approx(0.05 ** (1 / 60))
+
+
+@pytest.mark.parametrize(("target", "least"), [(0.5, 50), (0.9, 50), (0.95, 59), (0.99, 299)])
+def test_the_grid_starts_where_a_test_can_pass(target: float, least: int) -> None:
+    assert steps((1, 1)).first_grid_size(target) == least
+    all_right = [(1, 1)] * (least - 1)
+    assert steps(*all_right).guaranteed_step(target) is None
+    assert f"at least {least}" in (steps(*all_right).too_few_reason(target) or "")
+    enough = steps(*all_right, (1, 1))
+    assert enough.too_few_reason(target) is None
+    assert enough.guaranteed_step(target) is not None
+
+
+def repeated(answers: np.ndarray) -> AccuracyTest:
+    """Trials of questions, all equally confident: outcomes of shape (questions, trials)."""
+    n_questions, trials = answers.shape
+    question = np.repeat(np.arange(n_questions), trials)
+    rows = RepeatedAnswers(np.zeros(question.size, np.intp), answers.ravel().astype(bool), question)
+    return AccuracyTest(np.array([question.size]), np.array([answers.sum()]), 0.95, rows)
+
+
+def test_the_expected_wealth_at_the_target_is_one() -> None:
+    target, n_questions = 0.75, 6
+    for trials in (np.array([[1, 1], [0, 0]]), np.array([[1, 1], [1, 0]])):
+        # Right with a chance of 3/4: both trials or none, or one of them always right.
+        chances = np.array([0.75, 0.25]) if trials[1, 0] == 0 else np.array([0.5, 0.5])
+        expected = 0.0
+        for drawn in product((0, 1), repeat=n_questions):
+            test = repeated(trials[list(drawn)])
+            assert test.repeated is not None
+            wealth = test._wealth(test.repeated.scores(0, target), target, n_questions)
+            assert wealth >= 0
+            expected += float(np.prod(chances[list(drawn)])) * wealth
+        assert expected == pytest.approx(1, abs=1e-9)
+
+
+def test_repeating_a_question_is_no_more_evidence() -> None:
+    one, five = np.ones((60, 1)), np.ones((60, 5))
+    low, same = (repeated(answers).accuracy_low(0) for answers in (one, five))
+    assert same == pytest.approx(low)
+    independent = steps((300, 300)).accuracy_low(0)
+    assert same < independent
+
+
+def test_a_bound_from_repeated_questions_is_tighter_where_trials_differ() -> None:
+    random = np.random.default_rng(4)
+    alike = np.repeat(random.random((400, 1)) < 0.95, 5, axis=1)
+    apart = np.stack([random.permutation(column) for column in alike.T], axis=1)
+    test = repeated(apart)
+    low = test.accuracy_low(0)
+    assert repeated(alike).accuracy_low(0) < low < apart.mean()
+    found = test.guaranteed_step(0.9)
+    assert found is not None
+    assert found.accuracy_low == pytest.approx(low, abs=1e-9)
+    below, above = (test.guaranteed_step(low + shift) for shift in (-1e-6, 1e-6))
+    assert below is not None
+    assert above is None
+
+
+def test_few_questions_are_too_few_however_often_they_are_asked() -> None:
+    test = repeated(np.ones((MIN_ANSWERED - 1, 40)))
+    assert test.guaranteed_step(0.9) is None
+    assert "49 different questions are too few" in (test.too_few_reason(0.9) or "")
+    assert repeated(np.ones((MIN_ANSWERED, 2))).guaranteed_step(0.9) is not None
+    assert repeated(np.ones((60, 2))).first_grid_size(0.99) > 299
+
+
+@pytest.mark.parametrize("target", [1e-9, 0.5, 1 - 1e-9])
+def test_extreme_targets_have_an_answer(target: float) -> None:
+    found = repeated(np.ones((60, 2))).guaranteed_step(target)
+    assert (found is None) == (target > 0.9)
+    assert (steps((60, 60)).guaranteed_step(target) is None) == (target > 0.9)
