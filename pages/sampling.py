@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -51,10 +50,15 @@ from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
-from pages.state.url import UrlState, parse_whole_number
+from pages.state.url import UrlState
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
-from pages.widgets.number_list_input import NumberListSpec, number_list_input
+from pages.widgets.number_inputs import (
+    NumberListSpec,
+    decimal_input,
+    number_list_input,
+    whole_number_input,
+)
 from pages.widgets.pickers import pick_method_options, pick_run, usual_run
 from pages.widgets.shell import shell
 from pages.widgets.summary import (
@@ -142,15 +146,23 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     sizes = _sizes_input(url_state, _default_sizes_text(run, answers))
     left, right = st.columns(2)
     with left:
-        repeats = _whole_number_input(
+        repeats = whole_number_input(
             url_state, "repeats", "Repeats", (100, 1, MAX_REPEATS), "How many subsets of each size are drawn."
         )
     with right:
-        seed = _whole_number_input(
+        seed = whole_number_input(
             url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same subsets."
         )
     options = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
-    tolerance = _tolerance_input(url_state)
+    tolerance = decimal_input(
+        url_state,
+        "within",
+        "Enough: Brier within ±",
+        (BRIER_TOLERANCE, 0.000001, 0.999999),
+        "N' is enough if the 95 % interval of the paired difference from the largest N' that is not greyed "
+        "lies within this tolerance.",
+        step=0.001,
+    )
     return SamplingChoice(run, answers, metric, SamplingPlan(sizes, repeats, seed), options, tolerance)
 
 
@@ -183,62 +195,6 @@ def _default_sizes_text(run: LoadedRun, answers: AnswerRun) -> str:
         return ", ".join(map(str, subsample_sizes(codes.n_samples, codes.usable_rows).sizes))
     except Unavailable:  # the page gives the reason in place of the figure
         return ""
-
-
-def _whole_number_input(
-    url_state: UrlState, key: str, label: str, limits: tuple[int, int, int], help_: str
-) -> int:
-    """Draw a whole-number field and return its number; `limits` holds the default, minimum and maximum."""
-    default, minimum, maximum = limits
-    text = url_state.pick(key, None, str(default))
-    parsed = parse_whole_number(text, minimum, maximum)
-    number = default if parsed is None else parsed
-    _store_value(url_state, key, str(number), str(default), valid=parsed is not None)
-    url_state.set_widget(f"{key}_typed", number)
-    st.number_input(
-        label, minimum, maximum, key=f"{key}_typed", step=1, help=help_, on_change=_on_number, args=(key, "d")
-    )
-    return number
-
-
-def _tolerance_input(url_state: UrlState) -> float:
-    """Draw the field of the tolerance within which two Brier scores count as equal."""
-    default = f"{BRIER_TOLERANCE:g}"
-    text = url_state.pick("within", None, default)
-    valid = re.fullmatch(r"0?\.\d{1,6}", text) is not None and float(text) > 0
-    number = float(text) if valid else BRIER_TOLERANCE
-    _store_value(
-        url_state, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, valid=valid
-    )
-    url_state.set_widget("within_typed", number)
-    st.number_input(
-        "Enough: Brier within ±",
-        0.000001,
-        0.999999,
-        key="within_typed",
-        step=0.001,
-        format="%g",
-        on_change=_on_number,
-        args=("within", ".6f"),
-        help="N' is enough if the 95 % interval of the paired difference from the largest N' that is not "
-        "greyed lies within this tolerance.",
-    )
-    return number
-
-
-def _store_value(url_state: UrlState, key: str, value: str, default: str, *, valid: bool) -> None:
-    """Remember a control's value; an invalid one from a link is noted as rejected."""
-    if not valid and url_state.url_changed and key in url_state.url:
-        url_state.rejected[key] = url_state.url[key]
-    url_state.set_widget(key, value)
-    url_state.remember(key, value, default)
-
-
-def _on_number(key: str, number_format: str) -> None:
-    """Write a typed number as the address has it."""
-    st.session_state[key] = format(st.session_state[f"{key}_typed"], number_format).rstrip(
-        "0" if "f" in number_format else ""
-    )
 
 
 def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:

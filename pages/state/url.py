@@ -62,6 +62,7 @@ URL_KEYS = (
     "repeats",
     "seed",
     "within",
+    "tolerance",
     "threshold",
     "wanted",
     "by",

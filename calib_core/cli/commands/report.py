@@ -18,6 +18,7 @@ from calib_core.cli.options import (
     LabelsOption,
     MetricOption,
     RenormaliseOption,
+    ToleranceOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -25,6 +26,7 @@ from calib_core.cli.runner import CommandRequest, Runner, input_paths
 from calib_core.cli.terminal import progress_bar
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, CalibError, Refused
+from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHOD_IDS
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
@@ -111,13 +113,17 @@ def report(  # noqa: PLR0913  one parameter an option
     pages: PageOption = None,
     runs: RunOption = None,
     question_bin: QuestionBinOption = None,
+    tolerance: ToleranceOption = DEFAULT_TOLERANCE,
 ) -> int:
     """Write a report: one HTML file with figures, tables, recipes and checksums.
 
     The report works offline and can be printed. Files that are parts of one evaluation are one run.
     """
     runner = Runner()
-    scheme, options = Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
+    scheme = Scheme(binning, n_bins)
+    options = MethodOptions(
+        renormalise, labels, unparseable, None if tolerance == DEFAULT_TOLERANCE else tolerance
+    )
     request = CommandRequest.from_options(methods, metrics, scheme, options)
     settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin)
     elements: list[JsonElement] = []
