@@ -76,6 +76,7 @@ URL_KEYS = (
     "against",
     "common",
     "unanswered",
+    "judged",
     "sort",
     "every",
     "alone",
