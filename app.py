@@ -23,7 +23,7 @@ from calib_core.results.view_caption import ViewCaption, bins_caption, method_ti
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
 from pages.state.markdown import escape_markdown
-from pages.state.runs import LoadedRun
+from pages.state.runs import LoadedRun, judged_with
 from pages.state.uploads import server_lifespan
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.figure import page_theme
@@ -74,7 +74,7 @@ MIN_RUNS_TO_SEARCH: Final = 6
 def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
     """Return the overview of all runs, computed once."""
     return cached_result(
-        ("overview", *((run.id, run.title, run.file.stamp) for run in runs)),
+        ("overview", judged_with(runs), *((run.id, run.title, run.file.stamp) for run in runs)),
         lambda: summarise_runs({run.title: tuple(run.report.survey.usable.values()) for run in runs}),
         max_results=MAX_LARGE_RESULTS,  # it holds the runs themselves
     )
@@ -224,7 +224,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
     )
     if clicked is not None:
         run = next(run for run in runs if run.title == clicked.run)
-        query = {"run": run.id, "method": clicked.method, **_url_values("good")}
+        query = {"run": run.id, "method": clicked.method, **_url_values("good", "tolerance")}
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 

@@ -346,9 +346,9 @@ def open_accepted_diagram(runs: Sequence[LoadedRun]) -> None:
 
 
 def _diagram_query(run: LoadedRun) -> dict[str, str]:
-    """Return the address of a run's diagram, which keeps the decisions on bad rows."""
-    good = st.query_params.get("good", "")
-    return {"run": run.id, **({"good": good} if good else {})}
+    """Return the address of a run's diagram, which keeps the decisions on bad rows and the tolerance."""
+    kept = {key: value for key in ("good", "tolerance") if (value := st.query_params.get(key, ""))}
+    return {"run": run.id, **kept}
 
 
 def show_next_steps(

@@ -41,7 +41,7 @@ from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import LoadedFile, data_folder
 from pages.state.markdown import escape_markdown
 from pages.state.report_progress import ReportProgress
-from pages.state.runs import LoadedRun, file_id
+from pages.state.runs import LoadedRun, file_id, judged_with
 from pages.state.url import UrlState, encode_ids, parse_whole_number
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
@@ -125,11 +125,11 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),
         tuple(id_ for id_ in titles if id_ in selected),
-        settings_from_url(url_state),
+        settings_from_url(url_state, judged_with(runs)),
     )
 
 
-def settings_from_url(url_state: UrlState) -> ReportSettings:
+def settings_from_url(url_state: UrlState, tolerance: float | None) -> ReportSettings:
     """Return the settings of the other pages, with the selected bin; invalid values count as not chosen."""
     held = url_state.initial
     method, metric, bins = held.get("method", ""), held.get("metric", ""), held.get("m", "")
@@ -146,6 +146,7 @@ def settings_from_url(url_state: UrlState) -> ReportSettings:
             {"yes": True, "no": False}.get(held.get("renormalise", "")),
             cast("Labels", labels if labels in LABEL_TITLES else "top"),
             cast("UnparseableRule", unparseable if unparseable in UNPARSEABLE_TITLES else "own"),
+            tolerance,
         ),
         parse_whole_number(held.get("bin", ""), 1, MAX_BINS),
     )

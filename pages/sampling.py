@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -54,8 +53,12 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
-from pages.widgets.number_inputs import on_number, store_value, whole_number_input
-from pages.widgets.number_list_input import NumberListSpec, number_list_input
+from pages.widgets.number_inputs import (
+    NumberListSpec,
+    decimal_input,
+    number_list_input,
+    whole_number_input,
+)
 from pages.widgets.pickers import pick_method_options, pick_run, usual_run
 from pages.widgets.shell import shell
 from pages.widgets.summary import (
@@ -151,7 +154,15 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
             url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same subsets."
         )
     options = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
-    tolerance = _tolerance_input(url_state)
+    tolerance = decimal_input(
+        url_state,
+        "within",
+        "Enough: Brier within ±",
+        (BRIER_TOLERANCE, 0.000001, 0.999999),
+        "N' is enough if the 95 % interval of the paired difference from the largest N' that is not greyed "
+        "lies within this tolerance.",
+        step=0.001,
+    )
     return SamplingChoice(run, answers, metric, SamplingPlan(sizes, repeats, seed), options, tolerance)
 
 
@@ -184,31 +195,6 @@ def _default_sizes_text(run: LoadedRun, answers: AnswerRun) -> str:
         return ", ".join(map(str, subsample_sizes(codes.n_samples, codes.usable_rows).sizes))
     except Unavailable:  # the page gives the reason in place of the figure
         return ""
-
-
-def _tolerance_input(url_state: UrlState) -> float:
-    """Draw the field of the tolerance within which two Brier scores count as equal."""
-    default = f"{BRIER_TOLERANCE:g}"
-    text = url_state.pick("within", None, default)
-    valid = re.fullmatch(r"0?\.\d{1,6}", text) is not None and float(text) > 0
-    number = float(text) if valid else BRIER_TOLERANCE
-    store_value(
-        url_state, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, valid=valid
-    )
-    url_state.set_widget("within_typed", number)
-    st.number_input(
-        "Enough: Brier within ±",
-        0.000001,
-        0.999999,
-        key="within_typed",
-        step=0.001,
-        format="%g",
-        on_change=on_number,
-        args=("within", ".6f"),
-        help="N' is enough if the 95 % interval of the paired difference from the largest N' that is not "
-        "greyed lies within this tolerance.",
-    )
-    return number
 
 
 def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:

@@ -26,7 +26,7 @@ from calib_core.results.tour import (
 from calib_core.results.view_caption import view_caption
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
-from pages.state.runs import LoadedRun, cached_measure
+from pages.state.runs import LoadedRun, cached_measure, judged_with
 from pages.state.url import UrlState
 from pages.widgets.export import Export, make_file_stem
 from pages.widgets.figure import show_figure
@@ -106,7 +106,7 @@ def cached_step(choice: TourChoice) -> TourStep:
     """
     sources = tuple((run.id, run.title, run.file.stamp) for run in choice.runs)
     return cached_result(
-        ("tour", choice.kind, choice.subject.run, choice.subject.method, sources),
+        ("tour", choice.kind, choice.subject.run, choice.subject.method, judged_with(choice.runs), sources),
         lambda: tour_step(
             choice.kind, choice.subject, cached_measure({run.report.run: run for run in choice.runs})
         ),

@@ -23,6 +23,7 @@ from calib_core.cli.options import (
     OnOption,
     RowsOption,
     SkipBadRowsOption,
+    TogetherOption,
     WideOption,
 )
 from calib_core.cli.terminal import progress_bar
@@ -48,6 +49,8 @@ class InputFiles:
         Whether bad rows are left out; otherwise a file that has any is not loaded.
     gold : Path or None
         A table of right answers, for files that hold none.
+    together : bool
+        Whether plain tables with the same columns are parts of one run.
     """
 
     paths: tuple[Path, ...]
@@ -55,6 +58,7 @@ class InputFiles:
     options: ReadOptions = AS_IT_LIES
     skip_bad_rows: bool = False
     gold: Path | None = None
+    together: bool = False
 
     @classmethod
     def from_options(  # noqa: PLR0913  one parameter an option
@@ -69,6 +73,7 @@ class InputFiles:
         missing: MissingOption = None,
         gold: GoldOption = None,
         on: OnOption = "",
+        together: TogetherOption = False,
     ) -> InputFiles:
         """Builds the object from the options as typed.
 
@@ -80,7 +85,7 @@ class InputFiles:
         columns = _parse_pairs(column_mappings or (), "--map", "COLUMN=NAME")
         patterns = _parse_pairs(wide or (), "--wide", '"*SUFFIX=NAME"')
         options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on)
-        return cls(tuple(files), format_id, options, skip_bad_rows, gold)
+        return cls(tuple(files), format_id, options, skip_bad_rows, gold, together)
 
     def read(
         self,

@@ -172,18 +172,10 @@ class Runner:
         self._file_names = sorted(names.values(), key=len, reverse=True)
         yield from names.items()
 
-    def runs(self, input_files: InputFiles, *, together: bool = False) -> Iterator[Run]:
-        """Yields every usable run; prints why a file cannot be used.
-
-        Parameters
-        ----------
-        input_files : InputFiles
-            The files, and how they are read.
-        together : bool
-            Whether the parts of one evaluation are merged into one run.
-        """
+    def runs(self, input_files: InputFiles) -> Iterator[Run]:
+        """Yields every usable run, merged where files are read together; prints why a file cannot be used."""
         runs = self._usable_runs(input_files)
-        return iter(merge_runs(runs, with_tables=True)) if together else runs
+        return iter(merge_runs(runs, with_tables=True)) if input_files.together else runs
 
     def _usable_runs(self, input_files: InputFiles) -> Iterator[Run]:
         for path, name in self.input_files(input_files):

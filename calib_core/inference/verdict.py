@@ -32,12 +32,6 @@ SIGNIFICANCE_LEVEL: Final = 0.05
 DEFAULT_TOLERANCE: Final = 0.02
 """Mean of |c − fitted curve| up to which miscalibration is tolerable, unless the user sets another."""
 
-VERDICT_RECIPE: Final = (
-    f"score test of logistic recalibration (Cox), α = 0 and β = 1, p ≤ {SIGNIFICANCE_LEVEL}, tolerance "
-    f"{DEFAULT_TOLERANCE} of mean |c − fitted curve|"
-)
-"""How a verdict is made, for recipes."""
-
 VerdictKind = Literal["over", "under", "extreme", "timid", "tolerable", "none", "few"]
 
 VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
@@ -163,6 +157,14 @@ def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
 def counted_kind(verdict: Verdict, q: float | None) -> VerdictKind:
     """The verdict as sentences count it: none where its q-value is not clear among all of the list."""
     return verdict.kind if q is None or q <= SIGNIFICANCE_LEVEL else "none"
+
+
+def verdict_recipe(tolerance: float = DEFAULT_TOLERANCE) -> str:
+    """How a verdict is made, for recipes."""
+    return (
+        f"score test of logistic recalibration (Cox), α = 0 and β = 1, p ≤ {SIGNIFICANCE_LEVEL}, tolerance "
+        f"{tolerance:g} of mean |c − fitted curve|"
+    )
 
 
 def verdicts_sentence(kinds: Sequence[VerdictKind], noun: str, scope: str = "") -> str:

@@ -28,11 +28,15 @@ class MethodOptions:
         Which labels of a row of choices are pooled; `results.evidence` applies it, not the method.
     unparseable : {"own", "one", "drop"}
         How samples without a readable answer count; see `UnparseableRule`.
+    tolerance : float or None
+        Mean of |c − fitted curve|, in [0, 1], up to which miscalibration is tolerable; None means the default
+        of the verdict. `results.evidence` applies it, not the method.
     """
 
     renormalise: bool | None = None
     labels: Labels = "top"
     unparseable: UnparseableRule = "own"
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

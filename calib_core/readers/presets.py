@@ -260,6 +260,24 @@ def opencompass_values(row: Row) -> Row:
     return {}
 
 
+def opencompass_detail_values(row: Row) -> Row:
+    """Give a detail of an OpenCompass result what the prediction it was made of gives.
+
+    The blocks of the choices have lost `label: ` there, and the input that turns BPB into a sum.
+    """
+    origin = row.get("origin_prediction")
+    blocks = {f"{LABEL}{key}": block for key, block in as_object(origin).items() if as_object(block)}
+    if blocks:
+        values = opencompass_values(
+            {**blocks, "prediction": row.get("predictions"), "gold": row.get("references")}
+        )
+        indices = {name: at for name, at in values.items() if name in ("gold_index", "prediction_index")}
+        given = {"predictions": None} if "prediction_index" in indices else {}
+        given |= {"references": None} if "gold_index" in indices else {}
+        return {"choice_logprobs": values["choice_logprobs"], **indices, **given}
+    return {"samples": samples} if (samples := as_list(origin)) else {}
+
+
 def _log_likelihood(block: Row) -> float | None:
     """Return the log-likelihood of an OpenCompass prompt.
 
@@ -330,6 +348,20 @@ PRESETS: Final = (
         ),
         {"origin_prompt": "question"},
         translate=opencompass_values,
+    ),
+    Preset(
+        "opencompass_details",
+        "results of OpenCompass with details",
+        "details by number, with predictions and references",
+        (frozenset({"origin_prediction", "predictions", "references"}),),
+        {
+            "prompt": "question",
+            "predictions": "prediction",
+            "references": "gold",
+            "correct": "correct",
+        },
+        rows=("details",),
+        translate=opencompass_detail_values,
     ),
     Preset(
         "hle",

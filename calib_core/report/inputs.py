@@ -164,11 +164,16 @@ class ReportInput:
             why = run.report.survey.unavailable.get(method)
             raise Unavailable(why or f"{run.title} does not have {METHODS[method].title}.")
         applicable = applicable_options(options or self.settings.options, default_evidence)
-        if applicable == MethodOptions():
+        if applicable == default_evidence.options:
             return default_evidence
         key = (id(run), method, applicable)
         if key not in self._evidence_cache:
-            self._evidence_cache[key] = gather_evidence(run.report.run, method, applicable)
+            judged = default_evidence.with_tolerance(applicable.tolerance)
+            self._evidence_cache[key] = (
+                judged
+                if applicable == judged.options
+                else gather_evidence(run.report.run, method, applicable)
+            )
         return self._evidence_cache[key]
 
     def methods_for(self, run: ReportRun) -> tuple[str, ...]:

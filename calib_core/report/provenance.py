@@ -102,6 +102,8 @@ class ReportCommand:
             yield "--renormalise" if settings.options.renormalise else "--no-renormalise"
         if settings.options.unparseable != defaults.unparseable:
             yield from ("--unparseable", settings.options.unparseable)
+        if settings.options.tolerance is not None:
+            yield from ("--tolerance", f"{settings.options.tolerance:g}")
 
     def _reading_options(self) -> Iterator[str]:
         if self.skip_bad_rows:

@@ -36,7 +36,7 @@ from calib_core.inference.null import (
     sum_draws,
     sum_sparse_draws,
 )
-from calib_core.inference.verdict import Verdict, judge, judge_sums
+from calib_core.inference.verdict import DEFAULT_TOLERANCE, Verdict, judge, judge_sums
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.misreading import misreading_warnings
@@ -84,7 +84,8 @@ class Evidence(ABC):
     run : Run
     method : Method
     options : MethodOptions
-        Among them which labels are pooled: the top label of each row, or every label.
+        Among them which labels are pooled (the top label of each row, or every label), and the tolerance of
+        the verdict.
     """
 
     run: Run
@@ -110,6 +111,15 @@ class Evidence(ABC):
     @abstractmethod
     def verdict(self) -> Verdict:
         """The verdict on the run as seen by this method, by its top label: the same wherever it is shown."""
+
+    @property
+    def tolerance(self) -> float:
+        """Mean of |c − fitted curve|, in [0, 1], up to which the verdict calls miscalibration tolerable."""
+        return DEFAULT_TOLERANCE if self.options.tolerance is None else self.options.tolerance
+
+    def with_tolerance(self, tolerance: float | None) -> Self:
+        """The same rows, judged with this tolerance; None for the default."""
+        return replace(self, options=replace(self.options, tolerance=tolerance))
 
     @cached_property
     def no_null_reason(self) -> str | None:
@@ -373,7 +383,7 @@ class AnswerEvidence(Evidence):
     def verdict(self) -> Verdict:
         """The verdict by the top label of each row, or its only confidence."""
         pairs = self.confidences.pairs
-        return judge(pairs.confidence, pairs.correct, self.cluster)
+        return judge(pairs.confidence, pairs.correct, self.cluster, tolerance=self.tolerance)
 
     @cached_property
     def no_null_reason(self) -> str | None:
@@ -603,7 +613,8 @@ class TokenEvidence(Evidence):
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict by the top label of each position; positions count as independent."""
-        return judge_sums(CalibrationSums.from_bins(self.top_label_sums.binned(FINEST)))
+        sums = CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
+        return judge_sums(sums, tolerance=self.tolerance)
 
     @property
     def n_used(self) -> int:
@@ -854,6 +865,11 @@ class MethodSurvey:
 
     usable: Mapping[str, Evidence]
     unavailable: Mapping[str, str]
+
+    def with_tolerance(self, tolerance: float | None) -> MethodSurvey:
+        """The same evidence, judged with this tolerance; None for the default."""
+        usable = {id_: evidence.with_tolerance(tolerance) for id_, evidence in self.usable.items()}
+        return replace(self, usable=usable)
 
 
 def survey_methods(run: Run, options: MethodOptions | None = None) -> MethodSurvey:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from calib_core.methods.answers.outcomes import greedy_correct
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.methods.stored_confidence import GIVEN
 from calib_core.readers.format import Reading, Suggestion
+from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
 from calib_core.readers.table.columns import (
     likeliest_columns,
     map_options,
@@ -107,6 +108,9 @@ class RunReport:
 
 ReadAgain: TypeAlias = Callable[[Mapping[str, str], Mapping[str, str]], Reading]
 """Reads a file again with further columns named: (column → name, pattern of columns → name) → reading."""
+
+MAX_FILES_NAMED: Final = 5
+"""Files that the message on files read together names."""
 
 MAX_TRIALS: Final = 8
 """Mappings that are tried for a proposal."""
@@ -435,6 +439,61 @@ def _confidence_spikes(evidence: Evidence) -> tuple[ConfidenceSpike, ...]:
     spikes = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
     order = spikes[np.argsort(-count[spikes], kind="stable")]
     return tuple(ConfidenceSpike(float(value[index]), int(count[index])) for index in order)
+
+
+def joined_reports(reports: Sequence[FileReport]) -> tuple[FileReport, ...]:
+    """The reports of files that are read together: those with parts of one run become one report.
+
+    Parameters
+    ----------
+    reports : Sequence[FileReport]
+        Of files that are loaded, in the order of the files.
+
+    Returns
+    -------
+    tuple of FileReport
+        In the order of their first files; the others are as they were. What is said of the columns is that
+        of the first file, and the message names all files.
+    """
+    of_file = [(position, run) for position, report in enumerate(reports) for run in report.runs]
+    parts = tables_as_parts(run.run for _, run in of_file)
+    origin = {id(part): pair for part, pair in zip(parts, of_file, strict=True)}
+    groups = group_parts(parts)
+    first = list(range(len(reports)))  # file → the first of the files that it shares a run with
+    for group in groups:
+        joined = {first[origin[id(part)][0]] for part in group}
+        first = [min(joined) if position in joined else position for position in first]
+    runs: dict[int, list[RunReport]] = {}
+    for group in groups:
+        position, alone = origin[id(group[0])]
+        runs.setdefault(first[position], []).append(
+            alone if len(group) == 1 else run_report(merge_parts(group))
+        )
+    return tuple(
+        _joined_report([reports[at] for at, to in enumerate(first) if to == position], tuple(of_files))
+        for position, of_files in sorted(runs.items())
+    )
+
+
+def _joined_report(reports: Sequence[FileReport], runs: tuple[RunReport, ...]) -> FileReport:
+    if len(reports) == 1:
+        return reports[0]
+    names = [report.file for report in reports]
+    shown = ", ".join(names[:MAX_FILES_NAMED]) + (", …" if len(names) > MAX_FILES_NAMED else "")
+    n_rows, n_bad = sum(report.n_rows for report in reports), sum(report.n_bad_rows for report in reports)
+    bad_text = f", {plural(n_bad, 'bad row')}" if n_bad else ""
+    return replace(
+        reports[0],
+        file=f"{names[0]} and {len(names) - 1:,} other{'s' if len(names) > 2 else ''}",
+        message=f"{plural(len(names), 'file')} read together ({shown}): {plural(n_rows, 'row')}{bad_text}, "
+        f"{plural(len(runs), 'run')}.",
+        n_rows=n_rows,
+        n_bad_rows=n_bad,
+        problems=tuple(problem for report in reports for problem in report.problems),
+        runs=runs,
+        notes=tuple(dict.fromkeys(note for report in reports for note in report.notes)),
+        warnings=tuple(dict.fromkeys(warning for report in reports for warning in report.warnings)),
+    )
 
 
 def _reading_summary(reading: Reading) -> str:

@@ -29,6 +29,7 @@ from calib_core.inference.verdict import (
     verdicts_sentence,
 )
 from calib_core.methods.columns import column
+from calib_core.metrics.ece import ECE, ECE_DEBIASED_SQ
 from calib_core.metrics.metric import Metric
 from calib_core.results.changes import (
     Contrast,
@@ -146,6 +147,9 @@ class Group:
         Of the top label; bias is mean confidence − accuracy.
     null_median : float or None
         As in `Score`.
+    debiased : float or None
+        The debiased squared ECE over the same bins, below 0 by chance, where the metric is ECE: ECE itself is
+        larger the fewer rows a group has. None for other metrics and where it is not defined.
     verdict : Verdict
         The verdict on the group's rows alone, by their top label whatever the metric is.
     q : float or None
@@ -171,6 +175,7 @@ class Group:
     mean_confidence: float | None
     bias: float | None
     null_median: float | None
+    debiased: float | None
     verdict: Verdict
     q: float | None
     rest: RestDifference | None
@@ -339,6 +344,7 @@ _GROUP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "mean_confidence": pl.Float64,
     "bias": pl.Float64,
     "null_median": pl.Float64,
+    "debiased": pl.Float64,
     "verdict": pl.String,
     "p": pl.Float64,
     "q": pl.Float64,
@@ -648,12 +654,19 @@ def _measure_group(
         mean_confidence=stated,
         bias=None if stated is None or observed is None else stated - observed,
         null_median=metric_score.null_median,
+        debiased=_debiased(evidence, scheme) if metric is ECE else None,
         verdict=evidence.verdict,
         q=evidence.verdict.p,
         rest=None,
         has_few_rows=evidence.n_used < MIN_ROWS,
         recipe=metric_score.recipe,
     )
+
+
+def _debiased(evidence: AnswerEvidence, scheme: Scheme) -> float | None:
+    if evidence.unavailable_reason(ECE_DEBIASED_SQ, scheme):
+        return None
+    return ECE_DEBIASED_SQ.compute(evidence.sums, scheme)
 
 
 def _group_run_names(

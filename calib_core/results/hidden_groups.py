@@ -594,5 +594,5 @@ def _described(group: TriedGroup, evidence: AnswerEvidence) -> HiddenGroup:
         high=group.high,
         p=group.p,
         q=group.q,
-        verdict=judge(confidence, correct, cluster),
+        verdict=judge(confidence, correct, cluster, tolerance=evidence.tolerance),
     )

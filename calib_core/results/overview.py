@@ -13,13 +13,14 @@ import polars as pl
 from calib_core.edges import DEFAULT_SCHEME
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import (
+    DEFAULT_TOLERANCE,
     MIN_ROWS,
     SIGNIFICANCE_LEVEL,
-    VERDICT_RECIPE,
     Verdict,
     VerdictKind,
     counted_kind,
     verdict_phrase,
+    verdict_recipe,
     verdicts_sentence,
 )
 from calib_core.metrics import METRICS
@@ -160,7 +161,9 @@ def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
         by_default_method=by_default_method,
         headline=headline,
         subheadline=subheadline,
-        recipe=_OVERVIEW_RECIPE,
+        recipe=_overview_recipe(
+            next((one.tolerance for group in runs.values() for one in group), DEFAULT_TOLERANCE)
+        ),
     )
 
 
@@ -226,11 +229,13 @@ def _with_q(summaries: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
     return tuple(replace(summary, q=q) for summary, q in zip(summaries, q_values, strict=True))
 
 
-_OVERVIEW_RECIPE: Final = (
-    f"accuracy; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}, top label; verdict: "
-    f"{VERDICT_RECIPE}; q: Benjamini–Hochberg over the verdicts of the list, counted up to "
-    f"{SIGNIFICANCE_LEVEL}"
-)
+def _overview_recipe(tolerance: float) -> str:
+    """How the numbers and verdicts of the list were made."""
+    return (
+        f"accuracy; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}, top label; verdict: "
+        f"{verdict_recipe(tolerance)}; q: Benjamini–Hochberg over the verdicts of the list, counted up to "
+        f"{SIGNIFICANCE_LEVEL}"
+    )
 
 
 def overview_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:

@@ -608,9 +608,14 @@ def cached_evidence(run: Run, stamp: FileStamp, method: str, options: MethodOpti
 
 
 def run_evidence(report: RunReport, stamp: FileStamp, method: str, options: MethodOptions) -> Evidence:
-    """Return the evidence of a usable method; the survey already holds it for default options."""
-    if options == MethodOptions():
-        return report.survey.usable[method]
+    """Return the evidence of a usable method, judged with the tolerance of the report's own.
+
+    The survey already holds it for default options.
+    """
+    given = report.survey.usable[method]
+    options = replace(options, tolerance=given.options.tolerance)
+    if options == given.options:
+        return given
     return cached_evidence(report.run, stamp, method, options)
 
 

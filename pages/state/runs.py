@@ -122,6 +122,29 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
     return tuple(replace(run, style_index=style_indices[run.id]) for run in runs)
 
 
+def runs_with_tolerance(runs: Sequence[LoadedRun], tolerance: float | None) -> tuple[LoadedRun, ...]:
+    """Return the runs, judged with this tolerance; None for the default, with which they are loaded."""
+    if tolerance is None:
+        return tuple(runs)
+    return tuple(
+        replace(
+            run,
+            report=cached_result(
+                ("tolerance", run.id, run.file.name, run.file.stamp, tolerance),
+                lambda report=run.report: replace(report, survey=report.survey.with_tolerance(tolerance)),
+                max_results=max(MAX_RESULTS, len(runs)),
+            ),
+        )
+        for run in runs
+    )
+
+
+def judged_with(runs: Sequence[LoadedRun]) -> float | None:
+    """Return the tolerance that all runs are judged with; None for the default."""
+    evidences = (evidence for run in runs for evidence in run.report.survey.usable.values())
+    return next((evidence.options.tolerance for evidence in evidences), None)
+
+
 def _style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
     """Return run id → style index, in order of the ids, those of the folder before uploaded ones."""
     indices: dict[str, int] = {}
@@ -228,7 +251,8 @@ def cached_measure(runs: Mapping[AnyRun, LoadedRun]) -> MetricEstimator:
     def measure(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
         run = runs[evidence.run]
         source = (run.id, run.file.name, run.file.stamp)
-        key = ("measured", *source, evidence.method.id, evidence.options, metric, scheme)
+        options = replace(evidence.options, tolerance=None)  # it decides on words only
+        key = ("measured", *source, evidence.method.id, options, metric, scheme)
         return cached_result(key, lambda: estimate_metric(evidence, metric, scheme), max_results=MAX_MEASURES)
 
     return measure

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitPageNotFoundError
+
+KEPT_KEYS: Final = ("tolerance",)
+"""Keys of the address that every link keeps, so that a run has the same verdict on the page it leads to."""
 
 
 def page_link(
@@ -40,6 +43,8 @@ def page_link(
     """
     container = st if into is None else into
     text = f"**{label}**" if large else label
+    kept = {key: st.query_params[key] for key in KEPT_KEYS if key in st.query_params}
+    query = {**kept, **(query or {})}
     try:
         container.page_link(
             script, label=text, icon=icon, query_params=query or None, width=width, help=help_

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 import streamlit as st
 
+from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
@@ -20,6 +21,7 @@ from calib_core.wording import plural
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
+from pages.widgets.number_inputs import decimal_input
 
 _T = TypeVar("_T")
 
@@ -112,6 +114,20 @@ def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOption
     if evidence.method.uses_samples:
         options = replace(options, unparseable=pick_unparseable_rule(url_state))
     return options
+
+
+def pick_tolerance(url_state: UrlState) -> float | None:
+    """Draw the control of the verdict's tolerance; None where it is the default."""
+    tolerance = decimal_input(
+        url_state,
+        "tolerance",
+        "Tolerance of the verdict",
+        (DEFAULT_TOLERANCE, 0.0, 1.0),
+        "Miscalibration that is clear is called tolerable where the fitted accuracy is at most this far from "
+        "the confidence on average.",
+        step=0.005,
+    )
+    return None if tolerance == DEFAULT_TOLERANCE else tolerance
 
 
 def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:

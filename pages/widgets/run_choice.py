@@ -25,7 +25,7 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.multiselect import multiselect
-from pages.widgets.number_list_input import NumberListSpec, number_list_input
+from pages.widgets.number_inputs import NumberListSpec, number_list_input
 from pages.widgets.pickers import (
     MAX_VISIBLE_TITLE,
     pick_method,

@@ -41,12 +41,13 @@ from pages.state.run_preferences import (
     remember_names,
     session_preferences,
 )
-from pages.state.runs import LoadedRun, file_id, loaded_runs, slug
+from pages.state.runs import LoadedRun, file_id, loaded_runs, runs_with_tolerance, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.file_status import show_no_runs
 from pages.widgets.manage_runs import show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import page_link
+from pages.widgets.pickers import pick_tolerance
 
 ChoiceT = TypeVar("ChoiceT")
 
@@ -84,6 +85,17 @@ PAGES_OF_ONE_RUN: Final = (
     "sampling",
 )
 """Pages that wait for the run that the address names while files are being read."""
+
+PAGES_WITH_VERDICTS: Final = (
+    "start",
+    "tour",
+    "reliability",
+    "robustness",
+    "groups",
+    "training",
+    "report",
+)
+"""Pages on which a run or group is called over-confident or the like, so that they have the tolerance."""
 
 PAGES_SHARING_ALL: Final = ("report",)
 """Pages that show what is chosen on the others, so that their link holds all of it."""
@@ -223,20 +235,21 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     files, unread = contents.files, contents.unread
     runs, hidden_runs = _runs_to_list(url_state, all_runs)
     url_state.remember("good", ",".join(accepted_file_ids), "")
-    n_read = sum(not file.is_uploaded for file in files)
-    set_partial_note(f"{n_read:,} of {n_read + len(unread):,} files read" if unread else "")
-    if unread:
-        show_reading_progress(n_read)
+    _note_partial_folder(contents)
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
         with st.container(key="brand"):
             st.markdown("**Calib**")
         links = st.container(gap="xxsmall", key="menu")
+        controls = st.container()
+        if runs and page_id in PAGES_WITH_VERDICTS:
+            runs = runs_with_tolerance(runs, pick_tolerance(url_state))
         if choose and runs:
-            st.divider()
+            controls.divider()
             try:
-                choice = choose(url_state, runs)
+                with controls:
+                    choice = choose(url_state, runs)
             except Unavailable as reason:
                 refusal = reason
     url_state.carry_unused()
@@ -261,6 +274,14 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     if choice is None:
         _stop_page(files, refusal)
     return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs)
+
+
+def _note_partial_folder(contents: FolderContents) -> None:
+    """Say how much of the folder the page stands on, while files are being read."""
+    n_read, n_unread = sum(not file.is_uploaded for file in contents.files), len(contents.unread)
+    set_partial_note(f"{n_read:,} of {n_read + n_unread:,} files read" if n_unread else "")
+    if n_unread:
+        show_reading_progress(n_read)
 
 
 def _runs_to_list(

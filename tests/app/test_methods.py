@@ -151,6 +151,28 @@ def test_the_order_follows_brier_or_kind(data: Path, visit: Visit, monkeypatch: 
     assert len(made) == 1
 
 
+def test_a_link_keeps_the_answer_that_every_method_is_judged_by(data: Path, visit: Visit) -> None:
+    """Every second greedy answer is wrong while the majority of the samples is right."""
+    made = [
+        {
+            "id": f"q{at}",
+            "gold": "7",
+            "prediction": "78"[at % 2],
+            "samples": ["7", "7", "9"],
+            "confidence": 0.8,
+        }
+        for at in range(40)
+    ]
+    write_jsonl(data / "ten.jsonl", made)
+    at = choose(visit("methods"), "judged", "majority")
+    assert screens.address(at)["judged"] == "majority"
+    shown = table_html(at)[0]
+    assert "majority judged" in shown
+    assert "greedy judged" not in shown
+    assert table_html(visit("methods", **screens.address(at)))[0] == shown
+    assert "judged" not in screens.address(choose(at, "judged", "own"))
+
+
 def test_a_question_without_a_readable_sample(data: Path, visit: Visit) -> None:
     made = samples(30)
     for row in made[:4]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import screens
-from calib_core.inference.verdict import VERDICT_WORDS, VerdictKind
+from calib_core.inference.verdict import DEFAULT_TOLERANCE, VERDICT_WORDS, VerdictKind
 from core.cli_calls import Call, make_caller
 from predictions import write_csv
 from report_html import read as read_report
-from screens import Visit, page_text, table
+from screens import PageLink, Visit, page_text, table
 from token_files import positions, write_npz
 
 Block = tuple[float, int, int]
@@ -136,22 +136,29 @@ def checkpoints(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kind", "write"),
+    ("kind", "write", "tolerance"),
     [
-        ("over", partial(alone, kind="over")),
-        ("under", partial(alone, kind="under")),
-        ("extreme", partial(alone, kind="extreme")),
-        ("none", partial(alone, kind="none")),
-        ("none", repeated),
-        ("few", repeated_few),
-        ("few", partial(alone, kind="few")),
-        ("over", checkpoints),
+        ("over", partial(alone, kind="over"), None),
+        ("under", partial(alone, kind="under"), None),
+        ("extreme", partial(alone, kind="extreme"), None),
+        ("none", partial(alone, kind="none"), None),
+        ("none", repeated, None),
+        ("few", repeated_few, None),
+        ("few", partial(alone, kind="few"), None),
+        ("over", checkpoints, None),
+        ("tolerable", partial(alone, kind="over"), "0.4"),
+        ("tolerable", checkpoints, "0.9"),
+        ("under", partial(alone, kind="tolerable"), "0.005"),
     ],
-    ids=["over", "under", "extreme", "none", "repeated", "few questions", "few rows", "token level"],
+    ids=[
+        *("over", "under", "extreme", "none", "repeated", "few questions", "few rows", "token level"),
+        *("tolerated", "token level tolerated", "not tolerated"),
+    ],
 )
 def test_no_page_report_or_command_says_something_else(
     kind: VerdictKind,
     write: Callable[[Path], Path],
+    tolerance: str | None,
     data: Path,
     visit: Visit,
     call: Call,
@@ -159,19 +166,22 @@ def test_no_page_report_or_command_says_something_else(
 ) -> None:
     """One run alone: every verdict that is worded anywhere is its own."""
     path = write(data)
+    visit = visit if tolerance is None else partial(visit, tolerance=tolerance)
+    chosen = () if tolerance is None else ("--tolerance", tolerance)
     texts = {page: page_text(visit(page)) for page in PAGES_OF_FILES}
     texts["tour"] += page_text(visit("tour", step="3"))
-    assert call("report", path, "--page", "all", "-o", tmp_path / "report.html").code == 0
+    assert call("report", path, "--page", "all", *chosen, "-o", tmp_path / "report.html").code == 0
     report = read_report((tmp_path / "report.html").read_text("utf-8"))
     sections = {node.attributes["id"]: node.text for node in report.all("section")}
     texts |= {f"report: {id_}": text for id_, text in sections.items() if id_ != "terms"}
-    for verb in (("score", "--metric", "verdict"), ("sweep",), ("compare",)):
+    verbs = (("score", "--metric", "verdict", *chosen), *([("sweep",), ("compare",)] if not chosen else []))
+    for verb in verbs:
         texts[f"command: {verb[0]}"] = call(verb[0], path, *verb[1:]).out
-    assert call("score", path, "--metric", "verdict", "--json").element["value"] == kind
+    assert call("score", path, "--metric", "verdict", *chosen, "--json").element["value"] == kind
     others = {word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")}
-    if kind in ("none", "few", "under"):
+    if kind in ("none", "few", "under", "tolerable"):
         others.add(VERDICT_WORDS["over"])
-    if kind in ("none", "few", "over"):
+    if kind in ("none", "few", "over", "tolerable"):
         others.add(VERDICT_WORDS["under"])
     texts = {where: text.lower() for where, text in texts.items()}  # a headline begins with a capital
     for legend in LEGENDS:
@@ -185,3 +195,28 @@ def test_no_page_report_or_command_says_something_else(
     if kind != "few" and visit("groups").dataframe:
         expected.add("groups")
     assert wording >= expected
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_typed_tolerance_goes_into_the_address_and_along_with_every_link(visit: Visit) -> None:
+    at = visit("start")
+    assert screens.control(at, "tolerance_typed").value == DEFAULT_TOLERANCE
+    at = screens.choose(at, "tolerance_typed", 0.5)
+    assert screens.address(at)["tolerance"] == "0.5"
+    assert table(at, "run", "verdict").set_index("run")["verdict"]["over"] == VERDICT_WORDS["tolerable"]
+    links = [node.proto.query_string for node in screens.walk(at.main) if isinstance(node, PageLink)]
+    assert links
+    assert all("tolerance=0.5" in query for query in links)
+    at = screens.go(screens.go(at, "comparison"), "reliability")  # kept where it has no control, too
+    assert "within tolerance" in page_text(at)
+    back = screens.choose(at, "tolerance_typed", DEFAULT_TOLERANCE)
+    assert "tolerance" not in screens.address(back)
+    assert "within tolerance" not in page_text(back)
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_link_with_a_tolerance_that_is_none_says_so(visit: Visit) -> None:
+    for wrong in ("-1", "1.5", "nan", "much"):
+        at = visit("start", tolerance=wrong)
+        assert screens.unmet_link_warnings(at, "tolerance", wrong)
+        assert screens.control(at, "tolerance_typed").value == DEFAULT_TOLERANCE

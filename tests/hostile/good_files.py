@@ -100,6 +100,7 @@ LOGS: Final = (
     ("tgi", "tgi", "generate_details.jsonl", "", ""),
     ("hle", "hle", "judged_hle_tiny.json", "", ""),
     ("opencompass", "opencompass", "ppl.json", "", ""),
+    ("opencompass-details", "opencompass", "details_samples.json", "", ""),
     ("promptfoo", "promptfoo", "capitals.jsonl", "", "jsonl"),
     ("canonical", "canonical", "example.answers.jsonl", "", ""),
     ("canonical-tokens", "canonical", "example.tokens.jsonl", "", ""),

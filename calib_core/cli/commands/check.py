@@ -13,7 +13,7 @@ from calib_core.cli.options import (
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner
 from calib_core.errors import CalibError
-from calib_core.results.files import check_file
+from calib_core.results.files import FileReport, check_file, joined_reports
 
 
 @takes_files
@@ -22,9 +22,16 @@ def check(
     *,
     as_json: JsonOption = False,
 ) -> int:
-    """Report each file's format, usable methods and bad rows."""
+    """Report each file's format, usable methods and bad rows; files read together are reported as one."""
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
+    loaded: list[FileReport] = []
+
+    def tell(report: FileReport) -> None:
+        elements.extend(check_elements(report))
+        if not as_json:
+            printer.print_report(report)
+
     for path, name in runner.input_files(input_files):
         try:
             read_again = partial(input_files.read, path, name)
@@ -33,9 +40,12 @@ def check(
             runner.refuse(str(reason))
             elements.append(refused_element(name, str(reason)))
             continue
-        elements += check_elements(report)
-        if not as_json:
-            printer.print_report(report)
+        if input_files.together and (
+            report.status == "loads" or (report.status == "asks" and input_files.skip_bad_rows)
+        ):
+            loaded.append(report)
+        else:
+            tell(report)
         if report.status == "refused":
             runner.refuse(f"{name}: no confidence method has a usable row.")
         elif report.status == "asks" and not input_files.skip_bad_rows:
@@ -43,4 +53,6 @@ def check(
                 f"{name}: bad rows found, nothing is loaded. To leave them out, add --skip-bad-rows.",
                 BAD_ROWS,
             )
+    for report in joined_reports(loaded):
+        tell(report)
     return runner.finish(elements, as_json=as_json)

@@ -16,7 +16,6 @@ from calib_core.cli.options import (
     MetricOption,
     PairsOption,
     RenormaliseOption,
-    TogetherOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -49,7 +48,6 @@ def compare(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
     pairs: PairsOption = False,
 ) -> int:
     """Compare accuracy and Brier score, one line per run and method.
@@ -71,7 +69,6 @@ def compare(  # noqa: PLR0913  one parameter an option
             ),
             tuple(dict.fromkeys(metrics or RANKED_METRICS)),
             _top_label_runner(labels),
-            together=together,
             as_json=as_json,
         )
     request = CommandRequest.from_options(
@@ -79,9 +76,7 @@ def compare(  # noqa: PLR0913  one parameter an option
     )
     runner = _top_label_runner(labels)
     metric_ids = (*BASE_METRICS, *(metric for metric in request.metrics if metric not in BASE_METRICS))
-    evidences, estimates = _measure_runs(
-        runner, runner.runs(input_files, together=together), request, metric_ids
-    )
+    evidences, estimates = _measure_runs(runner, runner.runs(input_files), request, metric_ids)
     estimate_of = {(id(evidences[key][1]), metric): estimate for (key, metric), estimate in estimates.items()}
     result = compare_runs(
         {
@@ -131,13 +126,12 @@ def _print_pairs(
     metrics: Sequence[str],
     runner: Runner,
     *,
-    together: bool,
     as_json: bool,
 ) -> int:
     """Prints every pair of runs and methods; refuses a metric whose differences cannot be tested."""
     runs: dict[str, Run] = {}
     evidences: dict[str, Evidence] = {}
-    for index, run in enumerate(runner.runs(input_files, together=together)):
+    for index, run in enumerate(runner.runs(input_files)):
         for evidence, _ in runner.results(run, request, (ACCURACY.id,), _evidence_and_estimate):
             key = f"{index}:{evidence.method.id}"
             runs[key], evidences[key] = run, evidence

@@ -12,7 +12,6 @@ from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     JsonOption,
-    TogetherOption,
 )
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner, input_paths
@@ -41,7 +40,6 @@ def convert(
     *,
     output: OutputOption,
     as_json: JsonOption = False,
-    together: TogetherOption = False,
 ) -> int:
     """Convert files to Calib's own format.
 
@@ -60,7 +58,8 @@ def convert(
         if runner.exit_code:
             runner.message(f"Nothing was written to {output.name}: not every file can be used.")
         else:
-            runs = merge_runs((run for file in converted for run in file.runs), with_tables=together)
+            parts = (run for file in converted for run in file.runs)
+            runs = merge_runs(parts, with_tables=input_files.together)
             canonical_file = to_canonical(
                 runs, [file.source for file in converted], [note for file in converted for note in file.notes]
             )

@@ -45,6 +45,8 @@ def reduce(
     runner = Runner()
     elements: list[JsonElement] = []
     try:
+        if input_files.together:
+            raise Refused("--together has no meaning for reduce, which always adds up the files of one run.")
         inputs = input_paths(runner, input_files, output, "reduce")
         combined = merge_token_runs(
             run for path, name in inputs.items() for run in _token_runs(runner, input_files, path, name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -19,7 +18,7 @@ from calib_core.cli.options import (
     LabelsOption,
     MetricOption,
     RenormaliseOption,
-    TogetherOption,
+    ToleranceOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -27,6 +26,7 @@ from calib_core.cli.runner import CommandRequest, Runner, input_paths
 from calib_core.cli.terminal import progress_bar
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, CalibError, Refused
+from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHOD_IDS
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
@@ -113,21 +113,22 @@ def report(  # noqa: PLR0913  one parameter an option
     pages: PageOption = None,
     runs: RunOption = None,
     question_bin: QuestionBinOption = None,
-    together: TogetherOption = False,
+    tolerance: ToleranceOption = DEFAULT_TOLERANCE,
 ) -> int:
     """Write a report: one HTML file with figures, tables, recipes and checksums.
 
     The report works offline and can be printed. Files that are parts of one evaluation are one run.
     """
     runner = Runner()
-    scheme, options = Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
+    scheme = Scheme(binning, n_bins)
+    options = MethodOptions(
+        renormalise, labels, unparseable, None if tolerance == DEFAULT_TOLERANCE else tolerance
+    )
     request = CommandRequest.from_options(methods, metrics, scheme, options)
     settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin)
     elements: list[JsonElement] = []
     try:
-        report_input, result = _write_report(
-            runner, input_files, output, settings, (pages or (), runs or ()), together=together
-        )
+        report_input, result = _write_report(runner, input_files, output, settings, (pages or (), runs or ()))
         elements = [_run_element(run, report_input, result, output) for run in report_input.runs]
         if not as_json:
             _print_summary(result, report_input, output)
@@ -142,8 +143,6 @@ def _write_report(
     output: Path,
     settings: ReportSettings,
     pages_and_runs: tuple[Sequence[str], Sequence[str]],
-    *,
-    together: bool,
 ) -> tuple[ReportInput, Report]:
     """Builds the report and writes it to `output`.
 
@@ -151,8 +150,6 @@ def _write_report(
     ----------
     pages_and_runs : tuple[Sequence[str], Sequence[str]]
         Ids of pages, none for the summary, and labels of runs, none for all.
-    together : bool
-        Whether plain tables with the same columns are read as one run.
 
     Raises
     ------
@@ -164,10 +161,10 @@ def _write_report(
     pages, runs = pages_and_runs
     page_ids = selected_pages(pages)
     files, run_reports = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
-    merged = merge_partial_reports(run_reports, with_tables=together)
+    merged = merge_partial_reports(run_reports, with_tables=input_files.together)
     report_input = ReportInput(select_runs(titled_runs(merged), runs), tuple(files), settings)
     _refuse_unavailable(runner, report_input)
-    command = replace(_reproduction(input_files, output, settings, pages, runs), together=together)
+    command = _reproduction(input_files, output, settings, pages, runs)
     result = _build_with_progress(
         report_input,
         page_ids,
@@ -234,6 +231,7 @@ def _reproduction(
         input_files.format,
         input_files.options,
         None if input_files.gold is None else str(input_files.gold),
+        together=input_files.together,
     )
 
 

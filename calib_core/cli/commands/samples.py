@@ -18,7 +18,6 @@ from calib_core.cli.options import (
     RepeatsOption,
     SeedOption,
     SizesOption,
-    TogetherOption,
     UnparseableOption,
     WithinOption,
 )
@@ -59,7 +58,6 @@ def samples(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
 ) -> int:
     """Find how many samples are enough for self-consistency.
 
@@ -70,7 +68,7 @@ def samples(  # noqa: PLR0913  one parameter an option
     _check_options(runner, tolerance, labels, renormalise=renormalise)
     options, scheme = MethodOptions(renormalise, "top", unparseable), Scheme(binning, n_bins)
     elements: list[JsonElement] = []
-    for run in runner.runs(input_files, together=together):
+    for run in runner.runs(input_files):
         try:
             result = _sample_with_progress(run, plan, options, tolerance, scheme)
         except Unavailable as reason:

@@ -15,7 +15,6 @@ from calib_core.cli.options import (
     MethodOption,
     MetricOption,
     RenormaliseOption,
-    TogetherOption,
     ToleranceOption,
     UnparseableOption,
 )
@@ -49,7 +48,6 @@ def score(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
     tolerance: ToleranceOption = DEFAULT_TOLERANCE,
 ) -> int:
     """Compute every metric of every method, with intervals and a verdict.
@@ -67,7 +65,7 @@ def score(  # noqa: PLR0913  one parameter an option
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
     verdicts: list[tuple[JsonElement, str]] = []
-    for run in runner.runs(input_files, together=together):
+    for run in runner.runs(input_files):
         results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), _score_or_verdict)
         for result in results:
             if isinstance(result, _Score):
@@ -112,7 +110,6 @@ def bins(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
 ) -> int:
     """Print confidence and accuracy, bin by bin.
 
@@ -123,7 +120,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     )
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
-    for run in runner.runs(input_files, together=together):
+    for run in runner.runs(input_files):
         diagrams = runner.results(run, request, request.metrics or (DEFAULT_METRIC,), reliability_diagram)
         elements += [bins_element(run.file, diagram) for diagram in diagrams]
         if not as_json:

@@ -17,7 +17,6 @@ from calib_core.cli.options import (
     MethodOption,
     MetricOption,
     RenormaliseOption,
-    TogetherOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -45,7 +44,6 @@ def sweep(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
 ) -> int:
     """Compute metrics over the number of bins M, compared with noise.
 
@@ -60,7 +58,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
     reasons: list[str] = []
     sweep_metric = partial(_sweep_metric, bin_counts, ddof, reasons, binning)
     elements: list[JsonElement] = []
-    for run in runner.runs(input_files, together=together):
+    for run in runner.runs(input_files):
         reasons.clear()
         sweeps = runner.results(run, request, request.metrics or SWEPT_METRICS, sweep_metric)
         if not sweeps and reasons and not request.metrics:

@@ -13,6 +13,7 @@ from calib_core.inference.intervals import coverage_note
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.metrics.ece import ECE_DEBIASED_SQ
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import (
     ReportInput,
@@ -384,6 +385,10 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
     metric_title = METRICS[result.metric].title
     has_null = any(group.null_median is not None for group in result.groups)
     has_rest = any(group.rest is not None for group in result.groups)
+    # ECE rises as rows get fewer, so between groups of different size its debiased form is the fair one.
+    has_debiased = any(group.debiased is not None for group in result.groups) and (
+        len({group.n_used for group in result.groups}) > 1
+    )
     return [
         {
             name_heading: group.name,
@@ -393,6 +398,7 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
             metric_title: format_number(group.value),
             "95 %": format_interval(group.low, group.high),
             **({"If calibrated": format_number(group.null_median)} if has_null else {}),
+            **({ECE_DEBIASED_SQ.title: format_number(group.debiased)} if has_debiased else {}),
             "Rows used": f"{group.n_used:,}" + (" (few)" if group.has_few_rows else ""),
             "Accuracy": format_percent(group.accuracy),
             "Mean confidence": format_percent(group.mean_confidence),

@@ -9,7 +9,7 @@ from typing import Final
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.figures.reliability import describe_reliability
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_RECIPE
+from calib_core.inference.verdict import MIN_ROWS, verdict_recipe
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
@@ -203,7 +203,8 @@ def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
     recipe = (
         f"{metric.recipe_name}{bins}, n: as in the table",
         *_interval_recipe(scored),
-        f"verdict: {VERDICT_RECIPE}; q: Benjamini–Hochberg over the verdicts of the table",
+        f"verdict: {verdict_recipe(scored[0].evidence.tolerance)}",
+        "q: Benjamini–Hochberg over the verdicts of the table",
     )
     return Block(
         title="", recipes=("; ".join(recipe),), closing_tables=(_runs_table(report_input, scored, overview),)

@@ -70,3 +70,33 @@ def test_one_table_a_subject_is_one_run_in_a_conversion_and_in_a_report(tmp_path
     (run,) = call("report", *paths, "--together", "-o", report, "--page", "files", "--json").elements
     assert (run["run"], run["n_total"]) == ("m", 80)
     assert " --together " in report.read_text("utf-8")
+
+
+def test_check_reports_files_read_together_as_one(tmp_path: Path, call: Call) -> None:
+    """Two models side by side in two files are two runs of both; another file and a bad one stay apart."""
+    for subject in ("art", "law"):
+        rows = [
+            {"id": at, "model": model, "confidence": 0.9, "correct": at % 2}
+            for model in "ab"
+            for at in range(5)
+        ]
+        write_csv(tmp_path / f"m-{subject}.csv", rows)
+    write_csv(tmp_path / "other.csv", [{"p_true": 0.9, "correct": 1}])
+    write_csv(tmp_path / "wrong.csv", [{"confidence": value, "correct": 1} for value in (0.5, "x")])
+    words = ("check", tmp_path, "--together")
+    answer = call(*words, "--json")
+    found = [(element["file"], element["run"], element["rows"]) for element in answer.elements]
+    assert ("m-art.csv and 1 other", "a", 10) in found
+    assert ("m-art.csv and 1 other", "b", 10) in found
+    assert {file for file, *_ in found} == {"m-art.csv and 1 other", "other.csv", "wrong.csv"}
+    assert len(found) == 4
+    assert answer.code == 3
+    said = call(*words).out
+    assert "2 files read together (m-art.csv, m-law.csv): 20 rows, 2 runs." in said
+    assert "m-law.csv: " not in said
+
+
+def test_reduce_says_why_it_does_not_take_the_option(tmp_path: Path, call: Call) -> None:
+    answer = call("reduce", tmp_path, "--together", "-o", tmp_path / "sums.parquet")
+    assert answer.code == 2
+    assert "reduce, which always adds up the files of one run" in answer.err

@@ -36,6 +36,7 @@ def make_group(  # noqa: PLR0913 - one argument a field
         mean_confidence=0.6,
         bias=0.1,
         null_median=null,
+        debiased=None,
         verdict=verdict or judge([0.5], [1]),
         q=q,
         rest=rest,

@@ -73,6 +73,16 @@ READ: Final[dict[str, tuple[str, str, Mapping[str, Pairs]]]] = {
         "cluster_size",
         {"samples": [(0.75, True), (0.75, False), (1.0, True)]},
     ),
+    "opencompass/details_ll.json": (
+        "opencompass_details",
+        "choice_softmax",
+        {"details_ll": top_labels(TWO_SCORES, (1, 0, 1))},
+    ),
+    "opencompass/details_samples.json": (
+        "opencompass_details",
+        "cluster_size",
+        {"details_samples": [(0.75, True), (0.75, False), (1.0, True)]},
+    ),
     "hle/judged_hle_tiny.json": (
         "hle",
         "verbal",

@@ -14,6 +14,7 @@ from scipy.stats import false_discovery_control
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
+from calib_core.report.sections.groups import group_rows
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.groups import GroupBy, groups_of_rows, groups_of_runs, split_by_group
 from calib_core.results.score import score
@@ -58,6 +59,20 @@ def test_a_group_is_what_its_rows_alone_would_be(metric: str) -> None:
         assert (group.n_used, group.n_total) == (part.n_used, part.n_total)
         assert (group.accuracy, group.mean_confidence) == (part.accuracy, part.mean_confidence)
     assert result.overall == {"r": score(make_evidence(), metric, Scheme("width", 5)).value}
+
+
+def test_groups_of_different_size_have_their_debiased_ece_beside() -> None:
+    """One row has none; of two rows in a bin and one in another, 2·d₁·d₂ / n."""
+    pair = given_evidence([0.8, 0.8, 0.7, 0.7], [0, 1, 1, 0], subject=["a", "a", "a", "b"])
+    result = groups_of_rows({"r": pair}, SUBJECT, "ece", Scheme("width", 10))
+    found = {group.name: group.debiased for group in result.groups}
+    assert found["a"] == pytest.approx(2 * 0.8 * -0.2 / 3 / 1)
+    assert set(groups_of_rows({"r": pair}, SUBJECT, "brier").to_frame()["debiased"]) == {None}
+    shown = [row.get("Debiased squared ECE") for row in group_rows(result)]
+    assert len(set(shown)) == 2
+    equal = given_evidence([0.8, 0.8, 0.7, 0.7], [0, 1, 1, 0], subject=["a", "a", "b", "b"])
+    rows = group_rows(groups_of_rows({"r": equal}, SUBJECT, "ece"))
+    assert all("Debiased squared ECE" not in row for row in rows)
 
 
 def test_bias_is_confidence_minus_accuracy() -> None:
