@@ -15,12 +15,14 @@ from calib_core.inference.recalibration import MAP_KINDS
 from calib_core.report.blocks import Tile
 from calib_core.results.evidence import Evidence
 from calib_core.results.recalibration import (
+    COVERAGE,
     DEFAULT_FOLDS,
     DEFAULT_MAP,
     DEFAULT_SEED,
     JUDGED_METRICS,
     MAX_FOLDS,
     METRIC_NAMES,
+    MOST_UNCONFIRMED,
     SUMS_ONLY,
     Recalibration,
     difference_text,
@@ -57,8 +59,9 @@ TILE_HELP: Final = (
 CAPTION: Final = (
     "Left: the confidences as they are. Right: each row after a map fitted to the other folds. The map below "
     "is fitted to all rows, for use on new ones. It gains if the interval of the difference in Brier score "
-    "is below 0: in simulations fresh rows contradicted such a gain in 2 % of data sets or fewer "
-    "(benchmarks/recalibration.md)."
+    f"is below 0. In simulations, fresh rows contradicted such a gain in at most {MOST_UNCONFIRMED:g} % of "
+    f"data sets; the interval held the map's own difference in {COVERAGE[0]:g} to {COVERAGE[1]:g} % of them, "
+    "least often where there was nothing to gain (benchmarks/recalibration.md)."
 )
 
 

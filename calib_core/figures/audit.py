@@ -29,6 +29,12 @@ _PANEL_HEIGHT: Final = 92
 _DOTS_ACROSS: Final = 40
 """Values closer than this fraction of the axis are stacked, so that no dot hides another."""
 
+_PADDING: Final = 0.06
+"""Room beyond the lowest and the highest value, as a fraction of their distance."""
+
+_LEAST_PADDING: Final = 0.001
+"""Room where all values are the same."""
+
 _MIN_STACK: Final = 6
 """Dots that fit on one another in a panel, at least."""
 
@@ -49,13 +55,15 @@ def audit_figure(audit: ConventionAudit, theme: Theme, published: PublishedFigur
     panels: dict[Norm, list[ConventionValue]] = {
         norm: values for norm in DRAWN_NORMS if (values := audit.of_norm(norm))
     }
-    largest = max([each.value for values in panels.values() for each in values])
+    drawn = [each.value for values in panels.values() for each in values]
     if published is not None:
-        largest = max(largest, published.value)
-    right = largest * 1.06 or 0.01
+        drawn.append(published.value)
+    padding = max(_PADDING * (max(drawn) - min(drawn)), _LEAST_PADDING)
+    left, right = min(drawn) - padding, max(drawn) + padding
+    distance = (right - left) / _DOTS_ACROSS
     data: list[dict[str, Any]] = []
     for index, values in enumerate(panels.values()):
-        heights = stacked_heights([each.value for each in values], right / _DOTS_ACROSS)
+        heights = stacked_heights([each.value for each in values], distance)
         for kind in range(len(_KINDS)):
             dots = [(each, h) for each, h in zip(values, heights, strict=True) if _kind(each) == kind]
             if dots:
@@ -69,7 +77,7 @@ def audit_figure(audit: ConventionAudit, theme: Theme, published: PublishedFigur
     layout = base_layout(theme, height=stack.height, top=margin, one_per_line=one_per_line)
     layout |= {
         "hovermode": "closest",
-        "xaxis": axis(theme, "Calibration error", anchor=stack.bottom_axis, range=[-0.03 * right, right]),
+        "xaxis": axis(theme, "Calibration error", anchor=stack.bottom_axis, range=[left, right]),
         "annotations": [
             panel_heading(NORM_TITLES[norm].capitalize(), theme, stack, index)
             for index, norm in enumerate(panels)
@@ -77,7 +85,7 @@ def audit_figure(audit: ConventionAudit, theme: Theme, published: PublishedFigur
     }
     layout["margin"] |= {"l": 14}
     for index, values in enumerate(panels.values()):
-        highest = max(stacked_heights([each.value for each in values], right / _DOTS_ACROSS))
+        highest = max(stacked_heights([each.value for each in values], distance))
         layout[stack.layout_key(index)] = axis(
             theme,
             domain=list(stack.domains[index]),

@@ -47,6 +47,12 @@ METRIC_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Names of the same on screen."""
 
+MOST_UNCONFIRMED: Final = 2.0
+"""Percent of data sets, at most, in which a gain was reported that fresh rows did not confirm, and …"""
+
+COVERAGE: Final = (74.5, 98.0)
+"""… the fewest and most whose interval of the Brier score held the map's: benchmarks/recalibration.md."""
+
 SUMS_ONLY: Final = (
     "Recalibration needs single confidences, and a token-level run keeps sums only. Recalibrate the logits "
     "before they are saved, and load the result."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,13 @@ from calib_core.errors import Refused, Unavailable
 from calib_core.inference.recalibration import EPSILON, MAP_KINDS, Levels, out_of_fold
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
-from calib_core.results.recalibration import SUMS_ONLY, Recalibration, recalibrate
+from calib_core.results.recalibration import (
+    COVERAGE,
+    MOST_UNCONFIRMED,
+    SUMS_ONLY,
+    Recalibration,
+    recalibrate,
+)
 from calib_core.results.recalibration_map import RecalibrationMap
 from core.run_builders import choice_evidence, given_evidence
 from core.token_run_builders import random_rows
@@ -122,6 +129,17 @@ def test_what_cannot_be_recalibrated_says_why(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="keeps sums only") as refusal:
         recalibrate(gather_evidence(calib_core.load(tmp_path / "text.npz")[0], "tokens"), "platt")
     assert str(refusal.value) == SUMS_ONLY
+
+
+def test_the_shares_of_the_caption_are_the_measured_ones() -> None:
+    page = (Path(__file__).parents[3] / "benchmarks" / "recalibration.md").read_text(encoding="utf-8")
+    unconfirmed, _, held = (
+        [float(cell.removesuffix(" %")) for cell in re.findall(r"\d+\.\d %", part)]
+        for part in page.split("\n## ")[1:]
+    )
+    assert len(held) == len(unconfirmed) >= 5 * 7 * len(MAP_KINDS)
+    assert max(unconfirmed) == MOST_UNCONFIRMED
+    assert (min(held), max(held)) == COVERAGE
 
 
 # --- The map as JSON and as Python ------------------------------------------------------------------------
