@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from calib_core.inference.guaranteed_accuracy import (
     MIN_ANSWERED,
@@ -111,6 +112,30 @@ def test_the_expected_wealth_at_the_target_is_one() -> None:
             assert wealth >= 0
             expected += float(np.prod(chances[list(drawn)])) * wealth
         assert expected == pytest.approx(1, abs=1e-9)
+
+
+def test_only_answered_rows_score() -> None:
+    rows = RepeatedAnswers(
+        np.array([0, 1, 0, 0, 1]), np.array([True, False, True, False, True]), np.array([0, 0, 1, 1, 2])
+    )
+    assert rows.scores(0, 0.9).tolist() == pytest.approx([0.05, -0.4, 0])
+    assert rows.scores(1, 0.9).tolist() == pytest.approx([-0.4, -0.4, 0.05])
+
+
+def test_the_stakes_are_once_and_twice_the_best() -> None:
+    n, correct = 200, 190
+    low = repeated(np.array([[at < correct] for at in range(n)])).accuracy_low(0)
+
+    def divergence(share: float) -> float:
+        return share * np.log(share / low) + (1 - share) * np.log((1 - share) / (1 - low))
+
+    reached = brentq(lambda share: n * divergence(share) - np.log(20), low + 1e-9, 1 - 1e-12)
+    best = (reached / low - 1) / (1 - low)
+    wealth = [
+        (1 + stake * (1 - low)) ** correct * (1 - stake * low) ** (n - correct)
+        for stake in (min(times * best, 0.99 / low) for times in (1, 2))
+    ]
+    assert np.mean(wealth) == pytest.approx(20, rel=1e-6)
 
 
 def test_repeating_a_question_is_no_more_evidence() -> None:

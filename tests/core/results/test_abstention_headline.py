@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from app_server import ROOT
 from calib_core.errors import Unavailable
 from calib_core.results.abstention import (
+    EMPIRICAL_CAUTION,
     AbstentionCurve,
     abstention_curve,
     abstention_headline,
@@ -121,6 +124,19 @@ def test_any_target_has_an_answer_and_a_confidence_of_1_has_none() -> None:
     assert everything.point.coverage == 1
     with pytest.raises(Unavailable, match="between 0 and 1"):
         guaranteed_threshold(make_curve(), 0.9, 1)
+
+
+def test_the_caution_quotes_the_measured_misses() -> None:
+    page = (
+        (ROOT / "benchmarks" / "threshold.md")
+        .read_text(encoding="utf-8")
+        .split("## Each question asked 5")[0]
+    )
+    missed = [
+        float(cell) for cell in re.findall(r"^\| calibrated (?:\|[^|]+){4}\| ([\d.]+) %", page, re.MULTILINE)
+    ]
+    assert len(missed) == 6
+    assert f"in {min(missed):.0f} to {max(missed):.0f} % of data sets" in EMPIRICAL_CAUTION
 
 
 def test_a_tie_names_the_other_too() -> None:
