@@ -98,7 +98,7 @@ screens: .venv/.test-ready ## take pictures of every page at four widths, light 
 	@PYTHONPATH=".:tests" ONLY="$(ONLY)" $(PY) docs/screens.py
 
 clean: ## remove the virtual environments and every cache
-	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build docs/api/generated .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp file in each environment records what is installed; it is deleted with the environment.
