@@ -120,13 +120,15 @@ def start(data: Path | None, home: Path, app: Path = ROOT / "app.py", options: S
 
 
 def environment(home: Path) -> dict[str, str]:
-    """This process's environment with `home` in place of the user's folders, and no choice of data."""
+    """This process's environment with `home` for the user's folders, and no choice of data or threads."""
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     dropped = (
         "CALIB_",
         "STREAMLIT_",
-        "PYTHONDONTWRITEBYTECODE",
-    )  # the last makes each start compile all anew
+        "POLARS_MAX_THREADS",  # the tests' own
+        "OPENBLAS_NUM_THREADS",
+        "PYTHONDONTWRITEBYTECODE",  # makes each start compile all anew
+    )
     kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
     own = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "TMPDIR": str(home / "tmp")}
     drawing: dict[str, str] = {}

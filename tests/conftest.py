@@ -17,6 +17,12 @@ import window
 from app_server import ROOT, Serve, Server, SharedServer
 from window import Browse, ColorScheme, Settled, Window, Windows
 
+# Tests compute on tables of a few rows. With two threads, polars hands each of its thousands of steps to
+# another one and waits for it, while the test processes contend for the cores. It reads this when it is first
+# imported, which no module above does. The app's servers decide for themselves (`app_server.environment`).
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A slow machine is not a failing property. Runs are repeatable, so that a failure can be investigated;
 # `pytest --hypothesis-profile=search` draws new examples each time, and many more of them.
 settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=50)

@@ -19,7 +19,9 @@ HERE: Final = frozenset({"127.0.0.1", ""})
 QUIET_SECONDS: Final = 0.3
 """How long the script must have rested: a change reaches the server a moment after the key or click."""
 
-SETTLE_SECONDS: Final = 30.0
+SETTLE_SECONDS: Final = 90.0
+"""Only what hangs takes so long; on a machine with other work, a page may well take half a minute."""
+
 POLL_MS: Final = 50.0
 
 RUN_STATE: Final = "[data-test-script-state]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -23,6 +24,7 @@ from calib_core.results.sampling import (
 from core.sampled_runs import METHODS, make_questions, make_run, without_none
 
 
+@functools.cache
 def make_sweep(sizes: tuple[int, ...] = (2, 4, 6, 8), **more: Any) -> SampleSizeSweep:
     run = make_run(make_questions(20, 8), p_true=[0.3] * 20, correct=[row % 3 > 0 for row in range(20)])
     return sample_size_sweep(run, SamplingPlan(sizes, 5, **more))
