@@ -10,7 +10,6 @@ from calib_core.cli.options import (
     MethodOption,
     MetricOption,
     RenormaliseOption,
-    TogetherOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -31,7 +30,6 @@ def audit(
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
 ) -> int:
     """Compute the ECE under every convention in use, by tool.
 
@@ -44,7 +42,7 @@ def audit(
     )
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
-    for run in runner.runs(input_files, together=together):
+    for run in runner.runs(input_files):
         for result in runner.results(run, request, request.metrics or (AUDITED_METRIC,), _audit):
             elements += [audit_element(run.file, result, value) for value in result.values]
             if not as_json:

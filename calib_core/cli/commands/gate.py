@@ -27,7 +27,6 @@ from calib_core.cli.options import (
     MinRowsOption,
     RenormaliseOption,
     SignificantOption,
-    TogetherOption,
     UnparseableOption,
     WorseByOption,
 )
@@ -76,7 +75,6 @@ def gate(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
 ) -> int:
     """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
 
@@ -106,7 +104,6 @@ def gate(  # noqa: PLR0913  one parameter an option
             Scheme(binning, n_bins),
             MethodOptions(renormalise, labels, unparseable),
         ),
-        together=together,
     )
     checks = measuring.checks(input_files, baseline, rules, significant=significant)
     if not all(check.held for check in checks):
@@ -123,14 +120,14 @@ def gate(  # noqa: PLR0913  one parameter an option
 class _Measuring:
     """Computes what the rules need, of the files and of the baseline."""
 
-    def __init__(self, runner: Runner, request: CommandRequest, *, together: bool) -> None:
-        self._runner, self._request, self._together = runner, request, together
+    def __init__(self, runner: Runner, request: CommandRequest) -> None:
+        self._runner, self._request = runner, request
 
     def checks(
         self, input_files: InputFiles, baseline: Path | None, rules: Sequence[Rule], *, significant: bool
     ) -> list[RuleCheck]:
         """Every rule for every run and method, run by run."""
-        runs = list(self._runner.runs(input_files, together=self._together))
+        runs = list(self._runner.runs(input_files))
         checks: list[RuleCheck] = []
         measured_runs: dict[int, dict[tuple[str, str], Measurement]] = {}
         for run in runs:
@@ -141,7 +138,7 @@ class _Measuring:
         if baseline is None:
             return checks
         earlier = replace(input_files, paths=(baseline,))
-        for run, match in match_runs(runs, list(self._runner.runs(earlier, together=self._together))):
+        for run, match in match_runs(runs, list(self._runner.runs(earlier))):
             checks.append(check_present(run, match))
             compared = [rule for rule in rules if rule.kind == "worse-by"]
             if match is not None and compared:

@@ -16,7 +16,6 @@ from calib_core.cli.options import (
     MethodOption,
     RenormaliseOption,
     SeedOption,
-    TogetherOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -103,7 +102,6 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
     apply: ApplyOption = None,
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
 ) -> int:
     """Fit a map from confidence to accuracy, judge it out of fold, and apply it.
 
@@ -121,7 +119,7 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
         for path in (output, python):
             if path is not None:
                 _check_not_an_input(runner, input_files, path, apply)
-        runs = _selected(list(runner.runs(input_files, together=together)), run)
+        runs = _selected(list(runner.runs(input_files)), run)
         if apply is not None and output is not None:
             elements = _apply(runner, runs, request, _read_map(apply), output, as_json=as_json)
         elif apply is None:

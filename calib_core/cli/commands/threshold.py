@@ -16,7 +16,6 @@ from calib_core.cli.options import (
     MetricOption,
     RenormaliseOption,
     TargetAccuracyOption,
-    TogetherOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -48,7 +47,6 @@ def threshold(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    together: TogetherOption = False,
 ) -> int:
     """Find the confidence from which on answers are right often enough, with a guarantee.
 
@@ -65,7 +63,7 @@ def threshold(  # noqa: PLR0913  one parameter an option
     )
     find = partial(_find_threshold, accuracy, confidence)
     elements: list[JsonElement] = []
-    for run in runner.runs(input_files, together=together):
+    for run in runner.runs(input_files):
         found = runner.results(run, request, (ACCURACY.id,), find)
         elements += [threshold_element(run.file, result) for result in found]
         if found and not as_json:
