@@ -92,8 +92,10 @@ def data_sets() -> dict[str, tuple[list[float], list[int]]]:
         "stated": np.array([0.0, 0.5, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]),
         "constant": np.array([1.0]),
     }
-    confidences = {name: random.choice(values, 90) for name, values in levels.items()}
-    confidences["computed tenths"] = np.cumsum(np.full(10, 0.1))[random.integers(0, 9, 90)]
+    confidences: dict[str, Confidences] = {
+        name: values[random.integers(0, values.size, 90)] for name, values in levels.items()
+    }
+    confidences["computed tenths"] = np.cumsum(np.full(10, 0.1), dtype=np.float64)[random.integers(0, 9, 90)]
     confidences["continuous"] = random.beta(4, 2, 120)
     return {
         # Gaps of both signs: with one sign alone, every binning gives the same ECE.

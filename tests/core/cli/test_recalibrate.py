@@ -12,6 +12,7 @@ import calib_core
 from calib_core import readers
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.recalibration import recalibrate
+from calib_core.runs import AnswerRun
 from core.cli_calls import Call, write
 from core.token_run_builders import random_rows
 
@@ -63,6 +64,7 @@ def test_a_map_is_written_and_applied(call: Call, quiz: Path, tmp_path: Path) ->
     answer = call("recalibrate", other, "--apply", written, "-o", rows, "--json")
     assert (answer.code, answer.element["rows"], answer.element["n_total"]) == (0, 2, 3)
     (run,) = calib_core.load(rows)
+    assert isinstance(run, AnswerRun)
     slope, intercept = json.loads(written.read_text())["parameters"].values()
     expected = [1 / (1 + np.exp(-(slope * np.log(c / (1 - c)) + intercept))) for c in (0.9, 0.75)]
     assert run.rows["confidence"].to_list() == pytest.approx(expected)
