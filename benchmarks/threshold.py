@@ -219,7 +219,7 @@ def page() -> Iterator[str]:
     yield ""
     yield f"## Each question asked {TRIALS} times"
     yield ""
-    yield "The last three columns: Clopper–Pearson on one row of each question, not chosen (decision 0014)."
+    yield "The last three columns: Clopper–Pearson on one row of each question, not chosen (decision 0016)."
     yield ""
     yield from table(
         ("confidences", "trials", "questions", *COLUMNS, "one row each: missed", "found", "answered"),

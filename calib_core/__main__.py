@@ -46,7 +46,8 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
     {
         "check": Verb(
             ("calib_core.cli.commands.check", "check"),
-            "Report each file's format, usable methods and bad rows.",
+            "Report each file's format, usable methods and bad rows; files read together are reported as "
+            "one.",
         ),
         "score": Verb(
             ("calib_core.cli.commands.score", "score"),

@@ -8,6 +8,7 @@ theme ships its own files.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+os.environ["PYTHONPATH"] = str(ROOT)  # for the kernels of the notebooks
 
 from calib_core.version import VERSION  # the package is not installed
 
@@ -29,9 +31,9 @@ author = "Calib contributors"
 copyright = f"2026, {author}"  # Sphinx reads this name
 release = VERSION
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 exclude_patterns = ["templates"]
-source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
 templates_path = ["templates"]
 nitpicky = True
 smartquotes = False  # --map in a docstring is an option, no dash
@@ -39,6 +41,10 @@ nitpick_ignore_regex = [("py:class", r"(?!calib_core).*")]  # classes of other l
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
+nb_execution_mode = "force"  # the notebooks are kept without outputs
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_execution_show_tb = True
 myst_dmath_double_inline = True
 
 autodoc_member_order = "bysource"

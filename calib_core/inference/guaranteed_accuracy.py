@@ -6,7 +6,7 @@ failure. The probability that a threshold passes although it misses the target i
 single test (Learn then Test).
 
 Independent rows are tested by the exact binomial bound (Clopper–Pearson). Rows that repeat a question are
-not independent; for them the questions bet against the target (decision 0014).
+not independent; for them the questions bet against the target (decision 0016).
 
 References
 ----------

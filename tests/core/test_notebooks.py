@@ -13,7 +13,7 @@ from app_server import ROOT
 
 FOLDER = ROOT / "docs" / "notebooks"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOTEBOOKS = sorted(FOLDER.glob("*.md"))
+NOTEBOOKS = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
 
 
 def cells(notebook: Path) -> list[str]:
@@ -32,3 +32,8 @@ def test_every_question_of_the_interface_has_a_notebook() -> None:
     text = "".join(notebook.read_text(encoding="utf-8") for notebook in NOTEBOOKS)
     functions = {name for name in calib_core.__all__ if name.islower() and not name.startswith("_")}
     assert functions - set(re.findall(r"calib\.(\w+)\(", text)) == set()
+
+
+def test_every_notebook_is_in_the_table_of_contents() -> None:
+    listed = (FOLDER / "index.md").read_text(encoding="utf-8").splitlines()
+    assert {notebook.stem for notebook in NOTEBOOKS} <= set(listed)
