@@ -84,22 +84,19 @@ def test_sums_serve_only_what_needs_no_rows(tmp_path: Path) -> None:
 
 
 def test_variants_of_choices_and_samples(tmp_path: Path) -> None:
-    rows = (
-        '{"gold": "0", "choices": ["0", "1"], "choice_logprobs": [-1, -1], "choice_token_counts": [1, 1]}\n'
-        '{"gold": "1", "choices": ["0", "1"], "choice_logprobs": [-1, -1], "choice_token_counts": [1, 1]}\n'
-        '{"gold": "1", "choices": ["0", "1"], "choice_logprobs": [-2, -1], "choice_token_counts": [1, 1]}\n'
-        '{"gold": "1", "choices": ["0", "1"], "choice_logprobs": [-1, -1], "choice_token_counts": [1, 1]}\n'
+    rows = "".join(
+        f'{{"gold": "{gold}", "choices": ["0", "1", "2"], "choice_logprobs": [-1, -1, -1], '
+        '"choice_token_counts": [1, 1, 1]}\n'
+        for gold in (0, 2, 2)
     )
     run = calib_core.load(write(tmp_path, "choices.jsonl", rows))[0]
     by_softmax = values(audit_conventions(gather_evidence(run, "choice_softmax")))
-    # First of two: 1 of 3 ties right at confidence .5; last of two: 2 of 3. The fourth row is right at .7311.
-    alone = abs(1 - 1 / (1 + np.exp(-1)))
-    assert by_softmax["width-10-right-l1"] == pytest.approx((abs(1 - 1.5) + alone) / 4)
-    assert by_softmax["ties-last"] == pytest.approx((abs(2 - 1.5) + alone) / 4)
+    # Of three equal choices the first is right once in three rows, as stated, and the last twice.
+    assert by_softmax["width-10-right-l1"] == pytest.approx(0)
+    assert by_softmax["ties-last"] == pytest.approx(1 / 3)
     assert "not-renormalised" not in by_softmax
     by_length = values(audit_conventions(gather_evidence(run, "choice_length_normalised")))
-    raw = np.exp(-1)
-    assert by_length["not-renormalised"] == pytest.approx(abs(2 - 4 * raw) / 4)
+    assert by_length["not-renormalised"] == pytest.approx(np.exp(-1) - 1 / 3)
     samples = write(
         tmp_path,
         "samples.jsonl",

@@ -81,6 +81,15 @@ def test_a_calibrated_run_has_nothing_to_gain() -> None:
     )
 
 
+def test_a_lower_score_within_chance_is_no_gain() -> None:
+    random = np.random.default_rng(0)
+    c = np.round(random.uniform(0.5, 1, 100), 2)
+    result = recalibrate(evidence_of(c, random.random(100) < c - 0.12), "platt")
+    assert result.differences["brier"].value < -0.03
+    assert not result.gains
+    assert result.headline.startswith("Nothing to gain")
+
+
 def test_an_infinite_loss_has_no_difference() -> None:
     c = np.array([1.0, 0.6] * 30)
     result = recalibrate(evidence_of(c, np.arange(60) % 5 > 0), "histogram")
