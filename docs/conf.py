@@ -33,7 +33,7 @@ release = VERSION
 
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 exclude_patterns = ["templates"]
-source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # autosummary writes files of the first
 templates_path = ["templates"]
 nitpicky = True
 smartquotes = False  # --map in a docstring is an option, no dash
