@@ -115,6 +115,8 @@ _STYLE: Final = """
 }
 .calib-result article { margin-top: 0; }
 .calib-result td { overflow-wrap: break-word; }
+.calib-result :is(p, dt, dd) { text-align: left; }
+.calib-result .tiles :is(dt, dd) { margin: 0 !important; } /* pages around notebooks indent lists */
 .calib-result .trouble { display: none; }
 .calib-result.without-plotly .trouble { display: block; }
 """
