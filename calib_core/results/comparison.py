@@ -149,7 +149,7 @@ def estimate_metric(evidence: Evidence, metric_id: str, scheme: Scheme) -> Metri
     if value is None:
         raise Unavailable(f"{metric.title} is not defined for these rows.")
     if not math.isfinite(value):
-        raise Unavailable(f"{metric.title} is infinite: a right answer was given probability 0.")
+        raise Unavailable(f"{metric.title} is ∞: a right answer was given probability 0.")
     interval = metric_interval(evidence, metric_id, scheme)
     if interval is None:
         return MetricEstimate(metric_id, value)

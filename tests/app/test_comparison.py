@@ -198,6 +198,25 @@ def test_every_method_can_be_judged_by_one_answer(models: Path, data: Path, visi
     assert "judged" not in screens.address(choose(at, "judged", "own"))
 
 
+def test_a_run_with_an_infinite_value_is_left_out_by_name(data: Path, visit: Visit) -> None:
+    made = [
+        {
+            "model": model,
+            "dataset": "pair",
+            "choices": ["a", "b"],
+            "choice_probs": probs,
+            "gold": "AB"[at % 2],
+        }
+        for model, probs in (("certain", [1.0, 0.0]), ("careful", [0.9, 0.1]))
+        for at in range(40)
+    ]
+    write_jsonl(data / "pair.jsonl", made)
+    at = visit("comparison", y="nll")
+    assert [key.split(":")[0] for key in points(at)] == ["careful-pair"]
+    reason = "certain · pair, logit, softmax over the choices: Negative log-likelihood is ∞: a right answer was given"
+    assert reason in page_text(at)
+
+
 def test_data_sets_are_mixed_only_on_request(models: Path, data: Path, visit: Visit) -> None:
     assert models.exists()
     write_csv(data / "other.csv", quiz(90, model="small-1b", dataset="other"))
