@@ -89,7 +89,8 @@ def _dataset_blocks(
         run_methods = [id_ for id_ in methods if id_ in run.usable]
         run_evidences = [report_input.evidence(run, id_, options) for id_ in run_methods]
         evidences[key] = [evidence for evidence in run_evidences if isinstance(evidence, AnswerEvidence)]
-    result = compare_methods(evidences, report_input.settings.scheme)
+    settings = report_input.settings
+    result = compare_methods(evidences, settings.scheme, judged_choice=settings.judged_choice)
     if not result.cells:
         return ()
     titles = {key: run.title for key, run in keyed.items()}
