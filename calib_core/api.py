@@ -44,6 +44,7 @@ from calib_core.results.groups import (
     groups_of_runs,
     ordered_levels,
 )
+from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.methods_table import MethodsTable
 from calib_core.results.methods_table import compare_methods as methods_table_of
 from calib_core.results.recalibration import DEFAULT_FOLDS, DEFAULT_MAP, DEFAULT_SEED, Recalibration
@@ -541,6 +542,7 @@ def compare(
     methods: Sequence[str] | None = None,
     bins: int = 10,
     binning: Binning = "width",
+    judged: JudgedChoice = "own",
 ) -> Comparison:
     """Compare runs by accuracy and Brier score, and find the best by paired differences.
 
@@ -552,6 +554,9 @@ def compare(
         Ids of confidence methods; by default all that the runs have, if they can be told apart in a figure.
     bins, binning
         As in `score`.
+    judged : {"own", "greedy", "majority"}
+        Which answer the outcomes are of: each method's own, or one answer for all methods, so that only the
+        confidences differ.
 
     Returns
     -------
@@ -562,6 +567,8 @@ def compare(
     ------
     calib_core.errors.Unavailable
         If no run has one of the methods.
+    ValueError
+        For another answer to judge by.
     """
     keyed = _keyed(runs)
     surveys = {name: survey_methods(run) for name, run in keyed.items()}
@@ -580,6 +587,7 @@ def compare(
         scheme=Scheme(binning, bins),
         titles={key: name for key, (name, _) in evidences.items()},
         available_methods=available,
+        judged_choice=judged,
     )
 
 
@@ -589,12 +597,13 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     bins: int = 10,
     binning: Binning = "width",
+    judged: JudgedChoice = "own",
 ) -> MethodsTable:
     """Compare the confidence methods of each run, by ECE and Brier score on their common rows.
 
     Parameters
     ----------
-    runs, methods, bins, binning
+    runs, methods, bins, binning, judged
         As in `compare`.
 
     Returns
@@ -616,7 +625,7 @@ def compare_methods(
     }
     if not any(evidences.values()):
         raise Unavailable("No run of answers has one of these confidence methods.")
-    return methods_table_of(evidences, Scheme(binning, bins))
+    return methods_table_of(evidences, Scheme(binning, bins), judged_choice=judged)
 
 
 def groups(

@@ -10,6 +10,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
@@ -31,6 +32,7 @@ from calib_core.results.comparison import (
 )
 from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
+from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.results.score import metric_availability
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
@@ -50,7 +52,13 @@ from pages.widgets.pickers import (
 )
 from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice
-from pages.widgets.run_selection import RunEvidence, RunSelection, pick_run_selection, show_not_drawn
+from pages.widgets.run_selection import (
+    RunEvidence,
+    RunSelection,
+    pick_judged_answer,
+    pick_run_selection,
+    show_not_drawn,
+)
 from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import (
     show_headline,
@@ -74,12 +82,15 @@ class ComparisonChoice:
         Ids of the metrics on the two axes.
     scheme : Scheme
         Binning of those metrics that are binned.
+    judged_choice : {"own", "greedy", "majority"}
+        Which answer the methods are judged by.
     """
 
     selection: RunSelection
     x: str
     y: str
     scheme: Scheme
+    judged_choice: JudgedChoice
 
     @property
     def evidence_by_point(self) -> dict[str, RunEvidence]:
@@ -106,10 +117,12 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
         Where no run gives one of the methods.
     """
     selection = pick_run_selection(url_state, runs, default_methods=default_compared_methods)
+    judged_choice = pick_judged_answer(url_state, selection)
     available = {
         id_
         for scored in selection.run_evidences
-        for id_, reason in metric_availability(scored.evidence, Scheme()).items()
+        if (evidence := cached_judged_evidence(scored, judged_choice))
+        for id_, reason in metric_availability(evidence, Scheme()).items()
         if not reason
     }
     allowed = [id_ for id_ in METRICS if id_ in available]
@@ -121,7 +134,23 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
     scheme = Scheme()
     if METRICS[x].binned or METRICS[y].binned:
         scheme = pick_binning(url_state, selection.run_evidences[0].evidence)
-    return ComparisonChoice(selection, x, y, scheme)
+    return ComparisonChoice(selection, x, y, scheme, judged_choice)
+
+
+def cached_judged_evidence(scored: RunEvidence, judged_choice: JudgedChoice) -> Evidence | None:
+    """Return the evidence judged by the chosen answer, made once; None where no row has its outcome."""
+
+    def judge() -> Evidence | None:
+        try:
+            return judged_by(scored.evidence, judged_choice)
+        except Unavailable:  # the comparison gives the reason
+            return None
+
+    if judged_choice == "own":
+        return scored.evidence
+    run, evidence = scored.run, scored.evidence
+    source = (run.id, run.file.name, run.file.stamp, evidence.method.id, evidence.options)
+    return cached_result(("judged_evidence", *source, judged_choice), judge)
 
 
 def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str) -> str:
@@ -163,6 +192,7 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
             choice.scheme,
             titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
             available_methods=available_methods,
+            judged_choice=choice.judged_choice,
             estimator=estimate_with_progress,
             on_progress=show_pairs,
         )
@@ -170,17 +200,16 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
         return result
 
     available_methods = frozenset(id_ for run in choice.selection.runs for id_ in run.report.survey.usable)
-    return cached_result(
-        ("comparison", *choice.selection.cache_key(), available_methods, choice.x, choice.y, choice.scheme),
-        compute,
-    )
+    shown = (choice.x, choice.y, choice.scheme, choice.judged_choice)
+    return cached_result(("comparison", *choice.selection.cache_key(), available_methods, *shown), compute)
 
 
 def comparison_view_caption(choice: ComparisonChoice, result: Comparison) -> ViewCaption:
     """Return the caption that says which runs and methods the points are of."""
     drawn = [choice.evidence_by_point[point.key] for point in result.points]
     binned = METRICS[choice.x].binned or METRICS[choice.y].binned
-    evidences = [scored.evidence for scored in drawn]
+    judged = [cached_judged_evidence(scored, choice.judged_choice) for scored in drawn]
+    evidences = [evidence for evidence in judged if evidence]
     caption = view_caption(
         plural(len(drawn), "point"),
         [scored.run.title for scored in drawn],
@@ -364,10 +393,11 @@ def show_point_diagram(comparison_choice: ComparisonChoice, key: str, script: st
         Script of the page that the link below the diagram opens.
     """
     scored = comparison_choice.evidence_by_point[key]
-    reasons = metric_availability(scored.evidence, comparison_choice.scheme)
+    evidence = cached_judged_evidence(scored, comparison_choice.judged_choice) or scored.evidence
+    reasons = metric_availability(evidence, comparison_choice.scheme)
     metric = comparison_choice.y if reasons.get(comparison_choice.y) is None else DEFAULT_METRIC
-    title = f"{scored.run.title}, {METHODS[scored.evidence.method.id].title}"
-    choice = RunChoice(scored.run, scored.evidence, metric, comparison_choice.scheme)
+    title = f"{scored.run.title}, {METHODS[evidence.method.id].title}"
+    choice = RunChoice(scored.run, evidence, metric, comparison_choice.scheme)
     show_reliability_diagram(choice, title, "Open this run on the page Reliability", script)
 
 

@@ -34,15 +34,14 @@ from calib_core.report.sections.methods import (
     runs_without_rows,
 )
 from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.methods_table import (
-    JudgedChoice,
     MethodOrder,
     MethodsTable,
     RowChoice,
     UnparsedChoice,
     compare_methods,
     evidence_of_unparsed_run,
-    judged_choices,
     multiple_choice_notes,
 )
 from calib_core.results.published import (
@@ -70,6 +69,7 @@ from pages.widgets.published import pick_reference, published_area, show_publish
 from pages.widgets.run_selection import (
     RunEvidence,
     RunSelection,
+    pick_judged_answer,
     pick_run_selection,
     short_names_by_id,
     show_not_drawn,
@@ -87,7 +87,6 @@ from pages.widgets.table import drop_constant_columns, show_table
 TABLE_STYLE_SHEET: Final = Path(__file__).parent / "widgets" / "ece_brier_table.css"
 ROWS_TITLES: Final = {"common": "Common to all", "own": "Each its own"}
 UNPARSED_TITLES: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
-JUDGED_TITLES: Final = {"own": "Each its own", "majority": "Majority", "greedy": "Greedy"}
 ORDER_TITLES: Final = {"brier": "Brier score", "method": "Kind"}
 
 
@@ -197,32 +196,6 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
     )
 
 
-def pick_judged_answer(url_state: UrlState, selection: RunSelection) -> JudgedChoice:
-    """Draw the choice of the judged answer, where a run has both a greedy and a majority answer."""
-    options = selection.run_evidences[0].evidence.options
-    scored_by_run = {scored.run.id: scored for scored in selection.run_evidences}
-    if not any(_has_both_answers(scored, options) for scored in scored_by_run.values()):
-        return "own"
-    picked = pick_segment(
-        url_state,
-        "judged",
-        JUDGED_TITLES,
-        label="Judge every method by",
-        help_="Each method's own answer, or the same answer for all methods (majority or greedy), so that "
-        "only the confidences differ.",
-    )
-    return cast("JudgedChoice", picked)
-
-
-def _has_both_answers(scored: RunEvidence, options: MethodOptions) -> bool:
-    """Return whether a run has both a greedy and a majority answer with outcomes, looked up once."""
-    run = scored.evidence.run
-    return isinstance(run, AnswerRun) and cached_result(
-        ("judged_choices", scored.run.id, scored.run.file.name, scored.run.file.stamp, options),
-        lambda: len(judged_choices(run, options)) > 1,
-    )
-
-
 def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:
     """Return the runs without any readable sample, with the methods that then count every question as wrong.
 
@@ -308,7 +281,7 @@ def _link_to_comparison(result: MethodsTable) -> None:
     """Link to the page Comparison with the same runs, since there is nothing to compare within a run."""
     if len(result.cells) > 1:
         page, url = PAGES["comparison"], st.query_params.to_dict()
-        query = {key: url[key] for key in ("dataset", "runs", "methods") if key in url}
+        query = {key: url[key] for key in ("dataset", "runs", "methods", "judged") if key in url}
         page_link(page.script, f"{page.title}: compare these runs, with intervals", page.icon, query)
 
 

@@ -35,6 +35,7 @@ from calib_core.report.provenance import (
 )
 from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 from calib_core.report.sections.reliability import MAX_QUESTIONS
+from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.run_names import real_name
 from calib_core.results.view_caption import ViewCaption, metric_caption
 from calib_core.wording import bad_rows_phrase, plural
@@ -45,6 +46,7 @@ from pages.state.runs import LoadedRun, file_id, judged_with
 from pages.state.url import UrlState, encode_ids, parse_whole_number
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
+from pages.widgets.run_selection import JUDGED_TITLES
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
 
@@ -135,6 +137,7 @@ def settings_from_url(url_state: UrlState, tolerance: float | None) -> ReportSet
     method, metric, bins = held.get("method", ""), held.get("metric", ""), held.get("m", "")
     binning = held.get("binning", "")
     labels, unparseable = held.get("labels", "top"), held.get("unparseable", "own")
+    judged = held.get("judged", "own")
     return ReportSettings(
         tuple(in_order([method])),
         (metric,) if metric in METRICS else (),
@@ -149,6 +152,7 @@ def settings_from_url(url_state: UrlState, tolerance: float | None) -> ReportSet
             tolerance,
         ),
         parse_whole_number(held.get("bin", ""), 1, MAX_BINS),
+        cast("JudgedChoice", judged if judged in JUDGED_TITLES else "own"),
     )
 
 

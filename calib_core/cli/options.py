@@ -13,6 +13,7 @@ from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.metrics import METRICS
 from calib_core.pairs import Labels
 from calib_core.readers import FORMATS
+from calib_core.results.judged_answer import JudgedChoice
 
 
 def _parse_path(text: str) -> Path:
@@ -248,6 +249,13 @@ WithinOption: TypeAlias = Annotated[
     float,
     typer.Option(
         "--within", metavar="D", help="The largest Brier score difference that counts as none, above 0."
+    ),
+]
+JudgedOption: TypeAlias = Annotated[
+    JudgedChoice,
+    typer.Option(
+        "--judged",
+        help="Which answer's outcome judges a method: its own, or greedy or majority for all methods.",
     ),
 ]
 UnparseableOption: TypeAlias = Annotated[

@@ -17,6 +17,7 @@ from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_p
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.files import FileReport, RunReport, run_report
+from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.run_names import run_order
 from calib_core.runs import AnswerRun
 
@@ -35,6 +36,8 @@ class ReportSettings:
         Options of the confidence methods.
     bin_number : int or None
         The bin, from 1, whose questions are listed below each reliability diagram; None lists none.
+    judged_choice : {"own", "greedy", "majority"}
+        Which answer's outcome methods are judged by where they are compared.
     """
 
     methods: tuple[str, ...] = ()
@@ -42,6 +45,7 @@ class ReportSettings:
     scheme: Scheme = field(default_factory=Scheme)
     options: MethodOptions = field(default_factory=MethodOptions)
     bin_number: int | None = None
+    judged_choice: JudgedChoice = "own"
 
     @property
     def all_metrics(self) -> tuple[str, ...]:

@@ -104,6 +104,8 @@ class ReportCommand:
             yield from ("--unparseable", settings.options.unparseable)
         if settings.options.tolerance is not None:
             yield from ("--tolerance", f"{settings.options.tolerance:g}")
+        if settings.judged_choice != "own":
+            yield from ("--judged", settings.judged_choice)
 
     def _reading_options(self) -> Iterator[str]:
         if self.skip_bad_rows:

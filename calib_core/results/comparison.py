@@ -36,6 +36,7 @@ from calib_core.results.best import (
 )
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
+from calib_core.results.judged_answer import JudgedChoice, judged_by, judged_by_text
 from calib_core.results.recipe import recipe_text, scheme_text
 from calib_core.results.run_names import count_models, name_with_model, short_run_names, size_families
 from calib_core.results.score import effective_scheme
@@ -148,7 +149,7 @@ def estimate_metric(evidence: Evidence, metric_id: str, scheme: Scheme) -> Metri
     if value is None:
         raise Unavailable(f"{metric.title} is not defined for these rows.")
     if not math.isfinite(value):
-        raise Unavailable(f"{metric.title} is infinite: a right answer was given probability 0.")
+        raise Unavailable(f"{metric.title} is ∞: a right answer was given probability 0.")
     interval = metric_interval(evidence, metric_id, scheme)
     if interval is None:
         return MetricEstimate(metric_id, value)
@@ -352,7 +353,7 @@ class Comparison(Displayable):
         return pl.DataFrame(rows, schema=_frame_schema(others))
 
 
-def compare_runs(
+def compare_runs(  # noqa: PLR0913  one parameter a choice
     evidences: Mapping[str, Evidence],
     x: str = "accuracy",
     y: str = "brier",
@@ -360,6 +361,7 @@ def compare_runs(
     *,
     titles: Mapping[str, str] | None = None,
     available_methods: Collection[str] = (),
+    judged_choice: JudgedChoice = "own",
     estimator: MetricEstimator = estimate_metric,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Comparison:
@@ -377,6 +379,8 @@ def compare_runs(
         Key → full name of the run; its label where omitted.
     available_methods : collection of str
         Ids of all methods the runs support, among `evidences` or not.
+    judged_choice : {"own", "greedy", "majority"}
+        Which answer's outcome the methods are judged by.
     estimator : callable
         Computes each metric with its interval, or takes it from a cache.
     on_progress : callable
@@ -385,8 +389,8 @@ def compare_runs(
     Returns
     -------
     Comparison
-        An evidence that does not support both metrics, or has an undefined or infinite one, is in
-        `unavailable`.
+        An evidence that does not support both metrics, or has an undefined or infinite one, or no outcome
+        of the answer that all are judged by, is in `unavailable`.
 
     Raises
     ------
@@ -400,14 +404,18 @@ def compare_runs(
         evidences, titles or {key: evidence.run.label for key, evidence in evidences.items()}
     )
     points: list[ComparisonPoint] = []
+    compared: dict[str, Evidence] = {}
     unavailable: dict[str, str] = {}
-    for key, evidence in evidences.items():
+    for key, own_evidence in evidences.items():
         try:
+            evidence = judged_by(own_evidence, judged_choice)
             points.append(comparison_point(key, names[key], evidence, (x, y), scheme, estimator))
         except Unavailable as reason:
             unavailable[key] = str(reason)
-    infos = {point.key: evidences[point.key].run.info for point in points}
-    paired = compare_pairs({point.key: evidences[point.key] for point in points}, on_progress=on_progress)
+        else:
+            compared[key] = evidence
+    infos = {key: evidence.run.info for key, evidence in compared.items()}
+    paired = compare_pairs(compared, on_progress=on_progress)
     named_points = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
     groups = _points_by_method_and_dataset(named_points, infos)
     return Comparison(
@@ -425,7 +433,7 @@ def compare_runs(
         paired=paired,
         headline=comparison_headline(named_points, paired, available_methods),
         caveats=(*_point_caveats(points, infos), *_unpaired_caveat(paired)),
-        recipe=_comparison_recipe(points, (x, y), scheme, paired),
+        recipe=_comparison_recipe(points, (x, y), scheme, judged_choice, paired),
     )
 
 
@@ -481,7 +489,11 @@ def _unpaired_caveat(paired: PairedComparison) -> tuple[str, ...]:
 
 
 def _comparison_recipe(
-    points: Sequence[ComparisonPoint], axes: tuple[str, str], scheme: Scheme, paired: PairedComparison
+    points: Sequence[ComparisonPoint],
+    axes: tuple[str, str],
+    scheme: Scheme,
+    judged_choice: JudgedChoice,
+    paired: PairedComparison,
 ) -> str:
     """ "accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
     parts = [_axis_recipe(points, axis_index, id_, scheme) for axis_index, id_ in enumerate(axes)]
@@ -495,7 +507,8 @@ def _comparison_recipe(
         else f"n={low_used}/{low_total} to {high_used}/{high_total}"
     )
     best = paired_recipe(paired, BRIER_SKILL)
-    return f"{' against '.join(parts)}, top label, {n}{best and f'; best: {best}'}"
+    judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
+    return f"{' against '.join(parts)}, top label, {judged}{n}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:

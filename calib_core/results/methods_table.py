@@ -22,7 +22,7 @@ from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.cluster import cluster_samples, has_samples
 from calib_core.methods.answers.gold_match import gold_forms, row_positions
 from calib_core.methods.answers.normalise import AnswerNormaliser
-from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES, answer_outcomes
+from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
 from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES
 from calib_core.methods.columns import column, first_reason, unanswered_reason
 from calib_core.methods.method import Confidences, Method, MethodOptions
@@ -33,6 +33,7 @@ from calib_core.results.best import PairedComparison, best_clause, compare_on_sa
 from calib_core.results.concentration import measure_concentration
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
+from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
 from calib_core.wording import join_names, plural
@@ -42,9 +43,6 @@ RowChoice = Literal["common", "own"]
 
 UnparsedChoice = Literal["missing", "wrong"]
 """How a question counts if no sample parses: without a confidence, or as wrong with confidence 0."""
-
-JudgedChoice = Literal["own", "greedy", "majority"]
-"""Which answer's outcome a method is judged by: that of its own answer, or for all methods of one answer."""
 
 MethodOrder = Literal["brier", "method"]
 
@@ -247,55 +245,6 @@ def compare_methods(
         paired,
         _methods_headline(cells, paired, tuple(evidences_by_run)),
     ).ordered(order)
-
-
-def judged_by(evidence: AnswerEvidence, judged_choice: JudgedChoice) -> AnswerEvidence:
-    """The same confidences, judged by the outcome of the greedy or of the majority answer.
-
-    Parameters
-    ----------
-    evidence : AnswerEvidence
-    judged_choice : {"own", "greedy", "majority"}
-        "own" changes nothing.
-
-    Raises
-    ------
-    Unavailable
-        If no row has an outcome of that answer.
-    """
-    if judged_choice == "own":
-        return evidence
-    outcomes = answer_outcomes(evidence.run, judged_choice, evidence.options)
-    confidences = evidence.confidences
-    known = outcomes.correct.is_not_null().to_numpy()[confidences.pairs.rows]
-    if not known.any():
-        raise Unavailable(f"No row has both a confidence and a {outcomes.judged}.")
-    pairs = confidences.pairs.take(np.flatnonzero(known))
-    rows = pl.Series(pairs.rows, dtype=pl.UInt32)
-    n_lost = int((~known).sum())
-    missing = dict(confidences.missing) | ({f"no {outcomes.judged}": n_lost} if n_lost else {})
-    recipe = (*confidences.recipe, *outcomes.recipe, f"judged by the {outcomes.judged}")
-    judged = replace(
-        confidences,
-        pairs=replace(pairs, correct=outcomes.correct.gather(rows).to_numpy().astype(np.bool_)),
-        judged=outcomes.judged,
-        recipe=recipe,
-        missing=MappingProxyType(missing),
-        distribution=None,
-        answers=outcomes.answers.gather(rows),
-        no_distribution_reason="each row has only one answer",
-    )
-    return AnswerEvidence(evidence.run, evidence.method, evidence.options, judged)
-
-
-def judged_choices(run: AnswerRun, options: MethodOptions) -> tuple[JudgedChoice, ...]:
-    """ "own", then "majority" and "greedy" where the run has both answers and their outcomes."""
-    try:
-        for answer in ("greedy", "majority"):
-            answer_outcomes(run, answer, options)
-    except Unavailable:
-        return ("own",)
-    return "own", "majority", "greedy"
 
 
 def _on_common_rows(

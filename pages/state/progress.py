@@ -47,6 +47,7 @@ KINDS_WITH_OWN_PROGRESS: Final = (
     "samples",
     "pages_without_content",
     "judged_choices",
+    "judged_evidence",
 )
 """Kinds of results that show a progress bar of their own while they are computed, or need none."""
 

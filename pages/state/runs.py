@@ -252,7 +252,7 @@ def cached_measure(runs: Mapping[AnyRun, LoadedRun]) -> MetricEstimator:
         run = runs[evidence.run]
         source = (run.id, run.file.name, run.file.stamp)
         options = replace(evidence.options, tolerance=None)  # it decides on words only
-        key = ("measured", *source, evidence.method.id, options, metric, scheme)
+        key = ("measured", *source, evidence.method.id, options, evidence.judged, metric, scheme)
         return cached_result(key, lambda: estimate_metric(evidence, metric, scheme), max_results=MAX_MEASURES)
 
     return measure

@@ -119,7 +119,8 @@ class RunChoice:
         """Return what distinguishes a result of this choice, or of another run or evidence under it."""
         evidence, run = evidence or self.evidence, run or self.run
         source = (run.file.name, run.file.stamp, run.id)
-        return (*source, evidence.method.id, evidence.options, self.metric, self.scheme)
+        method = (evidence.method.id, evidence.options, evidence.recipe_parts)
+        return (*source, *method, self.metric, self.scheme)
 
 
 def choose_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:

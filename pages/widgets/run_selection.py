@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import streamlit as st
 
@@ -15,16 +15,21 @@ from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
 from calib_core.results.defaults import MAX_DEFAULT_METHODS, METHOD_PREFERENCE
 from calib_core.results.evidence import Evidence
+from calib_core.results.judged_answer import JudgedChoice, judged_choices
 from calib_core.results.run_names import short_run_names
-from pages.state.cache import run_evidence
+from calib_core.runs import AnswerRun
+from pages.state.cache import cached_result, run_evidence
 from pages.state.runs import LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
+from pages.widgets.pickers import pick_segment
 from pages.widgets.summary import show_reasons
 
 METHODS_HELP: Final = "How the confidence is obtained from the model's answers."
 ALL_DATASETS: Final = "*"
 """Id of the data set in the address where runs of every data set are shown."""
+
+JUDGED_TITLES: Final = {"own": "Each its own", "majority": "Majority", "greedy": "Greedy"}
 
 ENOUGH_TO_COMPARE: Final = 3
 """Models or runs of a data set from which on it may be the default."""
@@ -145,6 +150,32 @@ def pick_run_selection(
     allow_empty = any(id_ in extra_methods.get(run.id, ()) for run in runs for id_ in ordered_methods)
     return _gather_selection(
         dataset, runs, ordered_methods, options or MethodOptions(), allow_empty=allow_empty
+    )
+
+
+def pick_judged_answer(url_state: UrlState, selection: RunSelection) -> JudgedChoice:
+    """Draw the choice of the judged answer, where a run has both a greedy and a majority answer."""
+    options = selection.run_evidences[0].evidence.options
+    scored_by_run = {scored.run.id: scored for scored in selection.run_evidences}
+    if not any(_has_both_answers(scored, options) for scored in scored_by_run.values()):
+        return "own"
+    picked = pick_segment(
+        url_state,
+        "judged",
+        JUDGED_TITLES,
+        label="Judge every method by",
+        help_="Each method's own answer, or the same answer for all methods (majority or greedy), so that "
+        "only the confidences differ.",
+    )
+    return cast("JudgedChoice", picked)
+
+
+def _has_both_answers(scored: RunEvidence, options: MethodOptions) -> bool:
+    """Return whether a run has both a greedy and a majority answer with outcomes, looked up once."""
+    run = scored.evidence.run
+    return isinstance(run, AnswerRun) and cached_result(
+        ("judged_choices", scored.run.id, scored.run.file.name, scored.run.file.stamp, options),
+        lambda: len(judged_choices(run, options)) > 1,
     )
 
 

@@ -166,6 +166,57 @@ def test_differing_rows_and_judged_answers_are_reported(models: Path, data: Path
     assert "Not drawn (3)" in text
 
 
+def test_every_method_can_be_judged_by_one_answer(models: Path, data: Path, visit: Visit) -> None:
+    """The greedy answer is wrong in every second row, the majority of the samples right in most."""
+    assert models.exists()
+    with pytest.raises(AssertionError, match="no control 'judged'"):
+        screens.control(visit("comparison"), "judged")
+    made = [
+        {
+            "id": f"q{at}",
+            "dataset": "both",
+            "gold": "7",
+            "prediction": "78"[at % 2],
+            "samples": ["7", "7", "9"] if at % 4 else ["9", "9", "7"],
+            "confidence": 0.8,
+        }
+        for at in range(40)
+    ]
+    write_jsonl(data / "ten.jsonl", made)
+    at = visit("comparison", dataset="both", methods="given,cluster_size", at="both:cluster_size")
+    assert {key: x for key, (x, _) in points(at).items()} == {"both:given": 0.5, "both:cluster_size": 0.75}
+    assert "The points judge different answers" in page_text(at)
+    at = choose(at, "judged", "greedy")
+    assert screens.address(at)["judged"] == "greedy"
+    assert {x for x, _ in points(at).values()} == {0.5}
+    shown = page_text(at)
+    assert "The points judge different answers" not in shown
+    recipe_of_diagram, recipe_of_figure = (code.value for code in at.main.code)
+    assert "judged by the greedy answer" in recipe_of_diagram
+    assert "all judged by the greedy answer" in recipe_of_figure
+    assert points(visit("comparison", **screens.address(at))) == points(at)
+    assert "judged" not in screens.address(choose(at, "judged", "own"))
+
+
+def test_a_run_with_an_infinite_value_is_left_out_by_name(data: Path, visit: Visit) -> None:
+    made = [
+        {
+            "model": model,
+            "dataset": "pair",
+            "choices": ["a", "b"],
+            "choice_probs": probs,
+            "gold": "AB"[at % 2],
+        }
+        for model, probs in (("certain", [1.0, 0.0]), ("careful", [0.9, 0.1]))
+        for at in range(40)
+    ]
+    write_jsonl(data / "pair.jsonl", made)
+    at = visit("comparison", y="nll")
+    assert [key.split(":")[0] for key in points(at)] == ["careful-pair"]
+    left_out = "certain · pair, logit, softmax over the choices"
+    assert f"{left_out}: Negative log-likelihood is ∞: a right answer was given" in page_text(at)
+
+
 def test_data_sets_are_mixed_only_on_request(models: Path, data: Path, visit: Visit) -> None:
     assert models.exists()
     write_csv(data / "other.csv", quiz(90, model="small-1b", dataset="other"))

@@ -171,6 +171,10 @@ def test_a_link_keeps_the_answer_that_every_method_is_judged_by(data: Path, visi
     assert "greedy judged" not in shown
     assert table_html(visit("methods", **screens.address(at)))[0] == shown
     assert "judged" not in screens.address(choose(at, "judged", "own"))
+    write_jsonl(data / "more.jsonl", made)
+    at = visit("methods", methods="given", judged="majority")
+    (way,) = [node for node in screens.walk(at.main) if getattr(node, "type", "") == "page_link"]
+    assert "judged=majority" in way.proto.query_string
 
 
 def test_a_question_without_a_readable_sample(data: Path, visit: Visit) -> None:

@@ -119,7 +119,8 @@ def test_the_choice_of_the_other_pages_is_taken_over(
         {},
         {"pages": ",".join(SECTIONS), "reported": "green"},
         {"pages": "overview,reliability,files"},
-        {"pages": "reliability,files", "reported": "green", "m": "7", "method": "given", "labels": "all"},
+        {"pages": "reliability,files", "reported": "green", "m": "7", "method": "given", "judged": "greedy"},
+        {"pages": "reliability", "reported": "green", "method": "given", "labels": "all"},
         {"pages": "reliability", "reported": "green", "method": "given", "bin": "9"},
     ],
 )
@@ -137,6 +138,7 @@ def test_the_command_shown_makes_the_same_report(
     line = document.one("again").all("pre")[0].text
     assert line in [element.value for element in at.code]
     assert ("--bin 9" in line) == ("Questions in 80–90 % (0.8, 0.9]" in document.text) == ("bin" in params)
+    assert ("--judged greedy" in line) == ("judged" in params)
     assert str(tmp_path) not in document.text
     monkeypatch.chdir(folder)
     assert main(shlex.split(line)[3:]) == 0

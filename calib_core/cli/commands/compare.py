@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement
@@ -11,6 +11,7 @@ from calib_core.cli.options import (
     BinningOption,
     BinsOption,
     JsonOption,
+    JudgedOption,
     LabelsOption,
     MethodOption,
     MetricOption,
@@ -33,6 +34,7 @@ from calib_core.results.comparison import (
     estimate_metric,
 )
 from calib_core.results.evidence import Evidence
+from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.runs import Run
 
 
@@ -48,6 +50,7 @@ def compare(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    judged: JudgedOption = "own",
     pairs: PairsOption = False,
 ) -> int:
     """Compare accuracy and Brier score, one line per run and method.
@@ -69,6 +72,7 @@ def compare(  # noqa: PLR0913  one parameter an option
             ),
             tuple(dict.fromkeys(metrics or RANKED_METRICS)),
             _top_label_runner(labels),
+            judged,
             as_json=as_json,
         )
     request = CommandRequest.from_options(
@@ -76,8 +80,13 @@ def compare(  # noqa: PLR0913  one parameter an option
     )
     runner = _top_label_runner(labels)
     metric_ids = (*BASE_METRICS, *(metric for metric in request.metrics if metric not in BASE_METRICS))
-    evidences, estimates = _measure_runs(runner, runner.runs(input_files), request, metric_ids)
-    estimate_of = {(id(evidences[key][1]), metric): estimate for (key, metric), estimate in estimates.items()}
+    evidences, estimates = _measure_runs(
+        runner, runner.runs(input_files), request, metric_ids, _estimator_judged_by(judged)
+    )
+    estimate_of = {
+        (id(evidences[key][1].run), evidences[key][1].method.id, metric): estimate
+        for (key, metric), estimate in estimates.items()
+    }
     result = compare_runs(
         {
             key: evidences[key][1]
@@ -85,7 +94,8 @@ def compare(  # noqa: PLR0913  one parameter an option
             if all((key, metric) in estimates for metric in BASE_METRICS)
         },
         titles=_run_titles({key: run for key, (run, _) in evidences.items()}),
-        estimator=lambda evidence, metric, _scheme: estimate_of[id(evidence), metric],
+        judged_choice=judged,
+        estimator=lambda evidence, metric, _scheme: estimate_of[id(evidence.run), evidence.method.id, metric],
     )
     if result.points and not as_json:
         ResultPrinter().print_comparison(result)
@@ -107,13 +117,17 @@ def _top_label_runner(labels: Labels) -> Runner:
 
 
 def _measure_runs(
-    runner: Runner, runs: Iterable[Run], request: CommandRequest, metrics: Sequence[str]
+    runner: Runner,
+    runs: Iterable[Run],
+    request: CommandRequest,
+    metrics: Sequence[str],
+    measure: Callable[[Evidence, str, Scheme], tuple[Evidence, MetricEstimate]],
 ) -> tuple[dict[str, tuple[Run, Evidence]], dict[tuple[str, str], MetricEstimate]]:
     """Returns run and evidence by key, and estimates by key and metric; prints what is missing."""
     evidences: dict[str, tuple[Run, Evidence]] = {}
     estimates: dict[tuple[str, str], MetricEstimate] = {}
     for index, run in enumerate(runs):
-        for evidence, estimate in runner.results(run, request, metrics, _evidence_and_estimate):
+        for evidence, estimate in runner.results(run, request, metrics, measure):
             key = f"{index}:{evidence.method.id}"
             evidences[key] = (run, evidence)
             estimates[key, estimate.metric] = estimate
@@ -125,16 +139,18 @@ def _print_pairs(
     request: CommandRequest,
     metrics: Sequence[str],
     runner: Runner,
+    judged: JudgedChoice,
     *,
     as_json: bool,
 ) -> int:
     """Prints every pair of runs and methods; refuses a metric whose differences cannot be tested."""
     runs: dict[str, Run] = {}
     evidences: dict[str, Evidence] = {}
+    measure = _estimator_judged_by(judged)
     for index, run in enumerate(runner.runs(input_files)):
-        for evidence, _ in runner.results(run, request, (ACCURACY.id,), _evidence_and_estimate):
+        for evidence, _ in runner.results(run, request, (ACCURACY.id,), measure):
             key = f"{index}:{evidence.method.id}"
-            runs[key], evidences[key] = run, evidence
+            runs[key], evidences[key] = run, judged_by(evidence, judged)
     comparison = compare_pairs(evidences, metrics)
     titles = _run_titles(runs)
     names = {key: f"{titles[key]}, {evidence.method.id}" for key, evidence in evidences.items()}
@@ -205,10 +221,14 @@ def compare_element(
     }
 
 
-def _evidence_and_estimate(
-    evidence: Evidence, metric_id: str, scheme: Scheme
-) -> tuple[Evidence, MetricEstimate]:
-    return evidence, estimate_metric(evidence, metric_id, scheme)
+def _estimator_judged_by(
+    judged: JudgedChoice,
+) -> Callable[[Evidence, str, Scheme], tuple[Evidence, MetricEstimate]]:
+    """A function that returns the evidence as it is, and a metric of it as judged by the chosen answer."""
+    return lambda evidence, metric_id, scheme: (
+        evidence,
+        estimate_metric(judged_by(evidence, judged), metric_id, scheme),
+    )
 
 
 def _run_titles(runs: Mapping[str, Run]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from calib_core.cli.options import (
     BinningOption,
     BinsOption,
     JsonOption,
+    JudgedOption,
     LabelsOption,
     MetricOption,
     RenormaliseOption,
@@ -110,6 +111,7 @@ def report(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    judged: JudgedOption = "own",
     pages: PageOption = None,
     runs: RunOption = None,
     question_bin: QuestionBinOption = None,
@@ -125,7 +127,7 @@ def report(  # noqa: PLR0913  one parameter an option
         renormalise, labels, unparseable, None if tolerance == DEFAULT_TOLERANCE else tolerance
     )
     request = CommandRequest.from_options(methods, metrics, scheme, options)
-    settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin)
+    settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin, judged)
     elements: list[JsonElement] = []
     try:
         report_input, result = _write_report(runner, input_files, output, settings, (pages or (), runs or ()))

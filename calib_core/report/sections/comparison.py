@@ -99,6 +99,7 @@ def _block(
         {key: evidence for key, (_, evidence) in evidences.items()},
         titles={key: run.title for key, (run, _) in evidences.items()},
         available_methods={id_ for run in runs for id_ in run.usable},
+        judged_choice=report_input.settings.judged_choice,
         estimator=measure_once,
     )
     if not result.points:

@@ -9,7 +9,6 @@ from typing import Final
 
 from calib_core.errors import Unavailable, shorten
 from calib_core.methods import METHODS, in_order
-from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, Section, Tile
@@ -24,6 +23,7 @@ from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
 from calib_core.report.published_table import published_block
 from calib_core.results.best import abbreviated_list, paired_recipe
 from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.judged_answer import judged_by_text
 from calib_core.results.methods_table import MethodsCell, MethodsTable, compare_methods, multiple_choice_notes
 from calib_core.results.published import (
     METHODS_SETTING,
@@ -89,7 +89,8 @@ def _dataset_blocks(
         run_methods = [id_ for id_ in methods if id_ in run.usable]
         run_evidences = [report_input.evidence(run, id_, options) for id_ in run_methods]
         evidences[key] = [evidence for evidence in run_evidences if isinstance(evidence, AnswerEvidence)]
-    result = compare_methods(evidences, report_input.settings.scheme)
+    settings = report_input.settings
+    result = compare_methods(evidences, settings.scheme, judged_choice=settings.judged_choice)
     if not result.cells:
         return ()
     titles = {key: run.title for key, run in keyed.items()}
@@ -185,11 +186,7 @@ def _extreme_cells(cells: Sequence[MethodsCell]) -> tuple[MethodsCell, MethodsCe
 def methods_recipe(result: MethodsTable) -> str:
     """How all numbers were computed."""
     row_rule = "common to the methods of a run" if result.row_choice == "common" else "each method's own"
-    judged = (
-        ""
-        if result.judged_choice == "own"
-        else f"; all judged by the {JUDGED_ANSWER_NAMES[result.judged_choice]}"
-    )
+    judged = "" if result.judged_choice == "own" else f"; all {judged_by_text(result.judged_choice)}"
     tested = [recipe for paired in result.paired.values() if (recipe := paired_recipe(paired, "brier"))]
     best = (
         f"; best: {tested[0]}" if len(set(tested)) == 1 else "; best: paired t, Holm by run" if tested else ""

@@ -107,6 +107,32 @@ def test_it_is_of_the_top_label_whatever_is_asked(call: Call, tmp_path: Path) ->
     assert top.err == ""
 
 
+def test_every_method_can_be_judged_by_one_answer(call: Call, tmp_path: Path) -> None:
+    """The greedy answer is wrong in every second row, the majority of the samples right in all."""
+    made = [
+        {"gold": "7", "prediction": "78"[at % 2], "samples": ["7", "7", "9"], "confidence": 0.8}
+        for at in range(40)
+    ]
+    path = write_jsonl(tmp_path / "ten.jsonl", made)
+    methods = ("--method", "given", "--method", "cluster_size", "--json")
+
+    def accuracies(*options: str) -> dict[str, tuple[float, str]]:
+        elements = call("compare", path, *methods, *options).elements
+        return {one["method"]: (one["accuracy"], one["judged"]) for one in elements}
+
+    greedy, majority = (0.5, "greedy answer"), (1.0, "majority answer")
+    assert accuracies() == {"given": greedy, "cluster_size": majority}
+    assert accuracies("--judged", "greedy") == {"given": greedy, "cluster_size": greedy}
+    assert accuracies("--judged", "majority") == {"given": majority, "cluster_size": majority}
+    pair = call("compare", path, *methods, "--pairs", "--metric", "accuracy", "--judged", "greedy").element
+    assert (pair["difference"], pair["n_common"]) == (0, 40)
+    assert call("compare", path, *methods, "--pairs", "--metric", "accuracy").element["difference"] != 0
+    assert "all judged by the greedy answer" in call("compare", path, "--judged", "greedy").out
+    alone = call("compare", write(tmp_path, "alone.csv", GOOD), "--judged", "majority")
+    assert alone.code == 2
+    assert "The run has no samples, so no majority answer." in alone.err
+
+
 def test_token_level_files_are_compared_without_intervals(call: Call, tmp_path: Path) -> None:
     probs, target = random_rows(50, 6, seed=4)
     np.savez(tmp_path / "text.npz", probs=probs, target=target)

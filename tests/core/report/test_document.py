@@ -198,6 +198,31 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     ]
 
 
+def test_compared_methods_are_judged_by_the_answer_asked_for(tmp_path: Path) -> None:
+    """The greedy answer is wrong in every second row, the majority of the samples right in all."""
+    made = [
+        {
+            "model": model,
+            "id": f"q{at}",
+            "gold": "7",
+            "prediction": "78"[at % 2],
+            "samples": ["7", "7", "9"],
+            "confidence": 0.8,
+        }
+        for model in "ab"
+        for at in range(40)
+    ]
+    path = write_jsonl(tmp_path / "ten.jsonl", made)
+    pages = ("comparison", "methods")
+    document = read(make_report(path, pages=pages, asked=ReportSettings(judged_choice="greedy")).html)
+    for page in pages:
+        (block,) = section(document, page)[:1]
+        assert "all judged by the greedy answer" in block.all("pre")[0].text
+        assert "majority" not in block.text
+    (block,) = section(read(make_report(path, pages=("comparison",)).html), "comparison")
+    assert "The points judge different answers" in block.text
+
+
 def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:
     from calib_core.methods.method import MethodOptions  # noqa: PLC0415  two tests'
 

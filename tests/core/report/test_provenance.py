@@ -42,3 +42,8 @@ def test_only_what_differs_from_the_default_is_an_option(changed: dict[str, Any]
         *options,
         *WRITTEN,
     ]
+
+
+def test_the_answer_that_judges_is_an_option() -> None:
+    command = ReportCommand(("quiz.csv",), "out.html", ReportSettings(judged_choice="majority"))
+    assert "report --judged majority -o" in command.command_line

@@ -10,8 +10,10 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.results.comparison import MetricEstimate, compare_runs, estimate_metric
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
+from calib_core.results.judged_answer import JudgedChoice
 from core.comparison_runs import brier_of, model_run
 from core.run_builders import make_answer_run
+from core.token_run_builders import dense_evidence, random_rows
 
 
 def evidences_of_accuracies(*rights: int, **more: object) -> dict[str, Evidence]:
@@ -88,6 +90,45 @@ def test_answers_judged_differently_are_reported() -> None:
     )
     assert told.startswith("The points judge different answers, so their accuracies differ: ")
     assert told.endswith("greedy answer (1), majority answer (1).")
+
+
+@pytest.mark.parametrize(
+    ("judged", "accuracy", "brier_scores"),
+    [
+        # Right by the greedy answer: a, b. Confidences 0.9, 0.8, 0.4, 0.3; shares of the majority 1, ½, 1, 1.
+        ("greedy", 2 / 4, ((0.01 + 0.04 + 0.16 + 0.09) / 4, (0 + 1 / 4 + 1 + 1) / 4)),
+        # Right by the majority of the samples, the first of equal answers: a, b, c.
+        ("majority", 3 / 4, ((0.01 + 0.04 + 0.36 + 0.09) / 4, (0 + 1 / 4 + 0 + 1) / 4)),
+    ],
+)
+def test_every_method_is_judged_by_one_answer(
+    judged: JudgedChoice, accuracy: float, brier_scores: tuple[float, float]
+) -> None:
+    result = compare_runs(sampled_evidences("red"), judged_choice=judged)
+    assert [point.accuracy.value for point in result.points] == [accuracy, accuracy]
+    assert [point.brier.value for point in result.points] == pytest.approx(brier_scores)
+    assert result.paired.values["brier"] == {
+        f"red:{method}": pytest.approx(value)
+        for method, value in zip(("given", "cluster_size"), brier_scores, strict=True)
+    }
+    assert {point.judged for point in result.points} == {f"{judged} answer"}
+    assert not any("different answers" in caveat for caveat in result.caveats)
+    assert f", top label, all judged by the {judged} answer, n=4/4" in result.recipe
+    assert all(f"judged by the {judged} answer" in point.recipe for point in result.points)
+
+
+def test_runs_without_the_chosen_answer_are_refused_by_name() -> None:
+    tokens = dense_evidence(*random_rows(50, 4))
+    evidences = {**sampled_evidences("red"), "alone": model_run("alone", 60), "tokens": tokens}
+    result = compare_runs(evidences, judged_choice="majority")
+    assert [point.key for point in result.points] == ["red:given", "red:cluster_size"]
+    assert result.unavailable == {
+        "alone": "The run has no samples, so no majority answer.",
+        "tokens": "A run of tokens has no majority answer.",
+    }
+    assert len(compare_runs(evidences).points) == 4
+    with pytest.raises(ValueError, match="judged is one of own, greedy, majority, not 'first'"):
+        compare_runs(evidences, judged_choice="first")  # type: ignore[arg-type]
 
 
 def test_each_method_and_data_set_has_its_own_trend() -> None:

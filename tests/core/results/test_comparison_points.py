@@ -58,7 +58,7 @@ def test_other_axes_are_shown_beside_accuracy_and_brier() -> None:
 def test_what_is_not_a_finite_number_is_refused() -> None:
     with pytest.raises(Unavailable, match="AUROC is not defined"):
         estimate_metric(given_evidence([0.9, 0.8], [1, 1]), "auroc", Scheme())
-    with pytest.raises(Unavailable, match="is infinite: a right answer"):
+    with pytest.raises(Unavailable, match="is ∞: a right answer"):
         estimate_metric(choice_evidence([[0.0, 1.0], [0.5, 0.5]], [0, 1]), "nll", Scheme())
     with pytest.raises(Unavailable, match="not a whole distribution"):
         estimate_metric(given_evidence([0.9, 0.8], [1, 0]), "full_ece", Scheme())

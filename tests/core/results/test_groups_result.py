@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from calib_core.inference.verdict import Verdict, judge
@@ -70,6 +71,13 @@ def test_the_clearest_are_the_groups_with_the_smallest_p_of_any_run_however_high
         of="runs",
     )
     assert runs.clearest_groups(1) == ["b"]
+
+
+def test_an_infinite_value_is_the_largest_and_an_undefined_one_stands_last() -> None:
+    groups = make_groups(
+        make_group("none", None), make_group("law", 0.3), make_group("all", math.inf), make_group("sums", 2.5)
+    )
+    assert [group.name for group in groups.sorted_by("value").groups] == ["all", "sums", "law", "none"]
 
 
 def test_a_row_has_the_verdict_and_both_q_values() -> None:

@@ -12,11 +12,11 @@ from calib_core.edges import Scheme
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, survey_methods
+from calib_core.results.judged_answer import judged_choices
 from calib_core.results.methods_table import (
     NO_COMMON_ROWS,
     MethodsTable,
     compare_methods,
-    judged_choices,
 )
 from calib_core.runs import AnswerRun
 from core.confidence_runs import run_of
