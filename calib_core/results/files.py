@@ -129,7 +129,8 @@ class RunFigures:
         Rows of the file, bad ones included.
     n_runs : int
     accuracy : float or None
-        In [0, 1]; None where no outcome is known.
+        In [0, 1], of the greedy answer, or else of the answer that the method judges; None where no outcome
+        is known.
     mean_confidence : float or None
         In [0, 1]; None for a run that is sums already.
     method : str
@@ -147,8 +148,11 @@ def run_figures(report: FileReport) -> RunFigures:
     """What the first run of a usable file comes to with its first method."""
     run = report.runs[0]
     method, evidence = next(iter(run.survey.usable.items()))
-    mean = float(np.mean(evidence.pairs.confidence)) if isinstance(evidence, AnswerEvidence) else None
-    return RunFigures(report.n_rows, len(report.runs), run.accuracy, mean, method)
+    accuracy, mean = run.accuracy, None
+    if isinstance(evidence, AnswerEvidence):
+        mean = float(np.mean(evidence.pairs.confidence))
+        accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
+    return RunFigures(report.n_rows, len(report.runs), accuracy, mean, method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -658,6 +662,11 @@ def _outcome_text(report: FileReport) -> str:
     """What the first run of a file comes to."""
     figures = run_figures(report)
     facts = [f"accuracy {text}"] if (text := _accuracy_text(report.runs[0])) else []
+    evidence = report.runs[0].survey.usable[figures.method]
+    if not facts and figures.accuracy is not None:
+        n_right = round(figures.accuracy * evidence.n_used)
+        counts = f"{n_right:,} of {evidence.n_used:,}, {evidence.judged} judged"
+        facts = [f"accuracy {figures.accuracy:.4f} ({counts})"]
     if figures.mean_confidence is not None:
         facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
     n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""

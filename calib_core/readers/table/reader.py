@@ -16,7 +16,7 @@ import polars as pl
 from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
-from calib_core.readers.format import Format, Head, Reading, ReadOptions, Suggestion
+from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions, Suggestion
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.cells import PLAIN_NUMBER, are_percentages, null_where, value_text
 from calib_core.readers.table.columns import (
@@ -67,9 +67,10 @@ from calib_core.readers.table.recognition import (
     MAX_RECOGNISED_COLUMNS,
     N_RECOGNISED_ROWS,
     are_fractions,
+    find_sampled_answers,
     suggest_columns,
 )
-from calib_core.readers.table.rows import RowCollector, disagreements, judge_slice
+from calib_core.readers.table.rows import GOLD_COLUMNS, RowCollector, disagreements, judge_slice
 from calib_core.readers.table.run_split import (
     Origin,
     RowJudgement,
@@ -85,7 +86,9 @@ from calib_core.readers.table.shape import (
     match_wide,
     nested_paths,
     path_root,
+    paths_into_lists,
     rows_at,
+    series_at,
     unwrap_single_values,
     with_nested_fields,
 )
@@ -627,6 +630,12 @@ def _propose_mapping(
         return looks_like(first_values(head, dialect, candidates), name)
 
     proposals = roles.propose((*columns, *nested_paths(head.first_objects)), fits)
+    read_as = {*roles.used_roles(columns).values(), *proposals.values()}
+    if not read_as & {*GOLD_COLUMNS, "sample_correct"} and (
+        sampled := _find_sampled_answers(head, dialect, roles, columns)
+    ):
+        proposals = {column: name for column, name in proposals.items() if name != "samples"}
+        proposals.update(zip(sampled, ("samples", "sample_correct"), strict=True))
     return {
         column: f"{name}/100"
         if schema_name(name) in PROBABILITY_COLUMNS
@@ -634,6 +643,33 @@ def _propose_mapping(
         else name
         for column, name in proposals.items()
     }
+
+
+def _find_sampled_answers(
+    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
+) -> tuple[str, str] | None:
+    """Find sampled answers and their outcomes among the lists of JSON, Parquet or Arrow, and inside them."""
+    if head.kind == "text":
+        return None
+    free = [
+        name
+        for name in (*columns, *nested_paths(head.first_objects))
+        if not roles.is_used(name) and roles.mapping.get(name) != ""
+    ][:MAX_RECOGNISED_COLUMNS]
+    if head.kind in JSON_KINDS:
+        paths = [path for name in free for path in paths_into_lists(head.first_objects[0], name)]
+        values = first_values(head, dialect, paths, N_RECOGNISED_ROWS) if len(paths) > 1 else []
+        return find_sampled_answers(dict(zip(paths, values, strict=False)))
+    lists: dict[str, pl.Series] = {}
+    for name, values in zip(free, first_values(head, dialect, free, N_RECOGNISED_ROWS), strict=True):
+        match values.dtype:
+            case pl.List(inner=pl.Struct(fields=fields)):
+                lists |= {f"{name}.{field.name}": series_at(values, field.name) for field in fields}
+            case pl.List():
+                lists[name] = values
+            case _:
+                pass
+    return find_sampled_answers(lists)
 
 
 def _suggest(

@@ -131,6 +131,21 @@ def nested_paths(records: Sequence[JsonObject]) -> tuple[str, ...]:
     return tuple(path for path in paths if not any(path in record for record in records))
 
 
+def paths_into_lists(record: JsonObject, path: str) -> tuple[str, ...]:
+    """List the paths to the lists at a path of a record: itself, or one for each key of a list of objects.
+
+    Examples
+    --------
+    >>> paths_into_lists({"ys": ["a", "b"], "infos": [{"r": 0}, {"r": 1}]}, "infos")
+    ('infos.r',)
+    """
+    found = value_at(record, path)
+    if not isinstance(found, list) or len(cast("list[object]", found)) < 2:
+        return ()
+    first = cast("list[object]", found)[0]
+    return tuple(f"{path}.{key}" for key in cast("JsonObject", first)) if isinstance(first, dict) else (path,)
+
+
 # --- Rows below a key -------------------------------------------------------------------------------------
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.results.files import FileReport, check_file
 from core.readers.conftest import ReadText
+from core.readers.proposed_mappings import proposed_mapping, tried_report
 
 LETTERS = "ABCD"
 
@@ -173,6 +176,75 @@ def test_further_confidences_are_proposed_where_they_fit(read_text: ReadText) ->
         "hit": "correct",
         "verbal_confidence_score": "confidence.verbal_score",
     }
+
+
+# --- Sampled answers and their outcomes, by values ----------------------------------------------------------
+
+
+def puzzles(n_rows: int = 30) -> list[dict[str, object]]:
+    """Five sampled answers to each puzzle, the same answer always judged alike."""
+    answers = [[f"{(row + sample) % 3} + {row}" for sample in range(5)] for row in range(n_rows)]
+    return [{"ys": texts, "infos": [{"r": int(text.startswith("0"))} for text in texts]} for texts in answers]
+
+
+SAMPLED = {"ys": "samples", "infos.r": "sample_correct"}
+
+
+def test_sampled_answers_and_their_outcomes_are_proposed(read_text: ReadText) -> None:
+    proposal = report_on(json.dumps(puzzles()), read_text).proposal
+    assert proposal is not None
+    assert dict(proposal.mapping) == SAMPLED
+    # Two answers of each row occur twice; the first is judged, and is right in every third row.
+    assert proposal.summary == (
+        "With --map ys=samples --map infos.r=sample_correct it loads: accuracy 0.3333 (10 of 30, majority "
+        "answer judged), mean confidence 0.4000 (cluster_number)."
+    )
+
+
+def test_sampled_answers_in_parquet_are_proposed(tmp_path: Path) -> None:
+    path = tmp_path / "puzzles.parquet"
+    pl.DataFrame(puzzles()).write_parquet(path)
+    assert proposed_mapping(path) == SAMPLED
+
+
+def without_repeated_texts(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"ys": [f"{place} {text}" for place, text in enumerate(row["ys"])]}
+
+
+def with_other_outcomes(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"infos": [{"r": place % 2} for place in range(5)]}
+
+
+def with_a_shorter_list(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"infos": row["infos"][:4]}
+
+
+def with_further_flags(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"parses": [1 - info["r"] for info in row["infos"]]}
+
+
+def as_choices(row: dict[str, Any]) -> dict[str, Any]:
+    return {"choices": row["ys"], "infos": row["infos"]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [without_repeated_texts, with_other_outcomes, with_a_shorter_list, with_further_flags, as_choices],
+)
+def test_other_lists_are_no_sampled_answers(
+    change: Callable[[dict[str, Any]], dict[str, Any]], read_text: ReadText
+) -> None:
+    """Choices with their labels, lists that don't belong together, and two lists of outcomes."""
+    assert proposed(json.dumps(list(map(change, puzzles()))), read_text) is None
+
+
+@pytest.mark.parametrize("name", ["gpt-4_0.7_naive_cot", "gpt-4_0.7_naive_standard"])
+def test_samples_of_a_published_log_are_proposed(extra_files: Path, name: str) -> None:
+    (path,) = (extra_files / "real" / "tot-game24").glob(f"{name}*")
+    proposal = tried_report(path).proposal
+    assert proposal is not None
+    assert [*proposal.mapping.values()] == ["id", "samples", "sample_correct"]
+    assert "majority answer judged" in proposal.outcome
 
 
 # --- By values --------------------------------------------------------------------------------------------
