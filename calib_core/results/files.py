@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, Protocol, cast
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from calib_core.readers.table.columns import (
     likeliest_columns,
     map_options,
     mapping_variants,
+    rows_option,
     wide_options,
 )
 from calib_core.readers.table.recognition import suggested_mappings
@@ -106,8 +107,17 @@ class RunReport:
         }
 
 
-ReadAgain: TypeAlias = Callable[[Mapping[str, str], Mapping[str, str]], Reading]
-"""Reads a file again with further columns named: (column → name, pattern of columns → name) → reading."""
+class ReadAgain(Protocol):
+    """Reads a file again, with further columns named, or its rows.
+
+    It takes column → name, pattern of columns → name, and the path of the rows ("" for none); it may raise
+    `errors.Refused`.
+    """
+
+    def __call__(self, columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "", /) -> Reading:
+        """Read the file."""
+        ...
+
 
 MAX_FILES_NAMED: Final = 5
 """Files that the message on files read together names."""
@@ -165,6 +175,10 @@ class Proposal:
         Column → the name that it may stand for.
     wide : Mapping[str, str]
         Pattern of columns → the name that they may stand for, for systems side by side in each row.
+    rows : str
+        Path of the rows, where a file holds rows in several places; else "".
+    row_columns : tuple of str
+        The columns of the rows there; () where `rows` is "".
     outcome : str
         What the file comes to with it.
     figures : RunFigures
@@ -184,6 +198,8 @@ class Proposal:
     n_bad_rows: int
     agreement: float
     alternatives: tuple[Proposal, ...] = ()
+    rows: str = ""
+    row_columns: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -192,8 +208,10 @@ class Proposal:
             choices = "".join(
                 f"\n- {one.summary}" for one in (replace(self, alternatives=()), *self.alternatives)
             )
-            return f"{len(self.alternatives) + 1} mappings are equally likely: choose one.{choices}"
-        options = " ".join(filter(None, (map_options(self.mapping), wide_options(self.wide))))
+            what = "readings" if self.rows else "mappings"
+            return f"{len(self.alternatives) + 1} {what} are equally likely: choose one.{choices}"
+        parts = (rows_option(self.rows), map_options(self.mapping), wide_options(self.wide))
+        options = " ".join(filter(None, parts))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
         return f"With {options} it loads{bad_text}: {self.outcome}."
 
@@ -555,6 +573,8 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     read_again : callable
         Reads the file with further columns named; may raise `errors.Refused`.
     """
+    if reading.proposed_rows:
+        return _propose_rows(reading.proposed_rows, read_again)
     nothing: Mapping[str, str] = {}
     trials = [
         _try_mapping(mapping, nothing, read_again)
@@ -589,6 +609,29 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
         by_name,
         alternatives=tuple(one for one in others if one and one.n_bad_rows == by_name.n_bad_rows),
     )
+
+
+def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | None:
+    """Try each place with rows, as it is or with what its columns may mean; all that load are as likely."""
+    found: list[Proposal] = []
+    for place in places:
+
+        def read_place(
+            columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "", /, place: str = place
+        ) -> Reading:
+            return read_again(columns, wide, rows or place)
+
+        try:
+            reading = read_place({}, {})
+            proposal = _try_mapping({}, {}, read_place) or find_proposal(reading, read_place)
+        except Refused:
+            continue
+        if proposal is not None:
+            found += [
+                replace(one, rows=place, row_columns=reading.columns, alternatives=())
+                for one in (proposal, *proposal.alternatives)
+            ]
+    return replace(found[0], alternatives=tuple(found[1:])) if found else None
 
 
 _SUPPORTING_NAMES: Final = frozenset({"question", "subject", *INFO_COLUMNS})

@@ -457,6 +457,17 @@ def map_options(mapping: Mapping[str, str]) -> str:
     return " ".join(f"--map {quote_if_spaced(f'{column}={name}')}" for column, name in mapping.items())
 
 
+def rows_option(path: str) -> str:
+    """Write the path of the rows as a command-line option; "" for no path.
+
+    Examples
+    --------
+    >>> rows_option("results.my items")
+    '--rows "results.my items"'
+    """
+    return f"--rows {quote_if_spaced(path)}" if path else ""
+
+
 def wide_options(wide: Mapping[str, str]) -> str:
     """Write patterns of columns as command-line options, in quotes since a shell would expand the star.
 

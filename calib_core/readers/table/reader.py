@@ -80,15 +80,17 @@ from calib_core.readers.table.run_split import (
     unique_label,
 )
 from calib_core.readers.table.shape import (
+    MAX_CANDIDATES_SHOWN,
     WideColumns,
-    find_rows,
     fits_pattern,
     match_wide,
     nested_paths,
     path_root,
     paths_into_lists,
+    row_places,
     rows_at,
     series_at,
+    several_places_message,
     unwrap_single_values,
     with_nested_fields,
 )
@@ -269,7 +271,7 @@ def recognises(head: Head) -> bool:
     """Return whether the file may be a table: any text, or records that no known tool wrote."""
     if identify_objects(head.first_objects) is not None or identify_columns(head.names) is not None:
         return False
-    return head.kind != "json object" or find_rows(head.first_objects[0], head.file) is not None
+    return head.kind != "json object" or bool(row_places(head.first_objects[0]))
 
 
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
@@ -300,7 +302,23 @@ def open_and_read_table(
     Refused
         A mapped column does not exist, there are no rows, or the file cannot be split into records.
     """
-    head, notes = _open_rows(head, options)
+    lone = _lone_object(head, options)
+    places = {} if lone is None or options.rows else row_places(lone)
+    if len(places) > 1:
+        return Reading(
+            file=origin.file,
+            format=origin.format,
+            n_rows=0,
+            n_bad_rows=0,
+            problems=(),
+            good_runs=(),
+            columns=(),
+            unused_columns=(),
+            proposed_mapping={},
+            proposed_rows=tuple(places)[:MAX_CANDIDATES_SHOWN],
+            refusal=several_places_message(places, head.file),
+        )
+    head, notes = _open_rows(head, options, lone, places)
     if options.wide:
         reading = _read_systems(head, options, progress, origin, skip_lines)
     else:
@@ -309,9 +327,16 @@ def open_and_read_table(
     return replace(reading, notes=(*notes, *reading.notes))
 
 
-def _open_rows(head: Head, options: ReadOptions) -> tuple[Head, tuple[str, ...]]:
-    """Return the head of the rows inside a file that holds one JSON object, and a note that says which."""
-    lone = _lone_object(head, options)
+def _open_rows(
+    head: Head,
+    options: ReadOptions,
+    lone: Mapping[str, object] | None,
+    places: Mapping[str, tuple[Mapping[str, object], ...]],
+) -> tuple[Head, tuple[str, ...]]:
+    """Return the head of the rows inside a file that holds one JSON object, and a note that says which.
+
+    `places` are those with rows, at most one unless the options name one.
+    """
     if lone is None:
         if options.rows:
             raise Refused(
@@ -321,8 +346,8 @@ def _open_rows(head: Head, options: ReadOptions) -> tuple[Head, tuple[str, ...]]
         return head, ()
     if options.rows:
         path, rows = options.rows, rows_at(lone, options.rows, head.file)
-    elif (found := find_rows(lone, head.file)) is not None:
-        path, rows = found
+    elif places:
+        ((path, rows),) = places.items()
     else:
         return head, ()
     first = rows[:N_FIRST_OBJECTS]

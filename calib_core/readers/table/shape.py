@@ -159,7 +159,7 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     """
     found = value_at(value, path, ABSENT) if path else value
     if found is ABSENT:
-        shown = ", ".join(repr(place or "the object itself") for place in _row_places(value)) or "none"
+        shown = ", ".join(repr(place or "the object itself") for place in row_places(value)) or "none"
         raise Refused(f"{file}: nothing lies at {path!r} (--rows). Places with rows: {shown}.")
     rows = as_rows(found)
     if rows is None:
@@ -170,40 +170,26 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     return rows
 
 
-def find_rows(value: JsonObject, file: str) -> tuple[str, tuple[JsonObject, ...]] | None:
-    """Find the rows inside a JSON object.
+def several_places_message(places: Mapping[str, Sequence[JsonObject]], file: str) -> str:
+    """Say that a file has rows in several places, and how each is chosen."""
+    shown = ", ".join(
+        f"--rows {place} ({len(rows):,} rows)" for place, rows in list(places.items())[:MAX_CANDIDATES_SHOWN]
+    )
+    return f"{file} holds rows in several places. Say which are meant: {shown}."
 
-    Returns
-    -------
-    tuple or None
-        The path ("" for the object itself) and the rows; None if there are none.
 
-    Raises
-    ------
-    Refused
-        There are several places with rows.
+def row_places(value: object, path: str = "", depth: int = 0) -> dict[str, tuple[JsonObject, ...]]:
+    """Map each path at which there are rows to them; what lies inside rows is not searched.
+
+    The path of the object itself is "".
     """
-    places = _row_places(value)
-    if not places:
-        return None
-    if len(places) > 1:
-        shown = ", ".join(
-            f"--rows {place} ({len(rows):,} rows)"
-            for place, rows in list(places.items())[:MAX_CANDIDATES_SHOWN]
-        )
-        raise Refused(f"{file} holds rows in several places. Say which are meant: {shown}.")
-    return next(iter(places.items()))
-
-
-def _row_places(value: object, path: str = "", depth: int = 0) -> dict[str, tuple[JsonObject, ...]]:
-    """Map each path at which there are rows to them; what lies inside rows is not searched."""
     rows = as_rows(value)
     if rows is not None:
         return {path: rows}
     places: dict[str, tuple[JsonObject, ...]] = {}
     if isinstance(value, dict) and depth < _MAX_SEARCH_DEPTH:
         for key, part in cast("JsonObject", value).items():
-            places |= _row_places(part, f"{path}.{key}" if path else key, depth + 1)
+            places |= row_places(part, f"{path}.{key}" if path else key, depth + 1)
     return places
 
 

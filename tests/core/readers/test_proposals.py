@@ -23,8 +23,8 @@ LETTERS = "ABCD"
 
 
 def report_on(content: str, read_text: ReadText) -> FileReport:
-    def read(columns: Mapping[str, str], wide: Mapping[str, str]) -> Reading:
-        return read_text(content, columns=columns, wide=wide)
+    def read(columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> Reading:
+        return read_text(content, columns=columns, wide=wide, rows=rows)
 
     return check_file(read({}, {}), read_again=read)
 
@@ -96,7 +96,7 @@ def test_nested_fields_are_proposed_by_their_paths(read_text: ReadText) -> None:
 
 
 def test_a_file_that_loads_is_not_read_again(read_text: ReadText) -> None:
-    def refuse(_columns: Mapping[str, str], _wide: Mapping[str, str]) -> Reading:
+    def refuse(_columns: Mapping[str, str], _wide: Mapping[str, str], _rows: str = "") -> Reading:
         raise AssertionError
 
     assert check_file(read_text("confidence,correct\n0.5,1\n"), read_again=refuse).status == "loads"
@@ -176,6 +176,60 @@ def test_further_confidences_are_proposed_where_they_fit(read_text: ReadText) ->
         "hit": "correct",
         "verbal_confidence_score": "confidence.verbal_score",
     }
+
+
+# --- Rows in several places ---------------------------------------------------------------------------------
+
+
+def results(n_rows: int = 40) -> list[dict[str, object]]:
+    return [{"conf": 50 + number, "hit": number % 2} for number in range(n_rows)]
+
+
+HISTORY = [{"step": step, "loss": 1 / (step + 1)} for step in range(5)]
+
+
+def test_the_rows_that_load_are_proposed(read_text: ReadText) -> None:
+    report = report_on(json.dumps({"history": HISTORY, "out": {"items": results()}}), read_text)
+    assert report.status == "refused"
+    assert "--rows history (5 rows), --rows out.items (40 rows)" in report.message
+    assert report.proposal is not None
+    assert report.proposal.summary == (
+        "With --rows out.items --map conf=confidence/100 --map hit=correct it loads: accuracy 0.5000 (20 of "
+        "40), mean confidence 0.6950 (given)."
+    )
+    assert report.proposal.row_columns == ("conf", "hit")
+
+
+def test_all_rows_that_load_are_equally_likely(read_text: ReadText) -> None:
+    clean = [{"confidence": 0.5, "correct": number % 2} for number in range(10)]
+    content = json.dumps({"history": HISTORY, "dev": clean, "test": results()})
+    proposal = report_on(content, read_text).proposal
+    assert proposal is not None
+    found = (proposal, *proposal.alternatives)
+    assert [(one.rows, len(one.mapping)) for one in found] == [("dev", 0), ("test", 2)]
+    assert proposal.summary.startswith(
+        "2 readings are equally likely: choose one.\n- With --rows dev it loads: accuracy 0.5000"
+    )
+
+
+@given(
+    places=st.dictionaries(
+        st.sampled_from(["a", "b", "c d", "data"]),
+        st.sampled_from([HISTORY, results(), results(25)]),
+        min_size=2,
+    )
+)
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_each_proposal_of_rows_comes_to_what_it_says(
+    places: dict[str, list[dict[str, object]]], read_text: ReadText
+) -> None:
+    proposal = report_on(json.dumps(places), read_text).proposal
+    found = [] if proposal is None else [proposal, *proposal.alternatives]
+    assert [one.rows for one in found] == [name for name, rows in places.items() if rows != HISTORY]
+    for one in found:
+        rows = places[one.rows]
+        assert one.figures.n_rows == len(rows)
+        assert one.figures.accuracy == sum(row["hit"] == 1 for row in rows) / len(rows)
 
 
 # --- Sampled answers and their outcomes, by values ----------------------------------------------------------
