@@ -24,8 +24,10 @@ from calib_core.readers.table.columns import (
     mapping_variants,
     rows_option,
     wide_options,
+    wide_variants,
 )
 from calib_core.readers.table.recognition import suggested_mappings
+from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.results.evidence import (
     AnswerEvidence,
     Evidence,
@@ -580,14 +582,19 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
         _try_mapping(mapping, nothing, read_again)
         for mapping in mapping_variants(reading.proposed_mapping)[:MAX_TRIALS]
     ]
-    if reading.proposed_wide:
-        trials.append(_try_mapping(nothing, reading.proposed_wide, read_again))
+    likeliest = likeliest_columns(reading.proposed_mapping)
+    golds = {column: name for column, name in likeliest.items() if name in GOLD_COLUMNS}
+    of_systems = [
+        trial
+        for wide in wide_variants(reading.proposed_wide)[:MAX_TRIALS]
+        if (trial := _try_mapping(nothing if "correct" in wide.values() else golds, wide, read_again))
+    ]
+    trials += of_systems
     by_name = max(
         (trial for trial in trials if trial is not None),
         key=lambda trial: (not trial.n_bad_rows, bool(trial.wide), trial.agreement),
         default=None,
     )
-    likeliest = likeliest_columns(reading.proposed_mapping)
     supporting = {column: name for column, name in likeliest.items() if name in _SUPPORTING_NAMES}
     mappings = suggested_mappings(reading.suggestions, supporting)[:MAX_TRIALS]
     if by_name is None:
@@ -598,7 +605,10 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     if len(mappings) == 1 and _needed_columns(mappings[0]) == _needed_columns(by_name.mapping):
         complete = _try_by_values({**by_name.mapping, **mappings[0]}, read_again)
         return complete if complete and complete.n_bad_rows <= by_name.n_bad_rows else by_name
-    if by_name.wide or _essentials(by_name.mapping) not in map(_essentials, mappings):
+    if by_name.wide:
+        rivals = [one for one in of_systems if one is not by_name and one.n_bad_rows == by_name.n_bad_rows]
+        return replace(by_name, alternatives=tuple(rivals))
+    if _essentials(by_name.mapping) not in map(_essentials, mappings):
         return by_name
     others = [
         _try_by_values(mapping, read_again)

@@ -272,7 +272,7 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
             missing.append(ROLE_LABELS[role].lower())
     if fixed:
         st.caption(f"Also: {columns_text(fixed)}.")
-    wide = proposal.wide if proposal else {}
+    wide = readings[chosen_reading].wide if readings else {}
     if wide:
         st.caption(f"Systems side by side: {columns_text(wide)}.")
     return _Draft(columns, wide, f"Choose the column of: {', '.join(missing)}." if missing else "")

@@ -506,7 +506,8 @@ def read_table(
     proposals = _propose_mapping(head, dialect, roles, columns)
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
-    wide = {} if is_complete else _propose_wide(head, dialect, columns)
+    has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
+    wide = {} if is_complete else _propose_wide(head, dialect, columns, has_gold=has_gold)
     suggestions, preview = (), {}
     if not is_complete:
         suggestions, preview = _suggest(head, dialect, roles, columns, proposals)
@@ -724,7 +725,9 @@ def _suggest(
     return suggest_columns(free), preview
 
 
-def _propose_wide(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> dict[str, str]:
+def _propose_wide(
+    head: Head, dialect: CsvDialect, columns: Sequence[str], *, has_gold: bool
+) -> dict[str, str]:
     """Propose patterns for the columns of systems side by side, by their names and first values."""
     paths = (*columns, *nested_paths(head.first_objects))
 
@@ -739,7 +742,7 @@ def _propose_wide(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> di
         if name in PROBABILITY_COLUMNS
         and all(are_percentages(values_of(column)) for column in paths if fits_pattern(column, [pattern]))
         else name
-        for pattern, name in propose_wide(paths, fits).items()
+        for pattern, name in propose_wide(paths, fits, has_gold=has_gold).items()
     }
 
 

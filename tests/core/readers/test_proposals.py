@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +156,47 @@ def test_systems_side_by_side_are_proposed(read_text: ReadText) -> None:
 def test_other_columns_of_like_names_are_no_systems(columns: list[str], read_text: ReadText) -> None:
     lines = [",".join(columns), *(",".join("1" for _ in columns) for _ in range(40))]
     assert dict(read_text("\n".join(lines)).proposed_wide) == {}
+
+
+def families(*patterns: str, systems: Sequence[str] = ("small", "large")) -> list[dict[str, object]]:
+    """Columns of two systems under these patterns, by what the pattern says."""
+    values = {"conf": lambda n: 0.3 + n / 100, "prob": lambda n: 0.2 + n / 100, "correct": lambda n: n % 2}
+    values["pred"] = lambda n: LETTERS[(n + n % 2) % 4]
+    return [
+        {
+            pattern.replace("*", system): next(of(number) for word, of in values.items() if word in pattern)
+            for pattern in patterns
+            for system in systems
+        }
+        | {"gt": LETTERS[number % 4]}
+        for number in range(60)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (("conf_*", "*-correct"), [{"conf_*": "confidence", "*-correct": "correct"}]),
+        (("conf_*", "is_correct_*"), [{"conf_*": "confidence", "is_correct_*": "correct"}]),
+        (("*_conf", "pred_*"), [{"*_conf": "confidence", "pred_*": "prediction"}]),
+        (
+            ("*_conf", "prob_*", "*_correct"),
+            [
+                {"*_conf": "confidence", "*_correct": "correct"},
+                {"prob_*": "confidence", "*_correct": "correct"},
+            ],
+        ),
+    ],
+)
+def test_families_of_columns_are_proposed(
+    patterns: Sequence[str], expected: list[dict[str, str]], read_text: ReadText
+) -> None:
+    proposal = report_on("\n".join(map(json.dumps, families(*patterns))), read_text).proposal
+    assert proposal is not None
+    found = (proposal, *proposal.alternatives)
+    assert [dict(one.wide) for one in found] == expected
+    assert [one.figures.mean_confidence for one in found] == pytest.approx([0.595, 0.495][: len(found)])
+    assert {(one.figures.accuracy, one.figures.n_runs) for one in found} == {(0.5, 2)}
 
 
 def test_systems_in_percent_and_in_objects_are_proposed(read_text: ReadText) -> None:
