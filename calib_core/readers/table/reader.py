@@ -67,6 +67,7 @@ from calib_core.readers.table.recognition import (
     MAX_RECOGNISED_COLUMNS,
     N_RECOGNISED_ROWS,
     are_fractions,
+    choice_letters_note,
     find_sampled_answers,
     suggest_columns,
 )
@@ -508,9 +509,9 @@ def read_table(
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
     has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
     wide = {} if is_complete else _propose_wide(head, dialect, columns, has_gold=has_gold)
-    suggestions, preview = (), {}
+    suggestions, preview, letters_note = (), {}, None
     if not is_complete:
-        suggestions, preview = _suggest(head, dialect, roles, columns, proposals)
+        suggestions, preview, letters_note = _suggest(head, dialect, roles, columns, proposals)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
@@ -527,7 +528,7 @@ def read_table(
         ),
         proposed_mapping=MappingProxyType(proposals),
         proposed_wide=MappingProxyType(wide),
-        notes=(*notes, *roles.misnamed_notes(columns)),
+        notes=(*notes, *roles.misnamed_notes(columns), *filter(None, [letters_note])),
         refusal=refusal,
         group_columns=tuple(group_columns.columns),
         column_roles=roles.used_roles(columns),
@@ -704,8 +705,8 @@ def _suggest(
     roles: ColumnRoles,
     columns: Sequence[str],
     proposals: Mapping[str, str],
-) -> tuple[tuple[Suggestion, ...], dict[str, tuple[str, ...]]]:
-    """Suggest columns by their values, and return the first values as a preview."""
+) -> tuple[tuple[Suggestion, ...], dict[str, tuple[str, ...]], str | None]:
+    """Suggest columns by their values; return them, the first values as a preview, and a note on letters."""
     paths = (*columns, *nested_paths(head.first_objects))[:MAX_RECOGNISED_COLUMNS]
     values = dict(zip(paths, first_values(head, dialect, paths, N_RECOGNISED_ROWS), strict=True))
     in_lists = {column for column, name in proposals.items() if name in LIST_COLUMNS}
@@ -722,7 +723,8 @@ def _suggest(
         if column in values
     }
     preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
-    return suggest_columns(free), preview
+    unread = {column: raw for column, raw in free.items() if not roles.is_used(column)}
+    return suggest_columns(free), preview, choice_letters_note(unread)
 
 
 def _propose_wide(

@@ -43,6 +43,9 @@ MAX_TIES: Final = 3
 MIN_REPEATING_SHARE: Final = 0.2
 """Least share of rows with two equal texts in lists that are taken for sampled answers."""
 
+MIN_LETTER_SHARE: Final = 0.95
+"""Least share of letters A to J in a column that is said to hold letters of choices."""
+
 _ALIASES: Final = {name: frozenset(map(normalise_name, aliases)) for name, aliases in COLUMN_ALIASES.items()}
 _NUMBER: Final = re.compile(PLAIN_NUMBER)
 _FRACTION: Final = re.compile(r"[+-]?[0-9]*\.[0-9]+%?")
@@ -451,6 +454,38 @@ def find_sampled_answers(values: Mapping[str, pl.Series]) -> tuple[str, str] | N
         and _are_judged_alike(answers[text], outcomes[flag])
     ]
     return pairs[0] if len(pairs) == 1 else None
+
+
+def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
+    """Say that columns hold letters of choices, which may be sampled answers; None if fewer than 3 do.
+
+    Whether they are samples of one model, the values cannot tell, so that nothing is proposed.
+
+    Examples
+    --------
+    >>> votes = pl.Series(["A", "B", "B", "D"])
+    >>> choice_letters_note({"m1": votes, "m2": votes, "m3": votes})  # doctest: +ELLIPSIS
+    '3 columns hold letters of choices: m1, m2, m3. Name those ...: --map COLUMN=samples, once for each.'
+    """
+    columns = [_Column(name, raw) for name, raw in values.items() if not raw.dtype.is_nested()]
+    of_letters = [
+        column.name
+        for column in columns
+        if len(set(column.present)) > 1
+        and column.answer != "gold"
+        and sum(map(_is_choice_letter, column.present)) >= MIN_LETTER_SHARE * len(column.present)
+    ]
+    if len(of_letters) < 3:
+        return None
+    shown = ", ".join(shorten(name, 40) for name in of_letters[:3]) + (", …" if len(of_letters) > 3 else "")
+    return (
+        f"{len(of_letters)} columns hold letters of choices: {shown}. Name those that are sampled answers to "
+        f"the question: --map COLUMN=samples, once for each."
+    )
+
+
+def _is_choice_letter(text: str) -> bool:
+    return len(text) == 1 and "A" <= text <= "J"
 
 
 def _as_list(value: object) -> list[object] | None:

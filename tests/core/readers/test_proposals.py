@@ -342,6 +342,19 @@ def test_samples_of_a_published_log_are_proposed(extra_files: Path, name: str) -
     assert "majority answer judged" in proposal.outcome
 
 
+@pytest.mark.parametrize("n_voters", [2, 3])
+def test_columns_of_letters_are_told_and_not_proposed(n_voters: int, read_text: ReadText) -> None:
+    rows = [
+        {f"voter {voter}": LETTERS[(number + (number + voter) % 5 // 4) % 4] for voter in range(n_voters)}
+        | {"gold": LETTERS[number % 4], "question": f"What is {number}?"}
+        for number in range(40)
+    ]
+    report = report_on("\n".join(map(json.dumps, rows)), read_text)
+    note = f"{n_voters} columns hold letters of choices: voter 0, voter 1, voter 2. Name those"
+    assert (note in report.message) == (n_voters == 3)
+    assert report.proposal is None
+
+
 # --- By values --------------------------------------------------------------------------------------------
 
 
