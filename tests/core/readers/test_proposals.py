@@ -160,8 +160,12 @@ def test_other_columns_of_like_names_are_no_systems(columns: list[str], read_tex
 
 def families(*patterns: str, systems: Sequence[str] = ("small", "large")) -> list[dict[str, object]]:
     """Columns of two systems under these patterns, by what the pattern says."""
-    values = {"conf": lambda n: 0.3 + n / 100, "prob": lambda n: 0.2 + n / 100, "correct": lambda n: n % 2}
-    values["pred"] = lambda n: LETTERS[(n + n % 2) % 4]
+    values: dict[str, Callable[[int], object]] = {
+        "conf": lambda n: 0.3 + n / 100,
+        "prob": lambda n: 0.2 + n / 100,
+        "correct": lambda n: n % 2,
+        "pred": lambda n: LETTERS[(n + n % 2) % 4],
+    }
     return [
         {
             pattern.replace("*", system): next(of(number) for word, of in values.items() if word in pattern)
