@@ -172,11 +172,11 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     with TemporaryDirectory(prefix="calib-") as folder:
         path = _as_file(arrays if source is None else source, Path(folder), name)
 
-        def read(more_columns: Mapping[str, str], more_wide: Mapping[str, str]) -> Reading:
+        def read(more_columns: Mapping[str, str], more_wide: Mapping[str, str], place: str = "") -> Reading:
             return readers.read(
                 path,
                 format=format,
-                options=options.adding(more_columns, more_wide),
+                options=options.adding(more_columns, more_wide, place),
                 gold=None if gold is None else Path(gold),
             )
 

@@ -93,6 +93,7 @@ class InputFiles:
         name: str,
         columns: Mapping[str, str] = _NOTHING,
         wide: Mapping[str, str] = _NOTHING,
+        rows: str = "",
     ) -> Reading:
         """Reads one file, with progress on stderr if that is a terminal.
 
@@ -104,6 +105,8 @@ class InputFiles:
             What messages call the file.
         columns, wide : Mapping[str, str]
             Columns and patterns that are named in addition to those of the options.
+        rows : str
+            Path of the rows, where the options name none.
 
         Raises
         ------
@@ -115,7 +118,7 @@ class InputFiles:
                 path,
                 name=name,
                 format=self.format,
-                options=self.options.adding(columns, wide),
+                options=self.options.adding(columns, wide, rows),
                 gold=self.gold,
                 progress=progress,
             )

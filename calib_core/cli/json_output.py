@@ -275,6 +275,7 @@ def check_elements(report: FileReport) -> list[JsonElement]:
         "groups": list(report.group_columns),
         "proposals": dict(report.proposed_mapping),
         "proposed": None if report.proposal is None else dict(report.proposal.mapping),
+        "proposed_rows": None if report.proposal is None else report.proposal.rows,
         "proposed_wide": None if report.proposal is None else dict(report.proposal.wide),
     }
     if not report.runs:

@@ -76,6 +76,8 @@ class Reading:
     proposed_wide
         Pattern of columns → the name they probably stand for, where several systems seem to stand side by
         side in each row; never applied without being asked for.
+    proposed_rows
+        Paths to the places with rows, where there are several in the file and the user named none.
     notes
         Sentences for the person who reads the numbers.
     refusal
@@ -101,6 +103,7 @@ class Reading:
     unused_columns: tuple[str, ...]
     proposed_mapping: Mapping[str, str]
     proposed_wide: Mapping[str, str] = field(default_factory=dict[str, str])
+    proposed_rows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     refusal: str | None = None
     group_columns: tuple[str, ...] = ()
@@ -166,9 +169,14 @@ class ReadOptions:
     missing: Sequence[str] = ()
     gold_on: str = ""
 
-    def adding(self, columns: Mapping[str, str], wide: Mapping[str, str]) -> ReadOptions:
-        """Return these options with further columns and patterns named."""
-        return replace(self, columns={**self.columns, **columns}, wide={**self.wide, **wide})
+    def adding(self, columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> ReadOptions:
+        """Return these options with further columns and patterns named, and the path of the rows if given."""
+        return replace(
+            self,
+            columns={**self.columns, **columns},
+            wide={**self.wide, **wide},
+            rows=rows or self.rows,
+        )
 
 
 AS_IT_LIES: Final = ReadOptions()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, Protocol, cast
 
 import numpy as np
 import polars as pl
@@ -22,9 +22,12 @@ from calib_core.readers.table.columns import (
     likeliest_columns,
     map_options,
     mapping_variants,
+    rows_option,
     wide_options,
+    wide_variants,
 )
 from calib_core.readers.table.recognition import suggested_mappings
+from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.results.evidence import (
     AnswerEvidence,
     Evidence,
@@ -106,8 +109,17 @@ class RunReport:
         }
 
 
-ReadAgain: TypeAlias = Callable[[Mapping[str, str], Mapping[str, str]], Reading]
-"""Reads a file again with further columns named: (column → name, pattern of columns → name) → reading."""
+class ReadAgain(Protocol):
+    """Reads a file again, with further columns named, or its rows.
+
+    It takes column → name, pattern of columns → name, and the path of the rows ("" for none); it may raise
+    `errors.Refused`.
+    """
+
+    def __call__(self, columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "", /) -> Reading:
+        """Read the file."""
+        ...
+
 
 MAX_FILES_NAMED: Final = 5
 """Files that the message on files read together names."""
@@ -129,7 +141,8 @@ class RunFigures:
         Rows of the file, bad ones included.
     n_runs : int
     accuracy : float or None
-        In [0, 1]; None where no outcome is known.
+        In [0, 1], of the greedy answer, or else of the answer that the method judges; None where no outcome
+        is known.
     mean_confidence : float or None
         In [0, 1]; None for a run that is sums already.
     method : str
@@ -147,8 +160,11 @@ def run_figures(report: FileReport) -> RunFigures:
     """What the first run of a usable file comes to with its first method."""
     run = report.runs[0]
     method, evidence = next(iter(run.survey.usable.items()))
-    mean = float(np.mean(evidence.pairs.confidence)) if isinstance(evidence, AnswerEvidence) else None
-    return RunFigures(report.n_rows, len(report.runs), run.accuracy, mean, method)
+    accuracy, mean = run.accuracy, None
+    if isinstance(evidence, AnswerEvidence):
+        mean = float(np.mean(evidence.pairs.confidence))
+        accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
+    return RunFigures(report.n_rows, len(report.runs), accuracy, mean, method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +177,10 @@ class Proposal:
         Column → the name that it may stand for.
     wide : Mapping[str, str]
         Pattern of columns → the name that they may stand for, for systems side by side in each row.
+    rows : str
+        Path of the rows, where a file holds rows in several places; else "".
+    row_columns : tuple of str
+        The columns of the rows there; () where `rows` is "".
     outcome : str
         What the file comes to with it.
     figures : RunFigures
@@ -180,6 +200,8 @@ class Proposal:
     n_bad_rows: int
     agreement: float
     alternatives: tuple[Proposal, ...] = ()
+    rows: str = ""
+    row_columns: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -188,8 +210,10 @@ class Proposal:
             choices = "".join(
                 f"\n- {one.summary}" for one in (replace(self, alternatives=()), *self.alternatives)
             )
-            return f"{len(self.alternatives) + 1} mappings are equally likely: choose one.{choices}"
-        options = " ".join(filter(None, (map_options(self.mapping), wide_options(self.wide))))
+            what = "readings" if self.rows else "mappings"
+            return f"{len(self.alternatives) + 1} {what} are equally likely: choose one.{choices}"
+        parts = (rows_option(self.rows), map_options(self.mapping), wide_options(self.wide))
+        options = " ".join(filter(None, parts))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
         return f"With {options} it loads{bad_text}: {self.outcome}."
 
@@ -551,19 +575,26 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     read_again : callable
         Reads the file with further columns named; may raise `errors.Refused`.
     """
+    if reading.proposed_rows:
+        return _propose_rows(reading.proposed_rows, read_again)
     nothing: Mapping[str, str] = {}
     trials = [
         _try_mapping(mapping, nothing, read_again)
         for mapping in mapping_variants(reading.proposed_mapping)[:MAX_TRIALS]
     ]
-    if reading.proposed_wide:
-        trials.append(_try_mapping(nothing, reading.proposed_wide, read_again))
+    likeliest = likeliest_columns(reading.proposed_mapping)
+    golds = {column: name for column, name in likeliest.items() if name in GOLD_COLUMNS}
+    of_systems = [
+        trial
+        for wide in wide_variants(reading.proposed_wide)[:MAX_TRIALS]
+        if (trial := _try_mapping(nothing if "correct" in wide.values() else golds, wide, read_again))
+    ]
+    trials += of_systems
     by_name = max(
         (trial for trial in trials if trial is not None),
         key=lambda trial: (not trial.n_bad_rows, bool(trial.wide), trial.agreement),
         default=None,
     )
-    likeliest = likeliest_columns(reading.proposed_mapping)
     supporting = {column: name for column, name in likeliest.items() if name in _SUPPORTING_NAMES}
     mappings = suggested_mappings(reading.suggestions, supporting)[:MAX_TRIALS]
     if by_name is None:
@@ -574,7 +605,10 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     if len(mappings) == 1 and _needed_columns(mappings[0]) == _needed_columns(by_name.mapping):
         complete = _try_by_values({**by_name.mapping, **mappings[0]}, read_again)
         return complete if complete and complete.n_bad_rows <= by_name.n_bad_rows else by_name
-    if by_name.wide or _essentials(by_name.mapping) not in map(_essentials, mappings):
+    if by_name.wide:
+        rivals = [one for one in of_systems if one is not by_name and one.n_bad_rows == by_name.n_bad_rows]
+        return replace(by_name, alternatives=tuple(rivals))
+    if _essentials(by_name.mapping) not in map(_essentials, mappings):
         return by_name
     others = [
         _try_by_values(mapping, read_again)
@@ -585,6 +619,29 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
         by_name,
         alternatives=tuple(one for one in others if one and one.n_bad_rows == by_name.n_bad_rows),
     )
+
+
+def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | None:
+    """Try each place with rows, as it is or with what its columns may mean; all that load are as likely."""
+    found: list[Proposal] = []
+    for place in places:
+
+        def read_place(
+            columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "", /, place: str = place
+        ) -> Reading:
+            return read_again(columns, wide, rows or place)
+
+        try:
+            reading = read_place({}, {})
+            proposal = _try_mapping({}, {}, read_place) or find_proposal(reading, read_place)
+        except Refused:
+            continue
+        if proposal is not None:
+            found += [
+                replace(one, rows=place, row_columns=reading.columns, alternatives=())
+                for one in (proposal, *proposal.alternatives)
+            ]
+    return replace(found[0], alternatives=tuple(found[1:])) if found else None
 
 
 _SUPPORTING_NAMES: Final = frozenset({"question", "subject", *INFO_COLUMNS})
@@ -658,6 +715,11 @@ def _outcome_text(report: FileReport) -> str:
     """What the first run of a file comes to."""
     figures = run_figures(report)
     facts = [f"accuracy {text}"] if (text := _accuracy_text(report.runs[0])) else []
+    evidence = report.runs[0].survey.usable[figures.method]
+    if not facts and figures.accuracy is not None:
+        n_right = round(figures.accuracy * evidence.n_used)
+        counts = f"{n_right:,} of {evidence.n_used:,}, {evidence.judged} judged"
+        facts = [f"accuracy {figures.accuracy:.4f} ({counts})"]
     if figures.mean_confidence is not None:
         facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
     n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""

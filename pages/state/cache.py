@@ -550,12 +550,12 @@ def _read_report(
     """Return the report of the file under this mapping; raises CalibError where it cannot be read."""
     gold = listing.gold if mapping.gold else None
 
-    def read(columns: Mapping[str, str], wide: Mapping[str, str]) -> readers.Reading:
+    def read(columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> readers.Reading:
         return readers.read(
             listing.path,
             name=listing.name,
             format=mapping.format,
-            options=mapping.options.adding(columns, wide),
+            options=mapping.options.adding(columns, wide, rows),
             gold=gold,
             root=listing.root,
             progress=progress,

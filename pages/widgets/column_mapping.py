@@ -190,7 +190,7 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
                 type="primary",
                 disabled=figures is None,
                 on_click=accept_mapping,
-                args=(file, _mapping_of(file, base, draft.columns, draft.wide), key),
+                args=(file, _mapping_of(file, base, draft), key),
             )
             outcome = escape_markdown(trouble) if figures is None else figures_text(figures)
             st.markdown(outcome)
@@ -204,6 +204,8 @@ class _Draft:
     Attributes
     ----------
     columns, wide : Mapping[str, str]
+    rows : str
+    row_columns : tuple of str
         As in `Proposal`.
     unanswered : str
         A sentence on what is still to be chosen; "" if nothing is.
@@ -212,6 +214,8 @@ class _Draft:
     columns: Mapping[str, str]
     wide: Mapping[str, str]
     unanswered: str = ""
+    rows: str = ""
+    row_columns: tuple[str, ...] = ()
 
 
 ROLE_LABELS: Final = MappingProxyType(
@@ -247,6 +251,10 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     chosen_reading = _pick_reading(readings, key) if len(readings) > 1 else 0
     if chosen_reading is None:
         return _Draft({}, {}, "Choose the right one.")
+    if readings and (chosen := readings[chosen_reading]).rows:
+        named = columns_text({**chosen.mapping, **chosen.wide})
+        st.caption(f"Rows at {escape_markdown(chosen.rows)}{f': {named}' if named else ''}.")
+        return _Draft(chosen.mapping, chosen.wide, rows=chosen.rows, row_columns=chosen.row_columns)
     initial = readings[chosen_reading].mapping if readings else _partial_mapping(base)
     column_by_role = {
         _role_name(name): column for column, name in (*base.column_roles.items(), *initial.items())
@@ -264,7 +272,7 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
             missing.append(ROLE_LABELS[role].lower())
     if fixed:
         st.caption(f"Also: {columns_text(fixed)}.")
-    wide = proposal.wide if proposal else {}
+    wide = readings[chosen_reading].wide if readings else {}
     if wide:
         st.caption(f"Systems side by side: {columns_text(wide)}.")
     return _Draft(columns, wide, f"Choose the column of: {', '.join(missing)}." if missing else "")
@@ -277,10 +285,12 @@ def _pick_reading(readings: Sequence[Proposal], key: str) -> int | None:
     def label(position: int) -> str:
         reading = readings[position]
         own = {column: name for column, name in reading.mapping.items() if (column, name) not in shared}
-        return f"{columns_text(own)}: {figures_text(reading.figures, with_rows=False)}"
+        place = f"rows at {escape_markdown(reading.rows)}" if reading.rows else ""
+        parts = ", ".join(filter(None, (place, columns_text({**own, **reading.wide}))))
+        return f"{parts}: {figures_text(reading.figures, with_rows=False)}"
 
     return st.radio(
-        f"{len(readings)} mappings are equally likely. Choose one.",
+        f"{len(readings)} {'readings' if readings[0].rows else 'mappings'} are equally likely. Choose one.",
         range(len(readings)),
         index=None,
         key=f"reading_{key}",
@@ -394,7 +404,8 @@ def _try_draft(file: LoadedFile, base: FileReport, draft: _Draft) -> tuple[RunFi
         return None, draft.unanswered
     proposal = base.proposal
     for tried in (proposal, *proposal.alternatives) if proposal else ():
-        if dict(tried.mapping) == dict(draft.columns) and dict(tried.wide) == dict(draft.wide):
+        parts = (dict(tried.mapping), dict(tried.wide), tried.rows)
+        if parts == (dict(draft.columns), dict(draft.wide), draft.rows):
             return tried.figures, ""
     if len(set(map(_role_name, draft.columns.values()))) < len(draft.columns) and not draft.wide:
         counts = Counter(
@@ -403,7 +414,7 @@ def _try_draft(file: LoadedFile, base: FileReport, draft: _Draft) -> tuple[RunFi
         if any(count > 1 for count in counts.values()):
             return None, "Two columns have the same meaning: choose one of them."
     try:
-        report = tried_report(file, _mapping_of(file, base, draft.columns, draft.wide))
+        report = tried_report(file, _mapping_of(file, base, draft))
     except CalibError as refused:
         return None, _first_reason(str(refused), file)
     return (
@@ -463,7 +474,7 @@ def show_accept_all(files: Sequence[LoadedFile]) -> None:
     if error := st.session_state.pop(_TROUBLE_WITH_ALL, None):
         st.error(escape_markdown(error), icon=":material/save:")
     proposed = {
-        file: _mapping_of(file, base, base.proposal.mapping, base.proposal.wide)
+        file: _mapping_of(file, base, base.proposal)
         for file in files
         if not file.mapping
         and file.refusal is not None
@@ -487,14 +498,14 @@ def show_accept_all(files: Sequence[LoadedFile]) -> None:
         )
 
 
-def _mapping_of(
-    file: LoadedFile, base: FileReport, columns: Mapping[str, str], wide: Mapping[str, str]
-) -> FileMapping:
+def _mapping_of(file: LoadedFile, base: FileReport, chosen: _Draft | Proposal) -> FileMapping:
+    columns = chosen.columns if isinstance(chosen, _Draft) else chosen.mapping
     return FileMapping(
         file.mapping.format,
         tuple(columns.items()),
-        wide=tuple(wide.items()),
-        columns_fingerprint=fingerprint(base.columns),
+        rows=chosen.rows,
+        wide=tuple(chosen.wide.items()),
+        columns_fingerprint=fingerprint(chosen.row_columns if chosen.rows else base.columns),
     )
 
 

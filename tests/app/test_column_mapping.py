@@ -102,6 +102,20 @@ def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> Non
     assert file_states(go(at, "files")) == {"likely.csv": "loaded"}
 
 
+def test_the_rows_of_several_places_are_one_click_away(data: Path, visit: Visit) -> None:
+    rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]
+    history = [{"step": 1, "loss": 0.5}, {"step": 2, "loss": 0.25}]
+    (data / "nested.json").write_text(json.dumps({"history": history, "records": rows}))
+    at = visit("files")
+    shown = screens.plain(page_text(at))
+    assert "Rows at records: conf as confidence, is_correct as correct." in shown
+    assert "40 rows · accuracy 40.0 % · mean confidence 68.3 %" in shown
+    at.button(key="accept_nested.json").click()
+    at = screens.run(at)
+    assert tiles(at)["Rows used / total"] == "40 / 40"
+    assert file_states(go(at, "files")) == {"nested.json": "loaded"}
+
+
 def test_one_click_accepts_what_is_proposed_for_every_file(data: Path, visit: Visit) -> None:
     """Files of other columns have proposals of their own."""
     rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]

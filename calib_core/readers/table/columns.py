@@ -11,7 +11,7 @@ import re
 import string
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, takewhile
+from itertools import count, product, takewhile
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -377,7 +377,7 @@ def _further_confidence(column: str) -> str | None:
     return name if rest not in ("", column) and confidence_name(name) else None
 
 
-def propose_wide(columns: Sequence[str], fits: FitsName) -> dict[str, str]:
+def propose_wide(columns: Sequence[str], fits: FitsName, *, has_gold: bool = False) -> dict[str, str]:
     """Propose patterns for the columns of several systems that stand side by side in each row.
 
     Parameters
@@ -386,18 +386,43 @@ def propose_wide(columns: Sequence[str], fits: FitsName) -> dict[str, str]:
         Columns of the file, and paths to nested fields.
     fits
         Tells whether the values look right for a name.
+    has_gold
+        Whether each row has a right answer, by which the systems' own answers can be judged.
 
     Returns
     -------
     dict
         Pattern with one star → the name its columns probably stand for. It is empty unless two systems or
-        more have a confidence and an outcome each.
+        more have a confidence and an outcome each. Several patterns for the confidence or the outcome of the
+        same systems are alternatives (`wide_variants`).
 
     Examples
     --------
     >>> propose_wide(["id", "m7-conf", "m7-correct", "m70-conf", "m70-correct"], lambda columns, name: True)
     {'*-conf': 'confidence', '*-correct': 'correct'}
     """
+    systems_by_pattern = _systems_by_pattern(columns)
+    chosen: dict[str, str] = {}
+    common: set[str] = set()
+    for name, candidates in systems_by_pattern.items():
+        for pattern, systems in sorted(candidates.items(), key=lambda item: -len(item[1])):
+            shared = common & systems.keys() if chosen else set(systems)
+            if len(shared) > 1 and all(fits([systems[system]], name) for system in sorted(shared)):
+                chosen[pattern], common = name, shared
+                break
+    found = set(chosen.values())
+    outcome = "correct" if "correct" in found else "prediction"
+    if "confidence" not in found or outcome not in found or (outcome == "prediction" and not has_gold):
+        return {}
+    for name in ("confidence", outcome):
+        for pattern, systems in systems_by_pattern[name].items():
+            if common <= systems.keys() and all(fits([systems[system]], name) for system in sorted(common)):
+                chosen[pattern] = name
+    return chosen
+
+
+def _systems_by_pattern(columns: Sequence[str]) -> dict[str, dict[str, dict[str, str]]]:
+    """Map each name of `WIDE_NAMES` to the patterns that may stand for it, each with system → column."""
     names = {normalise_name(alias): name for name in WIDE_NAMES for alias in COLUMN_ALIASES[name]}
     systems_by_pattern: dict[str, dict[str, dict[str, str]]] = {name: {} for name in WIDE_NAMES}
     for column in columns:
@@ -410,15 +435,21 @@ def propose_wide(columns: Sequence[str], fits: FitsName) -> dict[str, str]:
                 name = names.get(normalise_name(label))
                 if name is not None and len(system) > 1 and not system.isdecimal():
                     systems_by_pattern[name].setdefault(pattern, {})[system] = column
-    chosen: dict[str, str] = {}
-    common: set[str] = set()
-    for name, candidates in systems_by_pattern.items():
-        for pattern, systems in sorted(candidates.items(), key=lambda item: -len(item[1])):
-            shared = common & systems.keys() if chosen else set(systems)
-            if len(shared) > 1 and all(fits([systems[system]], name) for system in sorted(shared)):
-                chosen[pattern], common = name, shared
-                break
-    return chosen if {"confidence", "correct"} <= set(chosen.values()) else {}
+    return systems_by_pattern
+
+
+def wide_variants(wide: Mapping[str, str]) -> list[dict[str, str]]:
+    """List the choices of one pattern for each name that `propose_wide` allows, the likeliest first.
+
+    Examples
+    --------
+    >>> wide_variants({"*-conf": "confidence", "*-ok": "correct", "*-prob": "confidence"})
+    [{'*-conf': 'confidence', '*-ok': 'correct'}, {'*-prob': 'confidence', '*-ok': 'correct'}]
+    """
+    by_name: dict[str, list[tuple[str, str]]] = {}
+    for pattern, name in wide.items():
+        by_name.setdefault(name.partition("/")[0], []).append((pattern, name))
+    return [dict(choice) for choice in product(*by_name.values())] if wide else []
 
 
 def likeliest_columns(proposals: Mapping[str, str]) -> dict[str, str]:
@@ -455,6 +486,17 @@ def map_options(mapping: Mapping[str, str]) -> str:
     '--map conf=confidence --map "is ok=correct"'
     """
     return " ".join(f"--map {quote_if_spaced(f'{column}={name}')}" for column, name in mapping.items())
+
+
+def rows_option(path: str) -> str:
+    """Write the path of the rows as a command-line option; "" for no path.
+
+    Examples
+    --------
+    >>> rows_option("results.my items")
+    '--rows "results.my items"'
+    """
+    return f"--rows {quote_if_spaced(path)}" if path else ""
 
 
 def wide_options(wide: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ import polars as pl
 from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
-from calib_core.readers.format import Format, Head, Reading, ReadOptions, Suggestion
+from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions, Suggestion
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.cells import PLAIN_NUMBER, are_percentages, null_where, value_text
 from calib_core.readers.table.columns import (
@@ -67,9 +67,11 @@ from calib_core.readers.table.recognition import (
     MAX_RECOGNISED_COLUMNS,
     N_RECOGNISED_ROWS,
     are_fractions,
+    choice_letters_note,
+    find_sampled_answers,
     suggest_columns,
 )
-from calib_core.readers.table.rows import RowCollector, disagreements, judge_slice
+from calib_core.readers.table.rows import GOLD_COLUMNS, RowCollector, disagreements, judge_slice
 from calib_core.readers.table.run_split import (
     Origin,
     RowJudgement,
@@ -79,13 +81,17 @@ from calib_core.readers.table.run_split import (
     unique_label,
 )
 from calib_core.readers.table.shape import (
+    MAX_CANDIDATES_SHOWN,
     WideColumns,
-    find_rows,
     fits_pattern,
     match_wide,
     nested_paths,
     path_root,
+    paths_into_lists,
+    row_places,
     rows_at,
+    series_at,
+    several_places_message,
     unwrap_single_values,
     with_nested_fields,
 )
@@ -266,7 +272,7 @@ def recognises(head: Head) -> bool:
     """Return whether the file may be a table: any text, or records that no known tool wrote."""
     if identify_objects(head.first_objects) is not None or identify_columns(head.names) is not None:
         return False
-    return head.kind != "json object" or find_rows(head.first_objects[0], head.file) is not None
+    return head.kind != "json object" or bool(row_places(head.first_objects[0]))
 
 
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
@@ -297,7 +303,23 @@ def open_and_read_table(
     Refused
         A mapped column does not exist, there are no rows, or the file cannot be split into records.
     """
-    head, notes = _open_rows(head, options)
+    lone = _lone_object(head, options)
+    places = {} if lone is None or options.rows else row_places(lone)
+    if len(places) > 1:
+        return Reading(
+            file=origin.file,
+            format=origin.format,
+            n_rows=0,
+            n_bad_rows=0,
+            problems=(),
+            good_runs=(),
+            columns=(),
+            unused_columns=(),
+            proposed_mapping={},
+            proposed_rows=tuple(places)[:MAX_CANDIDATES_SHOWN],
+            refusal=several_places_message(places, head.file),
+        )
+    head, notes = _open_rows(head, options, lone, places)
     if options.wide:
         reading = _read_systems(head, options, progress, origin, skip_lines)
     else:
@@ -306,9 +328,16 @@ def open_and_read_table(
     return replace(reading, notes=(*notes, *reading.notes))
 
 
-def _open_rows(head: Head, options: ReadOptions) -> tuple[Head, tuple[str, ...]]:
-    """Return the head of the rows inside a file that holds one JSON object, and a note that says which."""
-    lone = _lone_object(head, options)
+def _open_rows(
+    head: Head,
+    options: ReadOptions,
+    lone: Mapping[str, object] | None,
+    places: Mapping[str, tuple[Mapping[str, object], ...]],
+) -> tuple[Head, tuple[str, ...]]:
+    """Return the head of the rows inside a file that holds one JSON object, and a note that says which.
+
+    `places` are those with rows, at most one unless the options name one.
+    """
     if lone is None:
         if options.rows:
             raise Refused(
@@ -318,8 +347,8 @@ def _open_rows(head: Head, options: ReadOptions) -> tuple[Head, tuple[str, ...]]
         return head, ()
     if options.rows:
         path, rows = options.rows, rows_at(lone, options.rows, head.file)
-    elif (found := find_rows(lone, head.file)) is not None:
-        path, rows = found
+    elif places:
+        ((path, rows),) = places.items()
     else:
         return head, ()
     first = rows[:N_FIRST_OBJECTS]
@@ -478,10 +507,11 @@ def read_table(
     proposals = _propose_mapping(head, dialect, roles, columns)
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
-    wide = {} if is_complete else _propose_wide(head, dialect, columns)
-    suggestions, preview = (), {}
+    has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
+    wide = {} if is_complete else _propose_wide(head, dialect, columns, has_gold=has_gold)
+    suggestions, preview, letters_note = (), {}, None
     if not is_complete:
-        suggestions, preview = _suggest(head, dialect, roles, columns, proposals)
+        suggestions, preview, letters_note = _suggest(head, dialect, roles, columns, proposals)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
@@ -498,7 +528,7 @@ def read_table(
         ),
         proposed_mapping=MappingProxyType(proposals),
         proposed_wide=MappingProxyType(wide),
-        notes=(*notes, *roles.misnamed_notes(columns)),
+        notes=(*notes, *roles.misnamed_notes(columns), *filter(None, [letters_note])),
         refusal=refusal,
         group_columns=tuple(group_columns.columns),
         column_roles=roles.used_roles(columns),
@@ -627,6 +657,12 @@ def _propose_mapping(
         return looks_like(first_values(head, dialect, candidates), name)
 
     proposals = roles.propose((*columns, *nested_paths(head.first_objects)), fits)
+    read_as = {*roles.used_roles(columns).values(), *proposals.values()}
+    if not read_as & {*GOLD_COLUMNS, "sample_correct"} and (
+        sampled := _find_sampled_answers(head, dialect, roles, columns)
+    ):
+        proposals = {column: name for column, name in proposals.items() if name != "samples"}
+        proposals.update(zip(sampled, ("samples", "sample_correct"), strict=True))
     return {
         column: f"{name}/100"
         if schema_name(name) in PROBABILITY_COLUMNS
@@ -636,14 +672,41 @@ def _propose_mapping(
     }
 
 
+def _find_sampled_answers(
+    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
+) -> tuple[str, str] | None:
+    """Find sampled answers and their outcomes among the lists of JSON, Parquet or Arrow, and inside them."""
+    if head.kind == "text":
+        return None
+    free = [
+        name
+        for name in (*columns, *nested_paths(head.first_objects))
+        if not roles.is_used(name) and roles.mapping.get(name) != ""
+    ][:MAX_RECOGNISED_COLUMNS]
+    if head.kind in JSON_KINDS:
+        paths = [path for name in free for path in paths_into_lists(head.first_objects[0], name)]
+        values = first_values(head, dialect, paths, N_RECOGNISED_ROWS) if len(paths) > 1 else []
+        return find_sampled_answers(dict(zip(paths, values, strict=False)))
+    lists: dict[str, pl.Series] = {}
+    for name, values in zip(free, first_values(head, dialect, free, N_RECOGNISED_ROWS), strict=True):
+        match values.dtype:
+            case pl.List(inner=pl.Struct(fields=fields)):
+                lists |= {f"{name}.{field.name}": series_at(values, field.name) for field in fields}
+            case pl.List():
+                lists[name] = values
+            case _:
+                pass
+    return find_sampled_answers(lists)
+
+
 def _suggest(
     head: Head,
     dialect: CsvDialect,
     roles: ColumnRoles,
     columns: Sequence[str],
     proposals: Mapping[str, str],
-) -> tuple[tuple[Suggestion, ...], dict[str, tuple[str, ...]]]:
-    """Suggest columns by their values, and return the first values as a preview."""
+) -> tuple[tuple[Suggestion, ...], dict[str, tuple[str, ...]], str | None]:
+    """Suggest columns by their values; return them, the first values as a preview, and a note on letters."""
     paths = (*columns, *nested_paths(head.first_objects))[:MAX_RECOGNISED_COLUMNS]
     values = dict(zip(paths, first_values(head, dialect, paths, N_RECOGNISED_ROWS), strict=True))
     in_lists = {column for column, name in proposals.items() if name in LIST_COLUMNS}
@@ -660,10 +723,13 @@ def _suggest(
         if column in values
     }
     preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
-    return suggest_columns(free), preview
+    unread = {column: raw for column, raw in free.items() if not roles.is_used(column)}
+    return suggest_columns(free), preview, choice_letters_note(unread)
 
 
-def _propose_wide(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> dict[str, str]:
+def _propose_wide(
+    head: Head, dialect: CsvDialect, columns: Sequence[str], *, has_gold: bool
+) -> dict[str, str]:
     """Propose patterns for the columns of systems side by side, by their names and first values."""
     paths = (*columns, *nested_paths(head.first_objects))
 
@@ -678,7 +744,7 @@ def _propose_wide(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> di
         if name in PROBABILITY_COLUMNS
         and all(are_percentages(values_of(column)) for column in paths if fits_pattern(column, [pattern]))
         else name
-        for pattern, name in propose_wide(paths, fits).items()
+        for pattern, name in propose_wide(paths, fits, has_gold=has_gold).items()
     }
 
 

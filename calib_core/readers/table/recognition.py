@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import polars as pl
 
@@ -39,6 +39,12 @@ MAX_SUGGESTIONS: Final = 24
 """Limit on the suggestions for one role."""
 MAX_TIES: Final = 3
 """Limit on equally likely columns for one role."""
+
+MIN_REPEATING_SHARE: Final = 0.2
+"""Least share of rows with two equal texts in lists that are taken for sampled answers."""
+
+MIN_LETTER_SHARE: Final = 0.95
+"""Least share of letters A to J in a column that is said to hold letters of choices."""
 
 _ALIASES: Final = {name: frozenset(map(normalise_name, aliases)) for name, aliases in COLUMN_ALIASES.items()}
 _NUMBER: Final = re.compile(PLAIN_NUMBER)
@@ -408,3 +414,106 @@ def _agreement(ours: Sequence[str | None], theirs: Sequence[str | None]) -> tupl
     counts = Counter(b for _, b in both)
     by_chance = sum(counts[a] for a, _ in both) / n**2
     return sum(a == b for a, b in both) / n, by_chance + 3 * (by_chance * (1 - by_chance) / n) ** 0.5
+
+
+# --- Lists: sampled answers and their outcomes ------------------------------------------------------------
+
+
+def find_sampled_answers(values: Mapping[str, pl.Series]) -> tuple[str, str] | None:
+    """Find the column of sampled answers and that of their outcomes, by their values alone.
+
+    The answers are lists of texts; the outcomes are lists of right and wrong, as long as the answers in every
+    row. Some answers to one question are the same, which choices never are, and the same answer has always
+    the same outcome, which lists that have nothing to do with each other do not.
+
+    Parameters
+    ----------
+    values : Mapping[str, pl.Series]
+        Column or path → its first values, the same rows of each.
+
+    Returns
+    -------
+    tuple of (str, str) or None
+        The column of the answers and that of the outcomes; None unless exactly one pair fits.
+
+    Examples
+    --------
+    >>> ys = pl.Series([["6", "6", "7"], ["1", "2", "2"], ["3", "3", "3"]])
+    >>> find_sampled_answers({"ys": ys, "infos.r": pl.Series([[1, 1, 0], [0, 1, 1], [0, 0, 0]])})
+    ('ys', 'infos.r')
+    """
+    lists = {name: [_as_list(value) for value in raw.to_list()] for name, raw in values.items()}
+    answers = {
+        name: rows for name, rows in lists.items() if _are_all(rows, lambda value: isinstance(value, str))
+    }
+    outcomes = {name: rows for name, rows in lists.items() if _are_all(rows, _is_zero_or_one)}
+    pairs = [
+        (text, flag)
+        for text, flag in product(answers, outcomes)
+        if normalise_name(text) not in _ALIASES["choices"]
+        and _are_judged_alike(answers[text], outcomes[flag])
+    ]
+    return pairs[0] if len(pairs) == 1 else None
+
+
+def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
+    """Say that columns hold letters of choices, which may be sampled answers; None if fewer than 3 do.
+
+    Whether they are samples of one model, the values cannot tell, so that nothing is proposed.
+
+    Examples
+    --------
+    >>> votes = pl.Series(["A", "B", "B", "D"])
+    >>> choice_letters_note({"m1": votes, "m2": votes, "m3": votes})  # doctest: +ELLIPSIS
+    '3 columns hold letters of choices: m1, m2, m3. Name those ...: --map COLUMN=samples, once for each.'
+    """
+    columns = [_Column(name, raw) for name, raw in values.items() if not raw.dtype.is_nested()]
+    of_letters = [
+        column.name
+        for column in columns
+        if len(set(column.present)) > 1
+        and column.answer != "gold"
+        and sum(map(_is_choice_letter, column.present)) >= MIN_LETTER_SHARE * len(column.present)
+    ]
+    if len(of_letters) < 3:
+        return None
+    shown = ", ".join(shorten(name, 40) for name in of_letters[:3]) + (", …" if len(of_letters) > 3 else "")
+    return (
+        f"{len(of_letters)} columns hold letters of choices: {shown}. Name those that are sampled answers to "
+        f"the question: --map COLUMN=samples, once for each."
+    )
+
+
+def _is_choice_letter(text: str) -> bool:
+    return len(text) == 1 and "A" <= text <= "J"
+
+
+def _as_list(value: object) -> list[object] | None:
+    return cast("list[object]", value) if isinstance(value, list) else None
+
+
+def _is_zero_or_one(value: object) -> bool:
+    return isinstance(value, bool | int | float) and value in (0, 1)
+
+
+def _are_all(rows: Sequence[list[object] | None], is_kind: Callable[[object], bool]) -> bool:
+    """Return whether every row has a list of several values, all of a kind."""
+    return bool(rows) and all(row is not None and len(row) > 1 and all(map(is_kind, row)) for row in rows)
+
+
+def _are_judged_alike(
+    answers: Sequence[list[object] | None], outcomes: Sequence[list[object] | None]
+) -> bool:
+    """Return whether lists of answers and of outcomes go together, as `find_sampled_answers` says."""
+    n_repeating = 0
+    seen: set[bool] = set()
+    for texts, flags in zip(answers, outcomes, strict=True):
+        if texts is None or flags is None or len(texts) != len(flags):
+            return False
+        known: dict[object, bool] = {}
+        for text, flag in zip(texts, map(bool, flags), strict=True):
+            if known.setdefault(text, flag) != flag:
+                return False
+        n_repeating += len(known) < len(texts)
+        seen |= set(known.values())
+    return len(seen) == 2 and n_repeating >= MIN_REPEATING_SHARE * len(answers)

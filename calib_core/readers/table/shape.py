@@ -131,6 +131,21 @@ def nested_paths(records: Sequence[JsonObject]) -> tuple[str, ...]:
     return tuple(path for path in paths if not any(path in record for record in records))
 
 
+def paths_into_lists(record: JsonObject, path: str) -> tuple[str, ...]:
+    """List the paths to the lists at a path of a record: itself, or one for each key of a list of objects.
+
+    Examples
+    --------
+    >>> paths_into_lists({"ys": ["a", "b"], "infos": [{"r": 0}, {"r": 1}]}, "infos")
+    ('infos.r',)
+    """
+    found = value_at(record, path)
+    if not isinstance(found, list) or len(cast("list[object]", found)) < 2:
+        return ()
+    first = cast("list[object]", found)[0]
+    return tuple(f"{path}.{key}" for key in cast("JsonObject", first)) if isinstance(first, dict) else (path,)
+
+
 # --- Rows below a key -------------------------------------------------------------------------------------
 
 
@@ -144,7 +159,7 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     """
     found = value_at(value, path, ABSENT) if path else value
     if found is ABSENT:
-        shown = ", ".join(repr(place or "the object itself") for place in _row_places(value)) or "none"
+        shown = ", ".join(repr(place or "the object itself") for place in row_places(value)) or "none"
         raise Refused(f"{file}: nothing lies at {path!r} (--rows). Places with rows: {shown}.")
     rows = as_rows(found)
     if rows is None:
@@ -155,40 +170,26 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     return rows
 
 
-def find_rows(value: JsonObject, file: str) -> tuple[str, tuple[JsonObject, ...]] | None:
-    """Find the rows inside a JSON object.
+def several_places_message(places: Mapping[str, Sequence[JsonObject]], file: str) -> str:
+    """Say that a file has rows in several places, and how each is chosen."""
+    shown = ", ".join(
+        f"--rows {place} ({len(rows):,} rows)" for place, rows in list(places.items())[:MAX_CANDIDATES_SHOWN]
+    )
+    return f"{file} holds rows in several places. Say which are meant: {shown}."
 
-    Returns
-    -------
-    tuple or None
-        The path ("" for the object itself) and the rows; None if there are none.
 
-    Raises
-    ------
-    Refused
-        There are several places with rows.
+def row_places(value: object, path: str = "", depth: int = 0) -> dict[str, tuple[JsonObject, ...]]:
+    """Map each path at which there are rows to them; what lies inside rows is not searched.
+
+    The path of the object itself is "".
     """
-    places = _row_places(value)
-    if not places:
-        return None
-    if len(places) > 1:
-        shown = ", ".join(
-            f"--rows {place} ({len(rows):,} rows)"
-            for place, rows in list(places.items())[:MAX_CANDIDATES_SHOWN]
-        )
-        raise Refused(f"{file} holds rows in several places. Say which are meant: {shown}.")
-    return next(iter(places.items()))
-
-
-def _row_places(value: object, path: str = "", depth: int = 0) -> dict[str, tuple[JsonObject, ...]]:
-    """Map each path at which there are rows to them; what lies inside rows is not searched."""
     rows = as_rows(value)
     if rows is not None:
         return {path: rows}
     places: dict[str, tuple[JsonObject, ...]] = {}
     if isinstance(value, dict) and depth < _MAX_SEARCH_DEPTH:
         for key, part in cast("JsonObject", value).items():
-            places |= _row_places(part, f"{path}.{key}" if path else key, depth + 1)
+            places |= row_places(part, f"{path}.{key}" if path else key, depth + 1)
     return places
 
 

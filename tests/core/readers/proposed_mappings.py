@@ -20,7 +20,9 @@ def tried_report(path: Path) -> FileReport:
     """The report on a file that is read as it lies, for which what its columns may mean is tried."""
     return check_file(
         readers.read(path),
-        read_again=lambda columns, wide: readers.read(path, options=ReadOptions(columns, wide=wide)),
+        read_again=lambda columns, wide, rows="": readers.read(
+            path, options=ReadOptions(columns, rows, wide)
+        ),
     )
 
 

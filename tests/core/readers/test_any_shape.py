@@ -107,13 +107,14 @@ def read_file(content: bytes, options: ReadOptions) -> FileReport | None:
         path = Path(folder, "quiz.dat")
         path.write_bytes(content)
 
-        def read(columns: Mapping[str, str], wide: Mapping[str, str]) -> Reading:
-            return readers.read_in_this_process(path, file="quiz.dat", options=options.adding(columns, wide))
+        def read(columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> Reading:
+            more = options.adding(columns, wide, rows)
+            return readers.read_in_this_process(path, file="quiz.dat", options=more)
 
         try:
             report = check_file(read({}, {}), read_again=read)
             if report.proposal is not None:
-                report = check_file(read(report.proposal.mapping, report.proposal.wide))
+                report = check_file(read(report.proposal.mapping, report.proposal.wide, report.proposal.rows))
         except Refused:
             return None
     return report if report.status == "loads" else None

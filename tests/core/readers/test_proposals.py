@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,13 +17,14 @@ from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.results.files import FileReport, check_file
 from core.readers.conftest import ReadText
+from core.readers.proposed_mappings import proposed_mapping, tried_report
 
 LETTERS = "ABCD"
 
 
 def report_on(content: str, read_text: ReadText) -> FileReport:
-    def read(columns: Mapping[str, str], wide: Mapping[str, str]) -> Reading:
-        return read_text(content, columns=columns, wide=wide)
+    def read(columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> Reading:
+        return read_text(content, columns=columns, wide=wide, rows=rows)
 
     return check_file(read({}, {}), read_again=read)
 
@@ -93,7 +96,7 @@ def test_nested_fields_are_proposed_by_their_paths(read_text: ReadText) -> None:
 
 
 def test_a_file_that_loads_is_not_read_again(read_text: ReadText) -> None:
-    def refuse(_columns: Mapping[str, str], _wide: Mapping[str, str]) -> Reading:
+    def refuse(_columns: Mapping[str, str], _wide: Mapping[str, str], _rows: str = "") -> Reading:
         raise AssertionError
 
     assert check_file(read_text("confidence,correct\n0.5,1\n"), read_again=refuse).status == "loads"
@@ -155,6 +158,51 @@ def test_other_columns_of_like_names_are_no_systems(columns: list[str], read_tex
     assert dict(read_text("\n".join(lines)).proposed_wide) == {}
 
 
+def families(*patterns: str, systems: Sequence[str] = ("small", "large")) -> list[dict[str, object]]:
+    """Columns of two systems under these patterns, by what the pattern says."""
+    values: dict[str, Callable[[int], object]] = {
+        "conf": lambda n: 0.3 + n / 100,
+        "prob": lambda n: 0.2 + n / 100,
+        "correct": lambda n: n % 2,
+        "pred": lambda n: LETTERS[(n + n % 2) % 4],
+    }
+    return [
+        {
+            pattern.replace("*", system): next(of(number) for word, of in values.items() if word in pattern)
+            for pattern in patterns
+            for system in systems
+        }
+        | {"gt": LETTERS[number % 4]}
+        for number in range(60)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (("conf_*", "*-correct"), [{"conf_*": "confidence", "*-correct": "correct"}]),
+        (("conf_*", "is_correct_*"), [{"conf_*": "confidence", "is_correct_*": "correct"}]),
+        (("*_conf", "pred_*"), [{"*_conf": "confidence", "pred_*": "prediction"}]),
+        (
+            ("*_conf", "prob_*", "*_correct"),
+            [
+                {"*_conf": "confidence", "*_correct": "correct"},
+                {"prob_*": "confidence", "*_correct": "correct"},
+            ],
+        ),
+    ],
+)
+def test_families_of_columns_are_proposed(
+    patterns: Sequence[str], expected: list[dict[str, str]], read_text: ReadText
+) -> None:
+    proposal = report_on("\n".join(map(json.dumps, families(*patterns))), read_text).proposal
+    assert proposal is not None
+    found = (proposal, *proposal.alternatives)
+    assert [dict(one.wide) for one in found] == expected
+    assert [one.figures.mean_confidence for one in found] == pytest.approx([0.595, 0.495][: len(found)])
+    assert {(one.figures.accuracy, one.figures.n_runs) for one in found} == {(0.5, 2)}
+
+
 def test_systems_in_percent_and_in_objects_are_proposed(read_text: ReadText) -> None:
     rows = [
         {name: {"conf": 50 + number, "is_correct": number % 2} for name in ("small", "large")}
@@ -173,6 +221,142 @@ def test_further_confidences_are_proposed_where_they_fit(read_text: ReadText) ->
         "hit": "correct",
         "verbal_confidence_score": "confidence.verbal_score",
     }
+
+
+# --- Rows in several places ---------------------------------------------------------------------------------
+
+
+def results(n_rows: int = 40) -> list[dict[str, object]]:
+    return [{"conf": 50 + number, "hit": number % 2} for number in range(n_rows)]
+
+
+HISTORY = [{"step": step, "loss": 1 / (step + 1)} for step in range(5)]
+
+
+def test_the_rows_that_load_are_proposed(read_text: ReadText) -> None:
+    report = report_on(json.dumps({"history": HISTORY, "out": {"items": results()}}), read_text)
+    assert report.status == "refused"
+    assert "--rows history (5 rows), --rows out.items (40 rows)" in report.message
+    assert report.proposal is not None
+    assert report.proposal.summary == (
+        "With --rows out.items --map conf=confidence/100 --map hit=correct it loads: accuracy 0.5000 (20 of "
+        "40), mean confidence 0.6950 (given)."
+    )
+    assert report.proposal.row_columns == ("conf", "hit")
+
+
+def test_all_rows_that_load_are_equally_likely(read_text: ReadText) -> None:
+    clean = [{"confidence": 0.5, "correct": number % 2} for number in range(10)]
+    content = json.dumps({"history": HISTORY, "dev": clean, "test": results()})
+    proposal = report_on(content, read_text).proposal
+    assert proposal is not None
+    found = (proposal, *proposal.alternatives)
+    assert [(one.rows, len(one.mapping)) for one in found] == [("dev", 0), ("test", 2)]
+    assert proposal.summary.startswith(
+        "2 readings are equally likely: choose one.\n- With --rows dev it loads: accuracy 0.5000"
+    )
+
+
+@given(
+    places=st.dictionaries(
+        st.sampled_from(["a", "b", "c d", "data"]),
+        st.sampled_from([HISTORY, results(), results(25)]),
+        min_size=2,
+    )
+)
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_each_proposal_of_rows_comes_to_what_it_says(
+    places: dict[str, list[dict[str, object]]], read_text: ReadText
+) -> None:
+    proposal = report_on(json.dumps(places), read_text).proposal
+    found = [] if proposal is None else [proposal, *proposal.alternatives]
+    assert [one.rows for one in found] == [name for name, rows in places.items() if rows != HISTORY]
+    for one in found:
+        rows = places[one.rows]
+        assert one.figures.n_rows == len(rows)
+        assert one.figures.accuracy == sum(row["hit"] == 1 for row in rows) / len(rows)
+
+
+# --- Sampled answers and their outcomes, by values ----------------------------------------------------------
+
+
+def puzzles(n_rows: int = 30) -> list[dict[str, object]]:
+    """Five sampled answers to each puzzle, the same answer always judged alike."""
+    answers = [[f"{(row + sample) % 3} + {row}" for sample in range(5)] for row in range(n_rows)]
+    return [{"ys": texts, "infos": [{"r": int(text.startswith("0"))} for text in texts]} for texts in answers]
+
+
+SAMPLED = {"ys": "samples", "infos.r": "sample_correct"}
+
+
+def test_sampled_answers_and_their_outcomes_are_proposed(read_text: ReadText) -> None:
+    proposal = report_on(json.dumps(puzzles()), read_text).proposal
+    assert proposal is not None
+    assert dict(proposal.mapping) == SAMPLED
+    # Two answers of each row occur twice; the first is judged, and is right in every third row.
+    assert proposal.summary == (
+        "With --map ys=samples --map infos.r=sample_correct it loads: accuracy 0.3333 (10 of 30, majority "
+        "answer judged), mean confidence 0.4000 (cluster_number)."
+    )
+
+
+def test_sampled_answers_in_parquet_are_proposed(tmp_path: Path) -> None:
+    path = tmp_path / "puzzles.parquet"
+    pl.DataFrame(puzzles()).write_parquet(path)
+    assert proposed_mapping(path) == SAMPLED
+
+
+def without_repeated_texts(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"ys": [f"{place} {text}" for place, text in enumerate(row["ys"])]}
+
+
+def with_other_outcomes(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"infos": [{"r": place % 2} for place in range(5)]}
+
+
+def with_a_shorter_list(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"infos": row["infos"][:4]}
+
+
+def with_further_flags(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"parses": [1 - info["r"] for info in row["infos"]]}
+
+
+def as_choices(row: dict[str, Any]) -> dict[str, Any]:
+    return {"choices": row["ys"], "infos": row["infos"]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [without_repeated_texts, with_other_outcomes, with_a_shorter_list, with_further_flags, as_choices],
+)
+def test_other_lists_are_no_sampled_answers(
+    change: Callable[[dict[str, Any]], dict[str, Any]], read_text: ReadText
+) -> None:
+    """Choices with their labels, lists that don't belong together, and two lists of outcomes."""
+    assert proposed(json.dumps(list(map(change, puzzles()))), read_text) is None
+
+
+@pytest.mark.parametrize("name", ["gpt-4_0.7_naive_cot", "gpt-4_0.7_naive_standard"])
+def test_samples_of_a_published_log_are_proposed(extra_files: Path, name: str) -> None:
+    (path,) = (extra_files / "real" / "tot-game24").glob(f"{name}*")
+    proposal = tried_report(path).proposal
+    assert proposal is not None
+    assert [*proposal.mapping.values()] == ["id", "samples", "sample_correct"]
+    assert "majority answer judged" in proposal.outcome
+
+
+@pytest.mark.parametrize("n_voters", [2, 3])
+def test_columns_of_letters_are_told_and_not_proposed(n_voters: int, read_text: ReadText) -> None:
+    rows = [
+        {f"voter {voter}": LETTERS[(number + (number + voter) % 5 // 4) % 4] for voter in range(n_voters)}
+        | {"gold": LETTERS[number % 4], "question": f"What is {number}?"}
+        for number in range(40)
+    ]
+    report = report_on("\n".join(map(json.dumps, rows)), read_text)
+    note = f"{n_voters} columns hold letters of choices: voter 0, voter 1, voter 2. Name those"
+    assert (note in report.message) == (n_voters == 3)
+    assert report.proposal is None
 
 
 # --- By values --------------------------------------------------------------------------------------------
