@@ -14,6 +14,7 @@ import calib_core
 from app_server import ROOT
 from calib_core.bins import BinSums
 from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.results.judged_answer import JudgedChoice
 from calib_core.runs import AnswerRun, TokenRun
 from core.cli_calls import BAD, GOOD, NOTHING, write
 from core.run_builders import make_answer_run
@@ -133,7 +134,8 @@ def test_all_methods_are_compared_by_the_answer_asked_for() -> None:
             "confidence": [0.8, 0.8],
         }
     )
-    for judged, accuracy in (("greedy", 0.5), ("majority", 1.0)):
+    accuracies: dict[JudgedChoice, float] = {"greedy": 0.5, "majority": 1.0}
+    for judged, accuracy in accuracies.items():
         points = calib_core.compare(run, methods=["given", "cluster_size"], judged=judged).points
         cells = calib_core.compare_methods(run, judged=judged).cells.values()
         assert [point.accuracy.value for point in points] == [accuracy] * 2
