@@ -14,8 +14,10 @@ import calib_core
 from app_server import ROOT
 from calib_core.bins import BinSums
 from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.results.judged_answer import JudgedChoice
 from calib_core.runs import AnswerRun, TokenRun
 from core.cli_calls import BAD, GOOD, NOTHING, write
+from core.run_builders import make_answer_run
 from core.token_run_builders import random_rows
 
 
@@ -120,3 +122,21 @@ def test_token_level_runs_are_runs(tmp_path: Path) -> None:
     assert swept.curves[0].values == (number.value,)
     with pytest.raises(Unavailable, match="no answers"):
         calib_core.score(run, method="given", metric="ece")
+
+
+def test_all_methods_are_compared_by_the_answer_asked_for() -> None:
+    """The greedy answer is right in one row of two, the majority of the samples in both."""
+    run = make_answer_run(
+        {
+            "gold": ["7", "7"],
+            "prediction": ["7", "8"],
+            "samples": [["7", "7", "9"]] * 2,
+            "confidence": [0.8, 0.8],
+        }
+    )
+    accuracies: dict[JudgedChoice, float] = {"greedy": 0.5, "majority": 1.0}
+    for judged, accuracy in accuracies.items():
+        points = calib_core.compare(run, methods=["given", "cluster_size"], judged=judged).points
+        cells = calib_core.compare_methods(run, judged=judged).cells.values()
+        assert [point.accuracy.value for point in points] == [accuracy] * 2
+        assert {cell.accuracy for cell in cells} == {accuracy}
