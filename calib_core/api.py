@@ -163,7 +163,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     --------
     >>> import calib_core
     >>> (run,) = calib_core.load(confidence=[0.9, 0.9, 0.6, 0.6], correct=[1, 0, 1, 1])
-    >>> calib_core.score(run, metric="brier").value
+    >>> round(calib_core.score(run, metric="brier").value, 4)
     0.285
     """
     if (source is None) == (not arrays):

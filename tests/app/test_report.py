@@ -94,7 +94,7 @@ def test_each_page_of_a_report_asks_what_its_page_asks() -> None:
     for id_, page in SECTIONS.items():
         if id_ not in ("summary", "overview"):
             assert (page.title, page.question) == (PAGES[id_].title, PAGES[id_].question)
-    assert set(PAGES) - set(SECTIONS) == {"start", "tour", "report"}
+    assert set(PAGES) - set(SECTIONS) == {"start", "tour", "report", "recalibrate"}
     assert set(SECTIONS) - set(PAGES) == {"summary", "overview"}
 
 

@@ -25,7 +25,7 @@ FOCUSED = """async primary => {
 PRIMARY = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]["light"]["primaryColor"]
 
 
-def tab_stops(page: Page, presses: int = 100) -> list[tuple[str, str, str, str, bool]]:
+def tab_stops(page: Page, presses: int = 130) -> list[tuple[str, str, str, str, bool]]:
     """Where Tab stops: key of the control, tag, type and text, and whether the focus is visible."""
     primary = f"rgb({', '.join(str(part) for part in bytes.fromhex(PRIMARY[1:]))})"
     seen: list[tuple[str, str, str, str, bool]] = []

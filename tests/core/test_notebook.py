@@ -29,7 +29,7 @@ ROWS = [
 ECE = (0.05 + 0.9 + 0.45) / 3  # 0.95 and 0.9 lie in different bins, (0.9, 1] and (0.8, 0.9]
 
 
-def columns(kind: type = list) -> dict[str, Any]:
+def columns(kind: Callable[[list[Any]], Any] = list) -> dict[str, Any]:
     return {name: kind([row[name] for row in ROWS]) for name in ROWS[0]}
 
 
@@ -71,7 +71,7 @@ def test_lists_in_a_column_are_choices() -> None:
 def test_distributions_over_classes_are_a_token_level_run(name: str) -> None:
     probs = np.array([[0.5, 0.5], [0.25, 0.75]])
     values = probs if name == "probs" else np.log(probs)
-    (run,) = calib_core.load(**{name: values, "target": np.array([0, 1])})
+    (run,) = calib_core.load({name: values, "target": np.array([0, 1])})
     assert isinstance(run, TokenRun)
     assert calib_core.score(run, metric="nll").value == pytest.approx(-np.log([0.5, 0.75]).mean(), abs=1e-6)
 
