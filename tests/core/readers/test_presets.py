@@ -420,4 +420,4 @@ def test_any_value_at_the_paths_leads_to_a_reading_or_a_message(value: object, r
             except Refused as refused:
                 assert "spoilt.json" in str(refused)  # noqa: PT017  some are read, some are refused
             else:
-                assert report.n_rows > 0
+                assert report.n_rows > 0 or "holds rows in several places" in report.message
