@@ -194,8 +194,6 @@ def _as_file(source: Rows, folder: Path, name: str) -> Path:
         if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
             return _parquet_file(pl.DataFrame(source), stem)
         lines = [json.dumps(dict(row), default=_plain) for row in source]
-    except Refused:
-        raise
     except (TypeError, ValueError, pl.exceptions.PolarsError) as reason:
         where = _mixed_column(source)
         raise Refused(
@@ -247,9 +245,11 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
 
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
     """The run as seen by a method; by default by the one that stands for the run in the app."""
-    if method is None:
-        method = default_method(survey_methods(run).usable)
-    return gather_evidence(run, method, options)
+    return gather_evidence(run, method or _default_method(run), options)
+
+
+def _default_method(run: Run) -> str:
+    return default_method(survey_methods(run).usable)
 
 
 def _keyed(runs: Run | Iterable[Run]) -> dict[str, Run]:
@@ -665,7 +665,7 @@ def groups(
             "These runs have no groups: neither a column nor a fact about the runs splits them."
         )
     group_by = _named_grouping(choices.values(), by)
-    method = method or default_method(survey_methods(next(iter(keyed.values()))).usable)
+    method = method or _default_method(next(iter(keyed.values())))
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
     scheme, titles = Scheme(binning, bins), {name: name for name in keyed}
     if group_by.target == "rows":
@@ -716,7 +716,7 @@ def training(
     keyed, scheme = _keyed(runs), Scheme(binning, bins)
     if not keyed:
         raise Unavailable("There is no run.")
-    method = method or default_method(survey_methods(next(iter(keyed.values()))).usable)
+    method = method or _default_method(next(iter(keyed.values())))
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
     metric = metric or default_training_metrics(next(iter(evidences.values())), scheme)[0]
     return training_curves(evidences, metric, scheme)

@@ -14,12 +14,6 @@ from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.figures.audit import audit_figure, describe_audit
 from calib_core.figures.classwise import classwise_figure, describe_classwise
 from calib_core.figures.comparison import comparison_figure, describe_comparison
-from calib_core.figures.concentration import (
-    cumulative_figure,
-    describe_cumulative,
-    describe_histogram,
-    histogram_figure,
-)
 from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.palette import DARK, LIGHT, THEMES
 from calib_core.figures.reliability import describe_reliability, reliability_figure
@@ -47,12 +41,7 @@ from calib_core.report.sections.abstention import (
     abstention_rows,
 )
 from calib_core.report.sections.comparison import comparison_caption, comparison_rows, comparison_tiles
-from calib_core.report.sections.concentration import (
-    HISTOGRAM_TITLE,
-    concentration_caption,
-    concentration_tiles,
-    cumulative_title,
-)
+from calib_core.report.sections.concentration import concentration_block
 from calib_core.report.sections.groups import group_rows, groups_caption, verdicts_caption
 from calib_core.report.sections.methods import methods_legend, methods_recipe, methods_tiles
 from calib_core.report.sections.reliability import (
@@ -91,7 +80,7 @@ from calib_core.results.abstention import AbstentionCurve, GuaranteedThreshold, 
 from calib_core.results.audit import ConventionAudit
 from calib_core.results.classwise import Classwise
 from calib_core.results.comparison import Comparison
-from calib_core.results.concentration import Concentration, concentration_headline
+from calib_core.results.concentration import Concentration
 from calib_core.results.display import register_display
 from calib_core.results.groups import GroupResults
 from calib_core.results.methods_table import MethodsTable
@@ -251,34 +240,6 @@ def classwise_block(result: Classwise) -> Block:
         ),
         tables=(ReportTable.from_rows(CLASSES_TITLE, class_rows(result), CLASSWISE_CAPTION),),
         remarks=_text_lines(result.score.remark, *result.remarks),
-    )
-
-
-def concentration_block(result: Concentration) -> Block:
-    """Where the confidences lie."""
-    results = [result]
-    return Block(
-        title=result.run,
-        method_title=result.title,
-        headline=concentration_headline(results),
-        tiles=tuple(concentration_tiles(result)),
-        recipes=(result.recipe,),
-        figures=(
-            ReportFigure.from_drawing(
-                lambda theme: histogram_figure(results, theme),
-                describe_histogram(results),
-                HISTOGRAM_TITLE,
-                narrow=True,
-            ),
-            ReportFigure.from_drawing(
-                lambda theme: cumulative_figure(results, theme),
-                describe_cumulative(results),
-                cumulative_title(result),
-                narrow=True,
-            ),
-        ),
-        captions=(concentration_caption(results),),
-        remarks=_text_lines(result.warning),
     )
 
 
@@ -485,7 +446,7 @@ def register() -> None:
     show_as(Score, score_block)
     show_as(Reliability, reliability_block)
     show_as(Classwise, classwise_block)
-    show_as(Concentration, concentration_block)
+    show_as(Concentration, lambda result: concentration_block(result, result.run))
     show_as(Sweep, sweep_block)
     show_as(AbstentionCurve, abstention_block)
     show_as(GuaranteedThreshold, threshold_block)

@@ -166,7 +166,7 @@ class ConventionAudit(Displayable):
         return " ".join(dict.fromkeys(self.not_applicable.values()))
 
     def published_sentence(self, text: str) -> str:
-        """Which conventions give a published figure, to the digits typed; what to type if it is none."""
+        """Which conventions give a published figure, to the digits typed; else what to type."""
         published = PublishedFigure.parse(text)
         if published is None:
             return PUBLISHED_EXPECTED

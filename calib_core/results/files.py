@@ -476,8 +476,8 @@ def joined_reports(reports: Sequence[FileReport]) -> tuple[FileReport, ...]:
     Returns
     -------
     tuple of FileReport
-        In the order of their first files; the others are as they were. What is said of the columns is that
-        of the first file, and the message names all files.
+        In the order of their first files; the others are as they were. Columns are described as in the first
+        file, and the message names all files.
     """
     of_file = [(position, run) for position, report in enumerate(reports) for run in report.runs]
     parts = tables_as_parts(run.run for _, run in of_file)

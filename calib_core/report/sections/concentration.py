@@ -41,8 +41,13 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 def _block(report_input: ReportInput, run: ReportRun, method: str) -> Block:
     result = measure_concentration(report_input.evidence(run, method), report_input.settings.scheme)
+    return concentration_block(result, run.title)
+
+
+def concentration_block(result: Concentration, title: str) -> Block:
+    """Both figures of one run with their numbers, under a title."""
     return Block(
-        title=run.title,
+        title=title,
         method_title=result.title,
         headline=concentration_headline([result]),
         remarks=(result.warning,) if result.warning else (),
