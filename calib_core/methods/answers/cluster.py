@@ -157,7 +157,7 @@ def _encode_forms(forms: pl.Series) -> NDArray[np.int32]:
 
 
 def _encode_choices(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> EncodedAnswers:
-    """The index of the choice that each answer names: equal text first, then letter, then index."""
+    """The index of the choice that each answer names: by its text, else by letter, else by index."""
     named = named_choice_index(answers.distinct).fill_null(UNPARSED_CODE).cast(pl.Int32).to_numpy()
     index = named.take(answers.text_ids)
     most = (

@@ -59,6 +59,7 @@ def gold_forms(run: AnswerRun, normaliser: AnswerNormaliser) -> pl.DataFrame:
             "index": column(run, "gold_index").set(normaliser.kind != "choice", None),
         }
     )
+    golds = normaliser.of_golds()
     by_index = rows.filter(pl.col("index").is_not_null())
     one = rows.filter(pl.col("index").is_null()).select("row", text="gold")
     several = rows.filter(pl.col("all").list.len() > 0).select("row", text="all").explode("text")
@@ -66,7 +67,7 @@ def gold_forms(run: AnswerRun, normaliser: AnswerNormaliser) -> pl.DataFrame:
     return (
         pl.concat(
             [
-                texts.select("row", form=normaliser.output_forms(texts["row"], texts["text"])),
+                texts.select("row", form=golds.output_forms(texts["row"], texts["text"])),
                 by_index.select("row", form=choice_label(by_index["index"])),
             ]
         )

@@ -7,7 +7,7 @@ output, the answer is what stands at its markers (`extract`), provided that all 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, Literal, Self, cast
@@ -216,8 +216,11 @@ def text_form(text: pl.Series) -> pl.Series:
 def named_choice_index(text: pl.Series) -> pl.Series:
     """Index of the choice a letter or an index names: "(b)", "B.", "1" → 1; null for any other text."""
     bare = text.str.strip_chars()
-    letter = bare.str.extract(_LETTER_PATTERN, 1).str.to_uppercase().str.to_integer(base=36) - 10
-    return letter.fill_null(bare.str.extract(_INDEX_PATTERN, 1).cast(pl.Int64))
+    return _letter_index(bare).fill_null(bare.str.extract(_INDEX_PATTERN, 1).cast(pl.Int64))
+
+
+def _letter_index(bare: pl.Series) -> pl.Series:
+    return bare.str.extract(_LETTER_PATTERN, 1).str.to_uppercase().str.to_integer(base=36) - 10
 
 
 def choice_label(index: pl.Series) -> pl.Series:
@@ -238,7 +241,10 @@ class AnswerNormaliser:
     choice_forms : pl.Series of String
         The distinct text forms of all choices.
     choice_table : pl.DataFrame
-        Columns row, text (position in `choice_forms`) and index; one entry per distinct choice of a row.
+        Columns row, text (position in `choice_forms`) and index; one entry per distinct choice of a row that
+        an answer names by its text.
+    gold_choice_table : pl.DataFrame
+        The same for the golds.
     n_choices : pl.Series of Int64, shape (rows,)
         Number of choices of each row; null where the run does not say.
     """
@@ -246,6 +252,7 @@ class AnswerNormaliser:
     kind: pl.Series
     choice_forms: pl.Series
     choice_table: pl.DataFrame
+    gold_choice_table: pl.DataFrame
     n_choices: pl.Series
 
     @classmethod
@@ -255,8 +262,23 @@ class AnswerNormaliser:
         The kind of a row is the run's named normaliser, otherwise its `answer_kind`, otherwise choice if the
         row has choices (or its gold is an index), otherwise number if the golds of all other rows are
         numbers, otherwise text.
+
+        A choice whose own text is the letter of another choice of its row is named by its text only if the
+        other rows don't show that answers, or golds, are letters (decision 0011).
         """
-        return cls(_answer_kinds(run), *_choice_tables(column(run, "choices")))
+        forms, table, n_choices = _choice_tables(column(run, "choices"))
+        of_answers = of_golds = table
+        has_letter = table["text"].is_in(_letter_index(forms).is_not_null().arg_true().implode())
+        if has_letter.any():
+            letters = table.with_columns(letter=_letter_index(forms).gather(table["text"]))
+            answers = _texts(run, ("prediction", "samples", "samples_parsed"))
+            of_answers = _named_by_text(letters, forms, n_choices, answers)
+            of_golds = _named_by_text(letters, forms, n_choices, _texts(run, ("gold", "gold_all")))
+        return cls(_answer_kinds(run), forms, of_answers, of_golds, n_choices)
+
+    def of_golds(self) -> Self:
+        """The normaliser of the run's golds."""
+        return replace(self, choice_table=self.gold_choice_table)
 
     def answer_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Normal form of each answer; null where it does not parse.
@@ -322,7 +344,7 @@ class AnswerNormaliser:
         return tuple(kind for kind in ANSWER_KINDS if kind in present)
 
     def choice_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
-        """0-based index of the choice each answer names: equal text first, then letter, then index.
+        """0-based index of the choice each answer names: by its text, else by letter, else by index.
 
         Null where it names none of the row's choices. Parameters as in `answer_forms`.
         """
@@ -348,7 +370,8 @@ class AnswerNormaliser:
 def normaliser_of_kind(kind: AnswerKind, choices: Sequence[str] = ()) -> AnswerNormaliser:
     """The normaliser of a single question in row 0, with its choices if they are known."""
     listed = pl.Series("choices", [list(choices) or None], dtype=pl.List(pl.String))
-    return AnswerNormaliser(pl.Series("kind", [kind]), *_choice_tables(listed))
+    forms, table, n_choices = _choice_tables(listed)
+    return AnswerNormaliser(pl.Series("kind", [kind]), forms, table, table, n_choices)
 
 
 def normalise_answer(text: str, kind: AnswerKind, choices: Sequence[str] = ()) -> str | None:
@@ -371,6 +394,49 @@ def _choice_tables(choices: pl.Series) -> tuple[pl.Series, pl.DataFrame, pl.Seri
     long = long.filter(pl.Series(texts.is_not_null().to_numpy()[of_each]))
     of_row = long["row"].cast(pl.UInt64) * texts.len() + long["text"]
     return texts, long.filter(of_row.is_first_distinct()), count.set(count == 0, None)
+
+
+def _named_by_text(
+    letters: pl.DataFrame, forms: pl.Series, n_choices: pl.Series, texts: pl.DataFrame
+) -> pl.DataFrame:
+    """The choice table without those texts that are letters of other choices, if `texts` are letters.
+
+    Whether they are is decided by the rows where no choice's text is a letter: `texts` name choices by letter
+    there more often than by text.
+
+    Parameters
+    ----------
+    letters : pl.DataFrame
+        A choice table with a column letter: which choice the text would name as a letter; may be null.
+    forms, n_choices
+        As in `AnswerNormaliser`.
+    texts : pl.DataFrame
+        Columns row and text; no null.
+    """
+    is_letter = (pl.col("letter") < pl.col("n")).fill_null(value=False)
+    letters = letters.with_columns(n=n_choices.gather(letters["row"]))
+    clear = texts.filter(~pl.col("row").is_in(letters.filter(is_letter)["row"].implode()))
+    asked = clear.select("row", index=_letter_index(clear["text"].str.strip_chars())).drop_nulls()
+    by_letter = (asked["index"] < n_choices.gather(asked["row"])).sum()
+    places = pl.DataFrame({"text": forms}).with_row_index("place")
+    listed = clear.select("row", text=text_form(clear["text"])).join(places, on="text")
+    by_text = listed.join(letters, left_on=["row", "place"], right_on=["row", "text"], how="semi").height
+    if by_letter > by_text:
+        letters = letters.filter(~is_letter)
+    return letters.drop("letter", "n")
+
+
+def _texts(run: AnswerRun, names: Sequence[str]) -> pl.DataFrame:
+    """The texts in these columns, and what stands at their markers: columns row and text; no null."""
+    parts: list[pl.DataFrame] = []
+    for texts in (column(run, name) for name in names):
+        row = pl.int_range(texts.len(), dtype=pl.UInt32, eager=True)
+        part = pl.DataFrame({"row": row, "text": texts}).drop_nulls()
+        parts.append(part.explode("text") if isinstance(texts.dtype, pl.List) else part)
+    written = pl.concat(parts).drop_nulls()
+    longer = written.filter(may_have_marker(written["text"]))
+    marked = [longer.with_columns(text=sentence) for _, sentence in marked_answers(longer["text"])]
+    return pl.concat([written, *marked]).drop_nulls()
 
 
 def _answer_kinds(run: AnswerRun) -> pl.Series:

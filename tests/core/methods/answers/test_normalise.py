@@ -252,3 +252,57 @@ def test_a_number_stands_for_its_text(texts: list[str | None]) -> None:
     numbers, distinct = encode_texts(pl.Series("text", texts, dtype=pl.String))
     assert [distinct[int(number)] for number in numbers] == texts
     assert distinct.n_unique() == distinct.len() == len(set(texts))
+
+
+LETTERED = ["B", "A", "blood group", "none"]
+
+
+def choices_named(column: str, answers: list[str]) -> list[str | None]:
+    """The last answer, and gold, among choices of which two are letters; the others have plain choices."""
+    choices = [["red", "green", "blue", "grey"]] * (len(answers) - 1) + [LETTERED]
+    rows: list[Row] = [
+        {"choices": of_row, "samples": [answer], "gold": answer}
+        if column == "samples"
+        else {"choices": of_row, "prediction": answer, "gold": answer}
+        for of_row, answer in zip(choices, answers, strict=True)
+    ]
+    normaliser = AnswerNormaliser.for_run(run_of(rows))
+    last, text = pl.Series([len(answers) - 1], dtype=pl.UInt32), pl.Series([answers[-1]])
+    return [one.output_forms(last, text).item() for one in (normaliser, normaliser.of_golds())]
+
+
+@pytest.mark.parametrize("column", ["samples", "prediction"])
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        (["B", "(c)"], "A"),  # letters in the other rows
+        (["The answer is B.", "red", "The answer is (D)."], "A"),  # at markers, and more often than texts
+        (["red", "green"], "B"),  # texts in the other rows
+        (["B", "red"], "B"),  # as many of both
+        (["F", "Z", "red"], "B"),  # letters that name no choice
+        ([], "B"),
+    ],
+)
+def test_a_letter_that_is_another_choices_text_is_read_as_in_the_other_rows(
+    others: list[str], expected: str, column: str
+) -> None:
+    assert choices_named(column, [*others, "A"]) == [expected, expected]
+    assert choices_named(column, [*others, "blood group"]) == ["C", "C"]
+
+
+def test_golds_may_be_texts_where_the_answers_are_letters() -> None:
+    rows: list[Row] = [{"choices": ["red", "green"], "samples": ["A"], "gold": "red"} for _ in range(3)]
+    rows.append({"choices": ["B", "A"], "samples": ["A"], "gold": "A"})
+    normaliser = AnswerNormaliser.for_run(run_of(rows))
+    last, letter = pl.Series([3], dtype=pl.UInt32), pl.Series(["A"])
+    assert normaliser.answer_forms(last, letter).item() == "A"
+    assert normaliser.of_golds().answer_forms(last, letter).item() == "B"
+
+
+def test_a_choice_whose_text_is_its_own_letter_or_no_letter_of_the_row_is_named_by_its_text() -> None:
+    rows: list[Row] = [{"choices": ["red", "green"], "prediction": "A"} for _ in range(3)]
+    rows += [{"choices": ["A", "other"], "prediction": "A"}, {"choices": ["X", "Y"], "prediction": "Y"}]
+    forms = AnswerNormaliser.for_run(run_of(rows)).answer_forms(
+        pl.Series([3, 4], dtype=pl.UInt32), pl.Series(["A", "Y"])
+    )
+    assert forms.to_list() == ["A", "B"]

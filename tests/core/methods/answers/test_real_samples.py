@@ -61,10 +61,17 @@ def whole_number(text: str) -> str | None:
     return None if said is None or "/" in said else said
 
 
+def without_letters(row: Row) -> Row:
+    """The row as its letters are read: no choice's own text is a letter that names another."""
+    letters = tuple("ABCD")
+    choices = [f"the letter {one}" if one.upper() in letters else one for one in row["choices"]]
+    return {**row, "choices": choices}
+
+
 @pytest.mark.parametrize("rule", ["own", "one", "drop"])
 def test_every_question_of_mmlu_redux_is_exact(rule: str, redux: list[Row]) -> None:
     for method in METHODS:
-        expected = [oracle.self_consistency(row, method, rule) for row in redux]
+        expected = [oracle.self_consistency(without_letters(row), method, rule) for row in redux]
         result = confidences(method, run_of(redux), unparseable=rule)
         assert agrees(result, expected)
         assert "203 samples do not parse" in result.remarks
