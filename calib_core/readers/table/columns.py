@@ -394,7 +394,8 @@ def propose_wide(columns: Sequence[str], fits: FitsName, *, has_gold: bool = Fal
     dict
         Pattern with one star → the name its columns probably stand for. It is empty unless two systems or
         more have a confidence and an outcome each. Several patterns for the confidence or the outcome of the
-        same systems are alternatives (`wide_variants`).
+        same systems are alternatives (`wide_variants`). Numbers are no systems: they count the answers of
+        one. Nor are single letters without outcomes of their own, which may be choices.
 
     Examples
     --------
@@ -407,6 +408,8 @@ def propose_wide(columns: Sequence[str], fits: FitsName, *, has_gold: bool = Fal
     for name, candidates in systems_by_pattern.items():
         for pattern, systems in sorted(candidates.items(), key=lambda item: -len(item[1])):
             shared = common & systems.keys() if chosen else set(systems)
+            if name == "prediction" and "correct" not in chosen.values():
+                shared = {system for system in shared if len(system) > 1}
             if len(shared) > 1 and all(fits([systems[system]], name) for system in sorted(shared)):
                 chosen[pattern], common = name, shared
                 break
@@ -433,7 +436,7 @@ def _systems_by_pattern(columns: Sequence[str]) -> dict[str, dict[str, dict[str,
                 (after, before, f"{column[: separator.end()]}*"),
             ):
                 name = names.get(normalise_name(label))
-                if name is not None and len(system) > 1 and not system.isdecimal():
+                if name is not None and system and not system.isdecimal():
                     systems_by_pattern[name].setdefault(pattern, {})[system] = column
     return systems_by_pattern
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from typing import Final, Literal, cast
 
 import polars as pl
@@ -172,7 +172,7 @@ def suggested_mappings(
     for suggestion in suggestions:
         by_role[suggestion.role].append(suggestion)
     mappings: list[dict[str, str]] = []
-    for confidence, outcome in product(_likeliest(by_role["confidence"]), _likeliest(by_role["outcome"])):
+    for confidence, outcome in _pairs(_likeliest(by_role["confidence"]), _likeliest(by_role["outcome"])):
         if confidence.names.keys() & outcome.names.keys():
             continue
         mapping = {**confidence.names, **outcome.names}
@@ -185,6 +185,24 @@ def suggested_mappings(
                 mapping[column] = name
         mappings.append({column: name for column, name in mapping.items() if column != name})
     return mappings
+
+
+def _pairs(
+    confidences: Sequence[Suggestion], outcomes: Sequence[Suggestion]
+) -> list[tuple[Suggestion, Suggestion]]:
+    """Every confidence with every outcome; where the names say which belong together, only those."""
+    of_confidence, of_outcome = _own_words(confidences), _own_words(outcomes)
+    shared = [[bool(words & others) for others in of_outcome] for words in of_confidence]
+    complete = all(map(any, shared)) and all(map(any, zip(*shared, strict=True)))
+    pairs = zip(product(confidences, outcomes), chain.from_iterable(shared), strict=True)
+    return [pair for pair, belong in pairs if belong or not complete]
+
+
+def _own_words(suggestions: Sequence[Suggestion]) -> list[frozenset[str]]:
+    """For each suggestion, those words of its columns' names that not all of them have."""
+    words = [frozenset(word for column in one.names for word in name_words(column)) for one in suggestions]
+    common = frozenset[str].intersection(*words) if words else frozenset[str]()
+    return [own - common for own in words]
 
 
 def _likeliest(suggestions: Sequence[Suggestion]) -> list[Suggestion]:

@@ -158,6 +158,38 @@ def test_other_columns_of_like_names_are_no_systems(columns: list[str], read_tex
     assert dict(read_text("\n".join(lines)).proposed_wide) == {}
 
 
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("conf_a,correct_a,conf_b,correct_b", [{"conf_*": "confidence", "correct_*": "correct"}]),
+        (
+            "conf_1,correct_1,conf_2,correct_2",
+            [
+                {"conf_1": "confidence", "correct_1": "correct"},
+                {"conf_2": "confidence", "correct_2": "correct"},
+            ],
+        ),
+        # one outcome belongs to no confidence: all pairs are as likely
+        ("conf_1,correct_1,conf_2,correct_3", [{}] * 4),
+    ],
+)
+def test_a_confidence_is_proposed_with_the_outcome_of_its_own_system(
+    columns: str, expected: list[dict[str, str]], read_text: ReadText
+) -> None:
+    rows = [f"0.{number}5,{number % 2},0.{9 - number}3,{number % 3 // 2}" for number in range(10)]
+    proposal = report_on("\n".join([columns, *rows]), read_text).proposal
+    assert proposal is not None
+    found = [{**one.mapping, **one.wide} for one in (proposal, *proposal.alternatives)]
+    assert len(found) == len(expected)
+    assert all(one.items() >= wanted.items() for one, wanted in zip(found, expected, strict=True))
+
+
+def test_letters_with_one_right_answer_are_no_systems(read_text: ReadText) -> None:
+    rows = [f"{LETTERS[n % 4]},{LETTERS[n % 3]},0.{n + 30},{LETTERS[n % 2]},0.{n + 20}" for n in range(40)]
+    content = "\n".join(["gold,pred_a,conf_a,pred_b,conf_b", *rows])
+    assert dict(read_text(content).proposed_wide) == {}
+
+
 def families(*patterns: str, systems: Sequence[str] = ("small", "large")) -> list[dict[str, object]]:
     """Columns of two systems under these patterns, by what the pattern says."""
     values: dict[str, Callable[[int], object]] = {
