@@ -31,6 +31,10 @@ REPEATS_OF_MANY_REPEATED: Final = 400
 NEW_ROWS: Final = 1_000_000
 TARGET: Final = 0.9
 CONFIDENCE: Final = 0.95
+SURE: Final = 0.9957
+"""A twentieth of the confidences of `wrong_when_sure` are higher."""
+WRONG_WHEN_SURE: Final = 0.8
+"""Chance of being right there."""
 ROWS: Final = (50, 100, 200, 500, 1_000, 10_000)
 QUESTIONS: Final = (60, 200, 1_000)
 TRIALS: Final = 5
@@ -84,6 +88,13 @@ def stated(random: np.random.Generator, logit: Floats) -> tuple[Floats, Floats]:
     return (random.random(logit.size) < logistic(logit)).astype(np.float64), logistic(logit)
 
 
+def wrong_when_sure(random: np.random.Generator, logit: Floats) -> tuple[Floats, Floats]:
+    """Confidences that are the chances, but for the highest, which belong to answers that are often wrong."""
+    del random
+    chance = logistic(logit)
+    return chance, np.where(chance > SURE, WRONG_WHEN_SURE, chance)
+
+
 def just_below(random: np.random.Generator, logit: Floats) -> tuple[Floats, Floats]:
     """Confidences that say nothing about the outcome, which is right a little less often than the target."""
     return random.random(logit.size), np.full(logit.size, TARGET - 1e-6)
@@ -100,6 +111,7 @@ MODELS: Final = (
     Model("over-confident", over_confident),
     Model("ten votes", votes),
     Model("0 and 1", stated, centre=3.0),
+    Model("wrong when most sure", wrong_when_sure, centre=3.0),
     Model("just below the target", just_below),
     Model("just below, one confidence", constant_below),
 )
@@ -225,7 +237,7 @@ def page() -> Iterator[str]:
         ("confidences", "trials", "questions", *COLUMNS, "one row each: missed", "found", "answered"),
         (
             (model.title, title, f"{n:,}", *counted(model, n, TRIALS, shared, repeats_of(n)))
-            for model in (MODELS[0], MODELS[2], MODELS[4])
+            for model in (MODELS[0], MODELS[2], MODELS[4], MODELS[5])
             for title, shared in CLUSTERED
             for n in QUESTIONS
         ),

@@ -1,9 +1,11 @@
 """From which confidence on is the accuracy at least a target, with a guarantee?
 
 A threshold chosen for its accuracy looks better on the rows it was chosen on than it is. A guaranteed
-threshold comes from tests in a fixed order, from the strictest threshold to the laxest, up to the first
-failure. The probability that a threshold passes although it misses the target is then that of a
-single test (Learn then Test).
+threshold comes from tests in a fixed order, from the strictest threshold to the laxest (Learn then Test). The
+tests begin at several places, which share the permitted error, because the most confident answers need not be
+the most accurate. From each of them they go on up to the first failure; those that reach the next place bring
+their part of the permitted error along (the fallback procedure). The probability that any threshold passes
+although it misses the target is then at most the permitted error.
 
 Independent rows are tested by the exact binomial bound (Clopper–Pearson). Rows that repeat a question are
 not independent; for them the questions bet against the target (decision 0016).
@@ -11,7 +13,7 @@ not independent; for them the questions bet against the target (decision 0016).
 References
 ----------
 Angelopoulos et al. (2021), doi:10.48550/arXiv.2110.01052; Geifman & El-Yaniv (2017),
-doi:10.48550/arXiv.1705.08500.
+doi:10.48550/arXiv.1705.08500; Wiens & Dmitrienko (2005), doi:10.1080/10543400500265660.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ GRID_PARTS: Final = 20
 
 MIN_ANSWERED: Final = 50
 """The strictest threshold of the grid answers at least this many rows, or questions where they repeat."""
+
+STARTS: Final = ((1, 0.5), (5, 0.25), (10, 0.25))
+"""Parts of the grid where tests begin, and which share of the permitted error they bring: measured in
+`benchmarks/threshold.md`."""
 
 BETS: Final = (1.0, 2.0)
 """Sizes of the bets of a question, as multiples of the best one for a question with a single answer."""
@@ -90,11 +96,30 @@ class GuaranteedStep:
     step : int
         Index of the step.
     accuracy_low : float
-        Lower bound of its accuracy with the confidence of the test; at least the target.
+        Lower bound of its accuracy; at least the target.
     """
 
     step: int
     accuracy_low: float
+
+
+@dataclass(frozen=True, slots=True)
+class FailedStart:
+    """A step where tests began and failed.
+
+    Attributes
+    ----------
+    step : int
+        Index of the step.
+    accuracy_low : float
+        Lower bound of its accuracy, below the target.
+    confidence : float
+        Confidence of that bound.
+    """
+
+    step: int
+    accuracy_low: float
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,21 +146,22 @@ class AccuracyTest:
         """Number of independent rows or questions."""
         return int(self.n_answered[-1]) if self.repeated is None else self.repeated.n_questions
 
-    def first_grid_size(self, target: float) -> int:
-        """The fewest rows or questions with which the target can be guaranteed, at least `MIN_ANSWERED`.
+    def fewest_units(self, target: float) -> int:
+        """The fewest rows or questions with which the target can be guaranteed, at least `MIN_ANSWERED`."""
+        return self._fewest_units(target, self.confidence)
 
-        With fewer the test fails even if all are right, and would end the sequence.
-        """
-        needed = -math.log(1 - self.confidence)
+    def _fewest_units(self, target: float, confidence: float) -> int:
+        """With fewer rows or questions a test of this confidence fails even if all answers are right."""
+        needed = -math.log(1 - confidence)
         if self.repeated is None:
             return max(MIN_ANSWERED, math.ceil(-needed / math.log(target)))
         size = max(MIN_ANSWERED, math.ceil(needed / math.log1p(_LARGEST_BET * (1 - target) / target)))
-        while self._wealth_if_all_right(target, size) < 1 / (1 - self.confidence):
+        while self._wealth_if_all_right(target, size, confidence) < 1 / (1 - confidence):
             size += 1 + size // 100
         return size
 
     def guaranteed_step(self, target: float) -> GuaranteedStep | None:
-        """The laxest threshold that is reached by tests from the strictest one on, without a failure.
+        """The laxest threshold that passes, by tests from the strictest one on.
 
         Parameters
         ----------
@@ -145,7 +171,7 @@ class AccuracyTest:
         Returns
         -------
         GuaranteedStep or None
-            None if the first test fails, or there are too few rows for any.
+            None if no test passes, or there are too few rows for any.
         """
         if target >= 1:
             return None
@@ -153,41 +179,46 @@ class AccuracyTest:
             last = self.n_answered.size - 1
             return GuaranteedStep(last, self.accuracy_low(last))
         found: GuaranteedStep | None = None
-        for step in self._grid_steps(target):
-            if not self._passes(step, target):
-                break
-            found = GuaranteedStep(step, self.accuracy_low(step, target))
+        error = 0.0
+        for step, begins in self._grid(target).items():
+            error += begins
+            if error and self._passes(step, target, 1 - error):
+                found = GuaranteedStep(step, self._accuracy_low(step, 1 - error, target))
+            else:
+                error = 0.0
         return found
 
-    def accuracy_low(self, step: int, at_least: float = 0.0) -> float:
+    def accuracy_low(self, step: int) -> float:
         """Lower bound of the accuracy of answered rows, for a threshold that was fixed beforehand.
 
         Parameters
         ----------
         step : int
             Index of the step.
-        at_least : float
-            A bound that is known to hold.
 
         Returns
         -------
         float
             In [0, 1]; exceeds the accuracy with a probability of at most 1 − confidence.
         """
+        return self._accuracy_low(step, self.confidence)
+
+    def _accuracy_low(self, step: int, confidence: float, at_least: float = 0.0) -> float:
+        """The same with another confidence; at_least: a bound that is known to hold."""
         if self.repeated is None:
-            low = clopper_pearson_low(int(self.n_correct[step]), int(self.n_answered[step]), self.confidence)
+            low = clopper_pearson_low(int(self.n_correct[step]), int(self.n_answered[step]), confidence)
             return max(low, at_least)
         low, high = at_least, float(self.n_correct[step] / self.n_answered[step])
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self._passes(step, middle) else (low, middle)
+            low, high = (middle, high) if self._passes(step, middle, confidence) else (low, middle)
         return low
 
     def too_few_reason(self, target: float) -> str | None:
         """Why no threshold can be guaranteed, whatever the outcomes; None if there are enough rows."""
         if target >= 1:
             return "no number of right answers shows that none will be wrong"
-        least = self.first_grid_size(target)
+        least = self.fewest_units(target)
         if self.n_units >= least:
             return None
         unit = "question" if self.repeated is None else "different question"
@@ -197,32 +228,46 @@ class AccuracyTest:
             f"{least:,}"
         )
 
-    def first_step(self, target: float) -> int:
-        """Index of the strictest step that is tested; there have to be enough rows for one."""
-        return self._grid_steps(target)[0]
+    def best_start(self, target: float) -> FailedStart:
+        """Of the steps where tests begin, the one with the highest bound; for targets that none guarantees.
 
-    def _grid_steps(self, target: float) -> list[int]:
-        """Steps that answer the twentieths of the rows, the strictest first; ties are answered together."""
-        n_rows, first = int(self.n_answered[-1]), self.first_grid_size(target)
-        sizes = [
-            -(-n_rows * part // GRID_PARTS)
-            for part in range(1, GRID_PARTS + 1)
-            if -(-self.n_units * part // GRID_PARTS) >= first
-        ]
-        return np.unique(np.searchsorted(self.n_answered, sizes)).tolist()
+        There have to be enough rows for one.
+        """
+        starts = [(step, 1 - error) for step, error in self._grid(target).items() if error]
+        failed = [FailedStart(step, self._accuracy_low(step, level), level) for step, level in starts]
+        return max(failed, key=lambda start: start.accuracy_low)
 
-    def _passes(self, step: int, target: float) -> bool:
+    def _grid(self, target: float) -> dict[int, float]:
+        """Steps that answer the twentieths of the rows, the strictest first, with the error they bring.
+
+        That is the permitted error of the tests that begin there, 0 where none do. Tests that could not pass
+        if all answers were right begin at the first step where they could. Ties are answered together.
+        """
+        n_rows = int(self.n_answered[-1])
+        grid: dict[int, float] = {}
+        waiting = 0.0
+        for part in range(1, GRID_PARTS + 1):
+            waiting += (1 - self.confidence) * dict(STARTS).get(part, 0.0)
+            confidence = 1 - sum(grid.values()) - waiting
+            if not grid and -(-self.n_units * part // GRID_PARTS) < self._fewest_units(target, confidence):
+                continue
+            step = int(np.searchsorted(self.n_answered, -(-n_rows * part // GRID_PARTS)))
+            grid[step] = grid.get(step, 0.0) + waiting
+            waiting = 0.0
+        return grid
+
+    def _passes(self, step: int, target: float, confidence: float) -> bool:
         if self.repeated is None:
-            low = clopper_pearson_low(int(self.n_correct[step]), int(self.n_answered[step]), self.confidence)
+            low = clopper_pearson_low(int(self.n_correct[step]), int(self.n_answered[step]), confidence)
             return low >= target
         if not 0 < target < 1:
             return target <= 0
         # The stakes must not depend on the outcomes.
         size = max(1, round(self.n_units * float(self.n_answered[step] / self.n_answered[-1])))
-        wealth = self._wealth(self.repeated.scores(step, target), target, size)
-        return wealth >= 1 / (1 - self.confidence)
+        wealth = self._wealth(self.repeated.scores(step, target), target, size, confidence)
+        return wealth >= 1 / (1 - confidence)
 
-    def _wealth(self, scores: NDArray[np.float64], target: float, size: int) -> float:
+    def _wealth(self, scores: NDArray[np.float64], target: float, size: int, confidence: float) -> float:
         """Mean wealth of gamblers who start with 1 and bet on every question that it is above the target.
 
         If the accuracy is at most the target, the expected wealth is at most 1, so it reaches 1 / (1 − c)
@@ -233,17 +278,12 @@ class AccuracyTest:
         ----------
         Waudby-Smith & Ramdas (2024), doi:10.1093/jrsssb/qkad009, section 4.
         """
-        logarithm = np.log1p(self._bets(target, size)[:, None] * scores).sum(axis=1)
+        logarithm = np.log1p(_bets(target, size, confidence)[:, None] * scores).sum(axis=1)
         return float(np.exp(np.minimum(logarithm, _LARGEST_EXPONENT)).mean())
 
-    def _wealth_if_all_right(self, target: float, size: int) -> float:
-        logarithm = size * np.log1p((1 - target) * self._bets(target, size))
+    def _wealth_if_all_right(self, target: float, size: int, confidence: float) -> float:
+        logarithm = size * np.log1p((1 - target) * _bets(target, size, confidence))
         return float(np.exp(np.minimum(logarithm, _LARGEST_EXPONENT)).mean())
-
-    def _bets(self, target: float, size: int) -> NDArray[np.float64]:
-        """Stakes of the gamblers in a game of about `size` questions."""
-        best = _best_bet(target, size, self.confidence)
-        return np.minimum(np.array(BETS) * best, _LARGEST_BET / target)
 
 
 def clopper_pearson_low(n_correct: int, n: int, confidence: float) -> float:
@@ -268,6 +308,11 @@ def clopper_pearson_low(n_correct: int, n: int, confidence: float) -> float:
     from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
 
     return float(betaincinv(n_correct, n - n_correct + 1, 1 - confidence)) if n_correct else 0.0
+
+
+def _bets(target: float, size: int, confidence: float) -> NDArray[np.float64]:
+    """Stakes of the gamblers in a game of about `size` questions."""
+    return np.minimum(np.array(BETS) * _best_bet(target, size, confidence), _LARGEST_BET / target)
 
 
 def _best_bet(target: float, size: int, confidence: float) -> float:

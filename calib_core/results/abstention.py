@@ -17,6 +17,7 @@ from calib_core.errors import Unavailable
 from calib_core.inference.guaranteed_accuracy import (
     GRID_PARTS,
     MIN_ANSWERED,
+    STARTS,
     AccuracyTest,
     RepeatedAnswers,
 )
@@ -318,8 +319,8 @@ class GuaranteedThreshold(Displayable):
         test = "bets over repeated questions" if repeats else "Clopper–Pearson"
         return (
             f"accuracy ≥ {target_text(self.target_accuracy)} with {target_text(self.confidence)} confidence, "
-            f"fixed-sequence {test} over {GRID_PARTS} shares of the rows from {MIN_ANSWERED} "
-            f"{'questions' if repeats else 'rows'} on, {self.curve.recipe}"
+            f"{test} in a fixed order from {len(STARTS)} starts, over {GRID_PARTS} shares of the rows from "
+            f"{MIN_ANSWERED} {'questions' if repeats else 'rows'} on, {self.curve.recipe}"
         )
 
     @property
@@ -435,12 +436,12 @@ def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accu
     too_few = test.too_few_reason(target_accuracy)
     if too_few:
         return too_few
-    step = test.first_step(target_accuracy)
-    low, confidence = format_percent_down(test.accuracy_low(step)), target_text(test.confidence)
+    start = test.best_start(target_accuracy)
+    low, confidence = format_percent_down(start.accuracy_low), target_text(start.confidence)
     return (
-        f"of the {int(curve.n_answered[step]):,} most confident answers "
-        f"{format_percent(float(curve.accuracy[step]))} are right, on new questions at least {low} with "
-        f"{confidence} confidence"
+        f"of the {int(curve.n_answered[start.step]):,} most confident answers "
+        f"{format_percent(float(curve.accuracy[start.step]))} are right, on new questions at least {low} "
+        f"with {confidence} confidence"
     )
 
 

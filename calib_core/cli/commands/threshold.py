@@ -50,8 +50,8 @@ def threshold(  # noqa: PLR0913  one parameter an option
 ) -> int:
     """Find the confidence from which on answers are right often enough, with a guarantee.
 
-    The threshold is the smallest one of a fixed sequence of tests. Beside it stands the empirical threshold,
-    which only reaches the target on the rows it was chosen on.
+    The threshold is the smallest one that passes tests in a fixed order. Beside it stands the empirical
+    threshold, which only reaches the target on the rows it was chosen on.
     """
     for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
         if not 0 < value < 1:

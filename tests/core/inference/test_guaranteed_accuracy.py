@@ -1,4 +1,4 @@
-"""A guaranteed threshold is the last of a fixed sequence that passes an exact test."""
+"""A guaranteed threshold is the last that passes an exact test, of tests in a fixed order."""
 
 from __future__ import annotations
 
@@ -44,31 +44,55 @@ def steps(*blocks: tuple[int, int], confidence: float = 0.95) -> AccuracyTest:
     return AccuracyTest(n, right, confidence)
 
 
-def test_the_sequence_ends_at_the_first_failure() -> None:
-    good, bad, better = (100, 100), (100, 60), (1_000, 1_000)
-    assert steps(good, good, good).guaranteed_step(0.9) is not None
-    passed = steps(good, bad, better).guaranteed_step(0.9)
+def test_tests_end_at_the_first_failure_and_begin_again() -> None:
+    good, bad = (100, 100), (100, 80)
+    passed = steps(good, good, good).guaranteed_step(0.9)
     assert passed is not None
-    assert passed.step == 0
-    assert clopper_pearson_low(1_160, 1_200, 0.95) > 0.9
-    assert steps(bad, better).guaranteed_step(0.9) is None
+    assert passed.step == 2
+    # The fifth twentieth is the second of these steps, the tenth the third.
+    for blocks, expected in (
+        ((good, bad, (200, 200)), 0),
+        ((good, bad, (1_000, 1_000)), 2),
+        ((bad, (400, 400), (500, 300)), 1),
+        ((bad, (300, 180), (600, 600)), None),
+    ):
+        found = steps(*blocks).guaranteed_step(0.9)
+        assert (found and found.step) == expected
+
+
+def last_step(right: np.ndarray, target: Fraction) -> int | None:
+    """The last grid point that passes, by exact tails; three starts share the permitted error of 5 %."""
+    n, found, error = right.size, None, Fraction(0)
+    starts = {1: Fraction(1, 40), 5: Fraction(1, 80), 10: Fraction(1, 80)}
+    waiting, begun = Fraction(0), False
+    for part in range(1, 21):
+        size = -(-n * part // 20)
+        waiting += starts.get(part, 0)
+        if not begun and (
+            size < MIN_ANSWERED or target**size > sum(starts[one] for one in starts if one <= part)
+        ):
+            continue
+        begun, error, waiting = True, error + waiting, Fraction(0)
+        if error and tail(int(right[:size].sum()), size, target) <= error:
+            found = size - 1
+        else:
+            error = Fraction(0)
+    return found
 
 
 def test_the_last_step_that_passes_is_the_one_by_brute_force() -> None:
     random = np.random.default_rng(3)
-    for n in (50, 73, 400, 1_001):
-        chance = np.sort(random.beta(8, 1, n))[::-1]
-        right = (random.random(n) < chance).astype(int)
-        found = steps(*((1, int(one)) for one in right)).guaranteed_step(0.8)
-        expected = None
-        for part in range(1, 21):
-            size = -(-n * part // 20)
-            if size < 50:
-                continue
-            if tail(int(right[:size].sum()), size, Fraction(4, 5)) > Fraction(1, 20):
-                break
-            expected = size - 1
-        assert (found and found.step) == expected
+    expected: list[int | None] = []
+    for n in (50, 73, 300, 400, 1_001):
+        for shape in (2, 4, 8):
+            chance = np.sort(random.beta(shape, 1, n))[::-1]
+            chance[: n // 10] = random.choice([0.5, 1])
+            right = (random.random(n) < chance).astype(int)
+            found = steps(*((1, int(one)) for one in right)).guaranteed_step(0.8)
+            expected.append(last_step(right, Fraction(4, 5)))
+            assert (found and found.step) == expected[-1]
+    assert None in expected
+    assert len(set(expected)) > 6
 
 
 def test_ties_are_answered_together() -> None:
@@ -82,7 +106,7 @@ def test_ties_are_answered_together() -> None:
 
 @pytest.mark.parametrize(("target", "least"), [(0.5, 50), (0.9, 50), (0.95, 59), (0.99, 299)])
 def test_the_grid_starts_where_a_test_can_pass(target: float, least: int) -> None:
-    assert steps((1, 1)).first_grid_size(target) == least
+    assert steps((1, 1)).fewest_units(target) == least
     all_right = [(1, 1)] * (least - 1)
     assert steps(*all_right).guaranteed_step(target) is None
     assert f"at least {least}" in (steps(*all_right).too_few_reason(target) or "")
@@ -108,7 +132,7 @@ def test_the_expected_wealth_at_the_target_is_one() -> None:
         for drawn in product((0, 1), repeat=n_questions):
             test = repeated(trials[list(drawn)])
             assert test.repeated is not None
-            wealth = test._wealth(test.repeated.scores(0, target), target, n_questions)
+            wealth = test._wealth(test.repeated.scores(0, target), target, n_questions, 0.95)
             assert wealth >= 0
             expected += float(np.prod(chances[list(drawn)])) * wealth
         assert expected == pytest.approx(1, abs=1e-9)
@@ -166,7 +190,7 @@ def test_few_questions_are_too_few_however_often_they_are_asked() -> None:
     assert test.guaranteed_step(0.9) is None
     assert "49 different questions are too few" in (test.too_few_reason(0.9) or "")
     assert repeated(np.ones((MIN_ANSWERED, 2))).guaranteed_step(0.9) is not None
-    assert repeated(np.ones((60, 2))).first_grid_size(0.99) > 299
+    assert repeated(np.ones((60, 2))).fewest_units(0.99) > 299
 
 
 @pytest.mark.parametrize("target", [1e-9, 0.5, 1 - 1e-9])
