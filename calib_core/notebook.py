@@ -11,7 +11,6 @@ from typing import Any, Final, TypeVar
 
 from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
-from calib_core.figures.audit import audit_figure, describe_audit
 from calib_core.figures.classwise import classwise_figure, describe_classwise
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.figures.groups import describe_groups, groups_figure
@@ -28,7 +27,7 @@ from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.figures.training import describe_training, training_figure
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import Block, ReportFigure, ReportTable, Tile
+from calib_core.report.blocks import Block, ReportFigure, ReportTable
 from calib_core.report.document import BodyWriter, colour_variables, gzip_base64, plotly_script, read_asset
 from calib_core.report.ece_brier_table import ece_brier_table
 from calib_core.report.html import tag
@@ -44,6 +43,7 @@ from calib_core.report.sections.comparison import comparison_caption, comparison
 from calib_core.report.sections.concentration import concentration_block
 from calib_core.report.sections.groups import group_rows, groups_caption, verdicts_caption
 from calib_core.report.sections.methods import methods_legend, methods_recipe, methods_tiles
+from calib_core.report.sections.recalibrate import recalibration_block
 from calib_core.report.sections.reliability import (
     CLASSES_TITLE,
     CLASSWISE_CAPTION,
@@ -52,11 +52,13 @@ from calib_core.report.sections.reliability import (
     metric_tile,
     reliability_caption,
     top_label_tiles,
+    used_tile,
 )
 from calib_core.report.sections.robustness import (
     RELATIVE_TITLE,
     ROBUSTNESS_CAPTION,
     VALUES_TITLE,
+    audit_block,
     bin_counts_text,
     full_ece_tiles,
     robustness_rows,
@@ -84,13 +86,12 @@ from calib_core.results.concentration import Concentration
 from calib_core.results.display import register_display
 from calib_core.results.groups import GroupResults
 from calib_core.results.methods_table import MethodsTable
-from calib_core.results.recalibration import Recalibration, parameters_text, recalibration_rows
-from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.recalibration import Recalibration
+from calib_core.results.reliability import Reliability
 from calib_core.results.robustness import Sweep
 from calib_core.results.sampling import SampleSizeSweep
 from calib_core.results.score import Score
 from calib_core.results.training import Training
-from calib_core.wording import format_short
 
 ResultT = TypeVar("ResultT")
 
@@ -178,11 +179,6 @@ def show_as(kind: type[ResultT], make_block: Callable[[ResultT], Block]) -> None
     register_display(kind, lambda result: BlockDisplay(make_block(result)))
 
 
-def _used_tile(method: str, n_used: int, n_total: int) -> Tile:
-    unit = "Positions" if METHODS[method].run_kind == "tokens" else "Rows"
-    return Tile(f"{unit} used / total", f"{n_used:,} / {n_total:,}")
-
-
 def _text_lines(*lines: str | None) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
@@ -192,7 +188,7 @@ def score_block(result: Score) -> Block:
     return Block(
         title=result.run,
         method_title=METHODS[result.method].title,
-        tiles=(metric_tile(result), _used_tile(result.method, result.n_used, result.n_total)),
+        tiles=(metric_tile(result), used_tile(result.method, result.n_used, result.n_total)),
         recipes=(result.recipe,),
         remarks=_text_lines(result.remark, *result.remarks),
     )
@@ -209,7 +205,7 @@ def reliability_block(result: Reliability) -> Block:
         tiles=(
             metric_tile(result.score),
             *top_label_tiles(result),
-            _used_tile(result.method, result.score.n_used, result.score.n_total),
+            used_tile(result.method, result.score.n_used, result.score.n_total),
         ),
         recipes=(result.score.recipe if METRICS[result.score.metric].binned else result.recipe,),
         figures=(
@@ -230,7 +226,7 @@ def classwise_block(result: Classwise) -> Block:
         headline=result.headline,
         tiles=(
             metric_tile(result.score),
-            _used_tile(result.method, result.score.n_used, result.score.n_total),
+            used_tile(result.method, result.score.n_used, result.score.n_total),
         ),
         recipes=(result.recipe,),
         figures=(
@@ -285,7 +281,7 @@ def threshold_block(result: GuaranteedThreshold) -> Block:
         title=curve.run,
         method_title=METHODS[curve.method].title,
         headline=result.headline,
-        tiles=(_used_tile(curve.method, curve.n_used, curve.n_total),),
+        tiles=(used_tile(curve.method, curve.n_used, curve.n_total),),
         recipes=tuple(abstention_recipes(thresholds)),
         figures=(
             ReportFigure.from_drawing(
@@ -393,54 +389,6 @@ def _reasons(reasons: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{name}: {reason}" for name, reason in reasons.items())
 
 
-def audit_block(result: ConventionAudit) -> Block:
-    """The ECE under every convention."""
-    rows = [
-        {"Convention": value.convention.title, "Value": format_short(value.value)}
-        for value in sorted(result.values, key=lambda value: value.value)
-    ]
-    return Block(
-        title=result.run,
-        method_title=METHODS[result.method].title,
-        headline=result.headline,
-        tiles=(_used_tile(result.method, result.n_used, result.n_total),),
-        recipes=(result.recipe,),
-        figures=(
-            ReportFigure.from_drawing(lambda theme: audit_figure(result, theme), describe_audit(result)),
-        ),
-        tables=(ReportTable.from_rows("From lowest to highest", rows),),
-        captions=(result.range_note,),
-        remarks=_text_lines(result.not_applicable_note),
-    )
-
-
-def recalibration_block(result: Recalibration) -> Block:
-    """The reliability diagrams before and after a map, and the differences."""
-    diagrams = {
-        "Before": reliability_diagram(result.evidence, "ece"),
-        "After, out of fold": reliability_diagram(result.recalibrated, "ece"),
-    }
-    return Block(
-        title=result.run,
-        method_title=METHODS[result.method].title,
-        headline=result.headline,
-        tiles=(_used_tile(result.method, result.n_used, result.n_total),),
-        recipes=(result.recipe,),
-        figures=tuple(
-            ReportFigure.from_drawing(
-                lambda theme, diagram=diagram: reliability_figure(diagram, theme),
-                f"{title}: {describe_reliability(diagram)}",
-                title,
-                narrow=True,
-            )
-            for title, diagram in diagrams.items()
-        ),
-        tables=(ReportTable.from_rows("Before and after", recalibration_rows(result)),),
-        captions=(f"The map, fitted to all rows: {parameters_text(result.map)}.",),
-        remarks=tuple(dict.fromkeys(result.no_difference.values())),
-    )
-
-
 def register() -> None:
     """Let results show themselves in notebooks from now on."""
     show_as(Score, score_block)
@@ -455,5 +403,5 @@ def register() -> None:
     show_as(SampleSizeSweep, sampling_block)
     show_as(GroupResults, groups_block)
     show_as(Training, training_block)
-    show_as(ConventionAudit, audit_block)
-    show_as(Recalibration, recalibration_block)
+    show_as(ConventionAudit, lambda result: audit_block(result, result.run))
+    show_as(Recalibration, lambda result: recalibration_block(result, result.run))

@@ -12,29 +12,29 @@ import streamlit as st
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.inference.recalibration import MAP_KINDS
-from calib_core.report.blocks import Tile
+from calib_core.report.sections.recalibrate import (
+    AFTER,
+    BEFORE,
+    RECALIBRATION_CAPTION,
+    recalibration_diagrams,
+    recalibration_tiles,
+)
 from calib_core.results.evidence import Evidence
 from calib_core.results.recalibration import (
-    COVERAGE,
     DEFAULT_FOLDS,
     DEFAULT_MAP,
     DEFAULT_SEED,
-    JUDGED_METRICS,
     MAX_FOLDS,
-    METRIC_NAMES,
-    MOST_UNCONFIRMED,
     SUMS_ONLY,
     Recalibration,
-    difference_text,
     parameters_text,
     recalibrate,
     recalibration_rows,
 )
-from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.reliability import Reliability
 from calib_core.results.run_names import full_name
 from calib_core.results.view_caption import view_caption
 from calib_core.runs import AnswerRun
-from calib_core.wording import format_number, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
@@ -51,18 +51,6 @@ from pages.widgets.table import show_table
 MAX_SEED: Final = 999_999
 MAX_SHOWN_CODE: Final = 3_000
 """Characters of Python that are shown; a map with more is only downloaded."""
-
-TILE_HELP: Final = (
-    "Before → after, each row judged by a map fitted to other questions. Below: after minus before with its "
-    "95 % interval, paired by question; negative is better."
-)
-CAPTION: Final = (
-    "Left: the confidences as they are. Right: each row after a map fitted to the other folds. The map below "
-    "is fitted to all rows, for use on new ones. It gains if the interval of the difference in Brier score "
-    f"is below 0. In simulations, fresh rows contradicted such a gain in at most {MOST_UNCONFIRMED:g} % of "
-    f"data sets; the interval held the map's own difference in {COVERAGE[0]:g} to {COVERAGE[1]:g} % of them, "
-    "least often where there was nothing to gain (benchmarks/recalibration.md)."
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,31 +129,9 @@ def cached_recalibration(choice: RecalibrateChoice) -> tuple[Recalibration, Reli
 
     def compute() -> tuple[Recalibration, Reliability, Reliability]:
         result = recalibrate(choice.evidence, choice.by, choice.folds, choice.seed)
-        before, after = (reliability_diagram(each, "ece") for each in (result.evidence, result.recalibrated))
-        return result, before, after
+        return result, *recalibration_diagrams(result)
 
     return cached_result(("recalibration", *choice.cache_key), compute)
-
-
-def recalibration_tiles(result: Recalibration) -> list[Tile]:
-    """Return one tile for each metric, and one of the rows."""
-    tiles = [
-        Tile(
-            METRIC_NAMES[metric],
-            f"{format_number(result.before[metric])} → {format_number(result.after[metric])}",
-            TILE_HELP,
-            difference_text(result, metric) if metric in result.differences else "no interval",
-        )
-        for metric in JUDGED_METRICS
-    ]
-    questions = f"{plural(result.n_questions, 'question')} in {result.folds} folds"
-    rows = Tile(
-        "Rows used / total",
-        f"{result.n_used:,} / {result.n_total:,}",
-        "Rows with a confidence and an outcome.",
-        questions,
-    )
-    return [*tiles, rows]
 
 
 def show_diagrams(
@@ -175,8 +141,8 @@ def show_diagrams(
     with st.grid(2, min_column_width=430, gap="medium"):
         left, right = st.container(), st.container()
     for place, key, title, diagram, recipe in (
-        (left, "before", "Before", before, before.recipe),
-        (right, "after", "After, out of fold", after, f"{after.recipe}; {result.recipe}"),
+        (left, "before", BEFORE, before, before.recipe),
+        (right, "after", AFTER, after, f"{after.recipe}; {result.recipe}"),
     ):
         with place:
             st.subheader(title, anchor=False)
@@ -262,7 +228,7 @@ def page() -> None:
         f"{MAP_KINDS[choice.by].title} recalibration", [choice.run.title], [choice.evidence], "ECE, 10 bins"
     )
     show_provenance(caption, result.recipe)
-    st.caption(CAPTION)
+    st.caption(RECALIBRATION_CAPTION)
     show_remarks(*dict.fromkeys(result.no_difference.values()))
     show_metrics(choice, result)
     show_map(choice, result)

@@ -142,17 +142,12 @@ PAGES: Final = {
             "robustness": "tune",
             "comparison": "scatter_plot",
             "abstention": "front_hand",
+            "recalibrate": "balance",
             "sampling": "casino",
             "methods": "table_chart",
             "groups": "category",
             "training": "timeline",
         }
-    ),
-    "recalibrate": PageInfo(
-        "pages/recalibrate.py",
-        "Recalibrate",
-        "Would another scale of the confidence help?",
-        ":material/balance:",
     ),
     "report": PageInfo("pages/report.py", "Report", "One file to share.", ":material/summarize:"),
     **_report_pages({"files": "folder_open"}),

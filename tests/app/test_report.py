@@ -94,7 +94,7 @@ def test_each_page_of_a_report_asks_what_its_page_asks() -> None:
     for id_, page in SECTIONS.items():
         if id_ not in ("summary", "overview"):
             assert (page.title, page.question) == (PAGES[id_].title, PAGES[id_].question)
-    assert set(PAGES) - set(SECTIONS) == {"start", "tour", "report", "recalibrate"}
+    assert set(PAGES) - set(SECTIONS) == {"start", "tour", "report"}
     assert set(SECTIONS) - set(PAGES) == {"summary", "overview"}
 
 
@@ -244,10 +244,10 @@ def test_two_pages_are_the_default_and_one_click_asks_for_everything(
     assert [node.attributes["id"] for node in document.all("section")] == ["summary", "terms", "again"]
     assert "--page" not in document.one("again").all("pre")[0].text
     assert not document.all("nav"), "a summary needs no contents"
-    at.button(key="hold_12").click()
+    at.button(key="hold_13").click()
     at = screens.run(at)
-    assert len(SECTIONS) == 12
-    assert screens.address(at)["pages"].count(",") == 11
+    assert len(SECTIONS) == 13
+    assert screens.address(at)["pages"].count(",") == 12
     assert any("--page all" in element.value for element in at.code)
     at.button(key="hold_1").click()
     at = screens.run(at)

@@ -215,6 +215,12 @@ def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
     ]
 
 
+def used_tile(method: str, n_used: int, n_total: int) -> Tile:
+    """The tile of the rows, or positions, that a result stands on."""
+    unit = "Positions" if METHODS[method].run_kind == "tokens" else "Rows"
+    return Tile(f"{unit} used / total", f"{n_used:,} / {n_total:,}", "With a confidence and an outcome.")
+
+
 def top_label_tiles(result: Reliability) -> list[Tile]:
     """Brier score, accuracy and mean confidence of the top label."""
     return [

@@ -7,6 +7,7 @@ from typing import Final
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.figures.audit import audit_figure, describe_audit
 from calib_core.figures.pooling import describe_pooling, pooling_figure
 from calib_core.figures.robustness import (
     describe_metric_values,
@@ -28,6 +29,8 @@ from calib_core.report.blocks import (
 )
 from calib_core.report.inputs import ReportInput, ReportRun
 from calib_core.report.published_table import published_block
+from calib_core.report.sections.reliability import used_tile
+from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.evidence import Evidence
 from calib_core.results.pooling import class_occurrence_table, pools_of_position, pools_of_question
 from calib_core.results.published import compare_rsd
@@ -79,6 +82,11 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 continue
             if result.curves:
                 blocks.append(_block(run, evidence, result, with_pooling=not blocks))
+                blocks += (
+                    _audit_blocks(run, evidence)
+                    if any(curve.metric == "ece" for curve in result.curves)
+                    else []
+                )
                 sweeps[f"{run.title}, {evidence.method.title}"] = result
             else:
                 refused += [f"{run.title}: {why}" for why in sweep_refusals(result)]
@@ -134,6 +142,35 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
     )
 
 
+def _audit_blocks(run: ReportRun, evidence: Evidence) -> list[Block]:
+    """The ECE under every convention; [] where single confidences are not kept."""
+    try:
+        return [audit_block(audit_conventions(evidence), run.title)]
+    except Unavailable:
+        return []
+
+
+def audit_block(result: ConventionAudit, title: str) -> Block:
+    """The ECE under every convention in use, under a title."""
+    rows = [
+        {"Convention": value.convention.title, "Value": format_short(value.value)}
+        for value in sorted(result.values, key=lambda value: value.value)
+    ]
+    return Block(
+        title=title,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=(used_tile(result.method, result.n_used, result.n_total),),
+        recipes=(result.recipe,),
+        figures=(
+            ReportFigure.from_drawing(lambda theme: audit_figure(result, theme), describe_audit(result)),
+        ),
+        tables=(ReportTable.from_rows("From lowest to highest", rows),),
+        captions=(result.range_note,),
+        remarks=(result.not_applicable_note,) if result.not_applicable_note else (),
+    )
+
+
 def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
     """A figure of the pairs of the first question or position, and its caption; None without pairs."""
     run = evidence.run
@@ -172,11 +209,7 @@ def robustness_tiles(result: Sweep) -> list[Tile]:
     """The tiles: the RSD of each metric, once for metrics with equal RSD, and the rows used."""
     return [
         *(_rsd_tile(curve) for curve in without_redundant_curves(result.curves)),
-        Tile(
-            f"{'Positions' if METHODS[result.method].run_kind == 'tokens' else 'Rows'} used / total",
-            f"{result.n_used:,} / {result.n_total:,}",
-            "With a confidence and an outcome.",
-        ),
+        used_tile(result.method, result.n_used, result.n_total),
     ]
 
 

@@ -23,7 +23,12 @@ from calib_core.report.inputs import (
 )
 from calib_core.report.provenance import Provenance, file_checksums, files_read_with
 from calib_core.report.sections import SECTIONS
-from calib_core.results.files import check_file
+from calib_core.report.sections.recalibrate import AFTER, BEFORE
+from calib_core.results.audit import audit_conventions
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.files import check_file, usable_runs
+from calib_core.results.recalibration import DEFAULT_MAP, METRIC_NAMES, recalibrate
+from calib_core.wording import format_number, format_short
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from report_html import Node, figures, read, section, unpack_script
 from token_files import positions, write_npz
@@ -133,24 +138,48 @@ def test_twenty_runs_stay_below_five_megabytes(tmp_path: Path) -> None:
     assert len(report.html.encode()) < 5_000_000
     document = read(report.html)
     assert len(section(document, "reliability")) == 20
-    assert len(figures(document)) == 20 * 6
+    assert len(figures(document)) == 20 * 7
     assert report.html.count("plotly.js v") == 0, "packed, and once"
     assert len(unpack_script(document, "plotly")) > 1_000_000
 
 
 def test_pages_without_results_are_left_out(tmp_path: Path) -> None:
     report = make_report(write_csv(tmp_path / "quiz.csv", [{"confidence": 0.5, "correct": 1}]))
-    assert set(report.left_out) == {"comparison", "sampling", "methods", "groups", "training"}
+    assert set(report.left_out) == {"comparison", "recalibrate", "sampling", "methods", "groups", "training"}
     answers = ("reliability", "concentration", "robustness", "abstention")
     assert report.pages == ("summary", "overview", *answers, "files")
     header = read(report.html).all("header")[0].text
     assert "Comparison (Only one run is loaded)" in header
 
 
+def test_recalibration_and_conventions_are_those_of_the_run(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "quiz.csv", quiz(200))
+    document = read(make_report(path, pages=("robustness", "recalibrate")).html)
+    evidence = gather_evidence(usable_runs(readers.read(path))[0], "verbal")
+    result = recalibrate(evidence, DEFAULT_MAP)
+    (block,) = section(document, "recalibrate")
+    assert block.tiles["Rows used / total"] == "200 / 200"
+    before, after = (format_number(values["brier"]) for values in (result.before, result.after))
+    assert block.tiles[METRIC_NAMES["brier"]] == f"{before} → {after}"
+    assert result.headline in block.text
+    assert [figure.all("p", "name")[0].text for figure in block.all("figure")] == [BEFORE, AFTER]
+    audit = audit_conventions(evidence)
+    conventions = next(block for block in section(document, "robustness") if audit.headline in block.text)
+    drawn = [format_short(value) for value in sorted(one.value for one in audit.values)]
+    assert [row[1] for row in conventions.rows] == drawn
+
+
 def test_a_run_of_tokens(tmp_path: Path) -> None:
     path = write_npz(tmp_path / "code.npz", positions(200), model="gpt", tokens_seen=1000)
     report = make_report(path)
-    assert set(report.left_out) == {"comparison", "abstention", "sampling", "methods", "groups"}
+    assert set(report.left_out) == {
+        "comparison",
+        "abstention",
+        "recalibrate",
+        "sampling",
+        "methods",
+        "groups",
+    }
     (block,) = section(read(report.html), "reliability")
     assert block.tiles["Positions used / total"] == "200 / 200"
     text = read(report.html).one("robustness").text
