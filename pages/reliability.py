@@ -700,12 +700,12 @@ def choose_axes(choice: RunChoice) -> Axes:
     if pools_labels(choice.evidence, choice.metric) and url_toggle(
         "logx",
         "Log probability",
-        "Both axes by powers of ten, and below them each bin's part of the sum.",
+        "Both axes logarithmic, and below them each bin's part of the sum.",
         default=choice.first_bin_dominates,
     ):
         return Axes(log_probability=True, log_counts=False)
     log_counts = url_toggle(
-        "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
+        "log", "Log counts", "A logarithmic axis in the lower panel.", default=choice.first_bin_dominates
     )
     return Axes(log_probability=False, log_counts=log_counts)
 

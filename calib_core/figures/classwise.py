@@ -50,8 +50,8 @@ def classwise_figure(result: Classwise, theme: Theme, *, selected: int | None = 
 
     Notes
     -----
-    Few classes are bars on linear axes; a vocabulary is a line over the rank, both by powers of ten, in which
-    classes of a number of 0 have no place. `customdata` of what receives clicks begins with the class.
+    Few classes are bars on linear axes; a vocabulary is a line over the rank, both on logarithmic axes, on
+    which a number of 0 has no place. `customdata` of what receives clicks begins with the class.
     """
     few = result.n_classes <= MAX_NAMED_CLASSES
     table = result.table if few else thinned(result.table, selected)
@@ -105,7 +105,7 @@ def classwise_figure(result: Classwise, theme: Theme, *, selected: int | None = 
 
 
 def thinned(table: pl.DataFrame, selected: int | None) -> pl.DataFrame:
-    """The classes that have a point: the first hundred, then evenly over powers of ten, and the selected."""
+    """The classes that have a point: the first hundred, others evenly on a log axis, and the selected."""
     n = table.height
     ranks = np.unique(np.concatenate([np.arange(1, min(n, 100) + 1), np.geomspace(1, n, MAX_POINTS).round()]))
     keep = pl.col("rank").is_in(ranks.astype(np.int64).tolist())

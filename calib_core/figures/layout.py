@@ -233,7 +233,7 @@ def significant_values(series: pl.Series) -> list[float | None]:
 
 
 def logarithmic_axis(theme: Theme, title: str, low: float, high: float, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """An axis by powers of ten from `low` to `high`, both positive; `options` as for `axis`."""
+    """A logarithmic axis from `low` to `high`, both positive; `options` as for `axis`."""
     decades = math.log10(high) - math.log10(low)
     settings: dict[str, Any] = {
         "type": "log",

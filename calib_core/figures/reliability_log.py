@@ -1,4 +1,4 @@
-"""The reliability diagram of a whole vocabulary: both axes by powers of ten, with each bin's part of the sum.
+"""The reliability diagram of a whole vocabulary: both axes logarithmic, with each bin's part of the sum.
 
 Nearly all probabilities of a vocabulary lie in the first bin, which a linear axis draws as a speck in the
 corner though it often carries half of Full-ECE.
@@ -57,7 +57,7 @@ MIN_LABELLED_WIDTH: Final = 0.075
 
 
 def log_reliability_figure(result: Reliability, theme: Theme, *, selected: int | None = None) -> Figure:
-    """A square of accuracy against confidence, both by powers of ten, and each bin's part of the sum below.
+    """A square of accuracy against confidence, both logarithmic, and each bin's part of the sum below.
 
     Parameters
     ----------
