@@ -129,7 +129,7 @@ def measured(folder: Path, cache: Path, *, waits: bool) -> Cost:
         "CALIB_DATA": str(folder),
     }
     done = subprocess.run(  # noqa: S603 - this script
-        command, check=True, capture_output=True, text=True, env=environment, cwd=ROOT
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
     )
     return Cost(**json.loads(done.stdout.splitlines()[-1]))
 
