@@ -57,6 +57,10 @@ MOVING = """() => [...document.querySelectorAll('*')].filter(box => {
 }).length"""
 
 
+STARTED = """() => [...document.querySelectorAll('*')].filter(
+    box => getComputedStyle(box).transitionDuration.split(',').some(time => parseFloat(time) > 0)).length"""
+
+
 class Show(Protocol):
     """Opens a page in the one window of its scheme: what a browser has to load is loaded once.
 
@@ -203,6 +207,7 @@ def test_reduced_motion_stops_all_animation(open_page_in: Show) -> None:
     assert page.evaluate(MOVING) > 0
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(MOVING) == 0
+    assert page.evaluate(STARTED) == 0, "a transition of any length is started for each change, which is slow"
     assert page.evaluate("() => document.querySelector('.js-plotly-plot').layout.transition") is None
 
 
