@@ -69,7 +69,7 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
     page.get_by_text("No run here has several sampled answers per question.").wait_for()
     pale.first.click()
     page_shown(page, "Sampling")
-    assert page.get_by_test_id("stAlertContainer").count() == 1
+    wait_until(page, page.get_by_test_id("stAlertContainer").count, 1)
 
 
 def test_a_click_anywhere_in_a_row_selects_it_and_a_second_one_clears_it(
