@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from window import settled
 
@@ -98,3 +98,12 @@ def figures_fit(page: Page, width: int, *keys: str) -> None:
         box = page.locator(f".st-key-{key} .js-plotly-plot").bounding_box()
         assert box is not None
         assert 250 < box["width"] <= width
+
+
+def bottom(part: Locator) -> float:
+    """Distance in pixels from the top of the window to the element's lower end."""
+    box = part.bounding_box()
+    assert box is not None
+    assert box["height"] > 20
+    assert box["y"] >= 0
+    return box["y"] + box["height"]

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pytest
 from playwright.sync_api import Page
@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 import browser_pages
 from app_server import ROOT, Server
 from axe import OWN, Barrier, barriers
-from layout_checks import KNOWN, WIDTHS, no_fault, resize
+from layout_checks import KNOWN, WIDTHS, bottom, no_fault, resize
 from screens import TITLES
 from window import ColorScheme, Window, Windows, settled
 
@@ -29,6 +29,21 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "sampling": ("sampling", "clusters"),
     "groups": ("groups_dots",),
 }
+HEIGHT: Final = 900
+M: Final = "[class*=st-key-m_typed] input"
+MAIN: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "reliability": (".st-key-reliability", (M, ".st-key-method")),
+    "concentration": (".st-key-histogram", (M, ".st-key-method")),
+    "robustness": (".st-key-values", (".st-key-ms", ".st-key-method")),
+    "comparison": (".st-key-comparison", (".st-key-x", ".st-key-methods_shown")),
+    "abstention": (".st-key-abstention", (".st-key-wanted", ".st-key-methods_shown")),
+    "recalibrate": (".st-key-before", (".st-key-map", ".st-key-method")),
+    "sampling": (".st-key-sampling", (".st-key-sizes", ".st-key-metric")),
+    "methods": (".paired-box >> nth=0", (M, ".st-key-methods_shown")),
+    "groups": (".st-key-groups_dots", (M, ".st-key-method")),
+    "training": (".st-key-training", (M, ".st-key-method")),
+}
+"""Page → its main figure, and the controls that are used most."""
 SAMPLED = "run=chains-0.8m-chains-choice-0-shot"
 """A run with choices, samples and token probabilities, as the demo's first has not."""
 TILED = ("sampling", "reliability")
@@ -40,6 +55,10 @@ MOVING = """() => [...document.querySelectorAll('*')].filter(box => {
     const {animationDuration, transitionDuration} = getComputedStyle(box);
     return `${animationDuration},${transitionDuration}`.split(',').some(time => parseFloat(time) > 0.001);
 }).length"""
+
+
+STARTED = """() => [...document.querySelectorAll('*')].filter(
+    box => getComputedStyle(box).transitionDuration.split(',').some(time => parseFloat(time) > 0)).length"""
 
 
 class Show(Protocol):
@@ -57,13 +76,13 @@ def open_page_in(windows: Windows, demo_server: Server) -> Iterator[Show]:
 
     def open_page(scheme: ColorScheme, path: str, width: int = 1440) -> Window:
         before = opened.get(scheme)
-        window = opened[scheme] = before or windows.open(scheme, width, 900)
+        window = opened[scheme] = before or windows.open(scheme, width, HEIGHT)
         window.errors.clear()
         if before and scheme == "dark":
             browser_pages.follow_link(window.page, PAGES[path])
             return window
         window.page.goto(f"{demo_server.url}/{path}", wait_until="commit")
-        window.page.set_viewport_size({"width": width, "height": 900})  # only now: not for the page before
+        window.page.set_viewport_size({"width": width, "height": HEIGHT})  # only now: not for the page before
         settled(window.page)
         return window
 
@@ -116,6 +135,18 @@ def figures_are_drawn(page: Page, path: str, width: int) -> None:
         assert across >= min(whole - 90, 280), "the diagram is too small to be read"
 
 
+def main_parts_are_in_the_window(page: Page, path: str) -> None:
+    """The main figure and its controls end within the window, the recipe below the figure."""
+    if path not in MAIN:
+        return
+    figure, controls = MAIN[path]
+    ends = {selector: bottom(page.locator(selector)) for selector in (figure, *controls)}
+    below = [f"{selector} ends at {end:.0f}" for selector, end in ends.items() if end > HEIGHT]
+    assert below == []
+    recipe = page.locator("[data-testid=stMain] .st-key-looking")
+    assert ends[figure] <= bottom(recipe), "the recipe is above the figure"
+
+
 def tiles_stand_in_even_rows(page: Page, width: int) -> None:
     """No row of tiles is longer than another by more than one."""
     tops = page.locator(".stMainBlockContainer .stGrid").first.evaluate(
@@ -139,13 +170,14 @@ def test_a_page_at_every_width(
     window = open_page_in(scheme, path, widths[0])
     page = window.page
     for width in widths:
-        resize(page, width)
+        resize(page, width, HEIGHT)
         assert page.get_by_role("heading", level=1, name=PAGES[path], exact=True).is_visible()
         no_fault(page)
         figures_are_drawn(page, path, width)
         if path in TILED:
             tiles_stand_in_even_rows(page, width)
         if width == 1440:
+            main_parts_are_in_the_window(page, path)
             known_barriers[scheme, path] = barriers(page)
     assert [barrier for barrier in known_barriers[scheme, path] if barrier.own is None] == []
     assert style(page, "[data-testid=stApp]", "background-color") == rgb(THEME[scheme]["backgroundColor"])
@@ -175,6 +207,7 @@ def test_reduced_motion_stops_all_animation(open_page_in: Show) -> None:
     assert page.evaluate(MOVING) > 0
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(MOVING) == 0
+    assert page.evaluate(STARTED) == 0, "a transition of any length is started for each change, which is slow"
     assert page.evaluate("() => document.querySelector('.js-plotly-plot').layout.transition") is None
 
 
@@ -190,7 +223,7 @@ def test_reduced_motion_stops_all_animation(open_page_in: Show) -> None:
 def test_other_bins_can_be_read_too(query: str, open_page_in: Show) -> None:
     page = open_page_in("light", f"reliability?{SAMPLED}&{query}").page
     for width in (1440, 420):
-        resize(page, width)
+        resize(page, width, HEIGHT)
         no_fault(page)
         figures_are_drawn(page, "reliability", width)
 
@@ -198,6 +231,6 @@ def test_other_bins_can_be_read_too(query: str, open_page_in: Show) -> None:
 def test_methods_side_by_side_can_be_read(open_page_in: Show) -> None:
     page = open_page_in("light", f"concentration?{SAMPLED}&with=p_true,logit_path,cluster_size").page
     for width in (1440, 420):
-        resize(page, width)
+        resize(page, width, HEIGHT)
         no_fault(page)
         figures_are_drawn(page, "concentration", width)

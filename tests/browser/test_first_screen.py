@@ -1,61 +1,20 @@
-"""A window of 1440x900 shows the main figure and the main controls of every page whole."""
+"""What the first screen of a page shows, and what a click on it does; its main figure: test_appearance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from app_server import Server, SharedServer
 from browser_pages import address, click_row, follow_link, page_shown, table, wait_until
-from layout_checks import resize
+from layout_checks import bottom
 from pages.widgets.shell import MENU, PAGES
 from predictions import quiz, write_csv
-from window import Browse, ColorScheme, settled
+from window import Browse, settled
 
 HEIGHT: Final = 900
-M: Final = "[class*=st-key-m_typed] input"
-MAIN: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "reliability": (".st-key-reliability", (M, ".st-key-method")),
-    "concentration": (".st-key-histogram", (M, ".st-key-method")),
-    "robustness": (".st-key-values", (".st-key-ms", ".st-key-method")),
-    "comparison": (".st-key-comparison", (".st-key-x", ".st-key-methods_shown")),
-    "abstention": (".st-key-abstention", (".st-key-wanted", ".st-key-methods_shown")),
-    "recalibrate": (".st-key-before", (".st-key-map", ".st-key-method")),
-    "sampling": (".st-key-sampling", (".st-key-sizes", ".st-key-metric")),
-    "methods": (".paired-box >> nth=0", (M, ".st-key-methods_shown")),
-    "groups": (".st-key-groups_dots", (M, ".st-key-method")),
-    "training": (".st-key-training", (M, ".st-key-method")),
-}
-"""Page → its main figure, and the controls that are used most."""
-
-
-def bottom(part: Locator) -> float:
-    """Distance in pixels from the top of the window to the element's lower end."""
-    box = part.bounding_box()
-    assert box is not None
-    assert box["height"] > 20
-    assert box["y"] >= 0
-    return box["y"] + box["height"]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_main_figure_and_its_controls_are_in_the_window(
-    scheme: ColorScheme, demo_server: Server, browse: Browse
-) -> None:
-    window = browse(color_scheme=scheme, width=1440, height=HEIGHT)
-    below: list[str] = []
-    for path, (figure, controls) in MAIN.items():
-        page = window.open(f"{demo_server.url}/{path}", seconds=90)
-        resize(page, 1440, HEIGHT)
-        ends = {selector: bottom(page.locator(selector)) for selector in (figure, *controls)}
-        below += [f"{path} {selector} ends at {end:.0f}" for selector, end in ends.items() if end > HEIGHT]
-        recipe = page.locator("[data-testid=stMain] .st-key-looking")
-        assert bottom(page.locator(figure)) <= bottom(recipe), f"{path}: the recipe is above the figure"
-    assert below == []
 
 
 def test_on_a_phone_the_figure_follows_headline_and_tiles(demo_server: Server, browse: Browse) -> None:
@@ -110,7 +69,7 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
     page.get_by_text("No run here has several sampled answers per question.").wait_for()
     pale.first.click()
     page_shown(page, "Sampling")
-    assert page.get_by_test_id("stAlertContainer").count() == 1
+    wait_until(page, page.get_by_test_id("stAlertContainer").count, 1)
 
 
 def test_a_click_anywhere_in_a_row_selects_it_and_a_second_one_clears_it(

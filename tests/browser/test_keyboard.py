@@ -60,7 +60,7 @@ def test_tab_reaches_every_control_in_reading_order(demo_server: Server, browse:
 def choose(page: Page, key: str, typed: str, settled: Settled) -> None:
     page.locator(f".st-key-{key} input").focus()
     page.keyboard.type(typed)
-    page.wait_for_timeout(150)
+    page.get_by_role("option").filter(has_text=typed).first.wait_for()
     page.keyboard.press("Enter")
     settled(page)
 

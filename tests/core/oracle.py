@@ -9,6 +9,7 @@ from __future__ import annotations
 import decimal
 import math
 import struct
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,9 +64,10 @@ def edges(bins: int, width: int) -> tuple[float, ...]:
 
 def bin_index(confidence: float, width: int, bins: int) -> int:
     """Bin from 0: how many edges lie below the confidence."""
-    return sum(1 for edge in edges(bins, width) if edge < confidence)
+    return bisect_left(edges(bins, width), confidence)
 
 
+@cache
 def level(confidence: float, *, computed: bool) -> Fraction:
     """What makes two confidences tied: the value, or for computed ones the value to 12 decimals."""
     exact = Fraction(confidence)
@@ -77,18 +79,20 @@ def indices(pairs: Sequence[Pair], how: Bins) -> list[int]:
     if how.binning == "width":
         return [bin_index(pair.confidence, pair.width, how.bins) for pair in pairs]
     levels = [level(pair.confidence, computed=how.computed) for pair in pairs]
+    in_order = sorted(levels)
     if how.binning == "natural":
-        return [sorted(set(levels)).index(own) for own in levels]
-    ranks = [sum(1 for other in levels if other <= own) for own in levels]
-    return [math.ceil(Fraction(how.bins * rank, len(pairs))) - 1 for rank in ranks]
+        place = {own: at for at, own in enumerate(dict.fromkeys(in_order))}
+        return [place[own] for own in levels]
+    rank = {own: bisect_right(in_order, own) for own in set(levels)}  # how many are no larger
+    return [math.ceil(Fraction(how.bins * rank[own], len(pairs))) - 1 for own in levels]
 
 
 def members(pairs: Sequence[Pair], how: Bins) -> list[list[Pair]]:
     """The pairs of each non-empty bin, in the order of the bins."""
-    index = indices(pairs, how)
-    return [
-        [pair for pair, at in zip(pairs, index, strict=True) if at == wanted] for wanted in sorted(set(index))
-    ]
+    inside: dict[int, list[Pair]] = {}
+    for pair, at in zip(pairs, indices(pairs, how), strict=True):
+        inside.setdefault(at, []).append(pair)
+    return [inside[at] for at in sorted(inside)]
 
 
 def gap_sum(pairs: Sequence[Pair], how: Bins) -> Fraction:
@@ -131,8 +135,9 @@ def auroc(pairs: Sequence[Pair], how: Bins) -> Exact:
     wrong = [level(pair.confidence, computed=how.computed) for pair in pairs if not pair.correct]
     if not right or not wrong:
         return None
-    won = sum(Fraction(a > b) + Fraction(a == b, 2) for a in right for b in wrong)
-    return won / (len(right) * len(wrong))
+    wrong.sort()
+    won_twice = sum(bisect_left(wrong, own) + bisect_right(wrong, own) for own in right)  # a tie is half won
+    return Fraction(won_twice, 2 * len(right) * len(wrong))
 
 
 def ece_debiased_sq(pairs: Sequence[Pair], how: Bins) -> Exact:
@@ -142,9 +147,10 @@ def ece_debiased_sq(pairs: Sequence[Pair], how: Bins) -> Exact:
     total = Fraction(0)
     for inside in members(pairs, how):
         gaps = [Fraction(pair.confidence) - pair.correct for pair in inside]
-        products = [a * b for i, a in enumerate(gaps) for j, b in enumerate(gaps) if i != j]
-        if products:
-            total += Fraction(len(inside), len(pairs)) * sum(products, Fraction(0)) / len(products)
+        whole, others = sum(gaps, Fraction(0)), len(gaps) - 1
+        if others:
+            products = sum((gap * (whole - gap) for gap in gaps), Fraction(0))
+            total += Fraction(len(inside), len(pairs)) * products / (len(gaps) * others)
     return total
 
 
@@ -171,11 +177,12 @@ def recalibrated(pairs: tuple[Pair, ...], *, computed: bool) -> list[Fraction]:
     def average(first: int, last: int) -> Fraction:
         return Fraction(right_below[last + 1] - right_below[first], below[last + 1] - below[first])
 
-    least = [  # over the ends from `at` on, for each beginning
-        [min(average(first, last) for last in range(at, len(distinct))) for first in range(at + 1)]
-        for at in range(len(distinct))
-    ]
-    fit = {own: max(of_beginnings) for own, of_beginnings in zip(distinct, least, strict=True)}
+    fit: dict[Fraction, Fraction] = {}  # the largest, over beginnings, of the least from a level on
+    for first in range(len(distinct)):
+        least = Fraction(1)
+        for last in reversed(range(first, len(distinct))):
+            least = min(least, average(first, last))
+            fit[distinct[last]] = max(fit.get(distinct[last], least), least)
     return [fit[own] for own in levels]
 
 
@@ -197,17 +204,22 @@ def brier_uncertainty(pairs: Sequence[Pair], _how: Bins) -> Exact:
     """Half the share of ordered pairs of rows, with repetition, whose outcomes differ."""
     if not pairs:
         return None
-    differ = sum(1 for one in pairs for other in pairs if one.correct != other.correct)
+    right = sum(pair.correct for pair in pairs)
+    differ = 2 * right * (len(pairs) - right)
     return Fraction(differ, 2 * len(pairs) ** 2)
 
 
 def aurc(pairs: Sequence[Pair], how: Bins) -> Exact:
     levels = [level(pair.confidence, computed=how.computed) for pair in pairs]
-    risks: list[Fraction] = []
-    for threshold in levels:
-        answered = [pair for pair, own in zip(pairs, levels, strict=True) if own >= threshold]
-        risks.append(Fraction(sum(1 - pair.correct for pair in answered), len(answered)))
-    return sum(risks, Fraction(0)) / len(risks) if risks else None
+    everywhere = sorted(levels)
+    wrong = sorted(own for own, pair in zip(levels, pairs, strict=True) if not pair.correct)
+
+    def risk(threshold: Fraction) -> Fraction:
+        """Of what is answered from here on, the share that is wrong."""
+        answered = len(everywhere) - bisect_left(everywhere, threshold)
+        return Fraction(len(wrong) - bisect_left(wrong, threshold), answered)
+
+    return sum(map(risk, levels), Fraction(0)) / len(levels) if levels else None
 
 
 SMOOTH_POINTS = 200
