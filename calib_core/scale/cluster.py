@@ -100,7 +100,7 @@ def connect(scheduler: str | None, n_workers: int) -> Generator[_Client]:
         )
     try:
         try:
-            client = distributed.Client(scheduler or cluster, timeout=_START_SECONDS, set_as_default=False)
+            client = distributed.Client(scheduler or cluster, timeout=_START_SECONDS)
         except (OSError, ValueError, TypeError) as error:
             reason = shorten(str(error), 200)
             raise Refused(f"--scheduler {scheduler}: no scheduler can be reached there ({reason}).") from None
@@ -213,7 +213,7 @@ class ClusterReader:
     """
 
     def __init__(self, client: _Client, settings: ScaleSettings, tell: Tell) -> None:
-        self._client = client
+        self._client, self._settings = client, settings
         self._kept = None if settings.resume is None else CacheFolder(settings.resume, _ALL_BYTES)
         self._tell = tell
         self._requests: tuple[FileRequest, ...] = ()
@@ -245,7 +245,10 @@ class ClusterReader:
             else:
                 n_units = len(self._units_of_file(number))
                 yield request, _combine(request, survey, islice(results, n_units))
-        next(results, None)  # tells the end of the progress
+
+    def once(self, request: FileRequest) -> Iterator[tuple[FileRequest, Reading | Refused]]:
+        """One more file, or one of these in another way; as `read_all`."""
+        return ClusterReader(self._client, self._settings, lambda _line: None).read_all([request])
 
     def _survey_all(self) -> Iterator[Survey | str]:
         digest = program_digest()
@@ -288,7 +291,6 @@ class ClusterReader:
 
         names = [self._requests[unit.file].name for unit in units]
         yield from _in_order(self._client, units, names, submit, keep)
-        progress.finish()
 
 
 def _combine(
@@ -339,13 +341,9 @@ class _Progress:
             self._n_kept += 1
         else:
             self._bytes_read += unit.n_bytes
-        if time.monotonic() - self._told >= REPORT_SECONDS:
+        if time.monotonic() - self._told >= REPORT_SECONDS or self._n_done == self._n_units:
             self._told = time.monotonic()
             self._tell(self._line())
-
-    def finish(self) -> None:
-        """Tells what was done."""
-        self._tell(self._line())
 
     def _line(self) -> str:
         seconds = max(time.monotonic() - self._start, 1e-3)

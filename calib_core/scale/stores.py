@@ -128,7 +128,7 @@ def list_address(address: str) -> tuple[str, ...]:
         raise Refused(
             f"--remote: expected an address such as s3://bucket/folder, found {shorten(address)!r}."
         )
-    shown = _shown(address)
+    shown = shown_address(address)
     if urlsplit(address).scheme.lower() in _HTTP_SCHEMES:
         if "*" in address or address.endswith("/"):
             raise Refused(f"{shown}: a web server does not list its files: name each file by itself.")
@@ -434,7 +434,7 @@ def _store_errors(name: str) -> Generator[None]:
         raise Refused(f"{name} cannot be opened ({os_error_text(error)}).") from None
 
 
-def _shown(address: str) -> str:
+def shown_address(address: str) -> str:
     """An address for a message: without credentials and query."""
     path = path_of_address(address)
     return f"{path.parts[0]}//{'/'.join(path.parts[1:])}"
