@@ -313,7 +313,7 @@ class _HttpFile(io.RawIOBase):
         self._opener = _web_opener()
         self._response: Any = None
         self._position = 0
-        self._response = self._request(0)
+        self._response = self._request("0-0")  # one byte, with the size and the version of all
         headers: Message = self._response.headers
         ranged = re.fullmatch(r"bytes 0-\d+/(\d+)", headers.get("Content-Range", ""))
         length = headers.get("Content-Length", "")
@@ -325,11 +325,13 @@ class _HttpFile(io.RawIOBase):
             self.close()
             raise Refused(f"{name} cannot be read: its server does not say how long it is.")
         self._can_seek = self._response.status == 206
+        if self._can_seek:
+            self._drop_response()
         self.version = headers.get("ETag") or headers.get("Last-Modified") or ""
 
-    def _request(self, start: int) -> Any:  # noqa: ANN401  a response of the standard library
+    def _request(self, byte_range: str) -> Any:  # noqa: ANN401  a response of the standard library
         headers = {
-            "Range": f"bytes={start}-",
+            "Range": f"bytes={byte_range}",
             "User-Agent": f"calib/{VERSION}",
             "Accept-Encoding": "identity",
         }
@@ -372,7 +374,7 @@ class _HttpFile(io.RawIOBase):
         if self._position >= self.size:
             return 0
         if self._response is None:
-            self._response = self._request(self._position)
+            self._response = self._request(f"{self._position}-")
             if self._response.status != 206:
                 raise OSError(f"the server of {self._name} no longer sends parts of it")
         try:

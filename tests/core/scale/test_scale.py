@@ -80,7 +80,7 @@ def surveyed(path: Path) -> tuple[FileRequest, units.Survey]:
     return request, survey
 
 
-# --- The order of addition ------------------------------------------------------------------------------------
+# --- The order of addition --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def test_units_done_in_any_order_are_the_plain_reading_to_the_last_bit(
     assert one.sums.all_labels.confidence == pytest.approx(parts.sums.all_labels.confidence, rel=1e-12)
 
 
-# --- Worker processes -----------------------------------------------------------------------------------------
+# --- Worker processes -------------------------------------------------------------------------------------
 
 
 def read_with(
@@ -205,7 +205,7 @@ def test_workers_give_the_bits_of_one_process_and_nothing_is_done_twice(
     for name, outcome in zip(names[:4], outcomes, strict=False):
         assert bytes_of(outcome) == bytes_of(readers.read(folder / name, name=name)), name
     assert str(outcomes[4]) == "none.csv cannot be opened (No such file or directory)."
-    assert re.match(r"6 of 6 blocks done: 0\.7 of 0\.7 MB", lines[-1])
+    assert re.match(r"6 of 6 blocks done: 0\.8 of 0\.8 MB", lines[-1])
 
     kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
     assert len(kept) == 6
@@ -256,7 +256,7 @@ def test_a_block_without_a_good_row_is_no_obstacle(tmp_path: Path, monkeypatch: 
     assert (reading.n_rows, reading.n_bad_rows) == (12, 4)
 
 
-# --- Elsewhere ------------------------------------------------------------------------------------------------
+# --- Elsewhere --------------------------------------------------------------------------------------------
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -278,16 +278,17 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_error(404)
             return
         data = path.read_bytes()
-        asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         start = int(asked[1]) if asked and not plain else 0
+        end = int(asked[2]) + 1 if asked and asked[2] and not plain else len(data)
         self.send_response(206 if asked and not plain else 200)
         if asked and not plain:
-            self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
-        self.send_header("Content-Length", str(len(data) - start))
+            self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(data)}")
+        self.send_header("Content-Length", str(end - start))
         self.send_header("ETag", f'"{zlib.crc32(data)}"')
         self.end_headers()
         try:
-            self.wfile.write(data[start:])
+            self.wfile.write(data[start:end])
         except (BrokenPipeError, ConnectionResetError):  # the rest is not wanted
             self.close_connection = True
 
@@ -322,16 +323,18 @@ def test_the_command_line_reads_over_http_and_resumes(
     here, there = tmp_path / "here.parquet", tmp_path / "there.parquet"
     assert call("reduce", folder / "whole.npz", "-o", here, "--skip-bad-rows").code == 0
     options = ("-o", there, "--skip-bad-rows", *scheduler, "--resume", tmp_path / "kept", "--json")
+    web.asked.clear()
     answer = call("reduce", "--remote", address, *options)
     assert answer.code == 0, answer.err
     assert answer.element["rows"] == ROWS - 3
     assert "3 of 3 blocks done: " in answer.err
     assert there.read_bytes() == here.read_bytes()
     assert "secret" not in answer.err + answer.out
+    n_asked = len(web.asked)
     web.asked.clear()
     again = call("reduce", "--remote", address, *options)
     assert "3 of 3 blocks done, 3 of them kept from before" in again.err
-    assert len(web.asked) < 20
+    assert len(web.asked) < n_asked
     assert there.read_bytes() == here.read_bytes()
 
     scored = call("score", "--remote", f"{web.address}/plain/quiz.csv", folder / "quiz.csv",
@@ -356,7 +359,7 @@ def test_the_command_line_reads_over_http_and_resumes(
 def test_what_cannot_be_read_over_http_is_refused_with_the_reason(web: Web) -> None:
     with pytest.raises(Refused, match=r"^a cannot be read: its server answers 404\.$"):
         version_of(f"{web.address}/none", "a")
-    with pytest.raises(Refused, match="^a cannot be read: unknown url type"):
+    with pytest.raises(Refused, match=r"^a cannot be read: its server answers 302"):
         version_of(f"{web.address}/to/file", "a")
     with pytest.raises(OSError, match="refused"):
         version_of("http://127.0.0.1:9/a", "a")
