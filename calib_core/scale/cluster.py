@@ -95,7 +95,7 @@ def connect(scheduler: str | None, n_workers: int) -> Generator[_Client]:
             n_workers=n_workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
         )
     try:

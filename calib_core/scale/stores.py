@@ -433,7 +433,8 @@ def _store_errors(name: str) -> Generator[None]:
     try:
         yield
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
-        raise Refused(f"{name} cannot be opened ({os_error_text(error)}).") from None
+        reason = error.strerror or ("no access" if isinstance(error, PermissionError) else "no such file")
+        raise Refused(f"{name} cannot be opened ({reason}).") from None
 
 
 def shown_address(address: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.errors import Refused
 from calib_core.tokens.float_bits import as_bits, to_float64
 from calib_core.tokens.grid import GridSums
 
@@ -19,6 +20,9 @@ N_CLASS_DRAWS: Final = 19
 
 MAX_EXAMPLES: Final = 64
 """Number of positions kept as examples."""
+
+MAX_POSITIONS: Final = 2**31 - 1
+"""Limit for the positions of a run, as null draws are counted in 32 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +179,16 @@ class TokenSums:
         ------
         ValueError
             If K differs.
+        Refused
+            If both together have more than `MAX_POSITIONS`.
         """
         if self.n_classes != other.n_classes:
             raise ValueError(f"parts of one run have one K, not {self.n_classes} and {other.n_classes}")
+        if self.n_rows + other.n_rows > MAX_POSITIONS:
+            raise Refused(
+                f"A run has at most {MAX_POSITIONS:,} positions, and the parts of this one have "
+                f"{self.n_rows + other.n_rows:,}. Reduce it in several parts, each under a name of its own."
+            )
         both_by_class = self.by_class is not None and other.by_class is not None
         return TokenSums(
             n_rows=self.n_rows + other.n_rows,

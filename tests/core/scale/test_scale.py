@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cluster() -> Iterator[Any]:
     """Two worker processes."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
     ) as cluster:
         yield cluster
 
@@ -171,7 +171,8 @@ def test_units_done_in_any_order_are_the_plain_reading_to_the_last_bit(
 def read_with(
     cluster: Any, requests: list[FileRequest], resume: Path | None = None, tell: Any = None
 ) -> list[Any]:
-    with distributed.Client(cluster) as client:
+    with distributed.Client(cluster) as opened:
+        client: Any = opened
         reader = ClusterReader(
             client, ScaleSettings(None, 2, resume), tell if tell is not None else lambda _line: None
         )
