@@ -140,9 +140,9 @@ def lines(rates: list[Rate], kept: float, merge: float, load: tuple[float, float
     slowest = min(rate.per_core for rate in rates)
     yield (
         "Where other programs want the processors, too (see the load), the clock says little. At the lower "
-        f"rate of processor time ({slowest / 1e6:,.0f} MB a second), for workers that have a core each, and at "
-        f"an assumed {CORE_HOUR} a core-hour. The hours of 100 and 1,000 workers suppose that nothing but the "
-        "processor limits them, or are those of adding up, if they are more.\n"
+        f"rate of processor time ({slowest / 1e6:,.0f} MB a second), for workers that have a core each, and "
+        f"at an assumed {CORE_HOUR} a core-hour. The hours of 100 and 1,000 workers suppose that nothing but "
+        "the processor limits them, or are those of adding up, if they are more.\n"
     )
     yield "| size | worker-hours | price | hours with 100 workers | with 1,000 | hours of adding up | kept |"
     yield "| --- | --: | --: | --: | --: | --: | --: |"
