@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, replace
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from typing import Any, Final
 import typer
 
 from calib_core import readers
+from calib_core.cli.many_files import ManyFiles, many_files, scale_settings
 from calib_core.cli.options import (
     ColumnMappingOption,
     FilesArgument,
@@ -30,6 +31,7 @@ from calib_core.cli.terminal import progress_bar
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 
+_NO_PARAMETERS: Final[Mapping[str, Parameter]] = MappingProxyType({})
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -51,6 +53,8 @@ class InputFiles:
         A table of right answers, for files that hold none.
     together : bool
         Whether plain tables with the same columns are parts of one run.
+    many : ManyFiles or None
+        Reads the files with several processes; None reads them one after another.
     """
 
     paths: tuple[Path, ...]
@@ -59,6 +63,7 @@ class InputFiles:
     skip_bad_rows: bool = False
     gold: Path | None = None
     together: bool = False
+    many: ManyFiles | None = None
 
     @classmethod
     def from_options(  # noqa: PLR0913  one parameter an option
@@ -113,12 +118,15 @@ class InputFiles:
         Refused
             If the file cannot be read.
         """
+        options = self.options.adding(columns, wide, rows)
+        if self.many is not None:
+            return self.many.read(path, name, self.format, options, self.gold)
         with progress_bar(name) as progress:
             return readers.read(
                 path,
                 name=name,
                 format=self.format,
-                options=self.options.adding(columns, wide, rows),
+                options=options,
                 gold=self.gold,
                 progress=progress,
             )
@@ -197,24 +205,37 @@ def _parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]
     return names
 
 
-def takes_files(verb: Callable[..., int]) -> Callable[..., int]:
+def takes_files(verb: Callable[..., int], *, at_scale: bool = False) -> Callable[..., int]:
     """Gives a verb the argument and the options that say which files it reads, and how.
 
     The verb's first parameter is what they come to. On the command line its own options come before them, and
-    replace those of the same parameter name.
+    replace those of the same parameter name. With `at_scale` it can also read many files at once.
     """
     _, *own = signature(verb, eval_str=True).parameters.values()
     own_names = {parameter.name for parameter in own}
     parameters = signature(InputFiles.from_options, eval_str=True).parameters
     reading = {name: parameter for name, parameter in parameters.items() if name not in own_names}
+    scale = dict(signature(scale_settings, eval_str=True).parameters) if at_scale else _NO_PARAMETERS
+    files, *how_read = reading.values()
 
     @wraps(verb)
     def run(**options: Any) -> int:  # noqa: ANN401  options of any type
+        remote: list[str] = options.get("remote") or []
+        settings = scale_settings(**{name: options.pop(name) for name in scale})
         wishes = {name: options.pop(name) for name in reading}
-        return verb(InputFiles.from_options(**wishes), **options)
+        wishes[files.name] = wishes[files.name] or []
+        if not wishes[files.name] and not remote:
+            raise typer.BadParameter("name at least one file or folder", param_hint="FILE")
+        with many_files(settings, remote) as many:
+            return verb(replace(InputFiles.from_options(**wishes), many=many), **options)
 
-    files, *how_read = reading.values()
-    combined = [files.replace(kind=Parameter.KEYWORD_ONLY), *own, *how_read]
+    default = None if at_scale else files.default
+    first = files.replace(kind=Parameter.KEYWORD_ONLY, default=default)
+    combined = [first, *own, *how_read, *scale.values()]
     run.__dict__["__signature__"] = Signature(combined)
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in combined}
     return run
+
+
+takes_many_files = partial(takes_files, at_scale=True)
+"""`takes_files`, for the verbs that read many files at once."""

@@ -161,14 +161,23 @@ class Runner:
     def input_files(self, input_files: InputFiles) -> Iterator[tuple[Path, str]]:
         """Yields every file and its display name; refuses a folder without prediction files."""
         parts: dict[Path, int] = {}
+        many = input_files.many
         for path in input_files.paths:
             try:
-                parts |= files_of_path(path)
+                for found in (path,) if many is None else many.list_paths(path):
+                    parts |= files_of_path(found)
             except CalibError as reason:
                 self.refuse(str(reason))
             for reason in skipped_reasons(path):
                 self.message(reason)
+        for address in () if many is None else many.remote:
+            try:
+                parts |= many.list_remote(address) if many is not None else {}
+            except CalibError as reason:
+                self.refuse(str(reason))
         names = display_names(parts)
+        if many is not None:
+            many.start(names, input_files.format, input_files.options, input_files.gold)
         self._file_names = sorted(names.values(), key=len, reverse=True)
         yield from names.items()
 

@@ -74,7 +74,7 @@ def load_or_read(
         return kept
     result = read()
     if before is not None and before == _key(cache_folder, path, name, gold, root, parameters):
-        cache_folder.save(before, _pack(result))
+        cache_folder.save(before, pack_bytes(result))
     return result
 
 
@@ -94,7 +94,7 @@ def _key(
         contents = [(file, _content_digest(cache_folder, found, inside)) for file, found, inside in together]
     except (Refused, OSError):
         return None
-    parts = [_program_digest(), name, contents, dict(parameters)]
+    parts = [program_digest(), name, contents, dict(parameters)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("ascii")).hexdigest()
 
 
@@ -120,7 +120,7 @@ def _content_digest(cache_folder: CacheFolder, path: Path, root: Path | None) ->
 
 
 @cache
-def _program_digest() -> str:
+def program_digest() -> str:
     """Return the digest of the code that reads: another version of it may read a file otherwise."""
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256(pl.__version__.encode())
@@ -130,7 +130,7 @@ def _program_digest() -> str:
     return digest.hexdigest()
 
 
-def _pack(value: object) -> Iterator[bytes | bytearray | memoryview]:
+def pack_bytes(value: object) -> Iterator[bytes | bytearray | memoryview]:
     """Return a dataclass as bytes, each part after its length: the tree, then the blobs."""
     tree, blobs = pack(value)
     for part in (json.dumps(tree).encode("ascii"), *blobs):
@@ -140,8 +140,11 @@ def _pack(value: object) -> Iterator[bytes | bytearray | memoryview]:
 
 def _load(cache_folder: CacheFolder, kind: type[DataclassT], key: str) -> DataclassT | None:
     data = cache_folder.load(key)
-    if data is None:
-        return None
+    return None if data is None else unpack_bytes(kind, data)
+
+
+def unpack_bytes(kind: type[DataclassT], data: memoryview) -> DataclassT | None:
+    """Return the dataclass of which `pack_bytes` made these bytes; None where they make none."""
     parts = _parts(data)
     try:
         return unpack(kind, json.loads(bytes(next(parts))), parts.__next__)

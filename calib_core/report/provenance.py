@@ -59,6 +59,8 @@ class ReportCommand:
         A sentence on the folder in which to run the command.
     together : bool
         Whether plain tables with the same columns are read as one run.
+    remote : tuple[str, ...]
+        Addresses of files elsewhere, without credentials and queries.
     """
 
     files: tuple[str, ...]
@@ -72,6 +74,7 @@ class ReportCommand:
     gold: str | None = None
     where_to_run: str = RUN_IN_SAME_FOLDER
     together: bool = False
+    remote: tuple[str, ...] = ()
 
     @property
     def command_line(self) -> str:
@@ -123,6 +126,7 @@ class ReportCommand:
             yield from ("--on", self.options.gold_on)
         if self.together:
             yield "--together"
+        yield from _repeated_option("--remote", self.remote)
 
 
 def _repeated_option(option: str, values: Sequence[str]) -> Iterator[str]:

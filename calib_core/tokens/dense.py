@@ -52,6 +52,9 @@ class DenseReducer:
         Seed of the null draws, which also depend on the stored values.
     by_class, draws : bool, default=True
         Whether to keep sums by class, and null draws.
+    first_row : int, default=0
+        Number of rows of the run before the first one added here: what makes the draws of a part, and the row
+        numbers in its problems, those of the whole.
 
     Attributes
     ----------
@@ -71,6 +74,7 @@ class DenseReducer:
         seed: int = 0,
         by_class: bool = True,
         draws: bool = True,
+        first_row: int = 0,
     ) -> None:
         if classes < 1:
             raise ValueError(f"K is a whole number from 1, not {classes}")
@@ -79,7 +83,7 @@ class DenseReducer:
         self.n_padding = 0
         self._classes = classes
         self._scale: ProbabilityScale = scale
-        self._n_read = 0
+        self._n_read = first_row
         self._problem_log = PositionProblemLog()
         self._pooled = PooledSums(classes)
         self._keep_classes = by_class

@@ -7,7 +7,7 @@ than 1e-3 makes the row bad. A good row is used as stored, without normalisation
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -51,6 +51,11 @@ class PositionProblem:
     fix: str
     count: int
     first_rows: tuple[tuple[int, str], ...]
+
+    def merge(self, other: PositionProblem) -> PositionProblem:
+        """The rows of this kind of both parts; those of `other` come later."""
+        first_rows = (*self.first_rows, *other.first_rows)[:MAX_CELLS_SHOWN]
+        return replace(self, count=self.count + other.count, first_rows=first_rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.errors import Refused
 from calib_core.tokens.float_bits import as_bits, to_float64
 from calib_core.tokens.grid import GridSums
 
@@ -19,6 +20,9 @@ N_CLASS_DRAWS: Final = 19
 
 MAX_EXAMPLES: Final = 64
 """Number of positions kept as examples."""
+
+MAX_POSITIONS: Final = 2**31 - 1
+"""Limit for the positions of a run, as null draws are counted in 32 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +179,16 @@ class TokenSums:
         ------
         ValueError
             If K differs.
+        Refused
+            If both together have more than `MAX_POSITIONS`.
         """
         if self.n_classes != other.n_classes:
             raise ValueError(f"parts of one run have one K, not {self.n_classes} and {other.n_classes}")
+        if self.n_rows + other.n_rows > MAX_POSITIONS:
+            raise Refused(
+                f"A run has at most {MAX_POSITIONS:,} positions, and the parts of this one have "
+                f"{self.n_rows + other.n_rows:,}. Reduce it in several parts, each under a name of its own."
+            )
         both_by_class = self.by_class is not None and other.by_class is not None
         return TokenSums(
             n_rows=self.n_rows + other.n_rows,
@@ -196,16 +207,57 @@ class TokenSums:
         )
 
 
-class _Mergeable(Protocol):
-    def merge(self, other: Self) -> Self: ...
+class Mergeable(Protocol):
+    """Something additive, such as sums."""
+
+    def merge(self, other: Self) -> Self:
+        """What both parts together amount to."""
+        ...
 
 
-_MergeableT = TypeVar("_MergeableT", bound=_Mergeable)
+_MergeableT = TypeVar("_MergeableT", bound=Mergeable)
 
 
 def _merge_optional(left: _MergeableT | None, right: _MergeableT | None) -> _MergeableT | None:
     """The merged sums; None where either is None."""
     return None if left is None or right is None else left.merge(right)
+
+
+class MergeTree(Generic[_MergeableT]):
+    """Merges parts in a tree whose shape depends only on their number.
+
+    Floating-point addition is not associative, so the order decides the last bits of a sum. Here the parts
+    number 2ᵏ·j to 2ᵏ·(j + 1) − 1 are always merged with one another first, whoever merges them: a tree of
+    such parts, merged elsewhere, may be added in their place. Merging n parts takes memory for log₂ n.
+    """
+
+    def __init__(self) -> None:
+        self._n_parts = 0
+        self._subtrees: list[tuple[int, _MergeableT]] = []
+
+    def add(self, part: _MergeableT, n_parts: int = 1) -> None:
+        """Adds the next part, or the total of the next `n_parts` parts.
+
+        Raises
+        ------
+        ValueError
+            If the number of parts before is no multiple of the power of two from `n_parts` on.
+        """
+        size = 1 << max(0, n_parts - 1).bit_length()
+        if n_parts < 1 or self._n_parts % size:
+            raise ValueError(f"{n_parts} parts after {self._n_parts} are no subtree")
+        self._n_parts += n_parts
+        while self._subtrees and self._subtrees[-1][0] == n_parts:
+            _, before = self._subtrees.pop()
+            part, n_parts = before.merge(part), 2 * n_parts
+        self._subtrees.append((n_parts, part))
+
+    def total(self) -> _MergeableT | None:
+        """All parts merged; None without any."""
+        total: _MergeableT | None = None
+        for _, subtree in reversed(self._subtrees):
+            total = subtree if total is None else subtree.merge(total)
+        return total
 
 
 # --- Example positions --------------------------------------------------------

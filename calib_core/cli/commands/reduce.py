@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import InputFiles, takes_many_files
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     JsonOption,
@@ -30,7 +30,7 @@ OutputOption: TypeAlias = Annotated[
 ]
 
 
-@takes_files
+@takes_many_files
 def reduce(
     input_files: InputFiles,
     *,

@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import InputFiles, takes_many_files
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     BinningOption,
@@ -47,6 +47,7 @@ from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 from calib_core.report.sections.reliability import MAX_QUESTIONS
 from calib_core.results.files import FileReport, RunReport, check_file, usable_runs
 from calib_core.results.score import effective_scheme
+from calib_core.scale.stores import shown_address
 from calib_core.wording import plural
 
 OUTPUT_SUFFIXES = (".html", ".htm")
@@ -98,7 +99,7 @@ RunOption: TypeAlias = Annotated[
 ]
 
 
-@takes_files
+@takes_many_files
 def report(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
@@ -195,11 +196,9 @@ def _read_files(
         except CalibError as reason:
             refusal = str(reason)
             runner.refuse(refusal)
-        files.append(
-            ReportFile(
-                name, file_report, refusal, file_checksums(files_read_with(path, name, input_files.gold))
-            )
-        )
+        is_here = input_files.many is None or not input_files.many.is_remote(path)
+        files_read = files_read_with(path, name, input_files.gold) if is_here else []
+        files.append(ReportFile(name, file_report, refusal, file_checksums(files_read)))
     return files, runs
 
 
@@ -234,6 +233,7 @@ def _reproduction(
         input_files.options,
         None if input_files.gold is None else str(input_files.gold),
         together=input_files.together,
+        remote=() if input_files.many is None else tuple(map(shown_address, input_files.many.remote)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import InputFiles, takes_files, takes_many_files
 from calib_core.cli.json_output import JsonElement, bins_element, score_element, verdict_element
 from calib_core.cli.options import (
     BinningOption,
@@ -36,7 +36,7 @@ VERDICT: Final = "verdict"
 """What --metric calls the verdict, which is no metric."""
 
 
-@takes_files
+@takes_many_files
 def score(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import InputFiles, takes_many_files
 from calib_core.cli.json_output import JsonElement, sweep_element
 from calib_core.cli.options import (
     BinningOption,
@@ -31,7 +31,7 @@ from calib_core.runs import Run
 DEFAULT_BINS: Final = ",".join(map(str, PAPER_BINS))
 
 
-@takes_files
+@takes_many_files
 def sweep(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, BinaryIO, Final
 
@@ -94,20 +94,52 @@ class StoredArray:
     def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
         """The values in blocks of `rows` consecutive rows (the last may have fewer), in native byte order.
 
+        After the last block of an archive's array, `finish` verifies its checksum.
+
         Raises
         ------
         Refused
-            If the bytes end early, or do not match the archive's checksum.
+            If the bytes end early.
         """
         for start in range(0, self.shape[0], rows):
             count = min(rows, self.shape[0] - start)
             yield self._read_values((count, *self.shape[1:]), f"at row {start + 1:,} of {self.shape[0]:,}")
-        self._finish()
+
+    @property
+    def position(self) -> int:
+        """Offset in the stream of the next value to be read."""
+        return self._stream.tell()
+
+    def part(self, start: int, stop: int, stream: BinaryIO | None = None) -> StoredArray:
+        """The rows from `start` to before `stop`, as an array of their own.
+
+        Parameters
+        ----------
+        start, stop : int
+            0 ≤ start ≤ stop ≤ number of rows.
+        stream : BinaryIO or None
+            A stream at the first byte of row `start`; None for that of the array itself, whose rows before
+            `start` have been read.
+        """
+        return replace(
+            self, shape=(stop - start, *self.shape[1:]), _stream=self._stream if stream is None else stream
+        )
+
+    def finish(self) -> None:
+        """Reads past the end, since an archive's checksum is only verified there.
+
+        Raises
+        ------
+        Refused
+            If the bytes do not match the archive's checksum.
+        """
+        with translate_unpack_errors(self.file, self.name):
+            self._stream.read(1)
 
     def read_all(self) -> NDArray[Any]:
         """All values at once, for an array that is known to be small. Raises as `blocks` does."""
         values = self._read_values(self.shape, f"within its {prod(self.shape):,} values")
-        self._finish()
+        self.finish()
         return values.reshape(self.shape[::-1]).T if self.is_fortran else values
 
     def _read_values(self, shape: tuple[int, ...], where: str) -> NDArray[Any]:
@@ -118,11 +150,6 @@ class StoredArray:
             raise Refused(f"{self.file}: {self.name!r} ends {where}. Write or copy the file again.")
         values = np.frombuffer(data, self.dtype).reshape(shape)
         return values if self.dtype.isnative else values.astype(self.dtype.newbyteorder("="))
-
-    def _finish(self) -> None:
-        """Reads past the end, since an archive's checksum is only verified there."""
-        with translate_unpack_errors(self.file, self.name):
-            self._stream.read(1)
 
 
 def _read_header(stream: BinaryIO, file: str, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

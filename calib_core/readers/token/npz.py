@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from calib_core.errors import BadCell, Problem, Refused, shorten
 from calib_core.readers.archives import npy_members, open_archive, open_member
-from calib_core.readers.companions import ARRAY_SCALES, array_files_of, main_file_of
+from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, array_files_of, main_file_of
 from calib_core.readers.file_access import open_regular_file, read_bytes
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
 from calib_core.readers.table.canonical import run_info_from_metadata
@@ -37,6 +37,7 @@ from calib_core.runs import RowCounts, TokenRun
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.row_checks import PositionProblem
 from calib_core.tokens.scales import ProbabilityScale
+from calib_core.tokens.sums import MergeTree, TokenSums
 
 # --- Roles of arrays ----------------------------------------------------------
 #
@@ -366,28 +367,32 @@ def read_dense_positions(
     Refused
         If the arrays end early or no position is good.
     """
-    reducer, alignment = _reduce_blocks(positions, progress)
+    return reading_of_rows(positions, _reduce_all(positions, progress), progress, notes)
+
+
+def reading_of_rows(
+    positions: DensePositions, reduced: ReducedRows, progress: ReadProgress, notes: Sequence[str] = ()
+) -> Reading:
+    """The reading of a file of which every row has been reduced; otherwise as `read_dense_positions`."""
     file, n_rows = positions.origin.file, positions.n_positions
-    problems = _problems(positions, reducer.problems)
-    if reducer.n_bad_rows + reducer.n_padding == n_rows:
+    problems = _problems(positions, reduced.problems)
+    if reduced.n_bad_rows + reduced.n_padding == n_rows:
         raise _nothing_usable(file, f"all {n_rows:,} positions are bad", problems)
     progress(1.0, f"{n_rows:,} positions read")
     row_counts = RowCounts(
-        n_rows=n_rows - reducer.n_padding,
-        n_left_out=reducer.n_bad_rows,
-        clipped=MappingProxyType({positions.values.name: reducer.n_clipped} if reducer.n_clipped else {}),
-        n_inexact_sums=reducer.n_inexact_sums,
-        notes=(*notes, *_position_notes(reducer.n_padding, alignment.shift_note)),
+        n_rows=n_rows - reduced.n_padding,
+        n_left_out=reduced.n_bad_rows,
+        clipped=MappingProxyType({positions.values.name: reduced.n_clipped} if reduced.n_clipped else {}),
+        n_inexact_sums=reduced.n_inexact_sums,
+        notes=(*notes, *_position_notes(reduced.n_padding, reduced.shift_note)),
     )
     info = positions.origin.info
-    run = TokenRun(
-        file, positions.origin.format, info.label(positions.label), info, reducer.result(), row_counts
-    )
+    run = TokenRun(file, positions.origin.format, info.label(positions.label), info, reduced.sums, row_counts)
     return Reading(
         file=file,
         format=positions.origin.format,
         n_rows=n_rows,
-        n_bad_rows=reducer.n_bad_rows,
+        n_bad_rows=reduced.n_bad_rows,
         problems=problems,
         good_runs=(run,),
         columns=positions.columns,
@@ -397,28 +402,138 @@ def read_dense_positions(
     )
 
 
-def _reduce_blocks(positions: DensePositions, progress: ReadProgress) -> tuple[DenseReducer, DenseAlignment]:
-    """All blocks, reduced to sums; memory holds one block at a time."""
-    block_rows = max(1, BLOCK_BYTES // positions.values.row_bytes)
-    alignment, reducer, n_read = DenseAlignment(positions.scale), None, 0
-    blocks = zip(positions.values.blocks(block_rows), positions.target.blocks(block_rows), strict=True)
-    for values, stored in blocks:
-        target = _as_int64(stored)
-        if reducer is None:
-            reducer = DenseReducer(positions.n_classes, scale=positions.scale)
-        alignment.add(values, target)
-        reducer.add(values, target)
-        n_read += len(target)
+# --- Blocks of rows: reduced one by one, here or elsewhere, and added up ------
+
+REDUCED_ROWS: Final = 2**14
+REDUCED_BYTES: Final = 2**28
+"""Most rows and bytes of a block (at least one row). Its sums are merged with those of other blocks, so that
+the last bits of a result depend on these two numbers, and on no number of processes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReducedRows:
+    """What consecutive rows come to; additive.
+
+    Attributes
+    ----------
+    sums : TokenSums
+        The sums of the good rows.
+    n_padding : int
+        Number of rows that are not positions.
+    n_clipped, n_inexact_sums : int
+        As in `DenseReducer`.
+    problems : tuple[PositionProblem, ...]
+        Bad rows by kind, in the order in which the kinds were first met.
+    shift_note : str or None
+        A warning where the targets of the file's first rows seem to be one row off.
+    """
+
+    sums: TokenSums
+    n_padding: int
+    n_clipped: int
+    n_inexact_sums: int
+    problems: tuple[PositionProblem, ...]
+    shift_note: str | None
+
+    @property
+    def n_bad_rows(self) -> int:
+        """Number of bad rows."""
+        return sum(problem.count for problem in self.problems)
+
+    def merge(self, other: ReducedRows) -> ReducedRows:
+        """Both parts; the rows of `other` come later in the file."""
+        kinds = {problem.kind: problem for problem in self.problems}
+        for problem in other.problems:
+            kinds[problem.kind] = kinds[problem.kind].merge(problem) if problem.kind in kinds else problem
+        return ReducedRows(
+            sums=self.sums.merge(other.sums),
+            n_padding=self.n_padding + other.n_padding,
+            n_clipped=self.n_clipped + other.n_clipped,
+            n_inexact_sums=self.n_inexact_sums + other.n_inexact_sums,
+            problems=tuple(kinds.values()),
+            shift_note=self.shift_note or other.shift_note,
+        )
+
+
+def rows_per_block(values: StoredArray) -> int:
+    """Number of rows of each block but the last; it depends on nothing but the array."""
+    return max(1, min(REDUCED_ROWS, REDUCED_BYTES // values.row_bytes))
+
+
+def reduce_rows(
+    values: StoredArray,
+    target: StoredArray,
+    scale: ProbabilityScale,
+    first_row: int,
+    after_part: Callable[[int, DenseReducer], None] = lambda _n_rows, _reducer: None,
+) -> ReducedRows:
+    """One block, reduced to sums; memory holds a few MiB of it at a time.
+
+    Parameters
+    ----------
+    values, target : StoredArray
+        The rows of the block.
+    scale : ProbabilityScale
+        What the values are.
+    first_row : int
+        Number of rows of the file before the block.
+    after_part : Callable[[int, DenseReducer], None]
+        Called after every few MiB, with the number of rows of the block so far.
+
+    Raises
+    ------
+    Refused
+        If the arrays end early.
+    """
+    part_rows = max(1, BLOCK_BYTES // values.row_bytes)
+    reducer = DenseReducer(values.shape[1], scale=scale, first_row=first_row)
+    alignment, n_read = DenseAlignment(scale), 0
+    for part, stored in zip(values.blocks(part_rows), target.blocks(part_rows), strict=True):
+        part_target = _as_int64(stored)
+        if not first_row:  # the first rows of the file are those that are examined
+            alignment.add(part, part_target)
+        reducer.add(part, part_target)
+        n_read += len(part_target)
+        after_part(n_read, reducer)
+    return ReducedRows(
+        sums=reducer.result(),
+        n_padding=reducer.n_padding,
+        n_clipped=reducer.n_clipped,
+        n_inexact_sums=reducer.n_inexact_sums,
+        problems=reducer.problems,
+        shift_note=alignment.shift_note,
+    )
+
+
+def _reduce_all(positions: DensePositions, progress: ReadProgress) -> ReducedRows:
+    """All rows, reduced block by block."""
+    n_rows, tree = positions.n_positions, MergeTree[ReducedRows]()
+    n_bad, first_problems = 0, ()
+
+    def after_part(n_read: int, reducer: DenseReducer) -> None:
+        n_read += start
         if (
-            reducer.n_bad_rows == n_read < positions.n_positions
+            n_bad + reducer.n_bad_rows == n_read < n_rows
             and n_read * positions.values.row_bytes >= MAX_ALL_BAD_BYTES
         ):
             reason = f"the first {n_read:,} positions are all bad, and no more were read"
-            raise _nothing_usable(positions.origin.file, reason, _problems(positions, reducer.problems))
-        progress(n_read / positions.n_positions, f"{n_read:,} of {positions.n_positions:,} positions read")
-    if reducer is None:
+            problems = _problems(positions, first_problems or reducer.problems)
+            raise _nothing_usable(positions.origin.file, reason, problems)
+        progress(n_read / n_rows, f"{n_read:,} of {n_rows:,} positions read")
+
+    block_rows = rows_per_block(positions.values)
+    for start in range(0, n_rows, block_rows):
+        stop = min(start + block_rows, n_rows)
+        values, target = positions.values.part(start, stop), positions.target.part(start, stop)
+        reduced = reduce_rows(values, target, positions.scale, start, after_part)
+        n_bad, first_problems = n_bad + reduced.n_bad_rows, first_problems or reduced.problems
+        tree.add(reduced)
+    positions.values.finish()
+    positions.target.finish()
+    total = tree.total()
+    if total is None:
         raise Refused(f"{positions.origin.file} holds no positions: its arrays are empty.")
-    return reducer, alignment
+    return total
 
 
 def _as_int64(stored: NDArray[Any]) -> NDArray[np.int64]:
@@ -512,7 +627,7 @@ ArrayMetadata = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ArrayArchive:
+class ArrayArchive:
     """An open archive; members: name → member of each array."""
 
     file: str
@@ -554,59 +669,111 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
         raise Refused(f"{head.file} was to be read as {NPZ.title} and holds no NumPy arrays.")
     if head.kind != "zip":
         return _read_array_files(head, head.path, options.columns, progress)
-    with _open_array_archive(head.path, head.file) as archive:
+    with open_regular_file(head.path, head.file) as stream, open_array_archive(stream, head.file) as archive:
         return _read_archive(head, archive, options.columns, progress)
 
 
 @contextmanager
-def _open_array_archive(path: Path, file: str) -> Generator[_ArrayArchive]:
-    with open_regular_file(path, file) as stream, open_archive(stream, file) as archive, ExitStack() as stack:
-        yield _ArrayArchive(file, archive, npy_members(archive, file), stack)
+def open_array_archive(stream: BinaryIO, file: str) -> Generator[ArrayArchive]:
+    """Opens the archive in a seekable stream; raises Refused where there is none that can be read."""
+    with open_archive(stream, file) as archive, ExitStack() as stack:
+        yield ArrayArchive(file, archive, npy_members(archive, file), stack)
 
 
 def _read_archive(
-    head: Head, archive: _ArrayArchive, mapping: Mapping[str, str], progress: ReadProgress
+    head: Head, archive: ArrayArchive, mapping: Mapping[str, str], progress: ReadProgress
 ) -> Reading:
-    names, metadata = tuple(archive.members), archive.metadata
-    arrays = find_token_arrays(head.file, names, mapping, metadata, archive.open_array)
-    origin = Origin(head.file, NPZ.id, run_info_from_metadata(metadata, head.file))
-    if arrays is None:
-        columns = [name for name in names if name != METADATA_ARRAY]
-        return read_answers(head, columns, mapping, archive.open_array, origin, progress)
-    positions = DensePositions(
-        archive.open_array(arrays.values),
-        archive.open_array(arrays.target),
-        arrays.scale,
-        origin,
-        label=file_stem(head.file),
-        columns=names,
-        unused_columns=tuple(
-            name for name in names if name not in (arrays.values, arrays.target, METADATA_ARRAY)
-        ),
-    )
-    return read_dense_positions(positions, progress, _vocabulary_notes(metadata, positions.n_classes))
+    if (found := archive_positions(archive, mapping)) is not None:
+        return read_dense_positions(*found.in_order(progress))
+    columns = [name for name in archive.members if name != METADATA_ARRAY]
+    origin = Origin(head.file, NPZ.id, run_info_from_metadata(archive.metadata, head.file))
+    return read_answers(head, columns, mapping, archive.open_array, origin, progress)
 
 
 def _read_array_files(head: Head, path: Path, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
     pair = array_files_of(path, head.file)
     if mapping:
         raise Refused(f"{head.file} is one array, and its name says which: nothing in it can be mapped.")
-    metadata: ArrayMetadata = {}
-    if pair.metadata is not None:
-        metadata = _parse_metadata(read_bytes(pair.metadata, pair.metadata.name), pair.metadata.name)
+    metadata = None if pair.metadata is None else read_bytes(pair.metadata, pair.metadata.name)
     with (
         open_regular_file(pair.values, head.file) as stream,
         open_regular_file(pair.target, pair.target.name) as targets,
     ):
-        positions = DensePositions(
-            StoredArray.from_stream(stream, _stream_size(stream), head.file, pair.scale),
-            StoredArray.from_stream(targets, _stream_size(targets), pair.target.name, TARGET_ARRAY),
-            pair.scale,
-            Origin(head.file, NPZ.id, run_info_from_metadata(metadata, head.file)),
-            label=file_stem(file_stem(head.file)),
-            columns=(pair.scale, TARGET_ARRAY),
-        )
-        return read_dense_positions(positions, progress, _vocabulary_notes(metadata, positions.n_classes))
+        found = pair_positions(stream, targets, metadata, pair, head.file)
+        return read_dense_positions(*found.in_order(progress))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundPositions:
+    """The positions that a file turned out to hold, and notes on them."""
+
+    positions: DensePositions
+    notes: tuple[str, ...]
+
+    def in_order(self, progress: ReadProgress) -> tuple[DensePositions, ReadProgress, tuple[str, ...]]:
+        """The arguments of `read_dense_positions`."""
+        return self.positions, progress, self.notes
+
+
+def archive_positions(archive: ArrayArchive, mapping: Mapping[str, str]) -> FoundPositions | None:
+    """The positions in an archive, of which only headers have been read; None where it holds answers.
+
+    Raises
+    ------
+    Refused
+        As `find_token_arrays`, or if the arrays are not those of positions.
+    """
+    file, names, metadata = archive.file, tuple(archive.members), archive.metadata
+    arrays = find_token_arrays(file, names, mapping, metadata, archive.open_array)
+    if arrays is None:
+        return None
+    positions = DensePositions(
+        archive.open_array(arrays.values),
+        archive.open_array(arrays.target),
+        arrays.scale,
+        Origin(file, NPZ.id, run_info_from_metadata(metadata, file)),
+        label=file_stem(file),
+        columns=names,
+        unused_columns=tuple(
+            name for name in names if name not in (arrays.values, arrays.target, METADATA_ARRAY)
+        ),
+    )
+    return FoundPositions(positions, _vocabulary_notes(metadata, positions.n_classes))
+
+
+def pair_positions(
+    values: BinaryIO, target: BinaryIO, metadata: bytes | None, pair: ArrayFiles, file: str
+) -> FoundPositions:
+    """The positions in a pair of arrays, of which only headers have been read.
+
+    Parameters
+    ----------
+    values, target : BinaryIO
+        The open files; seekable.
+    metadata : bytes or None
+        JSON; None where there is no such file.
+    pair : ArrayFiles
+        The files.
+    file : str
+        What messages call the file of values.
+
+    Raises
+    ------
+    Refused
+        If the metadata is not JSON, or the arrays are not those of positions.
+    """
+    parsed: ArrayMetadata = {}
+    if metadata is not None and pair.metadata is not None:
+        parsed = _parse_metadata(metadata, pair.metadata.name)
+    positions = DensePositions(
+        StoredArray.from_stream(values, _stream_size(values), file, pair.scale),
+        StoredArray.from_stream(target, _stream_size(target), pair.target.name, TARGET_ARRAY),
+        pair.scale,
+        Origin(file, NPZ.id, run_info_from_metadata(parsed, file)),
+        label=file_stem(file_stem(file)),
+        columns=(pair.scale, TARGET_ARRAY),
+    )
+    return FoundPositions(positions, _vocabulary_notes(parsed, positions.n_classes))
 
 
 def _stream_size(stream: BinaryIO) -> int:

@@ -132,7 +132,7 @@ def test_another_version_of_the_program_reads_anew(
     start: Start, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start.read(path)
-    monkeypatch.setattr(reading_cache, "_program_digest", lambda: "another")
+    monkeypatch.setattr(reading_cache, "program_digest", lambda: "another")
     start.read(path)
     assert start.n_read == 2
 

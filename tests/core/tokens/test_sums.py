@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calib_core.errors import Refused
 from calib_core.tokens.grid import SERVED_BINS
 from calib_core.tokens.sums import MAX_EXAMPLES, TokenSums, UnstoredBounds
 from core.tokens.distributions import language
@@ -52,3 +53,12 @@ def test_unseen_values_are_added() -> None:
     assert both.unstored.mass_bounds[10].tolist() == [1.0] * 10
     assert one.merge(replace(other, unstored=unseen)).unstored is unseen
     assert replace(one, unstored=unseen).merge(other).unstored is unseen
+
+
+def test_more_positions_than_draws_can_count_are_refused() -> None:
+    part = replace(make_part(3, 1), n_rows=2**30)
+    assert part.merge(replace(part, n_rows=2**30 - 1)).n_rows == 2**31 - 1
+    with pytest.raises(
+        Refused, match="at most 2,147,483,647 positions, and the parts of this one have 2,147,483,648"
+    ):
+        part.merge(part)

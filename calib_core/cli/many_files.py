@@ -1,0 +1,181 @@
+"""The options with which a verb reads many files at once, also from object stores, and their reader."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from calib_core.cli.terminal import escape_unprintable
+from calib_core.errors import Refused
+from calib_core.readers.format import Reading, ReadOptions
+from calib_core.scale.cluster import ClusterReader, ScaleSettings, connect
+from calib_core.scale.stores import expand_pattern, list_address, path_of_address
+from calib_core.scale.units import FileRequest
+
+RemoteOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--remote",
+        metavar="ADDRESS",
+        show_default=False,
+        help="Also read the file, folder or pattern at this address (https://, s3://, gs://, hf://, …), with "
+        "the credentials of your environment. Repeatable.",
+    ),
+]
+WorkersOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        max=1024,
+        show_default=False,
+        help="Read with N processes of this machine. Default with --remote or --resume: one a processor.",
+    ),
+]
+SchedulerOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        show_default=False,
+        help="Read with the workers of this dask.distributed scheduler, such as tcp://host:8786.",
+    ),
+]
+ResumeOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="FOLDER",
+        show_default=False,
+        help="Keep the sums of each block in this folder, and don't make those again that it has.",
+    ),
+]
+
+
+def scale_settings(
+    *,
+    remote: RemoteOption = None,
+    workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
+    resume: ResumeOption = None,
+) -> ScaleSettings | None:
+    """What the options come to; None where none is given.
+
+    Raises
+    ------
+    typer.BadParameter
+        If both --workers and --scheduler are given, or --resume names a file.
+    """
+    if not remote and workers is None and scheduler is None and resume is None:
+        return None
+    if workers is not None and scheduler is not None:
+        raise typer.BadParameter("--scheduler has workers of its own", param_hint="--workers")
+    if resume is not None and resume.exists() and not resume.is_dir():
+        raise typer.BadParameter(f"{resume.name} is no folder", param_hint="--resume")
+    return ScaleSettings(scheduler, workers or os.cpu_count() or 1, resume)
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(escape_unprintable(line) + "\n")
+    sys.stderr.flush()
+
+
+class ManyFiles:
+    """Files that are read by workers, which run ahead of those who ask for the readings.
+
+    Parameters
+    ----------
+    settings : ScaleSettings
+        Which workers.
+    remote : Sequence[str]
+        Addresses, as typed.
+    """
+
+    def __init__(self, settings: ScaleSettings, remote: Sequence[str]) -> None:
+        self.remote = tuple(remote)
+        self._settings = settings
+        self._addresses: dict[Path, str] = {}
+        self._stack = ExitStack()
+        self._reader: ClusterReader | None = None
+        self._readings: Iterator[tuple[FileRequest, Reading | Refused]] = iter(())
+
+    def list_paths(self, path: Path) -> tuple[Path, ...]:
+        """The files and folders here that a path or a pattern stands for; raises Refused if there is none."""
+        return expand_pattern(path)
+
+    def list_remote(self, address: str) -> dict[Path, int]:
+        """The files at an address, as `files_of_path`; raises Refused if it has none or cannot be listed."""
+        found = {path_of_address(file): file for file in list_address(address)}
+        self._addresses |= found
+        return dict.fromkeys(found, 1)
+
+    def is_remote(self, path: Path) -> bool:
+        """Whether a path stands for an address."""
+        return path in self._addresses
+
+    def start(
+        self, names: Mapping[Path, str], format_id: str | None, options: ReadOptions, gold: Path | None
+    ) -> None:
+        """Starts reading all files.
+
+        Raises
+        ------
+        Refused
+            If there are no workers.
+        """
+        if names:
+            client = self._stack.enter_context(connect(self._settings.scheduler, self._settings.n_workers))
+            self._reader = ClusterReader(client, self._settings, _tell)
+            requests = [self._request(path, name, format_id, options, gold) for path, name in names.items()]
+            self._readings = self._reader.read_all(requests)
+
+    def read(
+        self, path: Path, name: str, format_id: str | None, options: ReadOptions, gold: Path | None
+    ) -> Reading:
+        """The reading of one file; raises Refused if it cannot be read."""
+        wanted = self._request(path, name, format_id, options, gold)
+        for request, outcome in self._readings:
+            if request == wanted:
+                return _reading(outcome)
+            if request.address == wanted.address:
+                break
+        assert self._reader is not None  # noqa: S101  files are listed before they are read
+        ((_, outcome),) = self._reader.once(wanted)
+        return _reading(outcome)
+
+    def close(self) -> None:
+        """Ends the workers that were started here."""
+        self._stack.close()
+
+    def _request(
+        self, path: Path, name: str, format_id: str | None, options: ReadOptions, gold: Path | None
+    ) -> FileRequest:
+        address = self._addresses.get(path) or os.path.abspath(path)  # noqa: PTH100  a link keeps its name
+        gold_address = None if gold is None else str(gold.absolute())
+        return FileRequest(address, name, format_id, options, gold_address)
+
+
+def _reading(outcome: Reading | Refused) -> Reading:
+    if isinstance(outcome, Refused):
+        raise outcome
+    return outcome
+
+
+@contextmanager
+def many_files(settings: ScaleSettings | None, remote: Sequence[str]) -> Generator[ManyFiles | None]:
+    """The reader of many files; None where none of its options was given."""
+    if settings is None:
+        yield None
+        return
+    reader = ManyFiles(settings, remote)
+    try:
+        yield reader
+    finally:
+        reader.close()
