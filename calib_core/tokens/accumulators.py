@@ -51,13 +51,25 @@ class KeyedSums:
         count = np.concatenate([self._count, np.ones(self._n_pending, np.int64)])
         value = np.concatenate([self._sum, *(value for _, value in self._pending)])
         self._pending, self._n_pending = [], 0
-        order = np.argsort(key, kind="stable")
-        key = key[order]
+        order, key = _stable_order(key)
         start = np.flatnonzero(np.diff(key, prepend=-1))
         if start.size:
             self._key = key[start]
             self._count = np.add.reduceat(count[order], start)
             self._sum = np.add.reduceat(value[order], start)
+
+
+def _stable_order(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """As a stable `argsort`, and the sorted keys; sorting whole numbers alone is several times as fast.
+
+    Each key, from 0 on, is followed by its place in one number, if both fit into 63 bits.
+    """
+    place_bits = key.size.bit_length()
+    if int(key.max(initial=0)).bit_length() + place_bits > 63:
+        order = np.argsort(key, kind="stable")
+        return order, key[order]
+    both = np.sort((key << place_bits) | np.arange(key.size))
+    return both & ((1 << place_bits) - 1), both >> place_bits
 
 
 # --- Pooled over the classes --------------------------------------------------

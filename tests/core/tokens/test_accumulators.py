@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calib_core.tokens import accumulators
 from calib_core.tokens.accumulators import Float16UnlistedSums, KeyedSums, UnlistedSums, WideFloatUnlistedSums
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.grid import GRID_CELLS
@@ -91,3 +92,12 @@ def test_classes_add_up_to_all(classes: int, dtype: Any) -> None:
     )
     key = own.group * np.int64(GRID_CELLS) + own.cell
     assert (np.diff(key) > 0).all()
+
+
+@pytest.mark.parametrize("largest", [3, 2**40, 2**62])
+def test_keys_are_ordered_as_by_a_stable_argsort(largest: int) -> None:
+    keys = np.random.default_rng(largest % 97).integers(0, largest, 1_000)
+    keys[::7] = largest
+    order, in_order = accumulators._stable_order(keys)
+    assert order.tolist() == np.argsort(keys, kind="stable").tolist()
+    assert in_order.tolist() == sorted(keys.tolist())
