@@ -97,6 +97,10 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
             ("calib_core.cli.commands.report", "report"),
             "Write a report: one HTML file with figures, tables, recipes and checksums.",
         ),
+        "cache": Verb(
+            ("calib_core.cli.commands.cache", "cache"),
+            "Show or clear what is kept of files that were read, for the next start.",
+        ),
         "app": Verb(
             ("calib_core.cli.commands.app", "app"),
             "Open the app in the browser, on the demo data or on a folder of predictions.",

@@ -92,6 +92,11 @@ class CacheFolder:
             self.folder.chmod(0o700)
             self._save(key, parts)
 
+    def size(self) -> tuple[int, int]:
+        """Return how many files there are, and how many bytes they take."""
+        sizes = [size for _, _, size in self._files()]
+        return len(sizes), sum(sizes)
+
     def clear(self) -> int:
         """Remove every entry; return how many bytes that frees."""
         sizes = {path: size for path, _, size in self._files()}

@@ -10,7 +10,6 @@ from typing import Annotated, Final
 import typer
 
 from calib_core.errors import Refused
-from calib_core.user_cache import CacheFolder, readings_folder
 
 HOST: Final = "127.0.0.1"
 """The app is served to this machine only: predictions stay private unless their owner shares them."""
@@ -59,15 +58,6 @@ def command(data: Path | None, port: int | None, path: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def _clear_cache() -> None:
-    folder = readings_folder()
-    try:
-        n_bytes = CacheFolder(folder, 0).clear()
-    except OSError as error:
-        raise Refused(f"{folder} cannot be emptied ({error.strerror}).") from None
-    sys.stderr.write(f"{n_bytes / 2**20:,.1f} MiB deleted from {folder}.\n")
-
-
 def _folder(text: str) -> Path:
     if not text:  # Path("") would be the current folder
         raise typer.BadParameter("a folder's name is empty")
@@ -90,18 +80,11 @@ def app(
         int | None,
         typer.Option("--port", metavar="PORT", min=1, max=65535, show_default=False, help="Default: 8501."),
     ] = None,
-    clear_cache: Annotated[
-        bool,
-        typer.Option("--clear-cache", help="Delete the cache of files read at earlier starts, and exit."),
-    ] = False,
 ) -> int:
     """Open the app in the browser, on the demo data or on a folder of predictions.
 
     It is served to this machine alone; Ctrl-C ends it.
     """
-    if clear_cache:
-        _clear_cache()
-        return 0
     data_variable = os.environ.get("CALIB_DATA")
     folder = data or (Path(data_variable) if data_variable else None)
     if folder is not None and not folder.is_dir():

@@ -42,20 +42,3 @@ def test_the_app_is_told_where_a_relative_folder_is(
     for wrong in ("gone", ""):
         assert call("app", "--data", wrong).code == 2
     assert len(started) == 2
-
-
-def test_what_was_read_can_be_deleted_without_opening_the_app(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "execv", lambda *_words: pytest.fail("the app was opened"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = tmp_path / "calib" / "readings"
-    folder.mkdir(parents=True)
-    (folder / "entry").write_bytes(b"x" * 2**20)
-    (folder.parent / "wishes").mkdir()
-    answer = call("app", "--clear-cache")
-    assert (answer.code, answer.out, answer.err) == (0, "", f"1.0 MiB deleted from {folder}.\n")
-    assert [path.name for path in folder.parent.rglob("*")] in (
-        ["readings", "wishes"],
-        ["wishes", "readings"],
-    )

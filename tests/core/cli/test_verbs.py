@@ -14,7 +14,7 @@ from calib_core.__main__ import VERBS
 HEAVY = ("numpy", "pandas", "plotly", "polars", "pyarrow", "rich", "scipy", "starlette", "streamlit")
 
 
-@pytest.mark.parametrize("words", ["", "--help", "chek", "app --help"])
+@pytest.mark.parametrize("words", ["", "--help", "chek", "app --help", "cache --help"])
 def test_what_computes_nothing_loads_no_library(words: str) -> None:
     code = (
         f"import sys; from calib_core.__main__ import main; main({words.split()!r});"
