@@ -27,7 +27,7 @@ def save_report(server: Server, browse: Browse, folder: Path) -> Path:
     """The report file that the page's button gives."""
     page = browse().open(f"{server.url}/report")
     page.get_by_role("button", name="All sections").click()
-    expect(page.get_by_text(re.compile("12 sections of 3 runs"))).to_be_visible()
+    expect(page.get_by_text(re.compile("13 sections of 3 runs"))).to_be_visible()
     with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name="Make and download the report").click()
         expect(page.get_by_role("progressbar")).to_be_visible(timeout=30_000)

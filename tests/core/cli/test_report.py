@@ -49,6 +49,7 @@ def test_every_available_page_is_in_the_report(folder: Path, call: Call) -> None
         "robustness",
         "comparison",
         "abstention",
+        "recalibrate",
         "sampling",
         "methods",
         "groups",
