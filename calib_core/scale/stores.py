@@ -10,16 +10,12 @@ import importlib
 import io
 import re
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from email.message import Message
 from glob import has_magic
-from http.client import HTTPException
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, cast
 from urllib.parse import quote, urlsplit
 
 from calib_core.errors import Refused, shorten
@@ -29,17 +25,16 @@ from calib_core.readers.companions import (
     HELM_SCENARIO_STATE,
     expected_companions,
 )
-from calib_core.readers.file_access import open_regular_file, os_error_text
+from calib_core.readers.file_access import open_regular_file
 from calib_core.readers.folder import is_ignored
-from calib_core.version import VERSION
+
+if TYPE_CHECKING:
+    from calib_core.scale.web import HttpFile
 
 INSTALL_ADVICE: Final = "Install it with: pip install 'calib[scale]'"
 
 MAX_SPOOLED_BYTES: Final = 8 * 2**30
 """Limit on a remote file that can only be read as a whole, and is copied to a temporary folder for it."""
-
-TIMEOUT_SECONDS: Final = 60
-"""Seconds that a server may be silent."""
 
 _BUFFER_BYTES: Final = 2**18
 _COPIED_BYTES: Final = 2**20
@@ -200,7 +195,7 @@ def version_of(address: str, name: str) -> FileVersion:
             status = path.stat()
         return FileVersion(address, status.st_size, f"{status.st_dev}-{status.st_ino}-{status.st_mtime_ns}")
     if urlsplit(address).scheme.lower() in _HTTP_SCHEMES:
-        with _HttpFile(address, name) as stream:
+        with _http_file(address, name) as stream:
             return FileVersion(address, stream.size, stream.version)
     with _store_errors(name):
         store, path = _open_store(address, name)
@@ -214,8 +209,14 @@ def can_seek(address: str, name: str) -> bool:
     """Whether parts of the file can be read without what is before them."""
     if not is_remote(address) or urlsplit(address).scheme.lower() not in _HTTP_SCHEMES:
         return True
-    with _HttpFile(address, name) as stream:
+    with _http_file(address, name) as stream:
         return stream.seekable()
+
+
+def _http_file(address: str, name: str) -> HttpFile:
+    from calib_core.scale.web import HttpFile  # noqa: PLC0415 - slow to import
+
+    return HttpFile(address, name)
 
 
 @contextmanager
@@ -235,7 +236,7 @@ def open_file(file: FileVersion, name: str) -> Generator[BinaryIO]:
         with open_regular_file(Path(file.address), name) as stream:
             yield stream
     elif urlsplit(file.address).scheme.lower() in _HTTP_SCHEMES:
-        with io.BufferedReader(_HttpFile(file.address, name), _BUFFER_BYTES) as stream:
+        with io.BufferedReader(_http_file(file.address, name), _BUFFER_BYTES) as stream:
             yield cast("BinaryIO", stream)
     else:
         with _store_errors(name):
@@ -276,124 +277,6 @@ def _copy(file: FileVersion, target: Path, name: str) -> None:
             copy.write(chunk)
     if (found := target.stat().st_size) != file.size:
         raise OSError(f"{found:,} of {file.size:,} bytes of {name} arrived")
-
-
-# --- Web servers ------------------------------------------------------------------------------------------
-
-
-def _web_opener() -> urllib.request.OpenerDirector:
-    """Opens http and https only, also where a server redirects to something else."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPRedirectHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.UnknownHandler(),
-    ):
-        opener.add_handler(handler)
-    return opener
-
-
-class _HttpFile(io.RawIOBase):
-    """A file on a web server; what is read in order comes in one response.
-
-    Raises
-    ------
-    Refused
-        If the server has no such file.
-    OSError
-        If the network fails.
-    """
-
-    def __init__(self, address: str, name: str) -> None:
-        self._address, self._name = address, name
-        self._opener = _web_opener()
-        self._response: Any = None
-        self._position = 0
-        self._response = self._request("0-0")  # one byte, with the size and the version of all
-        headers: Message = self._response.headers
-        ranged = re.fullmatch(r"bytes 0-\d+/(\d+)", headers.get("Content-Range", ""))
-        length = headers.get("Content-Length", "")
-        if self._response.status == 206 and ranged:
-            self.size = int(ranged[1])
-        elif length.isascii() and length.isdecimal():
-            self.size = int(length)
-        else:
-            self.close()
-            raise Refused(f"{name} cannot be read: its server does not say how long it is.")
-        self._can_seek = self._response.status == 206
-        if self._can_seek:
-            self._drop_response()
-        self.version = headers.get("ETag") or headers.get("Last-Modified") or ""
-
-    def _request(self, byte_range: str) -> Any:  # noqa: ANN401  a response of the standard library
-        headers = {
-            "Range": f"bytes={byte_range}",
-            "User-Agent": f"calib/{VERSION}",
-            "Accept-Encoding": "identity",
-        }
-        request = urllib.request.Request(self._address, headers=headers)  # noqa: S310  opened as http only
-        try:
-            return self._opener.open(request, timeout=TIMEOUT_SECONDS)
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code in (408, 429) or error.code >= 500:
-                raise OSError(f"the server answers {error.code}") from None
-            raise Refused(f"{self._name} cannot be read: its server answers {error.code}.") from None
-        except urllib.error.URLError as error:
-            reason: object = error.reason
-            if not isinstance(reason, OSError):  # a redirection to something else than a web server
-                raise Refused(f"{self._name} cannot be read: {shorten(str(reason))}.") from None
-            raise OSError(os_error_text(reason)) from None
-        except (HTTPException, ValueError) as error:
-            raise OSError(shorten(str(error))) from None
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        """Whether the server sends parts of the file."""
-        return self._can_seek
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.size}[whence] + offset
-        if start != self._position:
-            if not self._can_seek:
-                raise io.UnsupportedOperation(f"the server of {self._name} does not send parts of it")
-            self._drop_response()
-            self._position = start
-        return start
-
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401  any writable buffer
-        if self._position >= self.size:
-            return 0
-        if self._response is None:
-            self._response = self._request(f"{self._position}-")
-            if self._response.status != 206:
-                raise OSError(f"the server of {self._name} no longer sends parts of it")
-        try:
-            n_read: int = self._response.readinto(buffer)
-        except HTTPException as error:
-            raise OSError(shorten(str(error))) from None
-        if not n_read:
-            raise OSError(f"the server of {self._name} stopped at byte {self._position:,} of {self.size:,}")
-        self._position += n_read
-        return n_read
-
-    def close(self) -> None:
-        self._drop_response()
-        super().close()
-
-    def _drop_response(self) -> None:
-        if self._response is not None:
-            self._response.close()
-        self._response = None
 
 
 # --- Object stores, by fsspec -----------------------------------------------------------------------------
