@@ -24,7 +24,7 @@ from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun, judged_with
-from pages.state.uploads import server_lifespan
+from pages.state.server import server_lifespan
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.figure import page_theme
 from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs

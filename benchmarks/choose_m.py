@@ -51,7 +51,7 @@ WATCH: Final = """bins => {
     const done = () => {
         const traces = document.querySelectorAll('.st-key-reliability .barlayer .trace.bars');
         return traces.length && traces[traces.length - 1].querySelectorAll('.point').length === bins
-            && document.querySelector('[data-testid=stCode]').innerText.includes(`M=${bins},`)
+            && document.querySelector('[data-testid=stText]').innerText.includes(`M=${bins},`)
             && document.querySelector('[data-test-script-state="notRunning"]') !== null;
     };
     window.painted = new Promise(resolve => {

@@ -39,6 +39,7 @@ from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
+from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.export import Export, make_file_stem
 from pages.widgets.figure import show_figure
 from pages.widgets.number_inputs import whole_number_input
@@ -184,7 +185,7 @@ def show_map(choice: RecalibrateChoice, result: Recalibration) -> None:
         f"{MAP_KINDS[fitted.by].meaning} Fitted to {fitted.n_rows:,} rows. "
         f"{escape_markdown(MAP_KINDS[fitted.by].source)}."
     )
-    st.code(parameters_text(fitted), language=None, wrap_lines=True)
+    show_copyable_text(parameters_text(fitted))
     python = fitted.to_python()
     with st.container(horizontal=True, gap="small"):
         st.download_button(
@@ -209,7 +210,7 @@ def show_map(choice: RecalibrateChoice, result: Recalibration) -> None:
         )
     if len(python) <= MAX_SHOWN_CODE:
         with st.expander("The map as Python", type="compact"):
-            st.code(python, language="python")
+            show_copyable_text(python)
 
 
 def page() -> None:

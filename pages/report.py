@@ -44,6 +44,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.report_progress import ReportProgress
 from pages.state.runs import LoadedRun, file_id, judged_with
 from pages.state.url import UrlState, encode_ids, parse_whole_number
+from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
 from pages.widgets.run_selection import JUDGED_TITLES
@@ -358,7 +359,7 @@ def _use_pages(pages: Sequence[str]) -> None:
 def show_command(order: ReportOrder) -> None:
     """Draw the command line that builds the same report."""
     with st.expander("The same from the command line", key="again"):
-        st.code(order.command.command_line, language=None, wrap_lines=True)
+        show_copyable_text(order.command.command_line)
         st.caption(escape_markdown(order.command.where_to_run))
 
 

@@ -51,6 +51,7 @@ from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
+from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
 from pages.widgets.number_inputs import (
@@ -340,7 +341,7 @@ def show_question(choice: SamplingChoice) -> None:
 def _show_worked_question(choice: SamplingChoice, result: QuestionClusters) -> None:
     """Draw the question's headline, the derivation of its confidences and the table of its clusters."""
     st.markdown(escape_markdown(example_headline(result)))
-    st.code("\n".join([result.sizes_text, *result.derivations.values()]), language=None, wrap_lines=True)
+    show_copyable_text("\n".join([result.sizes_text, *result.derivations.values()]))
     show_table(
         pl.DataFrame(cluster_rows(result), infer_schema_length=None),
         key="cluster_rows",

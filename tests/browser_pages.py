@@ -43,7 +43,7 @@ def tiles(page: Page) -> dict[str, str]:
 
 def recipe(page: Page) -> str:
     """The recipe under the main figure, whether its line is open or not."""
-    text = page.locator("[data-testid=stMain] [data-testid=stCode] code").first.text_content()
+    text = page.locator("[data-testid=stMain] [data-testid=stText]").first.text_content()
     assert text is not None
     return text
 

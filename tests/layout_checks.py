@@ -16,7 +16,7 @@ SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll('[da
 CUT_OFF = """() => {
     const seen = '[data-testid=stMetricValue], [data-testid=stMetricLabel], [data-testid=stPageLink-NavLink],'
         + ' h1, h2, h3, [data-testid=stCaptionContainer], [data-testid=stAlertContainer],'
-        + ' [data-testid=stCode] pre, [data-testid=stMain] button, [data-testid=stMain] label';
+        + ' [data-testid=stText], [data-testid=stMain] button, [data-testid=stMain] label';
     return [...document.querySelectorAll(seen)]
         .filter(box => box.checkVisibility() && box.clientWidth > 0)
         .filter(box => !box.closest('[data-testid=stElementToolbar]'))

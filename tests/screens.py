@@ -6,6 +6,7 @@ import functools
 import json
 import re
 from collections.abc import Iterator
+from html import unescape
 from types import ModuleType
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl
@@ -60,9 +61,10 @@ TEXTS: Final = frozenset(
         "error",
         "warning",
         "info",
-        "code",
+        "text",
     }
 )
+COPIED: Final = re.compile(r'data-text="([^"]*)"')
 ESCAPED: Final = re.compile(r"\u2060?\\([!-/:-@\[-`{-~])|\*\*")
 
 
@@ -70,6 +72,12 @@ class Visit(Protocol):
     """Opens a page of the app on the data folder of the test: a fresh session at this address."""
 
     def __call__(self, page: str, **params: str) -> AppTest: ...
+
+
+def copied_link(at: AppTest) -> str:
+    """What the button "Copy link" copies."""
+    (text,) = (found[1] for html in at.sidebar.get("html") if (found := COPIED.search(html.proto.body)))
+    return unescape(text)
 
 
 def visit(page: str, params: dict[str, str]) -> AppTest:

@@ -119,7 +119,14 @@ class Evidence(ABC):
 
     def with_tolerance(self, tolerance: float | None) -> Self:
         """The same rows, judged with this tolerance; None for the default."""
-        return replace(self, options=replace(self.options, tolerance=tolerance))
+        other = replace(self, options=replace(self.options, tolerance=tolerance))
+        return other.with_verdict(self.verdict) if "verdict" in vars(self) else other
+
+    def with_verdict(self, verdict: Verdict) -> Self:
+        """The same rows, with their verdict computed before, whatever tolerance it has."""
+        same = replace(self)
+        vars(same)["verdict"] = verdict.with_tolerance(self.tolerance)  # where cached_property keeps it
+        return same
 
     @cached_property
     def no_null_reason(self) -> str | None:
@@ -871,6 +878,11 @@ class MethodSurvey:
         usable = {id_: evidence.with_tolerance(tolerance) for id_, evidence in self.usable.items()}
         return replace(self, usable=usable)
 
+    def with_verdicts(self, verdicts: Mapping[str, Verdict]) -> MethodSurvey:
+        """The same evidence, with the verdicts of some methods computed before: method id → verdict."""
+        judged = {id_: self.usable[id_].with_verdict(verdict) for id_, verdict in verdicts.items()}
+        return replace(self, usable={**self.usable, **judged})
+
 
 def survey_methods(run: Run, options: MethodOptions | None = None) -> MethodSurvey:
     """Try every method on the run, in the registry's order."""
@@ -885,15 +897,18 @@ def survey_methods(run: Run, options: MethodOptions | None = None) -> MethodSurv
 
 
 def restored_survey(
-    run: AnswerRun, confidences: Mapping[str, Confidences], unavailable: Mapping[str, str]
+    run: AnswerRun,
+    confidences: Mapping[str, Confidences],
+    unavailable: Mapping[str, str],
+    verdicts: Mapping[str, Verdict],
 ) -> MethodSurvey:
-    """The survey of a run with default options, from what its methods computed before."""
+    """The survey of a run with default options, from what its methods and their verdicts were before."""
     options = MethodOptions()
     usable = {
         method_id: AnswerEvidence(run, METHODS[method_id], options, of_method)
         for method_id, of_method in confidences.items()
     }
-    return MethodSurvey(usable, unavailable)
+    return MethodSurvey(usable, unavailable).with_verdicts(verdicts)
 
 
 # --- Subsets of rows ------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Unavailable, shorten
+from calib_core.inference.verdict import Verdict
 from calib_core.methods import METHODS, methods_of
 from calib_core.methods.answers.outcomes import greedy_correct
 from calib_core.methods.method import Confidences, MethodOptions
@@ -28,6 +29,7 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.recognition import suggested_mappings
 from calib_core.readers.table.rows import GOLD_COLUMNS
+from calib_core.results.defaults import default_method
 from calib_core.results.evidence import (
     AnswerEvidence,
     Evidence,
@@ -310,6 +312,8 @@ class SurveyedFile:
         that is sums already.
     unavailable : tuple of Mapping[str, str]
         For each good run, method id → why the run does not support it.
+    verdicts : tuple of Mapping[str, Verdict]
+        For each good run, the id of the method that stands for it → its verdict; empty without methods.
     proposal : Proposal or None
         As `FileReport.proposal`.
     """
@@ -317,44 +321,55 @@ class SurveyedFile:
     reading: Reading
     confidences: tuple[Mapping[str, Confidences] | None, ...]
     unavailable: tuple[Mapping[str, str], ...]
+    verdicts: tuple[Mapping[str, Verdict], ...]
     proposal: Proposal | None = None
 
     def report(self) -> FileReport:
         """The report on the file."""
-        runs = zip(self.reading.good_runs, self.confidences, self.unavailable, strict=True)
+        runs = zip(self.reading.good_runs, self.confidences, self.unavailable, self.verdicts, strict=True)
         return _file_report(
             self.reading,
             tuple(
-                run_report(run)
+                RunReport(run, survey_methods(run).with_verdicts(verdicts))
                 if confidences is None or isinstance(run, TokenRun)
-                else RunReport(run, restored_survey(run, confidences, unavailable))
-                for run, confidences, unavailable in runs
+                else RunReport(run, restored_survey(run, confidences, unavailable, verdicts))
+                for run, confidences, unavailable, verdicts in runs
             ),
             self.proposal,
         )
 
 
 def survey_file(reading: Reading, read_again: ReadAgain | None = None) -> SurveyedFile:
-    """Try every method, with its default options, on the runs of a file that was read.
+    """Try every method, with its default options, on the runs of a file that was read, and judge each run.
 
-    `read_again` is as in `check_file`.
+    A run is judged by the method that stands for it. `read_again` is as in `check_file`.
     """
-    surveys = [None if isinstance(run, TokenRun) else survey_methods(run) for run in reading.good_runs]
-    is_usable = any(survey is None or survey.usable for survey in surveys)
+    surveys = [survey_methods(run) for run in reading.good_runs]
+    is_usable = any(survey.usable for survey in surveys)
     return SurveyedFile(
         reading,
         tuple(
-            survey
-            and {
+            None
+            if isinstance(run, TokenRun)
+            else {
                 id_: evidence.confidences
                 for id_, evidence in survey.usable.items()
                 if isinstance(evidence, AnswerEvidence)
             }
-            for survey in surveys
+            for run, survey in zip(reading.good_runs, surveys, strict=True)
         ),
-        tuple(survey.unavailable if survey else {} for survey in surveys),
+        tuple(survey.unavailable for survey in surveys),
+        tuple(_default_verdict(survey) for survey in surveys),
         None if is_usable or read_again is None else find_proposal(reading, read_again),
     )
+
+
+def _default_verdict(survey: MethodSurvey) -> dict[str, Verdict]:
+    """The id of the method that stands for a run → its verdict; empty where no method can be used."""
+    if not survey.usable:
+        return {}
+    method = default_method(survey.usable)
+    return {method: survey.usable[method].verdict}
 
 
 def check_file(

@@ -18,6 +18,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from math import inf
@@ -414,6 +415,13 @@ class _ServerStore:
 @st.cache_resource(show_spinner=False)
 def _server_store() -> _ServerStore:
     return _ServerStore()
+
+
+def read_ahead() -> None:
+    """Begin to read the folder before anybody asks for a page."""
+    with suppress(CalibError, OSError):  # the first page will tell
+        if (folder := data_folder()).is_dir():
+            _server_store().reader.update(list_folder(folder, mapping_store()))
 
 
 def load_files(

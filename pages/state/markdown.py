@@ -1,7 +1,7 @@
 """Show text from a file as exactly the text it is.
 
 Streamlit reads Markdown in labels, messages and captions, and so would fetch an image or draw a link that a
-file's text names. Every such text goes through `escape_markdown`; table cells, `st.text`, `st.code` and the
+file's text names. Every such text goes through `escape_markdown`; table cells, `st.text` and the
 options of a select box show text as it is and need nothing.
 """
 

@@ -20,8 +20,8 @@ import stat
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Hashable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock, Timer
@@ -152,14 +152,6 @@ class SessionUploads:
         while path in taken:
             path = self._folder / f"{secrets.token_hex(4)}-{name}"
         return path
-
-
-@asynccontextmanager
-async def server_lifespan(_app: object) -> AsyncGenerator[None]:
-    """Remove abandoned folders when the server starts, and its own folder when it stops."""
-    remove_abandoned_folders()
-    yield
-    remove_server_folder()
 
 
 def remove_abandoned_folders() -> None:

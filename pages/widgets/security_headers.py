@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
-from pages.widgets.phone_menu import PhoneMenu
+from pages.widgets.browser_script import BrowserScript
 from pages.widgets.static_compression import StaticCompression
 
 _INLINE_SCRIPT: Final = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
@@ -126,5 +126,5 @@ class SecurityHeaders:
             raise
 
 
-MIDDLEWARE: Final = (Middleware(SecurityHeaders), Middleware(StaticCompression), Middleware(PhoneMenu))
+MIDDLEWARE: Final = (Middleware(SecurityHeaders), Middleware(StaticCompression), Middleware(BrowserScript))
 """The `middleware` of `st.App`."""

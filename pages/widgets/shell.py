@@ -44,6 +44,7 @@ from pages.state.run_preferences import (
 from pages.state.runs import LoadedRun, file_id, loaded_runs, runs_with_tolerance, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import BinsNotAvailable
+from pages.widgets.copyable_text import show_copy_button
 from pages.widgets.file_status import show_no_runs
 from pages.widgets.manage_runs import show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import page_link
@@ -219,11 +220,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
         Draws the page's controls. Without it the page also shows something when no run is loaded.
     """
     page = PAGES[page_id]
-    st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
-    st.html(STYLE_SHEET)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
-        st.title(page.title, anchor=False, width="content")
-        st.caption(page.question + (DEMO_NOTE if is_demo_data() else ""), width="content")
+    _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
     contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
@@ -255,7 +252,8 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     with st.sidebar:
         with st.container(horizontal=True, gap="small", key="page_tools"):
             show_copy_link(page_id, url_state)
-            show_manage_runs(runs, hidden_runs, "manage_runs")
+            if page_id != "start":  # it has the button above its tables
+                show_manage_runs(runs, hidden_runs, "manage_runs")
         show_hidden_runs(runs, hidden_runs, "show_hidden")
     _show_navigation(links, url_state.current, pages_without_content(runs))
     _warn_rejected(url_state, is_awaited=bool(unread))
@@ -269,6 +267,15 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     if choice is None:
         _stop_page(files, refusal)
     return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs)
+
+
+def _show_title(page: PageInfo) -> None:
+    """Draw the page's title and question, and name it in the browser's tab."""
+    st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
+    st.html(STYLE_SHEET)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
+        st.title(page.title, anchor=False, width="content")
+        st.caption(page.question + (DEMO_NOTE if is_demo_data() else ""), width="content")
 
 
 def _note_partial_folder(contents: FolderContents) -> None:
@@ -414,14 +421,9 @@ def _find_pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
 
 
 def show_copy_link(page: str, url_state: UrlState) -> None:
-    """Draw the button that copies the link.
-
-    It is the copy button of a code block that the style sheet makes as wide as the sidebar: Streamlit has no
-    other button that copies, and the page's security policy allows no script of its own.
-    """
-    with st.container(key="copy_link", gap="xxsmall"):
-        st.code(share_link(page, url_state), language=None)
-        st.markdown(":material/link: Copy link", help=COPY_LINK_HELP)
+    """Draw the button that copies the link."""
+    with st.container(key="copy_link"):
+        show_copy_button(share_link(page, url_state), "Copy link", COPY_LINK_HELP)
 
 
 def share_link(page: str, url_state: UrlState) -> str:

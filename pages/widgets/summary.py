@@ -14,6 +14,7 @@ from calib_core.results.view_caption import ViewCaption
 from calib_core.wording import join_names, plural
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_partial_note
+from pages.widgets.copyable_text import show_copyable_text
 
 MAX_RUN_WARNINGS: Final = 3
 """Warnings that a page of several runs shows; the others are counted."""
@@ -72,7 +73,7 @@ def show_provenance(view: ViewCaption, *recipes: str, key: str = "looking") -> N
 
 def show_recipe(text: str) -> None:
     """Draw how the numbers above were computed, as monospaced lines that wrap."""
-    st.code(with_partial_note(text), language=None, wrap_lines=True)
+    show_copyable_text(with_partial_note(text))
 
 
 def show_remarks(*texts: str | None) -> None:

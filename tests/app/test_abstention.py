@@ -59,7 +59,7 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
         assert cells["Answered at 70 %"].startswith(wanted)
         assert cells["Accuracy of all"] == f"{100 * (own.answering_all.accuracy or 0):.1f} %"
     assert tiles(at)["Rows used / total"] == "300 / 300"
-    assert "answered when confidence ≥ t" in at.code[0].value
+    assert "answered when confidence ≥ t" in at.text[0].value
 
 
 def test_the_target_accuracy_is_typed_and_goes_into_the_address(file: Path, visit: Visit) -> None:

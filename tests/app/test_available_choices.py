@@ -46,7 +46,7 @@ def test_natural_bins_are_offered_up_to_64_values(data: Path, visit: Visit) -> N
     assert len(screens.targets(few)) == 64
     assert control(few, "m_step").disabled
     assert control(few, "m_typed").disabled
-    assert "64 values" in few.code[0].value
+    assert "64 values" in few.text[0].value
     choose(few, "run", "many")
     assert control(few, "binning").value == "width"
     assert not control(few, "m_step").disabled
@@ -75,7 +75,7 @@ def test_the_renormalise_switch_changes_the_number(method: str, own: str, folder
     for value in ("yes", "no"):
         choose(at, "renormalise", value)
         number = calib_core.score(loaded, method=method, metric="ece", renormalise=value == "yes")
-        assert (at.metric[0].value, at.code[0].value) == (f"{number.value:.4f}", number.recipe)
+        assert (at.metric[0].value, at.text[0].value) == (f"{number.value:.4f}", number.recipe)
         assert address(at) == {"method": method, **({"renormalise": value} if value != own else {})}
 
 

@@ -197,12 +197,12 @@ def test_start_says_on_how_many_files_it_stands(three: Path, visit: Visit, gate:
     at = visit("start")
     assert "This page shows 1 file of the folder" in page_text(at)
     assert list(table(at, "verdict")["run"]) == ["a"]
-    assert at.code[0].value.endswith("\n1 of 3 files read")
+    assert at.text[0].value.endswith("\n1 of 3 files read")
     gate.open_all()
     finish()
     run(at)
     assert "This page shows" not in page_text(at)
-    assert "files read" not in at.code[0].value
+    assert "files read" not in at.text[0].value
     assert sorted(table(at, "verdict")["run"]) == ["a", "b", "c"]
 
 

@@ -49,7 +49,7 @@ def test_the_button_loads_the_good_rows(spoilt_file: Path, visit: Visit) -> None
     number = calib_core.score(loaded, method="given", metric="ece")
     assert tiles(at)["ECE"] == f"{number.value:.4f}"
     assert tiles(at)["Rows used / total"] == "77 / 80"
-    assert at.code[0].value == number.recipe
+    assert at.text[0].value == number.recipe
     assert "3 bad rows left out" in number.recipe
 
 
@@ -75,8 +75,8 @@ def test_the_count_stands_on_every_page(spoilt_file: Path, visit: Visit) -> None
         assert "left out" in page_text(at), page
         if page == "start":  # its recipe is that of all runs, and each row of the table has its count
             assert table(at, "used")["used"].tolist() == [77]
-        elif at.main.code:
-            assert "n=77/80, 3 bad rows left out" in at.main.code[0].value
+        elif at.main.text:
+            assert "n=77/80, 3 bad rows left out" in at.main.text[0].value
 
 
 def test_the_decision_can_be_taken_back(spoilt_file: Path, visit: Visit) -> None:

@@ -41,7 +41,7 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
             assert y == pytest.approx(score(run, method=method, metric="brier").value, abs=1e-6)
     wanted = compare_file(models)
     assert screens.plain(at.header[0].value) == wanted.headline
-    assert at.code[0].value == wanted.recipe
+    assert at.text[0].value == wanted.recipe
     assert tiles(at) == {
         "Points": "6",
         "Highest skill": f"{wanted.points_by_skill[0].brier_skill:+.3f}",
@@ -148,7 +148,7 @@ def test_any_metric_can_be_on_either_axis(models: Path, visit: Visit) -> None:
     assert x == pytest.approx(score(run, method="given", metric="ece").value, abs=1e-6)
     assert y == pytest.approx(score(run, method="given", metric="auroc").value, abs=1e-6)
     assert "always stating" not in page_text(at).split("Most accurate")[-1]
-    assert "ECE-L1, equal width, M=10" in at.code[0].value
+    assert "ECE-L1, equal width, M=10" in at.text[0].value
     choose(at, "m_typed", 20)
     assert points(at)["small-1b-quiz:given"][0] == pytest.approx(
         score(run, method="given", metric="ece", bins=20).value, abs=1e-6
@@ -191,7 +191,7 @@ def test_every_method_can_be_judged_by_one_answer(models: Path, data: Path, visi
     assert {x for x, _ in points(at).values()} == {0.5}
     shown = page_text(at)
     assert "The points judge different answers" not in shown
-    recipe_of_diagram, recipe_of_figure = (code.value for code in at.main.code)
+    recipe_of_diagram, recipe_of_figure = (code.value for code in at.main.text)
     assert "judged by the greedy answer" in recipe_of_diagram
     assert "all judged by the greedy answer" in recipe_of_figure
     assert points(visit("comparison", **screens.address(at))) == points(at)
@@ -245,7 +245,7 @@ def test_token_level_runs_are_compared_too(data: Path, visit: Visit) -> None:
         write_npz(data / f"{name}.npz", positions(sharp=sharp), model=name, dataset="plays")
     at = visit("comparison")
     assert set(points(at)) == {"plain-plays:tokens", "sharp-plays:tokens"}
-    assert "no interval" in at.code[0].value
+    assert "no interval" in at.text[0].value
 
 
 def test_an_empty_folder_has_the_usual_message(data: Path, visit: Visit) -> None:

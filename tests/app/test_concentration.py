@@ -38,8 +38,8 @@ def test_the_ece_is_the_score(data: Path, visit: Visit) -> None:
     at = visit("concentration", method="given", m="15", binning="mass")
     number = calib_core.score(loaded, method="given", metric="ece", bins=15, binning="mass")
     assert tiles(at)["ECE"] == f"{number.value:.4f}"
-    assert "equal mass, M=15" in at.code[0].value
-    assert "n=300/300" in at.code[0].value
+    assert "equal mass, M=15" in at.text[0].value
+    assert "n=300/300" in at.text[0].value
 
 
 def test_a_low_ece_from_one_bin_has_a_warning(data: Path, visit: Visit) -> None:
@@ -75,7 +75,7 @@ def test_three_methods_side_by_side(data: Path, visit: Visit) -> None:
         for method in chosen
     }
     assert screens.address(at) == {"m": "20", "with": "p_true,choice_length_normalised"}
-    recipes = "\n".join(code.value for code in at.code)
+    recipes = "\n".join(code.value for code in at.text)
     assert recipes.count("M=20") == recipes.count("n=240/240") == 3
 
 

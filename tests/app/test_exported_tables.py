@@ -25,7 +25,7 @@ def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered
     gap = f"{row['gap']:+.3f}".replace("-", "−")
     cells = [f"{row['count']:,}", f"{row['mean_confidence']:.1f} %", f"{row['accuracy']:.1f} %", gap]
     assert " | ".join(cells) in lines[3 + len(table)]
-    assert lines[-1] == f"Recipe: {at.code[0].value.partition(', p over')[0]}  "
+    assert lines[-1] == f"Recipe: {at.text[0].value.partition(', p over')[0]}  "
 
 
 def test_a_number_of_other_bins_has_a_column_of_its_own(

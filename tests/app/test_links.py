@@ -117,7 +117,7 @@ def test_what_was_chosen_by_hand_is_shown_by_its_link_and_the_rest_where_a_run_i
 
 
 def copied_choice(at: AppTest) -> dict[str, str]:
-    link = next(code.value for code in at.sidebar.code)
+    link = screens.copied_link(at)
     return dict(parse_qsl(urlsplit(link).query))
 
 
@@ -208,7 +208,7 @@ def test_every_page_has_the_control_and_every_key_its_page(
 
     monkeypatch.setattr(shell, "shared_values", noted)
     for page in SCRIPTS:
-        (link,) = (code.value for code in visit(page, run="green-quiz", method="verbal").sidebar.code)
+        link = screens.copied_link(visit(page, run="green-quiz", method="verbal"))
         assert urlsplit(link).path == f"/{'' if page == 'start' else page}"
     rare = {"labels", "renormalise", "good", "against", "cost", "second_cost", "judged"}
     assert set(URL_KEYS) - picked <= rare
@@ -238,6 +238,6 @@ def test_a_link_is_short_enough_for_a_chat(data: Path, visit: Visit) -> None:
         at = visit(page)
         for key, value in steps:
             choose(at, key, value)
-        link = "https://calib.example.org" + at.sidebar.code[0].value
+        link = "https://calib.example.org" + screens.copied_link(at)
         assert len(link) < 300, (page, len(link), link)
         assert main_content(visit(page, **copied_choice(at))) == main_content(at)

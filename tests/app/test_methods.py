@@ -71,7 +71,7 @@ def test_every_method_on_the_common_rows(two_runs: Path, visit: Visit) -> None:
     assert found["Runs with one best method"] == f"{n_won} of 2"
     assert screens.plain(at.header[0].value) == table.headline
     assert (found["Methods"], found["Rows used / total"]) == ("2", "140 / 150")
-    assert "rows: common to the methods of a run" in at.code[0].value
+    assert "rows: common to the methods of a run" in at.text[0].value
     assert "n 140<" in table_html(at)[0]
     assert "greedy judged" in table_html(at)[0]
     assert "n 150" not in table_html(at)[0]
@@ -99,7 +99,7 @@ def test_what_is_not_clearly_beaten_is_bold_and_the_rest_is_not(data: Path, visi
     )
     assert table_html(at)[0].count("<strong") == 2
     assert screens.tiles(at)["Lowest Brier score"] == "0.0044"
-    assert "Holm over 1 pair" in at.code[0].value
+    assert "Holm over 1 pair" in at.text[0].value
 
 
 def test_each_on_its_own_rows(two_runs: Path, visit: Visit) -> None:

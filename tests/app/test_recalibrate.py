@@ -60,7 +60,7 @@ def test_the_map_can_be_taken_away(quiz_file: Path, visit: Visit) -> None:
     result = expected(quiz_file, "platt", 5, 0)
     labels = [button.proto.label for button in at.get("download_button")]
     assert labels[-2:] == ["Map (JSON)", "Python"]
-    assert result.map.to_python().strip() in [code.value.strip() for code in at.code]
+    assert result.map.to_python().strip() in [code.value.strip() for code in at.text]
     assert f"slope {result.map.parameters['slope']:.4g}" in page_text(at)
     assert json.loads(result.map.to_json())["method"] == "given"
 

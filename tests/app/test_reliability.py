@@ -66,7 +66,7 @@ def test_the_recipe_says_how(data: Path, visit: Visit) -> None:
     at = visit("reliability", method="given", m="7", binning="mass")
     (loaded,) = calib_core.load(data / "quiz.csv")
     number = calib_core.score(loaded, method="given", metric="ece", bins=7, binning="mass")
-    assert at.code[0].value == number.recipe
+    assert at.text[0].value == number.recipe
     assert "n=99/100" in number.recipe
     assert tiles(at)["Rows used / total"] == "99 / 100"
 
@@ -147,7 +147,7 @@ def test_samples_that_do_not_parse_can_be_left_out_of_n(data: Path, visit: Visit
     write_jsonl(data / "ten.jsonl", samples())
     own, dropped = visit("reliability"), visit("reliability", unparseable="drop")
     assert tiles(own)["ECE"] != tiles(dropped)["ECE"]
-    assert own.code[0].value != dropped.code[0].value
+    assert own.text[0].value != dropped.text[0].value
 
 
 def test_rows_that_are_all_right_have_no_auroc(data: Path, visit: Visit) -> None:
@@ -254,7 +254,7 @@ def test_the_replications_reading_is_one_click_away(data: Path, visit: Visit) ->
         loaded, method="choice_length_normalised", metric="ece", labels="all", renormalise=False
     )
     assert tiles(at)["ECE"] == format_value(number.value)
-    assert at.code[0].value == number.recipe
+    assert at.text[0].value == number.recipe
     assert "not renormalised" in number.recipe
 
 

@@ -72,7 +72,7 @@ def test_the_numbers_of_a_page(page: str, folder: Path, visit: Visit, report_but
     assert found, (own, [block.tiles for block in blocks])
     if headline(at):
         assert headline(at) in [block.all("p", "reading")[0].text for block in found]
-    recipes = "\n".join(element.value for element in at.code)
+    recipes = "\n".join(element.value for element in at.text)
     assert all(line in recipes for line in found[0].all("pre")[0].text.splitlines()[:1])
 
 
@@ -136,7 +136,7 @@ def test_the_command_shown_makes_the_same_report(
     at = visit("report", **params)
     document = report(report_buttons)
     line = document.one("again").all("pre")[0].text
-    assert line in [element.value for element in at.code]
+    assert line in [element.value for element in at.text]
     assert ("--bin 9" in line) == ("Questions in 80–90 % (0.8, 0.9]" in document.text) == ("bin" in params)
     assert ("--judged greedy" in line) == ("judged" in params)
     assert str(tmp_path) not in document.text
@@ -248,7 +248,7 @@ def test_two_pages_are_the_default_and_one_click_asks_for_everything(
     at = screens.run(at)
     assert len(SECTIONS) == 13
     assert screens.address(at)["pages"].count(",") == 12
-    assert any("--page all" in element.value for element in at.code)
+    assert any("--page all" in element.value for element in at.text)
     at.button(key="hold_1").click()
     at = screens.run(at)
     assert "pages" not in screens.address(at)

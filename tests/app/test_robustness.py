@@ -64,7 +64,7 @@ def test_figure_tiles_and_table_are_the_sweep(token_file: Path, visit: Visit) ->
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
     assert result.chance_note in page_text(at)
     assert shown["Positions used / total"] == f"{result.n_used:,} / {result.n_total:,}"
-    assert at.code[0].value == result.curves[0].recipe
+    assert at.text[0].value == result.curves[0].recipe
     bands = [trace for trace in figure(at, "values")["data"] if trace.get("fill")]
     assert len(bands) == len(SWEPT_METRICS)
 

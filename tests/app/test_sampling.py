@@ -60,8 +60,8 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
     assert tiles(at)["Rows used / total"] == "60 / 60"
     assert tiles(at)["F_CS: enough at N'"] == "no N' below 4"
-    assert at.code[0].value.startswith("Brier, N'=2, 4, 8 of N=10, answers compared as numbers, unparseable")
-    assert "100 repeats, seed 0" in at.code[0].value
+    assert at.text[0].value.startswith("Brier, N'=2, 4, 8 of N=10, answers compared as numbers, unparseable")
+    assert "100 repeats, seed 0" in at.text[0].value
     table = screens.table(at, "N'", "Draws")
     curve = result.curve("pairwise", "brier")
     told = [f"{mean:.4f} ± {std:.4f}" for mean, std in zip(curve.mean, curve.std, strict=True)]
@@ -103,7 +103,7 @@ def test_the_metric_is_read_off_the_same_draws(ten_samples: Path, visit: Visit) 
     assert screens.address(at) == {"metric": "ece"}
     curve = expected_sweep(ten_samples).curve("cluster_size", "ece")
     assert drawn_points(at)["cluster_size", 4] == pytest.approx(curve.mean[1], abs=1e-6)
-    assert at.code[0].value.startswith("ECE-L1, equal width, M=10, right-closed, N'=2, 4, 8")
+    assert at.text[0].value.startswith("ECE-L1, equal width, M=10, right-closed, N'=2, 4, 8")
 
 
 def test_sizes_repeats_and_seed_are_chosen_and_go_into_the_address(ten_samples: Path, visit: Visit) -> None:
@@ -146,7 +146,7 @@ def test_samples_that_do_not_parse_count_as_chosen(ten_samples: Path, visit: Vis
     assert drawn_points(at)["cluster_number", 4] == pytest.approx(
         result.curve("cluster_number", "brier").mean[0], abs=1e-6
     )
-    assert "unparseable samples left out" in at.code[0].value
+    assert "unparseable samples left out" in at.text[0].value
 
 
 def test_one_question_is_worked_out(ten_samples: Path, visit: Visit) -> None:
@@ -156,7 +156,7 @@ def test_one_question_is_worked_out(ten_samples: Path, visit: Visit) -> None:
     (bars,) = figure(at, "clusters")["data"]
     sizes = [each.size for each in result.clusters] + [result.n_unparsed] * (result.n_unparsed > 0)
     assert bars["x"] == sizes
-    lines = at.main.code[-1].value.splitlines()
+    lines = at.main.text[-1].value.splitlines()
     assert lines == [result.sizes_text, *result.derivations.values()]
     assert result.headline in page_text(at)
     assert "The right answer is 2." in page_text(at)
@@ -165,7 +165,7 @@ def test_one_question_is_worked_out(ten_samples: Path, visit: Visit) -> None:
     choose(at, "_place", 1)
     assert screens.address(at)["place"] == "1"
     assert (
-        at.main.code[-1].value.splitlines()[0]
+        at.main.text[-1].value.splitlines()[0]
         == question_clusters(run, sample_matrix(run, MethodOptions()), 0).sizes_text
     )
 
@@ -179,7 +179,7 @@ def test_it_opens_on_a_question_of_average_agreement(ten_samples: Path, visit: V
     mean = sum(agreed) / len(agreed)
     wanted = min(range(len(agreed)), key=lambda place: (abs(agreed[place] - mean), place))
     assert wanted
-    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, coded, places[wanted]).sizes_text
+    assert at.main.text[-1].value.splitlines()[0] == question_clusters(run, coded, places[wanted]).sizes_text
     assert "place" not in screens.address(at)
 
 
@@ -205,7 +205,7 @@ def test_an_unknown_choice_is_reported(ten_samples: Path, visit: Visit) -> None:
     at = visit("sampling", repeats="0", seed="x", within="2", metric="full_ece", place="999")
     for key, value in {"repeats": "0", "seed": "x", "within": "2", "metric": "full_ece"}.items():
         assert len(screens.unmet_link_warnings(at, key, value)) == 1
-    assert "100 repeats, seed 0" in at.code[0].value
+    assert "100 repeats, seed 0" in at.text[0].value
 
 
 def test_an_overlong_number_is_reported(ten_samples: Path, visit: Visit) -> None:

@@ -24,7 +24,7 @@ def test_two_sessions_in_turn(data: Path, visit: Visit) -> None:
         ):
             screens.run(at)
             number = calib_core.score(loaded, method=method, metric="ece", bins=bins, binning=way)  # type: ignore[arg-type]
-            assert (tiles(at)["ECE"], at.code[0].value) == (f"{number.value:.4f}", number.recipe)
+            assert (tiles(at)["ECE"], at.text[0].value) == (f"{number.value:.4f}", number.recipe)
     assert address(mine) == {"m": "7"}
     assert address(yours) == {"run": "quiz", "method": "given"}
 
@@ -45,8 +45,8 @@ def test_one_session_changes_pages_while_another_stays(data: Path, visit: Visit)
     mine, yours = visit("reliability", m="20"), visit("reliability", m="50")
     go(mine, "concentration")
     choose(mine, "m_step", 5)
-    assert "M=50" in screens.run(yours).code[0].value
-    assert "M=5," in go(mine, "reliability").code[0].value
+    assert "M=50" in screens.run(yours).text[0].value
+    assert "M=5," in go(mine, "reliability").text[0].value
 
 
 def test_a_file_read_by_one_is_read_for_all(data: Path, visit: Visit) -> None:

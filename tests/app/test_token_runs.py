@@ -23,7 +23,7 @@ def test_ece_is_of_the_top_label(token_file: Path, visit: Visit) -> None:
     number = score(load(token_file)[0], method="tokens", metric="ece")
     assert tiles(at)["ECE"] == f"{number.value:.4f}"
     assert tiles(at)["Positions used / total"] == "300 / 300"
-    assert at.code[0].value == number.recipe
+    assert at.text[0].value == number.recipe
     assert number.draws == 199
     assert at.metric[0].delta == f"{p_value_phrase(number.p, 199)} vs. calibrated"
     assert sum(count for _, count in screens.targets(at)) == 300
@@ -71,7 +71,7 @@ def test_an_m_that_the_grid_does_not_serve_offers_the_nearest(
     next(button for button in at.button if button.label == "Use M = 6").click()
     screens.run(at)
     assert screens.address(at) == {"m": "6"}
-    assert "M=6" in at.code[0].value
+    assert "M=6" in at.text[0].value
 
 
 def test_bins_of_equal_mass_are_not_offered(token_file: Path, visit: Visit) -> None:

@@ -41,7 +41,7 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     table = screens.table(at, "Checkpoint", "If calibrated")
     assert table["Checkpoint"].to_list() == [f"step{step}" for step in STEPS]
     assert table[METRICS["full_ece"].title].to_list() == [f"{number.value:.4f}" for number in wanted]
-    assert "M=20" in at.code[0].value
+    assert "M=20" in at.text[0].value
     first, last = f"{wanted[0].value:.4f}", f"{wanted[-1].value:.4f}"
     assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}; ")
     tile_values = screens.tiles(at)
@@ -151,7 +151,7 @@ def test_an_m_that_the_grid_does_not_serve_offers_the_nearest(checkpoints: list[
     offer.click()
     screens.run(at)
     assert screens.address(at) == {"m": "6"}
-    assert "M=6" in at.code[0].value
+    assert "M=6" in at.text[0].value
 
 
 def test_checkpoints_of_answers_are_drawn_too(data: Path, visit: Visit) -> None:

@@ -28,7 +28,7 @@ def test_a_link_sets_all_controls(folder: Path, visit: Visit) -> None:
     green = calib_core.load(folder / "quiz.csv")[1]
     number = calib_core.score(green, method="given", metric="mce", bins=17, binning="mass")
     assert at.metric[0].value == f"{number.value:.4f}"
-    assert at.code[0].value == number.recipe
+    assert at.text[0].value == number.recipe
     assert address(at) == params
 
 
@@ -111,11 +111,11 @@ def test_the_slider_and_the_typed_number_are_one(m: int, folder: Path, visit: Vi
     assert folder.is_dir()
     at = choose(visit("reliability"), "m_typed", m)
     assert control(at, "m_step").value == control(at, "m_typed").value == m
-    assert f"M={m}," in at.code[0].value
+    assert f"M={m}," in at.text[0].value
     assert address(at) == ({} if m == 10 else {"m": str(m)})
     choose(at, "m_step", 15)
     assert control(at, "m_typed").value == 15
-    assert "M=15," in at.code[0].value
+    assert "M=15," in at.text[0].value
     assert [int(option) for option in control(at, "m_step").options] == [5, 10, 15, 20, 50, 100, 200, 500]
 
 
@@ -124,7 +124,7 @@ def test_the_last_change_of_m_wins(folder: Path, visit: Visit) -> None:
     at = visit("reliability")
     for key, value in (("m_typed", 33), ("m_step", 100), ("m_typed", 34), ("m_typed", 35), ("m_step", 5)):
         choose(at, key, value)
-        assert f"M={value}," in at.code[0].value
+        assert f"M={value}," in at.text[0].value
 
 
 def test_of_two_quick_moves_the_second_wins_despite_a_late_address(folder: Path, visit: Visit) -> None:
@@ -139,7 +139,7 @@ def test_of_two_quick_moves_the_second_wins_despite_a_late_address(folder: Path,
     choose(at, "m_step", 100)
     expected = {"run": "green", "method": "given", "m": "100", "metric": "mce", "binning": "mass"}
     assert address(at) == expected
-    assert at.code[0].value.startswith("MCE, equal mass, M=100")
+    assert at.text[0].value.startswith("MCE, equal mass, M=100")
     at.query_params.clear()
     screens.run(at)
     assert address(at) == {}, "a link to the page itself, with nothing moved, is a link"
@@ -177,13 +177,13 @@ def test_the_choice_goes_along_to_other_pages_and_back(folder: Path, visit: Visi
     at = go(at, "concentration")
     assert control(at, "m_typed").value == 37
     assert control(at, "run").value == "green"
-    assert "M=37" in at.code[0].value
+    assert "M=37" in at.text[0].value
 
 
 def test_a_choice_made_on_one_page_is_made_on_all(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = choose(visit("concentration"), "m_step", 200)
-    assert "M=200" in go(at, "reliability").code[0].value
+    assert "M=200" in go(at, "reliability").text[0].value
 
 
 def test_another_m_closes_the_bin(folder: Path, visit: Visit) -> None:

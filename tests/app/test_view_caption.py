@@ -35,7 +35,7 @@ def test_the_view_caption_is_below_the_main_figure_and_opens_to_the_recipe(
     main = next(node for node in nodes if node.type in ("plotly_chart", "html") and node is not nodes[0])
     assert nodes.index(main) < nodes.index(own)
     assert isinstance(own, screens.Block)
-    assert [code.value for code in own.code][:1] == [at.main.code[0].value]
+    assert [code.value for code in own.text][:1] == [at.main.text[0].value]
     assert "upward" not in line  # the axes of the figure say it
     assert line.endswith(".")
 

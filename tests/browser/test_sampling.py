@@ -101,7 +101,7 @@ def test_a_question_is_chosen_and_worked_out(
         figures_fit(page, width, "sampling", "clusters")
         no_fault(page)
     wait_until(page, lambda: address(page), {"sizes": "2", "place": "2"})
-    worked = page.locator("[data-testid=stCode]").last.inner_text()
+    worked = page.locator("[data-testid=stText]").last.inner_text()
     assert "N = 10, |C| = 10, n_i = 1 (chosen), n_j = 1 (9 times)" in worked
     assert "F_CN = 1 − |C|/N = 1 − 10/10 = 0.0000" in worked
     assert "F_PC = Π n_i/(n_i+n_j) = (1/(1+1))^9 ≈ 0.0020" in worked

@@ -1,7 +1,7 @@
-"""Close the menu of a phone once a link in it is followed.
+"""What Streamlit's server cannot do, and a few lines in the browser can.
 
-Streamlit's server cannot close the sidebar, and its page links leave it open, over the page. A script of a
-few lines does it in the browser: this layer serves it, and names it in Streamlit's own page.
+They close the menu of a phone once a link in it is followed, which Streamlit leaves open over the page, and
+copy the text of a copy button. This layer serves the script, and names it in Streamlit's own page.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.widgets.changed_answers import change_answers
 
-PATH: Final = "/calib/phone_menu.js"
+PATH: Final = "/calib/browser_script.js"
 SCRIPT: Final = Path(__file__).with_suffix(".js").read_bytes()
 
 _TAG: Final = f'<script src=".{PATH}" defer></script>'.encode()
 """Relative to the page, as Streamlit's own scripts are."""
 
 
-class PhoneMenu:
+class BrowserScript:
     """ASGI layer that serves the script, and names it at the end of the head of Streamlit's page."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""Streamlit's page names the script that closes a phone's menu, and nothing else is changed."""
+"""Streamlit's page names the script of the app, and nothing else is changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message
 
-from pages.widgets.phone_menu import PATH, SCRIPT, PhoneMenu
+from pages.widgets.browser_script import PATH, SCRIPT, BrowserScript
 
 PAGE = b"<html><head><title>Calib</title></head><body></body></html>"
 REPORT = {"Content-Disposition": "attachment; filename=report.html"}
@@ -25,13 +25,13 @@ def ask(answer: Response, path: str = "/reliability", method: str = "GET") -> tu
         return {"type": "http.request", "body": b"", "more_body": False}
 
     scope = {"type": "http", "method": method, "path": path, "headers": []}
-    asyncio.run(PhoneMenu(answer)(scope, receive, send))
+    asyncio.run(BrowserScript(answer)(scope, receive, send))
     return Headers(scope=sent[0]), b"".join(message.get("body", b"") for message in sent[1:])
 
 
 def test_the_page_names_the_script() -> None:
     headers, body = ask(Response(PAGE, media_type="text/html"))
-    assert body == PAGE.replace(b"</head>", b'<script src="./calib/phone_menu.js" defer></script></head>')
+    assert body == PAGE.replace(b"</head>", b'<script src="./calib/browser_script.js" defer></script></head>')
     assert int(headers["content-length"]) == len(body)
 
 

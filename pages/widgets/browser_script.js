@@ -1,0 +1,30 @@
+// On a narrow window the menu lies over the page: close it when one of its links is followed.
+// Streamlit closes only its own menu, and keeps this one open on every page.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-testid=stSidebar] a[data-testid^=stPageLink]");
+  if (link && !event.ctrlKey && !event.metaKey && window.matchMedia("(max-width: 768px)").matches) {
+    document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+  }
+});
+
+// A copy button copies its own text, else the text it stands beside, and says so for a moment.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.calib-copy");
+  if (!button) return;
+  const beside = button.closest("[data-testid=stVerticalBlock]")?.querySelector("[data-testid=stText]");
+  copy(button.dataset.text ?? beside?.textContent ?? "").then(() => {
+    button.classList.add("calib-copied");
+    setTimeout(() => button.classList.remove("calib-copied"), 1500);
+  });
+});
+
+// The clipboard of its own name is there on this machine and with https; otherwise what is selected is copied.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const box = document.createElement("textarea");
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  document.execCommand("copy");
+  box.remove();
+}
