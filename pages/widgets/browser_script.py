@@ -36,7 +36,14 @@ class BrowserScript:
         if scope["path"].endswith(PATH):
             await Response(SCRIPT, media_type="text/javascript")(scope, receive, send)
             return
+        if "text/html" in Headers(scope=scope).get("accept", ""):
+            scope = _without_compression(scope)
         await change_answers(self.app, (scope, receive, send), _is_page, _name_script)
+
+
+def _without_compression(scope: Scope) -> Scope:
+    """The same request of one that takes no compressed answer: Streamlit compresses pages but the first."""
+    return {**scope, "headers": [header for header in scope["headers"] if header[0] != b"accept-encoding"]}
 
 
 async def _name_script(_headers: MutableHeaders, page: bytes) -> bytes:

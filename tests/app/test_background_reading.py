@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import threading
@@ -21,6 +22,7 @@ from export_menus import open_menus
 from pages.state import cache
 from pages.state.cache import FileStamp, FolderReader, ListedFile, LoadedFile
 from pages.state.mappings import FileMapping
+from pages.state.server import server_lifespan
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, go, page_text, run, table
 
@@ -339,6 +341,35 @@ def test_a_file_that_is_looked_at_is_read_before_the_others(
     cache.read_now(unread[-1])
     finish()
     assert gate.order == ["a.csv", "b.csv", "d.csv", "c.csv"]
+
+
+def test_the_server_reads_the_folder_before_anybody_asks(gate: Gate, three: Path) -> None:
+    assert three.is_dir()
+
+    async def serve() -> None:
+        async with server_lifespan(None):
+            gate.open_all()
+            while len(gate.order) < 3:  # noqa: ASYNC110 (another thread reads)
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(serve(), SECONDS))
+    finish()
+    assert gate.order == ["a.csv", "b.csv", "c.csv"]
+
+
+def test_a_server_without_a_folder_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CALIB_DATA", str(tmp_path / "gone"))
+    cache.read_ahead()
+    monkeypatch.setenv("CALIB_DATA", str(tmp_path))
+    refusals: list[Path] = []
+
+    def refuse(folder: Path) -> None:
+        refusals.append(folder)
+        raise Refused("no folder for us")
+
+    monkeypatch.setattr(cache.readers, "list_folder", refuse)
+    cache.read_ahead()  # says nothing: the first page does
+    assert refusals == [tmp_path]
 
 
 # --- On disk ----------------------------------------------------------------------------------------

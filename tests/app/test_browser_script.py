@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
-from starlette.types import Message
+from starlette.types import ASGIApp, Message
 
 from pages.widgets.browser_script import PATH, SCRIPT, BrowserScript
 
@@ -14,7 +16,12 @@ PAGE = b"<html><head><title>Calib</title></head><body></body></html>"
 REPORT = {"Content-Disposition": "attachment; filename=report.html"}
 
 
-def ask(answer: Response, path: str = "/reliability", method: str = "GET") -> tuple[Headers, bytes]:
+def ask(
+    answer: ASGIApp,
+    path: str = "/reliability",
+    method: str = "GET",
+    headers: Sequence[tuple[bytes, bytes]] = (),
+) -> tuple[Headers, bytes]:
     """Headers and body of the answer to a request."""
     sent: list[Message] = []
 
@@ -24,7 +31,7 @@ def ask(answer: Response, path: str = "/reliability", method: str = "GET") -> tu
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    scope = {"type": "http", "method": method, "path": path, "headers": []}
+    scope = {"type": "http", "method": method, "path": path, "headers": [*headers]}
     asyncio.run(BrowserScript(answer)(scope, receive, send))
     return Headers(scope=sent[0]), b"".join(message.get("body", b"") for message in sent[1:])
 
@@ -33,6 +40,17 @@ def test_the_page_names_the_script() -> None:
     headers, body = ask(Response(PAGE, media_type="text/html"))
     assert body == PAGE.replace(b"</head>", b'<script src="./calib/browser_script.js" defer></script></head>')
     assert int(headers["content-length"]) == len(body)
+
+
+def test_a_page_that_streamlit_would_compress_names_the_script_too() -> None:
+    """Streamlit compresses every page but the first, for browsers that take it: all of them."""
+    takes = [(b"accept", b"text/html,*/*"), (b"accept-encoding", b"gzip, br")]
+    page = GZipMiddleware(Response(PAGE * 20, media_type="text/html"), minimum_size=1)
+    headers, body = ask(page, headers=takes)
+    assert "content-encoding" not in headers
+    assert b"browser_script.js" in body
+    headers, _ = ask(page, headers=[(b"accept", b"*/*"), takes[1]])  # a file, not a page
+    assert headers["content-encoding"] == "gzip"
 
 
 def test_the_script_is_served() -> None:

@@ -36,6 +36,12 @@ def test_on_a_phone_the_menu_closes_when_a_link_is_followed(demo_server: Server,
     expect(sidebar).not_to_be_in_viewport()
     page.get_by_test_id("stExpandSidebarButton").click()
     expect(sidebar).to_be_in_viewport()
+    page = browse(width=420, height=HEIGHT).open(f"{demo_server.url}/abstention")  # as from a copied link
+    page.get_by_test_id("stExpandSidebarButton").click()
+    sidebar = page.get_by_test_id("stSidebar")
+    expect(sidebar).to_be_in_viewport()
+    follow_link(page, "Reliability")
+    expect(sidebar).not_to_be_in_viewport()
 
 
 def menu(page: Page) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from calib_core.readers import reading_cache
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
 from calib_core.readers.reading_cache import load_or_read
 from calib_core.readers.sandbox.protocol import pack
+from calib_core.results.defaults import default_method
 from calib_core.results.files import SurveyedFile, check_file, survey_file
 from calib_core.user_cache import CacheFolder
 from predictions import choices, quiz, samples, write_csv, write_jsonl
@@ -101,9 +102,12 @@ def test_the_next_start_has_the_same_runs_and_evidence(kind: str, start: Start, 
     for expected, found in zip(fresh.runs, kept.runs, strict=True):
         assert expected.usable == found.usable
         assert dict(expected.survey.unavailable) == dict(found.survey.unavailable)
+        judged = [id_ for id_, one in found.survey.usable.items() if "verdict" in vars(one)]
+        assert judged == ([default_method(expected.usable)] if expected.usable else [])
         for id_, evidence in expected.survey.usable.items():
             assert found.survey.usable[id_].remarks == evidence.remarks
             assert found.survey.usable[id_].recipe_parts == evidence.recipe_parts
+            assert found.survey.usable[id_].verdict == evidence.verdict
 
 
 def test_the_same_content_elsewhere_is_not_read_again(start: Start, path: Path) -> None:

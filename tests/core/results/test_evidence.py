@@ -10,6 +10,7 @@ import pytest
 from calib_core.bins import BinSums
 from calib_core.edges import Binning, Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference import calibration_test, verdict
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
@@ -56,6 +57,19 @@ def test_sums_are_kept() -> None:
     numbers = ("accuracy", "mean_confidence", "brier")
     for name in ("sums", "top_label_sums", "class_sums", "pooled_class_sums", "top_label", *numbers):
         assert getattr(evidence, name) is getattr(evidence, name)
+
+
+def test_another_tolerance_judges_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [[0.9, 0.1]] * 60 + [[0.6, 0.4]] * 60
+    gold = [0] * 48 + [1] * 12 + [0] * 40 + [1] * 20
+    evidence = choice_evidence(rows, gold)
+    afresh = [replace(evidence, options=MethodOptions(tolerance=t)).verdict for t in (0.0, 0.5)]
+    assert afresh[0].kind != afresh[1].kind == "tolerable"
+    assert evidence.verdict.kind == "extreme"
+    monkeypatch.setattr(calibration_test, "cox_test_of_sums", lambda _sums: pytest.fail("drawn again"))
+    monkeypatch.setattr(verdict, "cox_test_of_sums", lambda _sums: pytest.fail("drawn again"))
+    assert [evidence.with_tolerance(t).verdict for t in (0.0, 0.5)] == afresh
+    assert evidence.with_tolerance(0.5).with_tolerance(None).verdict == evidence.verdict
 
 
 def test_class_sums_are_by_class_and_pooled_ones_are_not() -> None:
