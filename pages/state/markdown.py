@@ -8,10 +8,28 @@ options of a select box show text as it is and need nothing.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _ACTIVE_MARKS = frozenset(":@-<>~=.")
 """Marks that start something even behind a backslash: a bare address, an arrow, an icon's name."""
+_OPTION_PHRASES: Final = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"^read as \w+, ", ""),
+        (r"Say what (a column|an array) means: --map \w+=\w+", r"Say below what \1 means."),
+        (r"or say which column it is: --map COLUMN=\w+", "or say below which column it is."),
+        (r"Have it divided by 100: --map (?:\"[^\"]*\"|\S+)", "Say below that it is in percent."),
+        (r"the question: --map COLUMN=samples, once for each\.", "the question, below."),
+        (r"Name them: --map COLUMN=id or --on COLUMN", "Say below which column holds the ids."),
+        (r": --gold TABLE \(", ", chosen below ("),
+        (r" \(--gold TABLE\)| \(--rows\)| \(--wide\)", ""),
+        (r'--map (?:"([^"=]+)="|([^\s"=]+)=)(?![\w"])', r"“\1\2”"),
+        (r'--map (?:"([^"=]+)=([^"]+)"|([^\s"=]+)=([\w/.]*\w))', r"“\1\3” as “\2\4”"),
+        (r'--rows (?:"([^"]+)"|([^\s,;()]*[^\s,;().]))', r"“\1\2”"),
+    )
+)
+"""Phrases of a message that name an option of the command line, and what a page has in its place."""
 _WORD_JOINER = "\u2060"
 """Invisible character without width, which separates what Markdown would read as one token."""
 
@@ -20,6 +38,19 @@ def escape_markdown(text: str) -> str:
     """Return Markdown that shows `text` character for character, with white space folded to single spaces."""
     folded = " ".join(text.encode("utf-8", "replace").decode().split())
     return _PUNCTUATION.sub(_escape_mark, folded)
+
+
+def without_options(text: str) -> str:
+    """Return a message with what a page has in place of the options of the command line that it names.
+
+    Examples
+    --------
+    >>> without_options("Say which: --map label=target or --map label=gold")
+    'Say which: “label” as “target” or “label” as “gold”'
+    """
+    for pattern, replacement in _OPTION_PHRASES:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def _escape_mark(mark: re.Match[str]) -> str:

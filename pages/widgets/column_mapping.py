@@ -30,7 +30,7 @@ from calib_core.runs import INFO_COLUMNS, confidence_name, schema_name
 from calib_core.wording import format_percent, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
-from pages.state.markdown import escape_markdown
+from pages.state.markdown import escape_markdown, without_options
 
 COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
@@ -427,7 +427,7 @@ def _try_draft(file: LoadedFile, base: FileReport, draft: _Draft) -> tuple[RunFi
 def _first_reason(message: str, file: LoadedFile) -> str:
     """Return the first line of a refusal without the file's name and the advice for the command line."""
     line = message.partition("\n")[0].removeprefix(f"{file.name}: ").partition(": --map")[0]
-    return f"{line[:1].upper()}{line[1:]}"
+    return f"{line[:1].upper()}{without_options(line[1:])}"
 
 
 def figures_text(figures: RunFigures, *, with_rows: bool = True) -> str:

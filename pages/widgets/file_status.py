@@ -14,7 +14,7 @@ from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
 from calib_core.wording import bad_rows_phrase, both_or_all, plural
 from pages.state.cache import LoadedFile
-from pages.state.markdown import escape_markdown
+from pages.state.markdown import escape_markdown, without_options
 from pages.state.runs import file_id
 from pages.widgets.column_mapping import (
     NEEDS_COLUMN_NAMES,
@@ -37,13 +37,6 @@ LOOKS_LIKE_GOLD: Final = (
 )
 _LEADING_COUNTS: Final = re.compile(r"^[\d,]+ rows?\. (?:Accuracy of the [\d,]+ with an outcome: [\d.]+\. )?")
 """Counts with which a message begins, before the reason."""
-_COMMAND_LINE_PHRASES: Final = (
-    (re.compile(r"^read as \w+, "), ""),
-    (re.compile(r"Say what a column means: --map COLUMN=\w+"), "Say below what a column means."),
-    (re.compile(r": --gold TABLE \("), ", chosen below ("),
-)
-"""Phrases of a message that only fit the command line, and their replacement on a page."""
-
 MAX_FULL_FILES: Final = 6
 """Up to this many files are shown in full; of more, only those that need attention."""
 MAX_OPEN_FILES: Final = 3
@@ -96,8 +89,7 @@ def refusal_text(file: LoadedFile) -> str:
     message = file.refusal or ""
     text = message.removeprefix(f"{file.name}: ")
     has_prefix = text != message
-    for pattern, replacement in _COMMAND_LINE_PHRASES:
-        text = pattern.sub(replacement, text)
+    text = without_options(text)
     return text[:1].upper() + text[1:] if has_prefix else text
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from pathlib import Path
+
+import pytest
 
 import screens
 from calib_core.methods import METHODS
+from pages.state.markdown import without_options
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, page_text, table, tables
 
@@ -111,6 +115,47 @@ def test_a_refused_file_says_what_to_do(data: Path, visit: Visit) -> None:
     assert "colour" in messages
     assert "nothing.jsonl" in messages
     assert str(data) not in messages
+
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    "no column": ("colour,size\nred,1\n", "Say below what a column means."),
+    "percent": (
+        "id,confidence,correct\n" + "".join(f"{i},{50 + i},{i % 2}\n" for i in range(40)),
+        "Say below that it is in percent.",
+    ),
+    "letters": (
+        "gold,m1,m2,m3\n" + "".join(f"{a},{a},{b},B\nC,C,D,A\n" for a, b in product("ABCD", "ABC")),
+        +"".join(f"{'ABCD'[i % 4]},{'ABCD'[i % 4]},{'ABCD'[i % 3]},B\nC,C,D,A\n" for i in range(40)),
+        "sampled answers to the question, below.",
+    ),
+    "several places": (
+        json.dumps(
+            {"a": [{"confidence": 0.5, "correct": 1}] * 3, "b": [{"confidence": 0.5, "correct": 1}] * 3}
+        ),
+        "Say which are meant: “a” (3 rows), “b” (3 rows).",
+    ),
+}
+"""What a file holds, and what its message says on the page."""
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_messages_name_controls_of_the_page_and_no_options(kind: str, data: Path, visit: Visit) -> None:
+    text, said = MESSAGES[kind]
+    (data / f"odd.{'json' if text.startswith('{') else 'csv'}").write_text(text)
+    shown = page_text(visit("files"))
+    assert said in shown
+    assert " --" not in shown
+
+
+def test_options_of_several_columns_are_named_by_column() -> None:
+    assert without_options('Leave them out: --map logits= --map "my log="') == (
+        "Leave them out: “logits” “my log”"
+    )
+    assert without_options('Another score: --map "scores.my one=correct"') == (
+        "Another score: “scores.my one” as “correct”"
+    )
+    assert without_options("nothing lies at 'a' (--rows). Places") == "nothing lies at 'a'. Places"
+    assert without_options("no option --map here, nor a-map=b") == "no option --map here, nor a-map=b"
 
 
 def test_a_long_refusal_folds_away_what_each_method_would_need(data: Path, visit: Visit) -> None:

@@ -60,7 +60,7 @@ MAX_CHOICES: Final = 256
 _ARRAY_NAMES_ADVICE: Final = (
     "A token-level file holds probs (or logprobs, logits) and target, one row per position; a file of "
     "answers holds probs and gold, one row per question, or arrays such as confidence and correct. Say what "
-    "an array is: --map NAME=probs"
+    "an array means: --map NAME=probs"
 )
 
 
