@@ -125,7 +125,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "letters": (
         "gold,m1,m2,m3\n" + "".join(f"{a},{a},{b},B\nC,C,D,A\n" for a, b in product("ABCD", "ABC")),
-        +"".join(f"{'ABCD'[i % 4]},{'ABCD'[i % 4]},{'ABCD'[i % 3]},B\nC,C,D,A\n" for i in range(40)),
         "sampled answers to the question, below.",
     ),
     "several places": (
