@@ -29,7 +29,7 @@ from pages.widgets.export import Export, table_export_menu
 from pages.widgets.figure import page_theme
 from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
 from pages.widgets.manage_runs import has_words, show_hidden_runs, show_manage_runs
-from pages.widgets.page_link import page_link
+from pages.widgets.page_link import kept_query, page_link
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PAGES, PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
@@ -108,7 +108,7 @@ def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> N
         verb = "is" if len(not_loaded) == 1 else "are"
         label = f"{len(not_loaded):,} of {plural(len(files), 'file')} {verb} not loaded"
         with st.container(key="not_loaded"):
-            page_link(PAGES["files"].script, label, PAGES["files"].icon, _url_values("good"))
+            page_link(PAGES["files"].script, label, PAGES["files"].icon)
 
 
 def show_overview_tiles(files: Sequence[LoadedFile], runs: Sequence[LoadedRun], result: Overview) -> None:
@@ -137,7 +137,7 @@ def show_overview_tiles(files: Sequence[LoadedFile], runs: Sequence[LoadedRun], 
 def show_drop_zone() -> None:
     """Draw the field that opens own files, and go to the page Files with what was dropped there."""
     if show_start_uploader():
-        st.switch_page(PAGES["files"].script)
+        st.switch_page(PAGES["files"].script, query_params=kept_query())
 
 
 def show_next_steps(result: Overview) -> None:
@@ -146,7 +146,7 @@ def show_next_steps(result: Overview) -> None:
     The links keep a run that is already chosen. The tour is offered only where a run has at least `MIN_ROWS`
     usable rows.
     """
-    query = _url_values("run", "method", "good")
+    query = _url_values("run", "method")
     steps = {"reliability": "Open the first run"}
     if result.has_judged_run:
         steps = {"tour": "Take the tour"} | steps
@@ -224,7 +224,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
     )
     if clicked is not None:
         run = next(run for run in runs if run.title == clicked.run)
-        query = {"run": run.id, "method": clicked.method, **_url_values("good", "tolerance")}
+        query = kept_query({"run": run.id, "method": clicked.method})
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 

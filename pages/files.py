@@ -51,7 +51,7 @@ from pages.widgets.file_status import (
     widget_keys,
 )
 from pages.widgets.joined_tables import show_joined_tables
-from pages.widgets.page_link import page_link
+from pages.widgets.page_link import kept_query, page_link
 from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import show_remarks, show_view_caption, show_warnings
 from pages.widgets.table import show_table
@@ -342,13 +342,7 @@ def open_accepted_diagram(runs: Sequence[LoadedRun]) -> None:
     path = take_accepted_path()
     run = next((run for run in runs if any(file.listing.path == path for file in run.part_files)), None)
     if path is not None and run is not None:
-        st.switch_page(PAGES["reliability"].script, query_params=_diagram_query(run))
-
-
-def _diagram_query(run: LoadedRun) -> dict[str, str]:
-    """Return the address of a run's diagram, which keeps the decisions on bad rows and the tolerance."""
-    kept = {key: value for key in ("good", "tolerance") if (value := st.query_params.get(key, ""))}
-    return {"run": run.id, **kept}
+        st.switch_page(PAGES["reliability"].script, query_params=kept_query({"run": run.id}))
 
 
 def show_next_steps(
@@ -377,7 +371,7 @@ def show_next_steps(
                 PAGES["reliability"].script,
                 "Open the reliability diagram",
                 PAGES["reliability"].icon,
-                _diagram_query(run),
+                {"run": run.id},
                 large=True,
             )
     return asking

@@ -9,8 +9,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitPageNotFoundError
 
-KEPT_KEYS: Final = ("tolerance",)
-"""Keys of the address that every link keeps, so that a run has the same verdict on the page it leads to."""
+KEPT_KEYS: Final = ("good", "tolerance")
+"""Keys of the address that every link keeps: the page it leads to has the same rows and verdicts."""
+
+
+def kept_query(query: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return these values of an address and those of `KEPT_KEYS` that the page's own has."""
+    return {key: st.query_params[key] for key in KEPT_KEYS if st.query_params.get(key)} | dict(query or {})
 
 
 def page_link(
@@ -43,11 +48,8 @@ def page_link(
     """
     container = st if into is None else into
     text = f"**{label}**" if large else label
-    kept = {key: st.query_params[key] for key in KEPT_KEYS if key in st.query_params}
-    query = {**kept, **(query or {})}
+    kept = kept_query(query) or None
     try:
-        container.page_link(
-            script, label=text, icon=icon, query_params=query or None, width=width, help=help_
-        )
+        container.page_link(script, label=text, icon=icon, query_params=kept, width=width, help=help_)
     except StreamlitPageNotFoundError:
         container.caption(label)

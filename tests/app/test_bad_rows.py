@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 
 import calib_core
 import screens
 from predictions import quiz, write_csv
-from screens import Visit, address, go, page_text, table, tiles
+from screens import PageLink, Visit, address, go, page_text, table, tiles
 
 
 @pytest.fixture
@@ -77,6 +78,20 @@ def test_the_count_stands_on_every_page(spoilt_file: Path, visit: Visit) -> None
             assert table(at, "used")["used"].tolist() == [77]
         elif at.main.text:
             assert "n=77/80, 3 bad rows left out" in at.main.text[0].value
+
+
+def test_every_link_keeps_the_decision(spoilt_file: Path, visit: Visit) -> None:
+    assert spoilt_file.exists()
+    at = visit("files")
+    at.button[0].click()
+    screens.run(at)
+    (good,) = address(at).values()
+    for page in ("start", "tour", "abstention"):
+        at = go(at, page)
+        nodes = [*screens.walk(at.main), *screens.walk(at.sidebar)]
+        links = [link.proto.query_string for link in nodes if isinstance(link, PageLink)]
+        assert len(links) >= 13, page
+        assert [parse_qs(link).get("good") for link in links] == [[good]] * len(links), page
 
 
 def test_the_decision_can_be_taken_back(spoilt_file: Path, visit: Visit) -> None:
