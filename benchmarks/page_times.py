@@ -32,12 +32,22 @@ from pages.widgets.shell import PAGES
 
 STARTS: Final = ("first start", "next start")
 FIRST: Final = "start"
+LEAST: Final = "least app"
+LEAST_APP: Final = """import pandas as pd
+import streamlit as st
+
+st.title("Least")
+st.metric("Rows", 1)
+st.dataframe(pd.DataFrame({"a": [1]}))
+"""
+"""What Streamlit needs without Calib: a page of a title, a number and a table."""
 
 INTRODUCTION: Final = (
     "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the "
     "script at rest and every table and chart drawn; the median of {times} servers. First start: the "
     "server's cache folder is empty. Next start: it holds what the first start kept. The browser has nothing "
-    "kept at either. From the server's start: the process of Python included."
+    "kept at either. From the server's start: the process of Python included. Least app: a page of a "
+    "title, a number and a table by Streamlit alone."
 )
 
 
@@ -90,17 +100,36 @@ def step(page: Page) -> Callable[[], object] | None:
     return None
 
 
+def open_least(browser: Browser, waits: Waits, home: Path) -> None:
+    """Times of the least app on a server of its own."""
+    script = home / "least.py"
+    script.write_text(LEAST_APP, encoding="utf-8")
+    begun = time.perf_counter()
+    server = app_server.start(None, home / "least", script)
+    try:
+        open_first(browser, waits, LEAST, server, begun)[0].context.close()
+    finally:
+        server.stop()
+
+
+def open_first(
+    browser: Browser, waits: Waits, start: str, server: app_server.Server, begun: float
+) -> tuple[window.Window, int]:
+    """A window on the server's first page, when all of it is shown, and how many bytes it took."""
+    waits.note(f"{start}: server answers", time.perf_counter() - begun)
+    shown = window.open_window(browser, "light", 1440, 900)
+    sizes = count_bytes(shown.context.new_cdp_session(shown.page))
+    shown.open(server.url, seconds=120)
+    waits.note(f"{start}: {FIRST}", time.perf_counter() - begun - window.QUIET_SECONDS)
+    return shown, sum(sizes)
+
+
 def visit_all(browser: Browser, waits: Waits, start: str, data: Path | None, home: Path) -> int:
     """Times of one server; returns how many bytes the first page took."""
     begun = time.perf_counter()
     server = app_server.start(data, home)
     try:
-        waits.note(f"{start}: server answers", time.perf_counter() - begun)
-        shown = window.open_window(browser, "light", 1440, 900)
-        sizes = count_bytes(shown.context.new_cdp_session(shown.page))
-        shown.open(server.url, seconds=120)
-        waits.note(f"{start}: {FIRST}", time.perf_counter() - begun - window.QUIET_SECONDS)
-        n_bytes = sum(sizes)
+        shown, n_bytes = open_first(browser, waits, start, server, begun)
         for way in ("visit", "again"):
             for id_, info in PAGES.items():
                 if id_ != FIRST:
@@ -124,9 +153,9 @@ def lines(waits: Waits, n_bytes: int, times: int) -> Iterator[str]:
     yield ""
     rows = (
         (start, waits.median(f"{start}: server answers"), waits.median(f"{start}: {FIRST}"))
-        for start in STARTS
+        for start in (*STARTS, LEAST)
     )
-    yield from table(("", "server answers, s", "Start is shown, s"), rows)
+    yield from table(("", "server answers, s", "first page is shown, s"), rows)
     yield ""
     yield f"What the browser loads for it: {n_bytes / 1e6:.1f} MB on the wire."
     yield ""
@@ -174,6 +203,7 @@ def main() -> None:
         )
         for _ in range(given.times):
             with TemporaryDirectory() as home:
+                open_least(browser, waits, Path(home))
                 for start in STARTS:
                     n_bytes = visit_all(browser, waits, start, given.data, Path(home))
         browser.close()

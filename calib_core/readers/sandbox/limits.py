@@ -30,10 +30,13 @@ BASE_ANSWER_MIB: Final = 256
 """MiB that the reading sent back may take, for any file."""
 
 BASE_SECONDS: Final = 8.5
-"""Seconds allowed without progress, and in total for an empty file."""
+"""Seconds allowed without progress, and in total for an empty file, if the machine has nothing else to do."""
 
 BYTES_PER_SECOND: Final = 10_000_000
 """Bytes that are read per second on a slow machine."""
+
+MAX_SLOWDOWN: Final = 8.0
+"""Factor up to which the limits on time grow where more processes want to run than there are cores."""
 
 ARCHIVE_EXPANSION: Final = 16
 """Assumed ratio of unpacked to packed size of an archive or a compressed file, for the limit on time."""
@@ -79,10 +82,20 @@ class Limits:
         override = os.environ.get(MEMORY_VARIABLE, "")
         if override.isascii() and override.isdecimal() and 0 < int(override) < 2**40:
             memory = int(override) * MIB
+        slowdown = _slowdown()
         seconds = size_bytes * (ARCHIVE_EXPANSION if is_archive else 1) / BYTES_PER_SECOND
         return cls(
             memory,
             BASE_ANSWER_MIB * MIB * memory // (BASE_MEMORY_MIB * MIB),
-            BASE_SECONDS + seconds / 10,
-            BASE_SECONDS + seconds,
+            (BASE_SECONDS + seconds / 10) * slowdown,
+            (BASE_SECONDS + seconds) * slowdown,
         )
+
+
+def _slowdown() -> float:
+    """Return how many processes of the last minute share a core, from 1 to `MAX_SLOWDOWN`."""
+    try:
+        load = os.getloadavg()[0]
+    except (AttributeError, OSError):  # a system that does not count
+        return 1.0
+    return min(max(1.0, load / (os.cpu_count() or 1)), MAX_SLOWDOWN)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits
@@ -12,6 +14,30 @@ GIB = 2**30
 @pytest.fixture(autouse=True)
 def without_memory_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(MEMORY_VARIABLE, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests say how much else the machine has to do."""
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.3, 9.0, 9.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+@pytest.mark.parametrize(("load", "factor"), [(1.9, 1.0), (2.0, 1.0), (5.0, 2.5), (16.0, 8.0), (90.0, 8.0)])
+def test_a_machine_with_other_work_gets_more_time(
+    load: float, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle = Limits.for_file(GIB, GIB, is_archive=True)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    busy = Limits.for_file(GIB, GIB, is_archive=True)
+    assert busy.idle_seconds == pytest.approx(factor * idle.idle_seconds)
+    assert busy.total_seconds == pytest.approx(factor * idle.total_seconds)
+    assert (busy.memory_bytes, busy.answer_bytes) == (idle.memory_bytes, idle.answer_bytes)
+
+
+def test_a_system_that_does_not_count_its_load_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "getloadavg")
+    assert Limits.for_file(0, 0).total_seconds == 8.5
 
 
 def test_a_small_file_gets_the_smallest_limits() -> None:
