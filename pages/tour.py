@@ -33,7 +33,7 @@ from pages.widgets.figure import show_figure
 from pages.widgets.page_link import page_link
 from pages.widgets.pickers import pick_method, pick_run
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_recipe, show_view_caption
+from pages.widgets.summary import show_recipe
 
 STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
 """Step numbers as the address has them."""
@@ -136,7 +136,7 @@ def show_step_buttons(choice: TourChoice) -> None:
                     "secondary" if number == choice.step_number else "tertiary"
                 )
                 _step_button(str(number), number, type=button_type, help=STEP_TITLES[kind])
-            st.markdown(f"{choice.step_number} of {len(STEP_KINDS)}", width="content")
+            st.markdown(f"Step {choice.step_number} of {len(STEP_KINDS)}", width="content")
         st.button(
             "Normal type" if choice.large_type else "Large type",
             key="tour_size",
@@ -189,8 +189,9 @@ def show_step(choice: TourChoice) -> None:
     with st.container(key="tour_foot"):
         caption = view_caption("Tour", [choice.run.title], [choice.subject.evidence])
         notes = (caption.sentence, choice.run_reason, step.selection_note)
-        show_view_caption(" ".join(note for note in notes if note))
-        show_recipe(step.recipe)
+        sentence = escape_markdown(" ".join(note for note in notes if note))
+        with st.expander(f":material/visibility: {sentence}", key="looking", type="compact"):
+            show_recipe(step.recipe)
 
 
 def _unbroken_percent(sentence: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,7 @@ from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve, sweep_b
 from calib_core.results.run_names import GivenName, name_with_model
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
+    BinReading,
     both_or_all,
     format_percent,
     format_short,
@@ -76,6 +77,10 @@ _BRIER_MEANING: Final = (
     "The Brier score is low when right answers have a high confidence and wrong answers a low one"
 )
 
+_UNCHANGED_SHARE: Final = 0.01
+"""Share of the ECE up to which a change over M is not worth a warning, if the ECE is far above chance …"""
+_FAR_ABOVE_CHANCE: Final = 2.0
+"""… at this many times the null's median at every M, or more."""
 _WRONG_OPTION: Final = "answer is wrong"
 """The alternative to an answer that comes with a single confidence."""
 
@@ -521,7 +526,11 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     gap_name = "the gap"
     if worst["share"] < table["share"].max():
         gap_name = GAP_NAMES.get(verdict.kind, "the gap beyond chance")
-    return f"The largest part of {gap_name} is in {worst['interval']}: {_bin_clause(worst, unit_plural)}."
+    reading = BinReading(worst["percent"], worst["interval"])
+    gaps_on_that_side = on_that_side.filter("clear")["gap"].abs()
+    is_widest = not gaps_on_that_side.len() or abs(worst["gap"]) >= cast("float", gaps_on_that_side.max())
+    many_clause = "" if is_widest else f", where not the gap is widest but the {unit_plural} are many"
+    return f"The largest part of {gap_name} is in {reading}{many_clause}: {_bin_clause(worst, unit_plural)}."
 
 
 def _fullest_bin(table: pl.DataFrame) -> dict[str, Any]:
@@ -556,7 +565,8 @@ def bins_step(subject: TourSubject) -> TourStep:
         sentences=(
             (
                 "The ECE (expected calibration error) is the average gap between confidence and accuracy "
-                f"over the bins, weighted by their rows. For {subject.name}, the ECE is {number}."
+                f"over the bins, weighted by their {subject.unit_plural}. For {subject.name}, the ECE is "
+                f"{number}{_points_clause(ends)}."
             ),
             _null_sentence(curve, plural(evidence.n_used, subject.unit_plural[:-1])),
         ),
@@ -566,22 +576,36 @@ def bins_step(subject: TourSubject) -> TourStep:
     )
 
 
+def _points_clause(values: Sequence[float | None]) -> str:
+    """What the ECE at the fewest and at the most bins means in percentage points; "" where one is unknown."""
+    first, *_, last = values
+    if first is None or last is None:
+        return ""
+    points = dict.fromkeys(f"{100 * value:.1f}" for value in (first, last))
+    return f": {' and '.join(points)} percentage points on average"
+
+
 def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
     advice = "read an ECE together with its number of bins and rows"
+    values = [value for value in curve.values if value is not None]
+    if curve.null is not None and len(values) == len(curve.values):
+        is_flat = max(values) - min(values) < _UNCHANGED_SHARE * min(values)
+        if is_flat and min(values) > _FAR_ABOVE_CHANCE * max(curve.null.median):
+            advice = "here the ECE is far above that, and the number of bins hardly changes it"
     if curve.null is None:
         return f"How much of the ECE is chance on {rows_text} is not known: {advice}."
     fewest, most = curve.bins[0], curve.bins[-1]
     return (
-        f"On {rows_text}, a perfectly calibrated model would score about "
+        f"On {rows_text}, a perfectly calibrated model would by chance score about "
         f"{_null_median_text(curve, curve.null, 0)} with {fewest} bins and "
         f"{_null_median_text(curve, curve.null, -1)} with {most}: {advice}."
     )
 
 
 def _null_median_text(curve: SweepCurve, null: NullDistribution, bins_index: int) -> str:
-    """ "0.0198 (13 % of it)": the null median, and its share of the observed value where that is larger."""
+    """ "0.0198 (13 % of this)": the null median, and its share of the observed value where that is larger."""
     median, value = null.median[bins_index], curve.values[bins_index]
-    share = f" ({100 * median / value:.0f} % of it)" if value is not None and median < value else ""
+    share = f" ({100 * median / value:.0f} % of this)" if value is not None and median < value else ""
     return f"{format_short(median)}{share}"
 
 
@@ -671,6 +695,8 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown
     )
     own = next((point for point in points if point.key == shown), best)
     own_clause = "" if own in (best, most_accurate) else f"; {own.name} has {own.brier.value:.4f}"
+    if own_clause and own.brier.low is not None and own.brier.low > own.constant_brier:
+        own_clause += f", worse than always stating {format_percent(own.accuracy.value)}"
     if most_accurate is best:
         unique_accuracy = [point.accuracy.value for point in points].count(best.accuracy.value) == 1
         how_often = "more often than any other" if unique_accuracy else "as often as any"

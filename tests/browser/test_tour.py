@@ -24,7 +24,7 @@ NEAREST = """() => {
 
 def wait_for_step(page: Page, step: int) -> None:
     """Waits for the step: its number, its heading and its picture, drawn."""
-    page.get_by_text(f"{step} of 5", exact=True).wait_for()
+    page.get_by_text(f"Step {step} of 5", exact=True).wait_for()
     settled(page)
     picture = page.locator(".st-key-tour_step .js-plotly-plot .main-svg").first
     browser_pages.wait_until(page, picture.is_visible, wanted=True)
