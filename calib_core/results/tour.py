@@ -529,7 +529,7 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     reading = BinReading(worst["percent"], worst["interval"])
     gaps_on_that_side = on_that_side.filter("clear")["gap"].abs()
     is_widest = not gaps_on_that_side.len() or abs(worst["gap"]) >= cast("float", gaps_on_that_side.max())
-    many_clause = "" if is_widest else f", where not the gap is widest but the {unit_plural} are many"
+    many_clause = "" if is_widest else f", not where the gap is widest but where the {unit_plural} are many"
     return f"The largest part of {gap_name} is in {reading}{many_clause}: {_bin_clause(worst, unit_plural)}."
 
 

@@ -152,7 +152,8 @@ def test_the_largest_gap_may_be_on_the_other_side() -> None:
 def test_the_largest_part_need_not_be_the_widest_gap() -> None:
     step = make_step("whole", block_answers((0.95, 900, 765), (0.65, 100, 30)))
     assert step.sentences[1] == (
-        f"{LARGEST} 90–100 % (0.9, 1], where not the gap is widest but the answers are many: "
+        f"{LARGEST} 90–100 % (0.9, 1], not where the gap is widest but where "
+        "the answers are many: "
         "900 answers state 95.0 % on average, and 85.0 % of them are right."
     )
 
