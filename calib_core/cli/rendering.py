@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -40,6 +40,9 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.robustness import Sweep
     from calib_core.results.sampling import SampleSizeSweep
     from calib_core.results.score import Score
+
+MAX_REASONS: Final = 6
+"""Number of verdicts up to which each has its reason below the table; of more, those without a test."""
 
 
 class ResultPrinter:
@@ -90,12 +93,17 @@ class ResultPrinter:
             for element, words in verdicts
         ]
         self._print_table("Verdicts", columns, rows, right=set(columns[3:]))
-        for reason in dict.fromkeys(element["reason"] for element, _ in verdicts if element["p"] is None):
-            self.print_line(reason)
+        for element, _ in verdicts if len(verdicts) <= MAX_REASONS else ():
+            run = f"{element['run']}, {element['method']}: " if len(verdicts) > 1 else ""
+            self.print_line(f"{run}{element['reason']}")
+        if len(verdicts) > MAX_REASONS:
+            for reason in dict.fromkeys(element["reason"] for element, _ in verdicts if element["p"] is None):
+                self.print_line(reason)
         n_tested = sum(element["p"] is not None for element, _ in verdicts)
         self.print_line(
             f"Score test of logistic recalibration (Cox); tolerance {tolerance:g} of mean |confidence − "
-            f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}."
+            f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
+            "A metric's own p tests the gaps of all bins."
         )
         self.print_line()
 

@@ -241,7 +241,8 @@ _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
     """One sentence: what is off, by how much, and how clear it is."""
     if kind == "none":
-        return f"The gaps are no larger than expected by chance ({p_value_phrase(test.p, None)})."
+        chance = p_value_phrase(test.p, None)
+        return f"Neither the mean confidence nor its spread is off by more than chance ({chance})."
     deviation = format_number(test.deviation, ".3f")
     if kind == "tolerable":
         return (

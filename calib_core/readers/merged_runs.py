@@ -28,6 +28,8 @@ _TABLES: Final = "tables with the columns "
 _QUESTION_COLUMNS: Final = ("subject", "id")
 """Together they identify a question."""
 
+MAX_NAMED_PARTS: Final = 5
+"""Number of parts, or of kinds of them, that the note on a merged run names."""
 _NUMBER_PATTERN: Final = re.compile(r"[0-9][0-9.,e-]*")
 
 EvaluationKey = tuple[str, str, RunInfo]
@@ -223,7 +225,6 @@ def _column_as_text(part: AnswerRun, name: str) -> pl.Series:
 def _merge_row_counts(parts: Sequence[AnswerRun], notes: Sequence[str]) -> RowCounts:
     all_counts = [part.row_counts for part in parts]
     names = [_single_subject(part) or part.file for part in parts]
-    shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     clipped = sum((Counter(counts.clipped) for counts in all_counts), Counter[str]())
     return RowCounts(
         n_rows=sum(counts.n_rows for counts in all_counts),
@@ -231,11 +232,31 @@ def _merge_row_counts(parts: Sequence[AnswerRun], notes: Sequence[str]) -> RowCo
         clipped=MappingProxyType(dict(clipped)),
         n_inexact_sums=sum(counts.n_inexact_sums for counts in all_counts),
         notes=(
-            f"One run of {len(parts):,} files: {shown}.",
+            f"One run of {len(parts):,} files: {_names_text(names)}.",
             *notes,
             *_merge_notes(all_counts),
         ),
     )
+
+
+def _names_text(names: Sequence[str]) -> str:
+    """Name the parts; where several kinds of names have several parts each, one of every kind.
+
+    Examples
+    --------
+    >>> _names_text(["law", "art"])
+    'law, art'
+    >>> _names_text(["red-1", "red-2", "blue-1", "blue-2", "blue-3"])
+    'red-1 and 1 like it, blue-1 and 2 like it. If these are several models, read each by itself'
+    """
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kinds.setdefault(_NUMBER_PATTERN.sub("#", name), []).append(name)
+    alike = [(kind[0], len(kind) - 1) for kind in kinds.values()]
+    are_kinds = len(alike) > 1 and all(n_others for _, n_others in alike)
+    shown = [f"{first} and {n_others:,} like it" for first, n_others in alike] if are_kinds else names
+    advice = ". If these are several models, read each by itself" if are_kinds else ""
+    return ", ".join(shown[:MAX_NAMED_PARTS]) + (", …" if len(shown) > MAX_NAMED_PARTS else "") + advice
 
 
 def _merge_notes(row_counts: Sequence[RowCounts]) -> Iterable[str]:

@@ -49,7 +49,7 @@ TILE_METRICS: Final = (BRIER.id,)
 
 NO_SAMPLES: Final = (
     "No run here has several sampled answers per question. The columns samples, samples_parsed or, for open "
-    "text, sample_cluster hold them, one list per row; see the README."
+    "text, sample_cluster hold them, one list per row; see the file formats."
 )
 EXAMPLE_TITLE: Final = "One question, worked out"
 USED_ROWS_HELP: Final = (

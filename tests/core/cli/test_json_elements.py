@@ -80,6 +80,10 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     out = call("score", path, "--metric", "verdict").out
     assert "over-confident" in out
     assert "q: Benjamini–Hochberg over 3 verdicts" in out
+    for element in (red, green, blue):
+        assert f"{element['run']}, given: {element['reason']}" in " ".join(out.split())
+    alone = " ".join(call("score", path.with_name("few.csv"), "--metric", "verdict").out.split())
+    assert f" {few['reason']} Score test" in alone
 
 
 def test_score_gives_every_usable_method_and_metric(call: Call, tmp_path: Path) -> None:

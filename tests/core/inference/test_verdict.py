@@ -92,6 +92,9 @@ def test_reasons_are_sentences_with_their_numbers() -> None:
     assert judge(*pairs_of((0.5, 20_000, 9800))).reason == (
         "Miscalibration is clear (p = 0.005), but 0.010 on average, within the tolerance of 0.02."
     )
+    assert judge(*pairs_of((0.5, 400, 200))).reason == (
+        "Neither the mean confidence nor its spread is off by more than chance (p = 1.000)."
+    )
     assert judge([0.5], [1]).reason == "Not judged: 1 row, fewer than 30."
 
 
