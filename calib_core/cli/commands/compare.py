@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement
@@ -22,6 +23,7 @@ from calib_core.cli.options import (
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.pairs import Labels
@@ -36,6 +38,10 @@ from calib_core.results.comparison import (
 from calib_core.results.evidence import Evidence
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.runs import Run
+
+GATE_ADVICE: Final = (
+    "The interval of one such difference: calib gate FILE --baseline OTHER --worse-by METRIC=0 --significant"
+)
 
 
 @takes_files
@@ -151,11 +157,16 @@ def _print_pairs(
         for evidence, _ in runner.results(run, request, (ACCURACY.id,), measure):
             key = f"{index}:{evidence.method.id}"
             runs[key], evidences[key] = run, judged_by(evidence, judged)
-    comparison = compare_pairs(evidences, metrics)
+    try:
+        comparison = compare_pairs(evidences, metrics)
+    except Unavailable as reason:
+        raise Unavailable(f"{reason} {GATE_ADVICE}") from None
     titles = _run_titles(runs)
     names = {key: f"{titles[key]}, {evidence.method.id}" for key, evidence in evidences.items()}
+    are_paired = any(comparison.pairs.values())
+    say = runner.message if are_paired else runner.refuse
     for (first, second), reason in comparison.unpaired.items():
-        runner.message(f"{names[first]} and {names[second]} cannot be compared: {reason}.")
+        say(f"{names[first]} and {names[second]} cannot be compared: {reason}.")
     sides = {
         key: {"file": run.file, "run": run.label, "method": evidences[key].method.id}
         for key, run in runs.items()
@@ -175,7 +186,7 @@ def _print_pairs(
         for metric, pairs in comparison.pairs.items()
         for pair in pairs
     ]
-    if not as_json:
+    if not as_json and (are_paired or not comparison.unpaired):
         recipes = {metric: paired_recipe(comparison, metric) for metric in metrics}
         ResultPrinter().print_pairs(comparison, names, recipes)
     return runner.finish(elements, as_json=as_json)

@@ -219,6 +219,7 @@ def test_pairs_are_compared_on_their_common_questions(call: Call, tmp_path: Path
     refused = call("compare", path, "--pairs", "--metric", "mce", "--json")
     assert (refused.code, refused.elements) == (2, [])
     assert "A paired difference of MCE cannot be tested" in refused.err
+    assert "calib gate FILE --baseline OTHER --worse-by METRIC=0 --significant" in refused.err
 
 
 def test_what_cannot_be_paired_is_said(call: Call, tmp_path: Path) -> None:
@@ -226,7 +227,8 @@ def test_what_cannot_be_paired_is_said(call: Call, tmp_path: Path) -> None:
         rows = [{"id": at, "gold": letters[at % 4], "prediction": "A", "confidence": 0.5} for at in range(40)]
         write_csv(tmp_path / name, rows)
     answer = call("compare", tmp_path / "one.csv", tmp_path / "two.csv", "--pairs", "--json")
-    assert answer.elements == []
+    assert (answer.code, answer.elements) == (2, [])
+    assert call("compare", tmp_path / "one.csv", tmp_path / "two.csv", "--pairs").out == ""
     assert (
         "40 of 40 equal ids have different right answers, so the ids belong to different questions."
         in answer.err
