@@ -1,6 +1,6 @@
-"""Figures show names that plotly reads as formulas or HTML literally, also in hover texts.
+"""Names that plotly reads as formulas or HTML, or the page as Markdown, are shown literally, also on hover.
 
-Two runs and two groups with such names, on pages whose figures name them.
+Three runs and three groups with such names, on pages whose figures name them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from hostile.test_literal_pages import squeeze
 from predictions import quiz, write_csv
 from window import Windows
 
-NAMES: Final = ("$\\frac{a}{b}$ %{y:.2f} &lt;", "<b>x</b><a href='//a'>y</a>")
+NAMES: Final = (
+    "$\\frac{a}{b}$ %{y:.2f} &lt;",
+    "<b>x</b><a href='//a'>y</a>",
+    "**boldly** :red[redly]",
+)
 PAGES: Final = ("comparison", "groups")
 
 DRAWN: Final = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg text')]
@@ -29,16 +33,21 @@ POINTS: Final = """() => [...document.querySelectorAll('.js-plotly-plot .scatter
 MADE: Final = """() => document.querySelectorAll('.js-plotly-plot :is(svg a, b, sup, .katex, .MathJax, math)'
     + ', .js-plotly-plot svg [style*="font-weight: bold"]').length"""
 
+APART: Final = """() => [...document.querySelectorAll('[data-testid=stMain] *')]
+    .filter(part => ['boldly', 'redly'].includes(part.textContent.trim()))
+    .map(part => part.outerHTML)"""
+"""Elements that Markdown has made of a part of a name."""
+
 
 @pytest.fixture
 def server(shared_server: SharedServer) -> Server:
-    """A server on two runs, whose rows are of two groups; the names of both are read as something else."""
-    return shared_server.holding(write_two)
+    """A server on three runs, whose rows are of three groups; the names of all are read as something else."""
+    return shared_server.holding(write_three)
 
 
-def write_two(data: Path) -> None:
+def write_three(data: Path) -> None:
     rows = [row for seed, name in enumerate(NAMES) for row in quiz(60, seed, model=name)]
-    write_csv(data / "two.csv", [{**row, "subject": NAMES[at % 2]} for at, row in enumerate(rows)])
+    write_csv(data / "three.csv", [{**row, "subject": NAMES[at % len(NAMES)]} for at, row in enumerate(rows)])
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -51,6 +60,7 @@ def test_names_stand_in_figures_as_they_are(name: str, server: Server, windows: 
             assert squeeze(text) in drawn, "in the figure"
             assert squeeze(text) in hovered, "under the mouse"
         assert page.evaluate(MADE) == 0
+        assert page.evaluate(APART) == []
         assert window.strangers() == []
     finally:
         windows.close(window, "light")
