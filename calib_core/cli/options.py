@@ -113,6 +113,12 @@ GoldOption: TypeAlias = Annotated[
         "without them.",
     ),
 ]
+RunOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run", metavar="LABEL", show_default=False, help="Repeatable; default: all runs of the files."
+    ),
+]
 MethodOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

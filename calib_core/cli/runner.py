@@ -20,7 +20,7 @@ from calib_core.cli.input_files import InputFiles, display_names, files_of_path,
 from calib_core.cli.json_output import JsonElement, json_document
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.edges import Scheme
-from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable, single_line
+from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable, shorten, single_line
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.atomic_write import check_output_path, resolved_path
 from calib_core.readers.companions import expected_companions
@@ -83,6 +83,7 @@ class CommandRequest:
 
 _NUMBER: Final = re.compile(r"[0-9][0-9.,]*")
 _MAX_NAMES_SHOWN: Final = 3
+_MAX_LABELS_SHOWN: Final = 20
 _MAX_MESSAGE_CHARS: Final = 120
 """Characters of a message that are repeated where it holds for other files, too."""
 
@@ -107,6 +108,11 @@ class Runner:
     Of messages that differ only in the name of the file and in numbers, the first is printed; the others are
     counted and summarised at the end.
 
+    Parameters
+    ----------
+    run_labels : sequence of str, optional
+        Labels of the runs that are meant; all where omitted.
+
     Attributes
     ----------
     exit_code : int
@@ -115,7 +121,8 @@ class Runner:
         Every message that raised it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, run_labels: Sequence[str] | None = None) -> None:
+        self._run_labels = tuple(run_labels or ())
         self.exit_code = 0
         self.refusals: list[str] = []
         self._file_names: list[str] = []
@@ -182,9 +189,28 @@ class Runner:
         yield from names.items()
 
     def runs(self, input_files: InputFiles) -> Iterator[Run]:
-        """Yields every usable run, merged where files are read together; prints why a file cannot be used."""
+        """Yields the usable runs that are meant, merged where files are read together.
+
+        Prints why a file cannot be used, and refuses a label that no run has.
+        """
         runs = self._usable_runs(input_files)
-        return iter(merge_runs(runs, with_tables=True)) if input_files.together else runs
+        if input_files.together:
+            runs = iter(merge_runs(runs, with_tables=True))
+        return self._labelled(runs) if self._run_labels else runs
+
+    def _labelled(self, runs: Iterator[Run]) -> Iterator[Run]:
+        others: dict[str, None] = {}
+        found: set[str] = set()
+        for run in runs:
+            if run.label in self._run_labels:
+                found.add(run.label)
+                yield run
+            else:
+                others[run.label] = None
+        for label in self._run_labels:
+            if label not in found:
+                listed = "; ".join(shorten(other) for other in [*found, *others][:_MAX_LABELS_SHOWN])
+                self.refuse(f"--run: there is no run {shorten(label)!r}. Runs: {listed or 'none'}")
 
     def _usable_runs(self, input_files: InputFiles) -> Iterator[Run]:
         for path, name in self.input_files(input_files):

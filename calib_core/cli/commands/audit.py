@@ -10,6 +10,7 @@ from calib_core.cli.options import (
     MethodOption,
     MetricOption,
     RenormaliseOption,
+    RunOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -25,6 +26,7 @@ def audit(
     input_files: InputFiles,
     *,
     as_json: JsonOption = False,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     labels: LabelsOption = "top",
@@ -40,7 +42,7 @@ def audit(
     request = CommandRequest.from_options(
         methods, metrics, Scheme(), MethodOptions(renormalise, labels, unparseable)
     )
-    runner, printer = Runner(), ResultPrinter()
+    runner, printer = Runner(run_labels), ResultPrinter()
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         for result in runner.results(run, request, request.metrics or (AUDITED_METRIC,), _audit):

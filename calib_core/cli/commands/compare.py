@@ -18,6 +18,7 @@ from calib_core.cli.options import (
     MetricOption,
     PairsOption,
     RenormaliseOption,
+    RunOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -49,6 +50,7 @@ def compare(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
     as_json: JsonOption = False,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     n_bins: BinsOption = 10,
@@ -77,14 +79,14 @@ def compare(  # noqa: PLR0913  one parameter an option
                 MethodOptions(renormalise, "top", unparseable),
             ),
             tuple(dict.fromkeys(metrics or RANKED_METRICS)),
-            _top_label_runner(labels),
+            _top_label_runner(labels, run_labels),
             judged,
             as_json=as_json,
         )
     request = CommandRequest.from_options(
         methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable)
     )
-    runner = _top_label_runner(labels)
+    runner = _top_label_runner(labels, run_labels)
     metric_ids = (*BASE_METRICS, *(metric for metric in request.metrics if metric not in BASE_METRICS))
     evidences, estimates = _measure_runs(
         runner, runner.runs(input_files), request, metric_ids, _estimator_judged_by(judged)
@@ -115,8 +117,8 @@ def compare(  # noqa: PLR0913  one parameter an option
     return runner.finish(elements, as_json=as_json)
 
 
-def _top_label_runner(labels: Labels) -> Runner:
-    runner = Runner()
+def _top_label_runner(labels: Labels, run_labels: Sequence[str] | None) -> Runner:
+    runner = Runner(run_labels)
     if labels != "top":
         runner.message("compare uses the top label: --labels has no effect.")
     return runner

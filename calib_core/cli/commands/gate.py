@@ -26,6 +26,7 @@ from calib_core.cli.options import (
     MinOption,
     MinRowsOption,
     RenormaliseOption,
+    RunOption,
     SignificantOption,
     UnparseableOption,
     WorseByOption,
@@ -68,6 +69,7 @@ def gate(  # noqa: PLR0913  one parameter an option
     worse_by: WorseByOption = None,
     significant: SignificantOption = False,
     format_id: GateFormatOption = None,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     n_bins: BinsOption = 10,
@@ -93,7 +95,7 @@ def gate(  # noqa: PLR0913  one parameter an option
         raise Refused("Give at least one rule: --max, --min, --min-n, or --baseline with --worse-by.")
     output, file_format = _chosen_formats(format_id or (), as_json=as_json)
     input_files = replace(input_files, format=file_format)
-    runner = Runner()
+    runner = Runner(run_labels)
     if metrics:
         runner.message("The rules of gate name their metrics: --metric has no effect.")
     measuring = _Measuring(

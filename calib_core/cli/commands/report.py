@@ -19,6 +19,7 @@ from calib_core.cli.options import (
     LabelsOption,
     MetricOption,
     RenormaliseOption,
+    RunOption,
     ToleranceOption,
     UnparseableOption,
 )
@@ -89,12 +90,6 @@ QuestionBinOption: TypeAlias = Annotated[
             f"Bin number from 1: list the first {MAX_QUESTIONS} questions of that bin below each "
             "reliability diagram."
         ),
-    ),
-]
-RunOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--run", metavar="LABEL", show_default=False, help="Repeatable; default: all runs of the files."
     ),
 ]
 

@@ -16,6 +16,7 @@ from calib_core.cli.options import (
     MetricOption,
     RenormaliseOption,
     RepeatsOption,
+    RunOption,
     SeedOption,
     SizesOption,
     UnparseableOption,
@@ -47,6 +48,7 @@ def samples(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
     as_json: JsonOption = False,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     sizes_text: SizesOption = None,
@@ -64,7 +66,7 @@ def samples(  # noqa: PLR0913  one parameter an option
     Subsets of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
     plan = _plan(_parse_sizes(sizes_text), repeats, seed, methods, metrics)
-    runner, printer = Runner(), ResultPrinter()
+    runner, printer = Runner(run_labels), ResultPrinter()
     _check_options(runner, tolerance, labels, renormalise=renormalise)
     options, scheme = MethodOptions(renormalise, "top", unparseable), Scheme(binning, n_bins)
     elements: list[JsonElement] = []

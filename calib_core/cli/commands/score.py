@@ -15,6 +15,7 @@ from calib_core.cli.options import (
     MethodOption,
     MetricOption,
     RenormaliseOption,
+    RunOption,
     ToleranceOption,
     UnparseableOption,
 )
@@ -41,6 +42,7 @@ def score(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
     as_json: JsonOption = False,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     n_bins: BinsOption = 10,
@@ -62,7 +64,7 @@ def score(  # noqa: PLR0913  one parameter an option
         MethodOptions(renormalise, labels, unparseable),
         besides=(VERDICT,),
     )
-    runner, printer = Runner(), ResultPrinter()
+    runner, printer = Runner(run_labels), ResultPrinter()
     elements: list[JsonElement] = []
     verdicts: list[tuple[JsonElement, str]] = []
     for run in runner.runs(input_files):
@@ -103,6 +105,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
     as_json: JsonOption = False,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     n_bins: BinsOption = 10,
@@ -118,7 +121,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     request = CommandRequest.from_options(
         methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
     )
-    runner, printer = Runner(), ResultPrinter()
+    runner, printer = Runner(run_labels), ResultPrinter()
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         diagrams = runner.results(run, request, request.metrics or (DEFAULT_METRIC,), reliability_diagram)

@@ -17,6 +17,7 @@ from calib_core.cli.options import (
     MethodOption,
     MetricOption,
     RenormaliseOption,
+    RunOption,
     UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
@@ -36,6 +37,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
     as_json: JsonOption = False,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     bins_text: BinsListOption = DEFAULT_BINS,
@@ -54,7 +56,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
     request = CommandRequest.from_options(
         methods, metrics, Scheme(binning, bin_counts[0]), MethodOptions(renormalise, labels, unparseable)
     )
-    runner, printer = Runner(), ResultPrinter()
+    runner, printer = Runner(run_labels), ResultPrinter()
     reasons: list[str] = []
     sweep_metric = partial(_sweep_metric, bin_counts, ddof, reasons, binning)
     elements: list[JsonElement] = []

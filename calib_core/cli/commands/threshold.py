@@ -15,6 +15,7 @@ from calib_core.cli.options import (
     MethodOption,
     MetricOption,
     RenormaliseOption,
+    RunOption,
     TargetAccuracyOption,
     UnparseableOption,
 )
@@ -41,6 +42,7 @@ def threshold(  # noqa: PLR0913  one parameter an option
     as_json: JsonOption = False,
     accuracy: TargetAccuracyOption = 0.9,
     confidence: ConfidenceLevelOption = 0.95,
+    run_labels: RunOption = None,
     methods: MethodOption = None,
     metrics: MetricOption = None,
     binning: BinningOption = "width",
@@ -56,7 +58,7 @@ def threshold(  # noqa: PLR0913  one parameter an option
     for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
         if not 0 < value < 1:
             raise Refused(f"{option}: expected a number between 0 and 1, such as 0.9, found {value:g}.")
-    runner, printer = Runner(), ResultPrinter()
+    runner, printer = Runner(run_labels), ResultPrinter()
     _tell_unused_options(runner, metrics, labels, binning)
     request = CommandRequest.from_options(
         methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)
