@@ -445,7 +445,7 @@ def page(largest: int) -> Iterator[str]:
 def main() -> None:
     """Measures, draws, and writes and prints the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--largest", type=int, default=LARGEST, help=f"most pairs, up to {SIZES[-1]}")
+    parser.add_argument("--largest", type=int, choices=SIZES[2:], default=LARGEST, help="most pairs")
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     text = "\n\n".join(page(parser.parse_args().largest)) + "\n"
