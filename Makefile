@@ -11,6 +11,8 @@ RECIPE :=
 # How many corrupted files `make fuzz` reads, and the seed of the first.
 N := 20000
 SEED := 0
+# Most pairs that `make bench-peers` compares, up to 100000000; empty: ten million.
+LARGEST :=
 # Prefixes of the names of the pictures that `make screens` takes; empty: all.
 ONLY :=
 # Passed on to pytest, e.g. make check-fast PYTEST_ARGS="-k brier -x"
@@ -72,8 +74,8 @@ bench: .venv/.test-ready ## run every benchmark of benchmarks/ in turn
 	@set -e; for script in benchmarks/[a-z]*.py; do \
 		echo "== $$script"; PYTHONPATH=".:tests" $(PY) "$$script"; done
 
-bench-peers: build/peers-venv/.ready ## compare ECE and its speed with other libraries, and keep their values for the tests (PyTorch)
-	@PYTHONPATH=. build/peers-venv/bin/python benchmarks/peers/compare.py
+bench-peers: build/peers-venv/.ready ## compare ECE and its speed with other libraries, and keep their values for the tests (PyTorch; LARGEST=100000000)
+	@PYTHONPATH=. build/peers-venv/bin/python benchmarks/peers/compare.py $(if $(LARGEST),--largest "$(LARGEST)")
 	@build/peers-venv/bin/python benchmarks/peers/conventions.py
 
 demo-data: build/demo-venv/.ready ## make the demo data again (PyTorch; RECIPE=r1: tokens, r2: answers, r3: multiple choice)

@@ -6,7 +6,7 @@ Which bin a confidence falls into is decided in `edges` and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Protocol
@@ -39,11 +39,8 @@ _MAX_EMPTY_BINS: Final = 300_000
 _CHUNK_PAIRS: Final = 2**15
 """Pairs processed together, so that intermediate results stay in the processor's cache."""
 
-_ROUNDING_SHIFT: Final = 1.5 * 2.0**26
-"""Adding and subtracting this rounds to multiples of 2^-26, whose sums are exact, in any order, to 2^27."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Binned:
     """The non-empty bins of one scheme, sorted by (group, index).
 
@@ -63,10 +60,10 @@ class Binned:
         Σ y.
     confidence : NDArray[np.float64], shape (bins,)
         Σ c.
-    squared_confidence : NDArray[np.float64], shape (bins,)
-        Σ c².
     correct_confidence : NDArray[np.float64], shape (bins,)
         Σ c·y.
+    sum_squares : Callable[[], NDArray[np.float64]]
+        Computes `squared_confidence`, which most metrics do not need and which takes a pass over the pairs.
     """
 
     scheme: Scheme
@@ -77,8 +74,13 @@ class Binned:
     count: NDArray[np.int64]
     correct: NDArray[np.int64]
     confidence: NDArray[np.float64]
-    squared_confidence: NDArray[np.float64]
     correct_confidence: NDArray[np.float64]
+    sum_squares: Callable[[], NDArray[np.float64]]
+
+    @cached_property
+    def squared_confidence(self) -> NDArray[np.float64]:
+        """Σ c², shape (bins,)."""
+        return self.sum_squares()
 
     @property
     def n_bins(self) -> int:
@@ -108,8 +110,8 @@ class Binned:
             self.count,
             correct,
             self.confidence,
-            self.squared_confidence,
             correct_confidence,
+            lambda: self.squared_confidence,
         )
 
     def coarsened(self, scheme: Scheme) -> Binned:
@@ -127,8 +129,8 @@ class Binned:
             count=add(self.count, start),
             correct=add(self.correct, start),
             confidence=add(self.confidence, start),
-            squared_confidence=add(self.squared_confidence, start),
             correct_confidence=add(self.correct_confidence, start),
+            sum_squares=lambda: add(self.squared_confidence, start),
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -323,22 +325,22 @@ def validate_pairs(
     ValueError
         As in `BinSums.from_pairs`.
     """
-    c, y = np.array(confidence), np.asarray(correct)
+    c, y = np.asarray(confidence), np.asarray(correct)
     if c.dtype.kind != "f" or c.dtype.itemsize > 8:
         c = c.astype(np.float64)
     if c.ndim != 1 or c.shape != y.shape:
         raise ValueError(f"confidence and correct: two lists of one length, not {c.shape} and {y.shape}")
-    if not bool(np.all((c >= 0) & (c <= 1))):
+    if not (c.min(initial=0) >= 0 and c.max(initial=1) <= 1):  # also if one is NaN
         raise ValueError("a confidence is a number from 0 to 1")
-    if not bool(np.all((y == 0) | (y == 1))):
+    is_correct = y == 1
+    if not bool(np.all(is_correct | (y == 0))):
         raise ValueError("an outcome is 0 or 1")
     classes = None if group is None else np.array(group, np.int32)
     if classes is not None and (
         classes.shape != c.shape or bool(np.any((classes < 0) | (classes >= n_groups)))
     ):
         raise ValueError(f"a class is one whole number a pair, from 0 to {n_groups - 1}")
-    c += c.dtype.type(0)  # turns −0.0 into 0
-    return RawPairs(c, y.astype(np.bool_), classes)
+    return RawPairs(c + c.dtype.type(0), is_correct, classes)  # a copy, in which −0.0 is 0
 
 
 def merge_distinct(parts: Sequence[DistinctConfidences]) -> DistinctConfidences:
@@ -419,42 +421,75 @@ def one_pass_is_faster(raw: RawPairs, scheme: Scheme, n_groups: int) -> bool:
 
 
 def bins_in_one_pass(raw: RawPairs, scheme: Scheme, n_groups: int) -> Binned:
-    """Equal-width bins from one pass over unsorted pairs, in chunks that fit the processor's cache.
-
-    The sums do not depend on the order of the pairs: each term is split into a multiple of 2^-26, which adds
-    up exactly, and a remainder small enough for its rounding error not to matter.
-    """
+    """Equal-width bins from one pass over unsorted pairs, whose order changes no sum."""
     size = n_groups * scheme.bins
-    counts = np.zeros((size, 2), np.int64)
-    rounded_sum, remainder_sum = np.zeros((2, size, 2)), np.zeros((2, size, 2))  # of c, and of c²
-    for begin in range(0, raw.n_pairs, _CHUNK_PAIRS):
-        chunk = slice(begin, begin + _CHUNK_PAIRS)
-        c = raw.confidence[chunk].astype(np.float64)
-        key = bin_of(raw.confidence[chunk], scheme.bins)
-        if raw.group is not None:
-            key += raw.group[chunk] * np.int64(scheme.bins)
-        key *= 2
-        key += raw.correct[chunk]
-        counts += np.bincount(key, minlength=2 * size).reshape(size, 2)
-        for power, term in enumerate((c, c * c)):
-            rounded = (term + _ROUNDING_SHIFT) - _ROUNDING_SHIFT
-            rounded_sum[power] += np.bincount(key, rounded, minlength=2 * size).reshape(size, 2)
-            remainder_sum[power] += np.bincount(key, term - rounded, minlength=2 * size).reshape(size, 2)
-    confidence, squared = rounded_sum + remainder_sum
-    used = np.flatnonzero(counts.any(axis=1))
+    counts, sums = np.zeros(2 * size, np.int64), _OrderlessSums(2 * size, raw.n_pairs)
+    for key, c in _keyed_chunks(raw, scheme, 2 * size):
+        counts += np.bincount(key, minlength=counts.size)
+        sums.add(key, c)
+    count, confidence = counts.reshape(size, 2), sums.total.reshape(size, 2)
+    used = np.flatnonzero(count.any(axis=1))
     index = used % scheme.bins
+
+    def sum_squares() -> NDArray[np.float64]:
+        squares = _OrderlessSums(2 * size, raw.n_pairs)
+        for key, c in _keyed_chunks(raw, scheme, 2 * size):
+            squares.add(key, c * c)
+        return squares.total.reshape(size, 2)[used].sum(axis=1)
+
     return Binned(
         scheme=scheme,
         group=(used // scheme.bins).astype(np.int32),
         index=index,
         low=index / scheme.bins,
         high=(index + 1) / scheme.bins,
-        count=counts[used].sum(axis=1),
-        correct=counts[used, 1],
+        count=count[used].sum(axis=1),
+        correct=count[used, 1],
         confidence=confidence[used].sum(axis=1),
-        squared_confidence=squared[used].sum(axis=1),
         correct_confidence=confidence[used, 1],
+        sum_squares=sum_squares,
     )
+
+
+def _keyed_chunks(
+    raw: RawPairs, scheme: Scheme, n_keys: int
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """The confidences in chunks, each with the key (group·M + bin)·2 + y."""
+    n_chunk = max(_CHUNK_PAIRS, n_keys)  # with fewer, adding up the sums of the chunks would take longest
+    for begin in range(0, raw.n_pairs, n_chunk):
+        chunk = slice(begin, begin + n_chunk)
+        key = bin_of(raw.confidence[chunk], scheme.bins)
+        if raw.group is not None:
+            key += raw.group[chunk] * np.int64(scheme.bins)
+        key *= 2
+        key += raw.correct[chunk]
+        yield key, raw.confidence[chunk].astype(np.float64, copy=False)
+
+
+class _OrderlessSums:
+    """Sums by key of terms from 0 to 1, in any order the same.
+
+    Each term is split into a multiple of a power of 2, so coarse that all of them add up exactly, and a
+    remainder, so small that its rounding error does not matter; single precision mostly leaves none.
+    """
+
+    def __init__(self, n_keys: int, n_terms: int) -> None:
+        self._shift = 1.5 * 2.0 ** n_terms.bit_length()  # adding and subtracting it rounds
+        self._rounded, self._remainder = np.zeros(n_keys), np.zeros(n_keys)
+
+    def add(self, key: NDArray[np.intp], term: NDArray[np.float64]) -> None:
+        """Adds each term to the sum of its key."""
+        rounded = term + self._shift
+        rounded -= self._shift
+        self._rounded += np.bincount(key, rounded, minlength=self._rounded.size)
+        remainder = term - rounded
+        if remainder.any():
+            self._remainder += np.bincount(key, remainder, minlength=self._remainder.size)
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """The sum of each key, shape (n_keys,)."""
+        return self._rounded + self._remainder
 
 
 def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index: NDArray[np.intp]) -> Binned:
@@ -486,8 +521,8 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
         count=add(count, start),
         correct=add(correct, start),
         confidence=add(value * count, start),
-        squared_confidence=add(value * value * count, start),
         correct_confidence=add(value * correct, start),
+        sum_squares=lambda: add(value * value * count, start),
     )
 
 

@@ -146,13 +146,11 @@ def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:
     edges = inner_edges(bins, confidence.dtype)
     if confidence.size < bins:
         return np.searchsorted(edges, confidence, side="left")
-    # c·M is off by less than one bin, so comparing with the edge on either side corrects it.
-    below = np.concatenate([[-np.inf], edges]).astype(edges.dtype)
-    above = np.concatenate([edges, [np.inf]]).astype(edges.dtype)
-    index = (confidence * edges.dtype.type(bins)).astype(np.intp)
-    np.clip(index, 0, bins - 1, out=index)
-    index -= confidence <= below[index]
-    index += confidence > above[index]
+    # c·M is off by far less than half a bin, so the bin is the whole part of c·M − ½ or the next one.
+    product = confidence * edges.dtype.type(bins)
+    product -= edges.dtype.type(0.5)
+    index = product.astype(np.intp)
+    index += confidence > np.append(edges, edges.dtype.type(np.inf)).take(index)
     return index
 
 

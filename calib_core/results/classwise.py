@@ -230,8 +230,8 @@ def _bins_of_class(binned: Binned, class_index: int) -> Binned:
         count=binned.count[of_class],
         correct=binned.correct[of_class],
         confidence=binned.confidence[of_class],
-        squared_confidence=binned.squared_confidence[of_class],
         correct_confidence=binned.correct_confidence[of_class],
+        sum_squares=lambda: binned.squared_confidence[of_class],
     )
 
 

@@ -167,8 +167,8 @@ class GridSums:
             count=self.count,
             correct=self.correct,
             confidence=self.confidence,
-            squared_confidence=self.squared_confidence,
             correct_confidence=self.correct_confidence,
+            sum_squares=lambda: self.squared_confidence,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -52,13 +53,30 @@ def test_a_million_equal_terms_keep_twelve_digits() -> None:
     assert abs(Fraction(squared) / (exact * Fraction(0.1)) - 1) < Fraction(1, 10**15)
 
 
-def test_the_order_of_pairs_changes_no_bit() -> None:
-    given = random_pairs(40_000, "f8")
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_the_order_of_pairs_changes_no_bit(dtype: str) -> None:
+    given = random_pairs(40_000, dtype)
     order = np.random.default_rng(1).permutation(given.n_pairs)
     mixed = RawPairs(given.confidence[order], given.correct[order], None)
     one, other = (bins_in_one_pass(pairs, Scheme("width", 50), 1) for pairs in (given, mixed))
     for name in (*FIELDS, *SUMS):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_tiny_confidences_add_up_beside_large_ones(dtype: str) -> None:
+    confidence = (np.random.default_rng(3).random(40_000) ** 8).astype(dtype)
+    (total,) = bins_in_one_pass(
+        validate_pairs(confidence, confidence > 0.5, None, 1), Scheme("width", 1), 1
+    ).confidence
+    assert total == math.fsum(confidence.tolist())
+
+
+def test_more_keys_than_pairs_in_a_chunk_miss_no_pair() -> None:
+    given = random_pairs(60_000, "f8", 20)  # 20 classes · 1000 bins · 2 outcomes
+    binned = bins_in_one_pass(given, Scheme("width", 1000), 20)
+    assert binned.count.sum() == 60_000
+    assert binned.confidence.sum() == pytest.approx(given.confidence.sum(), rel=1e-12)
 
 
 def test_many_classes_of_few_pairs_are_sorted_instead() -> None:
