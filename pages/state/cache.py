@@ -409,6 +409,7 @@ class FolderContents:
 class _ServerStore:
     reader: FolderReader = field(default_factory=lambda: FolderReader(_read_file))
     results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = field(default_factory=dict)
+    turns: dict[tuple[Hashable, ...], RLock] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
 
 
@@ -632,6 +633,8 @@ def cached_result(
 ) -> ResultT:
     """Return the result under this key, computed now where it is not kept.
 
+    Sessions that ask for it while one of them computes it wait for that one.
+
     Parameters
     ----------
     key : tuple of Hashable
@@ -647,13 +650,21 @@ def cached_result(
         if key in results:
             results.move_to_end(key)
             return results[key]
-    with waiting_spinner(str(key[0])):
-        value = compute()
-    with store.lock:
-        results[key] = value
-        while len(results) > max_results:
-            results.popitem(last=False)
-    return value
+        turn = store.turns.setdefault(key, RLock())
+    with waiting_spinner(str(key[0])), turn:
+        try:
+            with store.lock:
+                if key in results:
+                    return results[key]
+            value = compute()
+            with store.lock:
+                results[key] = value
+                while len(results) > max_results:
+                    results.popitem(last=False)
+            return value
+        finally:
+            with store.lock:
+                store.turns.pop(key, None)
 
 
 def _is_session_private(key: Hashable) -> bool:
