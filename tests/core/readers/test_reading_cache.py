@@ -31,6 +31,7 @@ class Start:
         self.cache = CacheFolder(folder, 2**30)
         self.n_read = 0
         self.while_reading: Callable[[], object] = lambda: None
+        self.save: Callable[[Callable[[], None]], object] = lambda do_save: do_save()
 
     def read(
         self,
@@ -59,6 +60,7 @@ class Start:
             gold=gold,
             root=root,
             parameters={"format": format_id, **asdict(options)},
+            save=self.save,
         )
 
 
@@ -104,6 +106,26 @@ def test_the_next_start_has_the_same_runs_and_evidence(kind: str, start: Start, 
         for id_, evidence in expected.survey.usable.items():
             assert found.survey.usable[id_].remarks == evidence.remarks
             assert found.survey.usable[id_].recipe_parts == evidence.recipe_parts
+
+
+def test_a_reading_may_be_kept_later(start: Start, path: Path) -> None:
+    waiting: list[Callable[[], None]] = []
+    start.save = waiting.append
+    start.read(path)
+    assert start.cache.size()[0] == 0
+    [do_save] = waiting
+    do_save()
+    start.read(path)
+    assert (start.n_read, len(waiting)) == (1, 1)
+
+
+def test_what_changed_before_it_was_kept_is_not_kept(start: Start, path: Path) -> None:
+    waiting: list[Callable[[], None]] = []
+    start.save = waiting.append
+    start.read(path)
+    write_csv(path, quiz(41))
+    waiting[0]()
+    assert start.cache.size()[0] == 0
 
 
 def test_the_same_content_elsewhere_is_not_read_again(start: Start, path: Path) -> None:
