@@ -34,7 +34,7 @@ SETTLED_SECONDS: Final = 2.0
 _LENGTH: Final = struct.Struct("<Q")
 
 
-def load_or_read(
+def load_or_read(  # noqa: PLR0913  all that a reading depends on
     cache_folder: CacheFolder,
     kind: type[DataclassT],
     path: Path,
