@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
 from calib_core.readers import reading_cache
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
-from calib_core.readers.reading_cache import load_or_read
+from calib_core.readers.reading_cache import load_or_read, pack_bytes, unpack_bytes
 from calib_core.readers.sandbox.protocol import pack
 from calib_core.results.files import SurveyedFile, check_file, survey_file
 from calib_core.user_cache import CacheFolder
@@ -106,6 +107,16 @@ def test_the_next_start_has_the_same_runs_and_evidence(kind: str, start: Start, 
         for id_, evidence in expected.survey.usable.items():
             assert found.survey.usable[id_].remarks == evidence.remarks
             assert found.survey.usable[id_].recipe_parts == evidence.recipe_parts
+
+
+def test_what_is_loaded_does_not_hold_the_whole_of_what_was_kept(start: Start, path: Path) -> None:
+    kept = memoryview(bytearray(b"".join(bytes(part) for part in pack_bytes(start.read(path)))))
+    loaded = unpack_bytes(SurveyedFile, kept)
+    assert loaded is not None
+    [by_method] = loaded.confidences
+    assert by_method
+    for confidences in by_method.values():
+        assert not np.shares_memory(confidences.pairs.confidence, np.frombuffer(kept, np.uint8))
 
 
 def test_a_reading_may_be_kept_later(start: Start, path: Path) -> None:
