@@ -147,7 +147,7 @@ def _axis_bottom(curves: Sequence[AbstentionCurve], target_accuracy: float | Non
     for curve in curves:
         enough = curve.n_answered >= min(MIN_ROWS, curve.n_used)
         shown += [float(curve.accuracy[enough].min())]
-        shown += [float(low) for low in curve.accuracy_interval[0][curve.n_answered >= MIN_ROWS]]
+        shown += [float(curve.accuracy_interval[0].min(initial=1.0, where=curve.n_answered >= MIN_ROWS))]
     return max(0.0, math.floor(20 * (min(shown) - 0.01)) / 20)
 
 

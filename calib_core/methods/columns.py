@@ -74,13 +74,23 @@ def first_reason(rows: int, *reasons: tuple[str, pl.Series]) -> pl.Series:
     """
     result = pl.Series("why", [None], dtype=pl.String).new_from_index(0, rows)
     for reason, mask in reversed(reasons):
-        result = result.set(mask.fill_null(value=False), reason)
+        if mask.any():
+            result = result.set(mask.fill_null(value=False), reason)
     return result
+
+
+def fill_reasons(reasons: pl.Series, others: pl.Series) -> pl.Series:
+    """The reasons, and the others where there is none; nothing is copied where either has none at all."""
+    if reasons.null_count() == reasons.len():
+        return others
+    return reasons if others.null_count() == others.len() else reasons.fill_null(others)
 
 
 def unanswered_reason(run: AnswerRun) -> pl.Series:
     """Why a row has no answer to judge, by the file's own status: "status: error", null elsewhere."""
     status = column(run, "status")
+    if not run.has_columns("status"):
+        return status.cast(pl.String)
     return ("status: " + status).set(~status.is_in(UNANSWERED_STATUSES).fill_null(value=False), None)
 
 
@@ -108,7 +118,7 @@ def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], M
     Unavailable
         If no row can be used; the message names the reasons.
     """
-    reasons = unanswered_reason(run).fill_null(reasons)
+    reasons = fill_reasons(unanswered_reason(run), reasons)
     counts = reasons.alias("why").drop_nulls().value_counts()
     counts = counts.sort("count", "why", descending=[True, False])
     missing = {str(reason): int(count) for reason, count in counts.iter_rows()}

@@ -35,6 +35,8 @@ NEAR_CHANCE: Final = 3.0
 """Standard deviations above guessing up to which another order of the choices is looked for …"""
 ABOVE_CHANCE: Final = 6.0
 """… and by which that order must be above guessing. The best of 24 random orders is about 2 above it."""
+CHOICE_COLUMNS: Final = ("choice_probs", "choice_logprobs", "choice_logits", "choices")
+"""Columns with an entry for each choice."""
 MAX_CHOICES: Final = 6
 """Choices up to which every order of them is tried."""
 _MAX_CHARACTERS: Final = 60
@@ -106,7 +108,10 @@ def _distance_from_chance(accuracy: float, n: int, chance: float) -> float:
 def _choice_counts(run: AnswerRun) -> pl.Series:
     """The number of choices of each row; null where the file does not say or there is one alone."""
     counts = pl.Series("n", [None], dtype=pl.UInt32).new_from_index(0, run.rows.height)
-    for name in ("choice_probs", "choice_logprobs", "choice_logits", "choices"):
+    names = [name for name in CHOICE_COLUMNS if run.has_columns(name)]
+    if not names:
+        return counts
+    for name in names:
         counts = counts.fill_null(column(run, name).list.len())
     return counts.set((counts < 2).fill_null(value=False), None)
 

@@ -34,7 +34,7 @@ SETTLED_SECONDS: Final = 2.0
 _LENGTH: Final = struct.Struct("<Q")
 
 
-def load_or_read(
+def load_or_read(  # noqa: PLR0913  all that a reading depends on
     cache_folder: CacheFolder,
     kind: type[DataclassT],
     path: Path,
@@ -44,6 +44,7 @@ def load_or_read(
     gold: Path | None,
     root: Path | None,
     parameters: Mapping[str, Json],
+    save: Callable[[Callable[[], None]], object] = lambda do_save: do_save(),
 ) -> DataclassT:
     """Return what is kept of these files, read this way; read them and keep it where there is nothing.
 
@@ -61,6 +62,8 @@ def load_or_read(
         As in `calib_core.readers.read`.
     parameters
         Everything else that the result depends on, such as format and columns.
+    save
+        Is given what keeps the result, which for a large one takes a while, and runs it now or later.
 
     Raises
     ------
@@ -73,8 +76,12 @@ def load_or_read(
     if before is not None and (kept := _load(cache_folder, kind, before)) is not None:
         return kept
     result = read()
-    if before is not None and before == _key(cache_folder, path, name, gold, root, parameters):
-        cache_folder.save(before, pack_bytes(result))
+
+    def do_save() -> None:
+        if before is not None and before == _key(cache_folder, path, name, gold, root, parameters):
+            cache_folder.save(before, pack_bytes(result))
+
+    save(do_save)
     return result
 
 

@@ -175,7 +175,8 @@ class AbstentionCurve(Displayable):
     def _steps_reached(self, threshold: float) -> int:
         """Number of steps at or above the threshold, compared in the file's precision as bins are."""
         lowest = float(np.float64(threshold - ROUNDING_TOLERANCE).astype(self.dtype))
-        return int(np.searchsorted(-self.threshold, -lowest, side="right"))
+        ascending = self.threshold[::-1]
+        return ascending.size - int(np.searchsorted(ascending, lowest, side="left"))
 
     def _shortest_threshold(self, step: int) -> float:
         """The shortest decimal number, from `_MIN_DECIMALS` on, that exactly the rows of this step reach."""

@@ -282,10 +282,10 @@ class Evidence(ABC):
         """Null draws already made for this evidence: metric and scheme → seed and value of each draw."""
         return {}
 
-    @property
+    @cached_property
     def offers_natural_bins(self) -> bool:
-        """Whether natural bins (one bin for each distinct value) are offered."""
-        return self.n_distinct is not None and self.n_distinct <= MAX_NATURAL_BINS
+        """Whether natural bins (one bin for each distinct value) are offered; never for sums on a grid."""
+        return False
 
     @cached_property
     def top_label(self) -> Self:
@@ -528,7 +528,12 @@ class AnswerEvidence(Evidence):
     @cached_property
     def n_distinct(self) -> int:
         """Number of distinct confidences in `sums`."""
-        return self.sums.natural_bins().n_bins
+        return self.sums.n_natural_bins
+
+    @cached_property
+    def offers_natural_bins(self) -> bool:
+        """Up to `MAX_NATURAL_BINS` distinct confidences."""
+        return not self.sums.has_more_natural_bins(MAX_NATURAL_BINS)
 
     def value_counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Every distinct confidence of the top label, and how many rows have each."""

@@ -81,6 +81,8 @@ def judged_by_text(judged_choice: Literal["greedy", "majority"]) -> str:
 
 def judged_choices(run: AnswerRun, options: MethodOptions) -> tuple[JudgedChoice, ...]:
     """ "own", then "majority" and "greedy" where the run has both answers and their outcomes."""
+    if not has_samples(run) and not run.has_columns("correct_majority"):
+        return ("own",)
     try:
         for answer in ("greedy", "majority"):
             answer_outcomes(run, answer, options)

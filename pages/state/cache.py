@@ -18,6 +18,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
@@ -60,6 +61,8 @@ MAX_AWAITED_BYTES: Final = 32_000_000
 FIRST_PAGE_SECONDS: Final = 1.5
 """… and of more, what can be read in this time."""
 
+_SAVER: Final = ThreadPoolExecutor(1, "calib-saver")
+"""Keeps on disk what was read from large files, while a page is drawn with it."""
 _POLL_SECONDS: Final = 0.1
 _RETRY_SECONDS: Final = 0.5
 _MISSING_VERSION: Final = (-1, -1)
@@ -409,6 +412,7 @@ class FolderContents:
 class _ServerStore:
     reader: FolderReader = field(default_factory=lambda: FolderReader(_read_file))
     results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = field(default_factory=dict)
+    turns: dict[tuple[Hashable, ...], RLock] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
 
 
@@ -574,6 +578,7 @@ def _read_report(
 
     if listing.stamp.session:  # an upload is its session's alone
         return survey().report()
+    n_bytes = sum(size for _, size in listing.stamp.versions)
     return load_or_read(
         _reading_cache(readings_folder(), max_cache_bytes()),
         SurveyedFile,
@@ -583,6 +588,7 @@ def _read_report(
         gold=gold,
         root=listing.root,
         parameters=asdict(mapping),
+        save=_SAVER.submit if n_bytes > MAX_AWAITED_BYTES else lambda do_save: do_save(),
     ).report()
 
 
@@ -632,6 +638,8 @@ def cached_result(
 ) -> ResultT:
     """Return the result under this key, computed now where it is not kept.
 
+    Sessions that ask for it while one of them computes it wait for that one.
+
     Parameters
     ----------
     key : tuple of Hashable
@@ -647,13 +655,21 @@ def cached_result(
         if key in results:
             results.move_to_end(key)
             return results[key]
-    with waiting_spinner(str(key[0])):
-        value = compute()
-    with store.lock:
-        results[key] = value
-        while len(results) > max_results:
-            results.popitem(last=False)
-    return value
+        turn = store.turns.setdefault(key, RLock())
+    with waiting_spinner(str(key[0])), turn:
+        try:
+            with store.lock:
+                if key in results:
+                    return results[key]
+            value = compute()
+            with store.lock:
+                results[key] = value
+                while len(results) > max_results:
+                    results.popitem(last=False)
+            return value
+        finally:
+            with store.lock:
+                store.turns.pop(key, None)
 
 
 def _is_session_private(key: Hashable) -> bool:

@@ -74,6 +74,8 @@ class SessionUploads:
         What `pages.state.cache` has read.
     results : dict of str to OrderedDict
         What `pages.state.cache` has computed, by kind of result.
+    turns : dict of tuple to threading.RLock
+        Held while `pages.state.cache` computes the result of this key.
     """
 
     def __init__(self) -> None:
@@ -82,6 +84,7 @@ class SessionUploads:
         self.mappings = SessionMappings()
         self.files: dict[Path, Any] = {}
         self.results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = {}
+        self.turns: dict[tuple[Hashable, ...], Any] = {}
         self._folder: Path | None = None
         self._labels: dict[str, Path] = {}
 

@@ -19,7 +19,7 @@ from calib_core.results.judged_answer import JudgedChoice, judged_choices
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import AnswerRun
 from pages.state.cache import cached_result, run_evidence
-from pages.state.runs import LoadedRun, slug
+from pages.state.runs import MAX_MEASURES, LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
 from pages.widgets.pickers import pick_segment
@@ -176,6 +176,7 @@ def _has_both_answers(scored: RunEvidence, options: MethodOptions) -> bool:
     return isinstance(run, AnswerRun) and cached_result(
         ("judged_choices", scored.run.id, scored.run.file.name, scored.run.file.stamp, options),
         lambda: len(judged_choices(run, options)) > 1,
+        max_results=MAX_MEASURES,
     )
 
 

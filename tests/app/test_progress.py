@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -67,6 +69,36 @@ def test_the_result_that_was_used_least_recently_is_computed_again(
         look_at(number)
     assert computed == [1, 2, 3, 2]
     assert len(spinner_texts) == 4
+
+
+def test_sessions_that_want_one_result_wait_for_the_first_of_them(
+    spinner_texts: list[tuple[str, dict[str, Any]]],
+) -> None:
+    computed: list[int] = []
+    begun, may_end = Event(), Event()
+
+    def compute() -> int:
+        computed.append(1)
+        begun.set()
+        assert may_end.wait(10)
+        return 7
+
+    with ThreadPoolExecutor(3) as sessions:
+        first = sessions.submit(cached_result, ("shared", 1), compute)
+        assert begun.wait(10)
+        others = [sessions.submit(cached_result, ("shared", 1), compute) for _ in range(2)]
+        while len(spinner_texts) < 3:  # until both wait
+            time.sleep(0.01)
+        may_end.set()
+        assert [session.result(10) for session in (first, *others)] == [7, 7, 7]
+    assert computed == [1]
+
+
+def test_a_result_that_failed_is_tried_again(spinner_texts: list[tuple[str, dict[str, Any]]]) -> None:
+    with pytest.raises(ZeroDivisionError):
+        cached_result(("failing", 1), lambda: 1 // 0)
+    assert cached_result(("failing", 1), lambda: 5) == 5
+    assert len(spinner_texts) == 2
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_OWN_PROGRESS)

@@ -41,6 +41,26 @@ def test_merging_keeps_classes_apart_and_adds_rows() -> None:
     assert pooled.pooled() is pooled
 
 
+@pytest.mark.parametrize("computed", [False, True])
+@given(pairs=some_pairs(), bins=st.sampled_from([1, 3, 7, 10, 3000]))
+def test_sorting_one_class_gives_what_sorting_classes_gives(
+    pairs: list[Pair], bins: int, *, computed: bool
+) -> None:
+    confidence = np.array([pair.confidence for pair in pairs], np.float64)
+    correct = [pair.correct for pair in pairs]
+    one = BinSums.from_pairs(confidence, correct, computed=computed)
+    classes = BinSums.from_pairs(
+        confidence, correct, group=np.zeros(confidence.size, int), n_groups=2, computed=computed
+    )
+    assert same_sums(one, dataclasses.replace(classes, n_groups=1))
+    for scheme in (Scheme("width", bins), Scheme("mass", bins)):
+        for fast, general in zip(one.bin_segments(scheme), classes.bin_segments(scheme), strict=True):
+            assert fast.tolist() == general.tolist()
+    n_bins = one.natural_bins().n_bins
+    assert one.n_natural_bins == n_bins
+    assert [one.has_more_natural_bins(n_bins + more) for more in (-1, 0)] == [True, False]
+
+
 def test_merging_with_computed_confidences_judges_ties_as_computed() -> None:
     stored, computed = BinSums.from_pairs([0.5], [1]), BinSums.from_pairs([0.5 + 1e-14], [1], computed=True)
     assert stored.merge(computed).natural_bins().n_bins == computed.merge(stored).natural_bins().n_bins == 1

@@ -23,7 +23,13 @@ from calib_core.methods.answers.gold_match import (
     samples_match_gold,
 )
 from calib_core.methods.answers.normalise import AnswerNormaliser, choice_label, choice_texts, text_form
-from calib_core.methods.columns import column, first_reason, unanswered_reason, usable_rows
+from calib_core.methods.columns import (
+    column,
+    fill_reasons,
+    first_reason,
+    unanswered_reason,
+    usable_rows,
+)
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.pairs import Pairs
 from calib_core.runs import AnswerRun, AnswerSource
@@ -104,11 +110,14 @@ def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Ou
     reason = confidences.missing_reason
     if reason is None:
         reason = first_reason(confidences.values.len(), ("empty confidence", confidences.values.is_null()))
-    rows, missing = usable_rows(run, reason.fill_null(outcomes.unknown_reason))
-    positions = pl.Series(rows)
+    rows, missing = usable_rows(run, fill_reasons(reason, outcomes.unknown_reason))
+    used = [confidences.values, outcomes.correct, outcomes.answers]
+    if rows.size < run.rows.height:
+        used = [values.gather(pl.Series(rows)) for values in used]
+    confidence, correct, answers = used
     pairs = Pairs(
-        confidence=confidences.values.gather(positions).to_numpy(),
-        correct=outcomes.correct.gather(positions).to_numpy().astype(np.bool_),
+        confidence=confidence.to_numpy(),
+        correct=correct.to_numpy().astype(np.bool_),
         rows=rows,
         computed=confidences.computed,
     )
@@ -118,7 +127,7 @@ def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Ou
         recipe=(*confidences.recipe, *outcomes.recipe),
         missing=missing,
         remarks=(*confidences.remarks, *outcomes.remarks),
-        answers=outcomes.answers.gather(positions),
+        answers=answers,
     )
 
 

@@ -78,6 +78,18 @@ def test_parts_of_a_cut_cell_are_drawn_at_their_own_mean() -> None:
     assert right.mean(axis=0) == pytest.approx([50_000 * 0.99970, 50_000 * 0.99999], abs=2)
 
 
+def test_right_outcomes_have_the_confidence_of_their_part_of_a_cell() -> None:
+    """M = 7 cuts the cell of 1/7 between two values, and leaves the cells of the others alone."""
+    values = np.array([0.05, 1 / 7 - 5e-5, 1 / 7 + 5e-5, 0.6])
+    draws = BinomialDraws(sums_of(np.repeat(values, [10, 20, 30, 40])))
+    for outcome in draws.null_draws(Scheme("width", 7)):
+        drawn = outcome.binned(Scheme("width", 7))
+        assert drawn.count.tolist() == [30, 30, 40]
+        first, cut, last = drawn.correct_confidence - drawn.correct * np.array([0, *values[2:]])
+        assert (cut, last) == pytest.approx((0, 0), abs=1e-9)
+        assert drawn.correct[0] * values[0] - 1e-9 <= first <= drawn.correct[0] * values[1] + 1e-9
+
+
 @pytest.mark.parametrize("binning", ["width", "mass", "natural"])
 def test_certainty_is_never_drawn_otherwise(binning: Binning) -> None:
     sums = BinSums.from_pairs([0.0] * 5 + [1.0] * 7, [1] * 5 + [0] * 7)

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
 from calib_core.readers import reading_cache
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
-from calib_core.readers.reading_cache import load_or_read
+from calib_core.readers.reading_cache import load_or_read, pack_bytes, unpack_bytes
 from calib_core.readers.sandbox.protocol import pack
 from calib_core.results.defaults import default_method
 from calib_core.results.files import SurveyedFile, check_file, survey_file
@@ -32,6 +33,7 @@ class Start:
         self.cache = CacheFolder(folder, 2**30)
         self.n_read = 0
         self.while_reading: Callable[[], object] = lambda: None
+        self.save: Callable[[Callable[[], None]], object] = lambda do_save: do_save()
 
     def read(
         self,
@@ -60,6 +62,7 @@ class Start:
             gold=gold,
             root=root,
             parameters={"format": format_id, **asdict(options)},
+            save=self.save,
         )
 
 
@@ -108,6 +111,36 @@ def test_the_next_start_has_the_same_runs_and_evidence(kind: str, start: Start, 
             assert found.survey.usable[id_].remarks == evidence.remarks
             assert found.survey.usable[id_].recipe_parts == evidence.recipe_parts
             assert found.survey.usable[id_].verdict == evidence.verdict
+
+
+def test_what_is_loaded_does_not_hold_the_whole_of_what_was_kept(start: Start, path: Path) -> None:
+    kept = memoryview(bytearray(b"".join(bytes(part) for part in pack_bytes(start.read(path)))))
+    loaded = unpack_bytes(SurveyedFile, kept)
+    assert loaded is not None
+    [by_method] = loaded.confidences
+    assert by_method
+    for confidences in by_method.values():
+        assert not np.shares_memory(confidences.pairs.confidence, np.frombuffer(kept, np.uint8))
+
+
+def test_a_reading_may_be_kept_later(start: Start, path: Path) -> None:
+    waiting: list[Callable[[], None]] = []
+    start.save = waiting.append
+    start.read(path)
+    assert start.cache.size()[0] == 0
+    [do_save] = waiting
+    do_save()
+    start.read(path)
+    assert (start.n_read, len(waiting)) == (1, 1)
+
+
+def test_what_changed_before_it_was_kept_is_not_kept(start: Start, path: Path) -> None:
+    waiting: list[Callable[[], None]] = []
+    start.save = waiting.append
+    start.read(path)
+    write_csv(path, quiz(41))
+    waiting[0]()
+    assert start.cache.size()[0] == 0
 
 
 def test_the_same_content_elsewhere_is_not_read_again(start: Start, path: Path) -> None:
