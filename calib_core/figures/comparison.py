@@ -579,6 +579,11 @@ _SIDE_MARGINS: Final = 70
 _MAX_LABEL: Final = 30
 """Characters of a name."""
 
+MAX_NAMED_POINTS: Final = 60
+"""Points up to which names are tried: more of them cannot be read, and take seconds to place."""
+MAX_NUMBERED_POINTS: Final = 120
+"""Points up to which each has the number of its row in the table; of more, the pointer shows the name."""
+
 _NARROW_PANEL_WIDTH: Final = 440
 _MAX_LEADERS: Final = 5
 """On a panel narrower than this, in pixels, at most this many names, or a third, may need a leader line."""
@@ -645,7 +650,9 @@ def _names_at_width(
     )
     lines = (*interval_boxes(result, panel), *family_line_boxes(result, panel))
     notes = [*place_curve_labels(panel, markers, lines)] if result.has_reference_curves else []
-    positions = _place_point_labels(result, panel, labelled, [box for _, box in notes])
+    positions: tuple[LabelPosition | None, ...] = (None,) * len(labelled)
+    if len(labelled) <= MAX_NAMED_POINTS:
+        positions = _place_point_labels(result, panel, labelled, [box for _, box in notes])
     n_leaders = sum(position is not None and position.leader is not None for position in positions)
     too_many_leaders = panel.width < _NARROW_PANEL_WIDTH and n_leaders > max(_MAX_LEADERS, len(labelled) / 3)
     if None in positions or too_many_leaders:
@@ -664,9 +671,13 @@ def _place_numbers(
     """The points labelled with numbers, the positions of these, and a note that explains them, with its box.
 
     The note takes space from the numbers. So if some find no position, they are counted with the note already
-    in place, at its full length.
+    in place, at its full length. Of more than `MAX_NUMBERED_POINTS` none has a number.
     """
     labelled = _labelled_points(result, panel, point_numbers(result))
+    if len(labelled) > MAX_NUMBERED_POINTS:
+        note = _missing_numbers_note(len(labelled), len(labelled))
+        box = least_crowded(corner_boxes(note, panel), [*markers, *obstacles])
+        return labelled, (None,) * len(labelled), (note, box)
     box, positions = _place_around_text(NUMBERS_NOTE, result, panel, labelled, markers, obstacles)
     if None not in positions:
         return labelled, positions, (NUMBERS_NOTE, box)

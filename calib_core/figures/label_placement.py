@@ -231,6 +231,8 @@ class _LabelSearch:
             for index in range(len(points))
         ]
         self.chosen = np.full(len(points), -1)
+        self.boxes, self.leaders = np.full((2, len(points), 4), np.inf)
+        self.reach = [_hull(np.vstack([boxes, leaders])) for boxes, _, leaders in self.candidates]
         distances = np.abs(self.points[:, None] - self.points[None]) / np.array([70.0, 30.0])
         n_neighbours = (distances.max(axis=2) < 1).sum(axis=1)
         self.order = sorted(
@@ -265,9 +267,8 @@ class _LabelSearch:
         boxes, own_cost, leaders = self.candidates[index]
         if not len(boxes):
             return False
-        others = [other for other in range(len(self.chosen)) if other != index and self.chosen[other] >= 0]
-        other_boxes = np.array([self._box(other) for other in others]).reshape(-1, 4)
-        other_leaders = np.array([self._leader(other) for other in others]).reshape(-1, 4)
+        others = self._placed_within_reach(index)
+        other_boxes, other_leaders = self.boxes[others], self.leaders[others]
         cost = own_cost + np.where(overlaps(boxes, other_boxes, _LABEL_GAP).any(axis=1), np.inf, 0.0)
         cost = cost + _LEADER_CROSSING_COST * (
             _leaders_cross(leaders, other_boxes).sum(axis=1)
@@ -276,20 +277,24 @@ class _LabelSearch:
         best = int(np.argmin(cost))
         before = self.chosen[index]
         self.chosen[index] = best if math.isfinite(cost[best]) else -1
+        if self.chosen[index] >= 0:
+            self.boxes[index], self.leaders[index] = boxes[best], leaders[best]
         return bool(self.chosen[index] != before)
 
-    def _box(self, index: int) -> BoxArray:
-        return self.candidates[index][0][self.chosen[index]]
-
-    def _leader(self, index: int) -> BoxArray:
-        return self.candidates[index][2][self.chosen[index]]
+    def _placed_within_reach(self, index: int) -> NDArray[np.intp]:
+        """The other labels that are placed where a candidate of this one can meet them or their leaders."""
+        ends = np.hstack([self.boxes, self.leaders]).reshape(-1, 4, 2)
+        hulls = np.hstack([ends.min(axis=1), ends.max(axis=1)])
+        meets = overlaps(hulls, self.reach[index][None], 2 * _LABEL_GAP)[:, 0] & (self.chosen >= 0)
+        meets[index] = False
+        return np.flatnonzero(meets)
 
     def position(self, index: int) -> LabelPosition | None:
         """The chosen position of a label, None where no candidate is free."""
         if self.chosen[index] < 0:
             return None
-        left, top, right, bottom = map(float, self._box(index))
-        x, y, end_x, end_y = map(float, self._leader(index))
+        left, top, right, bottom = map(float, self.boxes[index])
+        x, y, end_x, end_y = map(float, self.leaders[index])
         needs_leader = math.hypot(end_x - x, end_y - y) > MARKER_CLEARANCE + _LEADER_DISTANCE
         return LabelPosition(
             (left + right) / 2,
@@ -298,6 +303,14 @@ class _LabelSearch:
             bottom - top,
             (end_x, end_y) if needs_leader else None,
         )
+
+
+def _hull(ends: BoxArray) -> BoxArray:
+    """The smallest box around boxes or lines, shape (4,); an empty one around none."""
+    if not len(ends):
+        return np.array([np.inf, np.inf, -np.inf, -np.inf])
+    corners = ends.reshape(-1, 2)
+    return np.hstack([corners.min(axis=0), corners.max(axis=0)])
 
 
 def _candidate_ring(label_size: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -262,7 +262,7 @@ def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
 def _both_text(test: CalibrationTest, kind: VerdictKind) -> str:
     if kind not in {"over", "under"} or test.slope is None or (test.slope_p or 1.0) > SIGNIFICANCE_LEVEL:
         return ""
-    return ", and the confidences are too " + ("extreme" if test.slope > 0 else "timid")
+    return ", and the confidences are spread too " + ("far" if test.slope > 0 else "little")
 
 
 def _impossible_text(test: CalibrationTest) -> str:

@@ -12,6 +12,8 @@ import pytest
 from calib_core.figures.comparison import (
     CONSTANT_CONFIDENCE_LABEL,
     FULL_CONFIDENCE_LABEL,
+    MAX_NAMED_POINTS,
+    MAX_NUMBERED_POINTS,
     NAME_SET_WIDTHS,
     NUMBERS_NOTE,
     comparison_figure,
@@ -173,6 +175,19 @@ def test_the_picture_says_which_texts_were_cut() -> None:
     assert len(told) == 1
     numbered = sum(words.isdecimal() for words in labels(figure, 300))
     assert told[0] == f"{90 - numbered} of 90 unlabelled: hover for names"
+
+
+def test_of_many_points_none_has_a_name_and_of_very_many_none_a_number() -> None:
+    for count in (MAX_NAMED_POINTS, MAX_NAMED_POINTS + 1, MAX_NUMBERED_POINTS + 1):
+        crowd = [
+            make_point(f"m{at}", 0.1 + 0.8 * (at % 12) / 11, 0.05 + 0.4 * (at // 12) / 11)
+            for at in range(count)
+        ]
+        words = labels(comparison_figure(make_comparison(*crowd), LIGHT), 1320)
+        named, numbered = (sum(map(text, words)) for text in (lambda word: word[:1] == "m", str.isdecimal))
+        assert (named > 0) == (count <= MAX_NAMED_POINTS)
+        assert (numbered > 0) == (MAX_NAMED_POINTS < count <= MAX_NUMBERED_POINTS)
+    assert f"{count} of {count} unlabelled: hover for names" in words
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -71,7 +71,7 @@ def test_the_tolerance_is_on_the_curve_and_not_on_the_mean_gap() -> None:
 def test_the_level_is_named_first_where_both_are_clear() -> None:
     verdict = judge(*pairs_of((0.25, 300, 75), (0.95, 300, 200)))
     assert verdict.kind == "over"
-    assert verdict.reason.endswith("and the confidences are too extreme.")
+    assert verdict.reason.endswith("and the confidences are spread too far.")
     assert verdict.slope is not None
     assert verdict.slope < 1
     # Also where the slope is the clearer one: the level is 2.8 σ too high, the slope 14 σ too steep.
