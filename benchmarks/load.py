@@ -87,7 +87,7 @@ def write_runs(folder: Path, runs: int) -> None:
 
 @dataclass(slots=True)
 class Session:
-    """A browser's session: what it has been told by the server, and what its person has chosen."""
+    """A browser's session: what the server has sent it, and what the person has chosen."""
 
     socket: ClientConnection
     url: str

@@ -83,7 +83,7 @@ def torchmetrics_(confidence: Values, correct: Values, bins: Sequence[int]) -> l
 
 def netcal_(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float]:
     """`ECE(bins).measure`."""
-    return [float(ECE(m).measure(confidence, correct)) for m in bins]  # type: ignore[arg-type]
+    return [float(ECE(m).measure(confidence, correct)) for m in bins]
 
 
 def relplot_(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float]:
@@ -143,7 +143,7 @@ TOP_LABEL: Final[Mapping[str, Callable[[Values, Labels], list[float]]]] = {
     OURS: our_top_label,
     "relplot": relplot_top_label,
     "torchmetrics": torchmetrics_top_label,
-    "netcal": lambda probs, target: [float(ECE(10).measure(probs, target))],  # type: ignore[arg-type]
+    "netcal": lambda probs, target: [float(ECE(10).measure(probs, target))],
     "uncertainty-calibration": lambda probs, target: [
         float(calibration.get_ece(probs, target, num_bins=10, mode="top-label"))
     ],

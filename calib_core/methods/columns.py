@@ -80,7 +80,7 @@ def first_reason(rows: int, *reasons: tuple[str, pl.Series]) -> pl.Series:
 
 
 def fill_reasons(reasons: pl.Series, others: pl.Series) -> pl.Series:
-    """The reasons, and the others where there is none; nothing is copied where either has none at all."""
+    """The reasons, and the others where a row has no reason; all nulls on either side cost no copy."""
     if reasons.null_count() == reasons.len():
         return others
     return reasons if others.null_count() == others.len() else reasons.fill_null(others)

@@ -109,7 +109,7 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
     if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of several
     runs or methods needs --run and --method to write one map.
     """
-    runner = Runner()
+    runner = Runner([run] if run else None)
     elements: list[JsonElement] = []
     try:
         request = CommandRequest.from_options(
@@ -119,7 +119,9 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
         for path in (output, python):
             if path is not None:
                 _check_not_an_input(runner, input_files, path, apply)
-        runs = _selected(list(runner.runs(input_files)), run)
+        runs = list(runner.runs(input_files))
+        if run and not runs:  # the runner has said which there are
+            return runner.finish(elements, as_json=as_json)
         if apply is not None and output is not None:
             elements = _apply(runner, runs, request, _read_map(apply), output, as_json=as_json)
         elif apply is None:
@@ -147,15 +149,6 @@ def _check_not_an_input(runner: Runner, input_files: InputFiles, output: Path, a
     for path, _ in runner.input_files(input_files):
         gold = [input_files.gold] if input_files.gold else []
         check_output_path(output, (path, *expected_companions(path), *gold))
-
-
-def _selected(runs: Sequence[Run], label: str | None) -> list[Run]:
-    """The run of this label, or all."""
-    found = [run for run in runs if label is None or run.label == label]
-    if label is not None and not found:
-        listed = "; ".join(dict.fromkeys(run.label for run in runs[:_MAX_LISTED]))
-        raise Refused(f"--run: there is no run {shorten(label)!r}. Runs: {listed}")
-    return found
 
 
 def _fit(
