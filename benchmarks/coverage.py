@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from calib_core.edges import Scheme, bin_of
 from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, basic_interval, equal_weight_draws
 from calib_core.inference.cluster_draws import MIN_CLUSTERS, correlated_uniforms
+from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.uncertainty import MIN_OF_EACH_OUTCOME, metric_interval, paired_difference
@@ -30,6 +31,7 @@ SEED: Final = 20261121
 REPEATS: Final = 100
 REPEATS_WITHOUT_BINS: Final = 400
 ROWS: Final = (30, 100, 300, 1_000, 10_000)
+ROWS_OF_PAIRS: Final = (30, MIN_QUESTIONS_OVER_BINS, 100, 300, 1_000, 10_000)
 MAX_ROWS_OF_CLASSES: Final = 1_000
 CLUSTERS: Final = (30, 60, 200)
 TRIALS: Final = 5
@@ -375,8 +377,10 @@ def measure_not_shown() -> Iterator[Measured]:
 def measure_pairs() -> Iterator[Measured]:
     """Two models on the same questions; the second's confidences and outcomes depend on the first's."""
     for title, first, second in PAIRS:
-        for n in ROWS:
+        for n in ROWS_OF_PAIRS:
             for metrics, repeats in ((PAIRED_BINNED, REPEATS), (PAIRED_MEANS, REPEATS_WITHOUT_BINS)):
+                if metrics is PAIRED_BINNED and n < MIN_QUESTIONS_OVER_BINS:
+                    continue
                 random = np.random.default_rng([SEED, n, len(title), 1])
                 hits: dict[str, list[bool]] = {metric: [] for metric in metrics}
                 widths: dict[str, list[float]] = {metric: [] for metric in metrics}
@@ -466,7 +470,7 @@ def page(parts: dict[str, list[Measured]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-DIFFERENCES: Final = "Differences of two models on common questions"
+DIFFERENCES: Final = f"Differences of two models on common questions, ECE from {MIN_QUESTIONS_OVER_BINS} on"
 
 PARTS: Final[dict[str, Callable[[], Iterator[Measured]]]] = {
     "One confidence a row": measure_rows,

@@ -2,17 +2,20 @@
 
 A calibrated model is the wrong comparison for a miscalibrated run: where gaps are clear, noise adds less to
 |gap|. Here outcomes are drawn from a model that fits the run. Its accuracy is an isotonic function of the
-confidence, cross-fitted by cluster; within each of the widest bins its gaps are then given one sign, that of
-the bin's own gap, and are scaled so that they add up to it. Such gaps cancel in no bin, so that the model's
-true ECE is the same at every M, and whatever rises in its draws is noise.
+confidence, or a smooth one where that predicts the outcomes clearly better, cross-fitted by cluster; within
+each of the widest bins its gaps are then given one sign, that of the bin's own gap, and are scaled so that
+they add up to it. Such gaps cancel in no bin, so that the model's true ECE is the same at every M, and
+whatever rises in its draws is noise.
 
 An isotonic fit alone doesn't serve: its steps cancel one another, so that it finds a rise in calibrated
-rows (benchmarks/fitted_null.md).
+rows; and where the accuracy falls while the confidence rises, it flattens gaps that have one sign, and noise
+seems too small (benchmarks/fitted_null.md).
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -33,15 +36,85 @@ FOLD_SEED: Final = 0
 """Seed of the folds."""
 
 
+SMOOTHING_PASSES: Final = 2
+"""How often gaps are smoothed: each pass adds what the passes before it left over."""
+
+CLEARLY_BETTER: Final = 2.0
+"""Standard errors by which the Brier score has to be lower for another curve to replace the first."""
+
+Curve = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""Confidences of k cells, their numbers of rows and of right ones → accuracy of each cell, in [0, 1]."""
+
+
+def isotonic_curve(
+    confidence: NDArray[np.float64], rows: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Accuracy that never falls with the confidence, by least squares.
+
+    Parameters
+    ----------
+    confidence, rows, right : NDArray[np.float64], shape (k,)
+        Rising confidences in [0, 1], number of rows of each, and of right ones.
+
+    Returns
+    -------
+    NDArray[np.float64], shape (k,)
+        In [0, 1].
+    """
+    del confidence
+    return recalibrated_accuracy(rows, right)
+
+
+def smooth_curve(
+    confidence: NDArray[np.float64], rows: NDArray[np.float64], right: NDArray[np.float64], *, width: float
+) -> NDArray[np.float64]:
+    """Confidence less the gap of the rows near it, by a triangular kernel.
+
+    Parameters
+    ----------
+    confidence, rows, right : NDArray[np.float64], shape (k,)
+        Rising confidences in [0, 1], number of rows of each, and of right ones.
+    width : float
+        Half-width of the kernel, in (0, .5].
+
+    Returns
+    -------
+    NDArray[np.float64], shape (k,)
+        In [0, 1].
+
+    References
+    ----------
+    Smoothing once more what was left over, "twicing": Tukey (1977), *Exploratory Data Analysis*, ch. 16.
+    """
+    reach, cell = round(width * FINEST_BINS), bin_of(confidence, FINEST_BINS)
+    kernel = 1 - np.abs(np.arange(1 - reach, reach)) / reach
+
+    def summed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.convolve(np.bincount(cell, values, FINEST_BINS), kernel, "same")[cell]
+
+    gap, weight = np.zeros(confidence.size), summed(rows)
+    for _ in range(SMOOTHING_PASSES):
+        gap += summed(rows * (confidence - gap) - right) / weight
+    return np.clip(confidence - gap, 0.0, 1.0)
+
+
+CURVES: Final[tuple[Curve, ...]] = (
+    isotonic_curve,
+    *(partial(smooth_curve, width=width) for width in (0.1, 0.05, 0.025)),
+)
+"""Curves that are tried; another than the first has to be clearly better."""
+
+
 def cross_fitted_probabilities(
     confidence: Floats,
     correct: NDArray[np.bool_],
     cluster: NDArray[np.intp] | None = None,
     *,
+    curves: Sequence[Curve] = CURVES,
     folds: int = FOLDS,
     seed: int = FOLD_SEED,
 ) -> NDArray[np.float64]:
-    """Accuracy at each row's confidence, by an isotonic curve fitted to the rows of the other folds.
+    """Accuracy at each row's confidence, by a curve fitted to the rows of the other folds.
 
     Parameters
     ----------
@@ -51,6 +124,9 @@ def cross_fitted_probabilities(
         Outcomes.
     cluster : NDArray[np.intp], shape (n,), optional
         Cluster of each row, numbered from 0, whose rows are all in one fold; each row its own where omitted.
+    curves : sequence of Curve
+        The first is taken, unless the best of the others has a Brier score out of fold that is lower by more
+        than `CLEARLY_BETTER` standard errors of the paired difference.
     folds, seed : int
         Number of folds, at least 2, and the seed by which clusters are dealt into them.
 
@@ -65,22 +141,35 @@ def cross_fitted_probabilities(
         With fewer clusters than folds.
     """
     fold = deal_folds(confidence.size, cluster, folds, seed)
-    cell = bin_of(confidence, FINEST_BINS)
     # Rows by fold and cell, so that each fit adds up cells and not rows.
-    key = fold * FINEST_BINS + cell
-    count, right = (
-        np.bincount(key, weights, folds * FINEST_BINS).reshape(folds, FINEST_BINS)
-        for weights in (None, correct)
+    key = fold * FINEST_BINS + bin_of(confidence, FINEST_BINS)
+    rows, right, total = (
+        np.bincount(key, weights, folds * FINEST_BINS).astype(np.float64).reshape(folds, FINEST_BINS)
+        for weights in (None, correct, confidence)
     )
-    probability = np.empty((folds, FINEST_BINS))
-    grid = np.arange(FINEST_BINS, dtype=np.float64)
-    for number in range(folds):
-        rows = (count.sum(axis=0) - count[number]).astype(np.float64)
-        occupied = np.flatnonzero(rows)
-        of_others = (right.sum(axis=0) - right[number])[occupied]
-        fitted = recalibrated_accuracy(rows[occupied], of_others)
-        probability[number] = np.interp(grid, grid[occupied], fitted)
-    return probability[fold, cell]
+    fitted = [_fitted_to_other_folds(curve, rows, right, total) for curve in curves]
+    # Brier score less that of confidence 0, Σ p² − 2py.
+    score = [float((rows * p**2 - 2 * right * p).sum()) for p in fitted]
+    best = int(np.argmin(score))
+    taken, first = (fitted[number].ravel()[key] for number in (best, 0))
+    difference = (taken - first) * (taken + first - 2 * correct)
+    if cluster is not None:
+        difference = np.bincount(cluster, difference)
+    is_better = -float(difference.sum()) > CLEARLY_BETTER * float(np.sqrt((difference**2).sum()))
+    return taken if is_better else first
+
+
+def _fitted_to_other_folds(
+    curve: Curve, rows: NDArray[np.float64], right: NDArray[np.float64], total: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Accuracy by fold and cell, from rows, right ones and Σc by fold and cell."""
+    fitted, grid = np.empty(rows.shape), np.arange(FINEST_BINS, dtype=np.float64)
+    for number in range(rows.shape[0]):
+        n, n_right, sum_ = (sums.sum(axis=0) - sums[number] for sums in (rows, right, total))
+        occupied = np.flatnonzero(n > 0)
+        n, n_right, sum_ = n[occupied], n_right[occupied], sum_[occupied]
+        fitted[number] = np.interp(grid, grid[occupied], curve(np.clip(sum_ / n, 0.0, 1.0), n, n_right))
+    return fitted
 
 
 def one_signed_probabilities(
@@ -189,8 +278,8 @@ class FittedNull:
     def recipe_text(self) -> str:
         """How the model is made, for recipes."""
         return (
-            f"isotonic accuracy cross-fitted in {FOLDS} folds, fold seed {FOLD_SEED}, gaps of one sign in "
-            f"each bin at M={self.widest.bins}"
+            f"isotonic or smooth accuracy cross-fitted in {FOLDS} folds, fold seed {FOLD_SEED}, gaps of one "
+            f"sign in each bin at M={self.widest.bins}"
         )
 
 

@@ -25,7 +25,12 @@ from calib_core.inference.directional import (
     joint_bin_means,
 )
 from calib_core.inference.multiplicity import holm
-from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, paired_test
+from calib_core.inference.paired_test import (
+    MIN_COMMON_QUESTIONS,
+    MIN_QUESTIONS_OVER_BINS,
+    PairedTest,
+    paired_test,
+)
 from calib_core.inference.pairing import QuestionNumbers, identifies_questions, number_questions
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
@@ -297,7 +302,7 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
 def ece_tests(
     evidences: Mapping[str, AnswerEvidence], cluster: NDArray[np.intp] | None, scheme: Scheme
 ) -> list[tuple[str, str, PairedTest]]:
-    """Every difference of ECE; none where there are too many bins for their covariance.
+    """Every difference of ECE; none where there are too few questions, or too many bins for their covariance.
 
     Parameters
     ----------
@@ -311,6 +316,8 @@ def ece_tests(
     n_rows = evidences[keys[0]].n_used
     unit = np.arange(n_rows) if cluster is None else cluster
     n_units = int(unit.max()) + 1
+    if n_units < MIN_QUESTIONS_OVER_BINS:
+        return []
     parts = [metric_gaps(evidence, ece, scheme, unit) for evidence in evidences.values()]
     n_bins = [int(part.bin.max()) + 1 for part in parts]
     if sum(n_bins) > MAX_DIRECTIONAL_BINS:

@@ -540,7 +540,7 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     n_as_wished = sum((later > earlier) if rises else (later < earlier) for earlier, later in pairwise(known))
     as_they_stand = f"the values {verbs} in {n_as_wished} of {plural(n_steps, 'step')}"
     if any(step.difference is None for step in line.steps):
-        return f"{question} Cannot be told: {as_they_stand}, but these checkpoints cannot be paired."
+        return f"{question} Cannot be told: {as_they_stand}, but not every step can be tested."
     return (
         f"{question} Cannot be told: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
     )

@@ -51,13 +51,14 @@ from calib_core.inference.intervals import (
     wilson_interval,
 )
 from calib_core.inference.null import null_distribution
-from calib_core.inference.paired_test import paired_test
+from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS, paired_test
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
 from calib_core.results.score import effective_scheme
+from calib_core.wording import plural
 
 MIN_OF_EACH_OUTCOME: Final = 5
 """The AUROC has an interval from this many right and wrong answers on."""
@@ -528,8 +529,11 @@ def _directional_difference(
     seed: int,
 ) -> PairedDifference:
     """The paired difference of a sum of |gap| over bins, by the directional delta method over questions."""
-    if n_questions < 2:
-        raise Unavailable("The runs share only one question, so the difference has no interval.")
+    if n_questions < MIN_QUESTIONS_OVER_BINS:
+        raise Unavailable(
+            f"Only {plural(n_questions, 'question')} in common; a difference of {metric.title_in_sentence} "
+            f"needs {MIN_QUESTIONS_OVER_BINS}."
+        )
     parts = [
         metric_gaps(one, metric, scheme, cluster)
         for pair, cluster in zip(sides, clusters_by_pair, strict=True)

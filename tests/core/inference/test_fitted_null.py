@@ -13,7 +13,9 @@ from calib_core.inference.fitted_null import (
     FOLDS,
     FittedNull,
     cross_fitted_probabilities,
+    isotonic_curve,
     one_signed_probabilities,
+    smooth_curve,
 )
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import SUMS_ONLY, AnswerEvidence
@@ -72,6 +74,50 @@ def test_between_confidences_the_fit_is_linear_and_beyond_them_constant() -> Non
     middle = np.array([0.5] + [0.25] * 20 + [0.75] * 20)
     right = np.array([True] + [False] * 20 + [True] * 20)
     assert cross_fitted_probabilities(middle, right)[0] == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_smooth_curve_is_the_gap_near_by_and_what_that_left_over() -> None:
+    """The same by a sum over all pairs of confidences."""
+    confidence, rows = np.array([0.1, 0.13, 0.18, 0.6, 0.7]), np.array([4.0, 1, 2, 5, 1])
+    right = np.array([3.0, 0, 1, 2, 1])
+    cell = np.floor(confidence * FINEST_BINS)
+    weight = np.clip(1 - np.abs(cell[:, None] - cell) / (0.1 * FINEST_BINS), 0, None) * rows
+    weight /= weight.sum(axis=1, keepdims=True)
+    first = weight @ (confidence - right / rows)
+    second = first + weight @ (confidence - right / rows - first)
+    found = smooth_curve(confidence, rows, right, width=0.1)
+    assert found == pytest.approx(np.clip(confidence - second, 0, 1), abs=1e-12)
+
+
+def test_a_smooth_curve_is_taken_only_where_it_predicts_clearly_better() -> None:
+    random = np.random.default_rng(5)
+    confidence = random.random(4_000)
+    dip = np.where(np.abs(confidence - 0.7) < 0.1, 0.3, confidence)
+    step = np.where(confidence > 0.5, 0.9, 0.1)
+    uniform = random.random(4_000)
+    for chance, is_smooth in ((dip, True), (step, False)):
+        correct = uniform < chance
+        found = cross_fitted_probabilities(confidence, correct)
+        isotonic = cross_fitted_probabilities(confidence, correct, curves=[isotonic_curve])
+        assert np.array_equal(found, isotonic) != is_smooth
+        assert np.abs(found - chance).mean() < 0.05
+
+
+def test_what_is_clearly_better_is_judged_by_cluster() -> None:
+    """Forty copies of fifty rows say no more than the fifty rows."""
+    random = np.random.default_rng(6)
+    confidence = random.random(50)
+    correct = random.random(50) < np.where(np.abs(confidence - 0.7) < 0.1, 0.3, confidence)
+    copies = np.tile(np.arange(50), 40)
+    by_row = cross_fitted_probabilities(confidence[copies], correct[copies])
+    by_cluster = cross_fitted_probabilities(confidence[copies], correct[copies], copies)
+    assert np.array_equal(
+        by_cluster,
+        cross_fitted_probabilities(confidence[copies], correct[copies], copies, curves=[isotonic_curve]),
+    )
+    assert not np.array_equal(
+        by_row, cross_fitted_probabilities(confidence[copies], correct[copies], curves=[isotonic_curve])
+    )
 
 
 def test_folds_need_as_many_clusters() -> None:

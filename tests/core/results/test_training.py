@@ -130,7 +130,10 @@ def test_token_runs_claim_no_change() -> None:
 
 def test_few_questions_claim_no_change() -> None:
     result = training_curves({"a": checkpoint(10, (0.9, 29, 2)), "b": checkpoint(20, (0.9, 29, 26))}, "ece")
-    assert "not tested: fewer than 30 questions" in result.headline
+    assert result.headline.endswith("no change is claimed, for the reason below.")
+    change = result.lines[0].change
+    assert change is not None
+    assert change.reason == "Only 29 questions in common; a difference of ECE needs 60."
 
 
 def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
