@@ -107,6 +107,7 @@ WRONG_VALUES: Final = _words(
 )
 YES_VALUES: Final = _words("yes true y 1 1.0 ja wahr oui sí si j t c ok")
 NO_VALUES: Final = _words("no false n 0 0.0 nein falsch non f i nok")
+FLAG_VALUES: Final = RIGHT_VALUES | WRONG_VALUES | YES_VALUES | NO_VALUES
 
 
 def suggest_columns(values: Mapping[str, pl.Series]) -> tuple[Suggestion, ...]:
@@ -334,8 +335,12 @@ def _divisor(column: _Column, rank: int) -> int | None:
 
 
 def _as_outcome(column: _Column) -> Suggestion | None:
-    """Suggest a column of two values of which one means right."""
-    spellings = sorted({text for text in column.present if text.lower() not in UNJUDGED_WORDS})
+    """Suggest a column of two values of which one means right, and few others if its name speaks for it."""
+    judged = [text for text in column.present if text.lower() not in UNJUDGED_WORDS]
+    flags = [text for text in judged if text.lower() in FLAG_VALUES]
+    has_others = len(flags) < len(judged) and column.name_rank(OUTCOME_WORDS) == NAMED
+    has_others = has_others and 20 * len(flags) >= 19 * len(judged)
+    spellings = sorted(set(flags if has_others else judged))
     if not spellings or len(spellings) > MAX_SPELLINGS or len({text.lower() for text in spellings}) > 2:
         return None
     right = {text for text in spellings if text.lower() in RIGHT_VALUES}
@@ -355,6 +360,8 @@ def _as_outcome(column: _Column) -> Suggestion | None:
     if not right or (not wrong and rank != NAMED):
         return None
     is_plain = not is_reversed and all(map(_is_plain_flag, spellings))
+    if has_others and not is_plain:
+        return None  # every other value would count as wrong
     name = "correct" if is_plain else f"correct:{'|'.join(sorted(right))}"
     shown = " and ".join(shorten(text, 20) for text in spellings)
     seen = f"the value{'s' * (len(spellings) > 1)} {shown}"
