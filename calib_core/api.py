@@ -20,7 +20,9 @@ from calib_core import notebook as _notebook
 from calib_core import readers
 from calib_core.edges import Binning, Scheme
 from calib_core.errors import Refused, Unavailable
+from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import Reading, ReadOptions
@@ -33,7 +35,7 @@ from calib_core.results.abstention import (
 from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.comparison import Comparison, compare_runs
 from calib_core.results.concentration import Concentration, measure_concentration
-from calib_core.results.defaults import default_compared_methods, default_method
+from calib_core.results.defaults import default_compared_methods, default_evidence
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, survey_methods
 from calib_core.results.files import usable_runs
 from calib_core.results.groups import (
@@ -53,10 +55,11 @@ from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep
 from calib_core.results.robustness import sweep_bins as sweep_of
 from calib_core.results.run_names import short_run_names
+from calib_core.results.run_verdict import RunVerdict, run_verdict
 from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_size_sweep
 from calib_core.results.score import Score
-from calib_core.results.score import score as score_of
 from calib_core.results.training import Training, default_training_metrics, training_curves
+from calib_core.results.uncertainty import score_with_interval
 from calib_core.runs import AnswerRun, Run
 from calib_core.wording import join_names
 
@@ -71,6 +74,7 @@ __all__ = [
     "Recalibration",
     "Reliability",
     "Run",
+    "RunVerdict",
     "SampleSizeSweep",
     "Score",
     "Sweep",
@@ -89,6 +93,7 @@ __all__ = [
     "sweep",
     "threshold",
     "training",
+    "verdict",
 ]
 
 _notebook.register()
@@ -245,11 +250,12 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
 
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
     """The run as seen by a method; by default by the one that stands for the run in the app."""
-    return gather_evidence(run, method or _default_method(run), options)
-
-
-def _default_method(run: Run) -> str:
-    return default_method(survey_methods(run).usable)
+    if method is None:
+        evidence = default_evidence(run)
+        if options is None or options == evidence.options:
+            return evidence
+        method = evidence.method.id
+    return gather_evidence(run, method, options)
 
 
 def _keyed(runs: Run | Iterable[Run]) -> dict[str, Run]:
@@ -265,7 +271,7 @@ def score(
     run: Run,
     *,
     method: str | None = None,
-    metric: str,
+    metric: str = DEFAULT_METRIC,
     bins: int = 10,
     binning: Binning = "width",
     labels: Labels = "top",
@@ -281,7 +287,7 @@ def score(
         Id of a confidence method, a key of `calib_core.methods.METHODS` or "given.NAME"; by default the one
         that stands for the run in the app.
     metric : str
-        Id of a metric, a key of `calib_core.metrics.METRICS`.
+        Id of a metric, a key of `calib_core.metrics.METRICS`; by default the ECE.
     bins : int
         Number of bins M, 1 to 1000.
     binning : {"width", "mass", "natural"}
@@ -294,8 +300,9 @@ def score(
     Returns
     -------
     Score
-        The value with its recipe. The value is None if the metric is not defined (AUROC of rows that are all
-        right) or only its bounds are known (token-level files with the top k entries of each position).
+        The value with its 95 % interval and its recipe. The value is None if the metric is not defined
+        (AUROC of rows that are all right) or only its bounds are known (token-level files with the top k
+        entries of each position); the interval is None where the metric or the run has none.
 
     Raises
     ------
@@ -305,7 +312,42 @@ def score(
         If M is outside 1 to 1000.
     """
     evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
-    return score_of(evidence, metric, Scheme(binning, bins))
+    return score_with_interval(evidence, metric, Scheme(binning, bins))
+
+
+def verdict(run: Run, *, method: str | None = None, tolerance: float = DEFAULT_TOLERANCE) -> RunVerdict:
+    """Judge whether one run's confidence can be believed: over- or under-confident, or no such evidence.
+
+    Parameters
+    ----------
+    run, method
+        As in `score`.
+    tolerance : float
+        Mean deviation of the fitted accuracy from the confidence, in [0, 1], up to which miscalibration is
+        tolerable.
+
+    Returns
+    -------
+    RunVerdict
+        The verdict that the app and `calib score` show, in words, with its reason and p-value.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If the method cannot be computed for this run.
+    ValueError
+        If the tolerance is outside [0, 1].
+
+    Examples
+    --------
+    >>> import calib_core
+    >>> (run,) = calib_core.load(confidence=[0.9] * 50, correct=[1, 0] * 25)
+    >>> print(calib_core.verdict(run).headline)
+    data is over-confident: states 90.0 % on average and is right 50.0 % of the time.
+    """
+    if not 0 <= tolerance <= 1:
+        raise ValueError(f"tolerance must be from 0 to 1, not {tolerance!r}")
+    return run_verdict(_evidence(run, method).with_tolerance(tolerance))
 
 
 def sweep(
@@ -618,8 +660,8 @@ def compare_methods(
     evidences = {
         name: [
             evidence
-            for id_, evidence in survey_methods(run).usable.items()
-            if isinstance(evidence, AnswerEvidence) and (methods is None or id_ in methods)
+            for evidence in survey_methods(run, only=methods).usable.values()
+            if isinstance(evidence, AnswerEvidence)
         ]
         for name, run in _keyed(runs).items()
     }
@@ -665,7 +707,7 @@ def groups(
             "These runs have no groups: neither a column nor a fact about the runs splits them."
         )
     group_by = _named_grouping(choices.values(), by)
-    method = method or _default_method(next(iter(keyed.values())))
+    method = method or default_evidence(next(iter(keyed.values()))).method.id
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
     scheme, titles = Scheme(binning, bins), {name: name for name in keyed}
     if group_by.target == "rows":
@@ -716,7 +758,7 @@ def training(
     keyed, scheme = _keyed(runs), Scheme(binning, bins)
     if not keyed:
         raise Unavailable("There is no run.")
-    method = method or _default_method(next(iter(keyed.values())))
+    method = method or default_evidence(next(iter(keyed.values()))).method.id
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
     metric = metric or default_training_metrics(next(iter(evidences.values())), scheme)[0]
     return training_curves(evidences, metric, scheme)

@@ -28,7 +28,6 @@ from calib_core.wording import (
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
-    from calib_core.inference.bootstrap import Interval
     from calib_core.results.abstention import GuaranteedThreshold
     from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
@@ -53,11 +52,8 @@ class ResultPrinter:
         if not self._console.is_terminal:
             self._console.width = 160  # wide enough for the tables in a pipe or a file
 
-    def print_scores(
-        self, file: str, run: str, scores_with_intervals: Sequence[tuple[Score, Interval | None]]
-    ) -> None:
+    def print_scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
         """Prints the scores of one run, each with its interval and recipe."""
-        scores = [score for score, _ in scores_with_intervals]
         columns = ("method", "metric", "value", "95 %", "p", "recipe")
         rows = [
             (
@@ -68,7 +64,8 @@ class ResultPrinter:
                 _p_value_cell(score.p, score.draws),
                 score.recipe if interval is None else f"{score.recipe}; 95 %: {interval.interval_method}",
             )
-            for score, interval in scores_with_intervals
+            for score in scores
+            for interval in (score.interval,)
         ]
         self._print_table(heading(file, run), columns, rows, right={"value", "p"})
         self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
@@ -76,30 +73,30 @@ class ResultPrinter:
             self.print_line(remark)
         self.print_line()
 
-    def print_verdicts(self, verdicts: Sequence[tuple[Mapping[str, Any], str]], tolerance: float) -> None:
-        """Prints all verdicts with their q, each from its JSON element and in words."""
+    def print_verdicts(self, verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> None:
+        """Prints all verdicts with their q, each from its JSON element."""
         columns = ("run", "method", "verdict", "p", "q", "confidence − accuracy", "slope", "rows")
         rows = [
             (
                 element["run"],
                 element["method"],
-                words,
+                element["words"],
                 format_p_value(element["p"], None),
                 format_p_value(element["q"], None),
                 format_signed(element["level"]),
                 format_number(element["slope"], ".2f"),
                 f"{element['n_used']:,}/{element['n_total']:,}",
             )
-            for element, words in verdicts
+            for element in verdicts
         ]
         self._print_table("Verdicts", columns, rows, right=set(columns[3:]))
-        for element, _ in verdicts if len(verdicts) <= MAX_REASONS else ():
+        for element in verdicts if len(verdicts) <= MAX_REASONS else ():
             run = f"{element['run']}, {element['method']}: " if len(verdicts) > 1 else ""
             self.print_line(f"{run}{element['reason']}")
         if len(verdicts) > MAX_REASONS:
-            for reason in dict.fromkeys(element["reason"] for element, _ in verdicts if element["p"] is None):
+            for reason in dict.fromkeys(element["reason"] for element in verdicts if element["p"] is None):
                 self.print_line(reason)
-        n_tested = sum(element["p"] is not None for element, _ in verdicts)
+        n_tested = sum(element["p"] is not None for element in verdicts)
         self.print_line(
             f"Score test of logistic recalibration (Cox); tolerance {tolerance:g} of mean |confidence − "
             f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
