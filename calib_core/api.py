@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,13 +20,14 @@ import polars as pl
 from calib_core import notebook as _notebook
 from calib_core import readers
 from calib_core.edges import Binning, Scheme
-from calib_core.errors import Refused, Unavailable
+from calib_core.errors import BadRowsFound, Refused, Unavailable
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import Reading, ReadOptions
+from calib_core.readers.option_text import as_keywords
 from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
@@ -185,7 +187,20 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
                 gold=None if gold is None else Path(gold),
             )
 
-        return list(usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read))
+        try:
+            runs = usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read)
+        except BadRowsFound as bad:
+            option = "skip_bad_rows=True"
+            raise BadRowsFound(bad.file, bad.n_bad_rows, bad.n_rows, bad.problems, option=option) from None
+        except Refused as reason:
+            raise Refused(as_keywords(str(reason))) from None
+    return [_with_keywords(run) for run in runs]
+
+
+def _with_keywords(run: Run) -> Run:
+    """The run, in whose notes the keywords of `load` are named instead of the command line's options."""
+    notes = tuple(map(as_keywords, run.row_counts.notes))
+    return replace(run, row_counts=replace(run.row_counts, notes=notes))
 
 
 def _as_file(source: Rows, folder: Path, name: str) -> Path:

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem
-from calib_core.readers.table.columns import likeliest_columns, map_options
+from calib_core.readers.option_text import map_options
+from calib_core.readers.table.columns import likeliest_columns
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NO_VALUE,

@@ -505,7 +505,7 @@ class AnswerEvidence(Evidence):
         if not distribution.normalised:
             return (
                 "Unrenormalised choices are no distribution: "
-                "metrics of all classes need them renormalised (--renormalise)."
+                "metrics of all classes need them renormalised (renormalise)."
             )
         return None
 

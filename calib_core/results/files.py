@@ -19,12 +19,10 @@ from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.methods.stored_confidence import GIVEN
 from calib_core.readers.format import Reading, Suggestion
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
+from calib_core.readers.option_text import map_options, rows_option, wide_options
 from calib_core.readers.table.columns import (
     likeliest_columns,
-    map_options,
     mapping_variants,
-    rows_option,
-    wide_options,
     wide_variants,
 )
 from calib_core.readers.table.recognition import suggested_mappings

@@ -103,10 +103,41 @@ def test_what_is_no_table_is_refused(source: Any, message: str) -> None:
         calib_core.load(source)
 
 
+@pytest.mark.parametrize(
+    ("source", "keywords"),
+    [
+        ({"sure": [0.5, 0.7, 0.9], "fine": [1, 0, 1]}, 'columns={"COLUMN": "confidence"}'),
+        (
+            {"confidence": [50.0, 70.0, 90.0], "correct": [1, 0, 1]},
+            'columns={"confidence": "confidence/100"}',
+        ),
+        (
+            {"probs": np.full((4, 3), 1 / 3), "labels": [0, 1, 2, 0]},
+            'columns={"labels": "target"} or columns=',
+        ),
+        ([{"a": {"b": 0.5}, "ok": 1}], 'columns={"COLUMN": "confidence"}'),
+    ],
+)
+def test_a_refusal_names_keywords_and_no_options(source: Any, keywords: str) -> None:
+    with pytest.raises(Refused, match=re.escape(keywords)) as refused:
+        calib_core.load(source)
+    assert " --" not in str(refused.value)
+
+
+def test_a_reading_that_is_proposed_can_be_pasted() -> None:
+    rows = [{"my confidence": 0.1 + 0.02 * at, "is ok": at % 2} for at in range(40)]
+    with pytest.raises(Refused) as refused:
+        calib_core.load(rows)
+    (proposed,) = re.findall(r"With columns=(\{.*?\}) it loads", str(refused.value))
+    (run,) = calib_core.load(rows, columns=json.loads(proposed))
+    assert calib_core.score(run).n_used == 40
+
+
 def test_a_bad_cell_is_found_as_in_a_file() -> None:
     rows = [*ROWS, {"id": "d", "confidence": "high", "correct": 1}]
-    with pytest.raises(BadRowsFound, match="row 4"):
+    with pytest.raises(BadRowsFound, match=r"good rows only \(skip_bad_rows=True\)\.\n.*row 4") as refused:
         calib_core.load(rows)
+    assert (refused.value.n_bad_rows, refused.value.n_rows) == (1, 4)
     (run,) = calib_core.load(rows, skip_bad_rows=True)
     assert calib_core.score(run, metric="ece").n_used == 3
 

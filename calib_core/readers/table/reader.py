@@ -17,6 +17,7 @@ from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions, Suggestion
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.cells import PLAIN_NUMBER, are_percentages, null_where, value_text
 from calib_core.readers.table.columns import (
@@ -30,7 +31,6 @@ from calib_core.readers.table.columns import (
     column_list_text,
     no_known_column_message,
     propose_wide,
-    quote_if_spaced,
 )
 from calib_core.readers.table.csv_reader import (
     COMMAS,
@@ -825,11 +825,10 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
     """
     for column, example in collected.percentage_columns:
         name = next(name for name, source in collected.source_columns.items() if source == column)
-        option = quote_if_spaced(f"{column}={name}/100")
         return (
             f"{collected.file}: column {column!r} looks like percentages: most of its numbers are above 1 "
             f"(such as {example}), and numbers from 0 to 1 are expected. Have it divided by 100: "
-            f"--map {option}"
+            f"{map_options({column: f'{name}/100'})}"
         )
     if one_based is not None:
         return (

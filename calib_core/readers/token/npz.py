@@ -25,6 +25,7 @@ from calib_core.readers.archives import npy_members, open_archive, open_member
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, array_files_of, main_file_of
 from calib_core.readers.file_access import open_regular_file, read_bytes
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.canonical import run_info_from_metadata
 from calib_core.readers.table.columns import COLUMN_JUDGES, ColumnRoles, column_list_text
 from calib_core.readers.table.group_columns import GroupColumns
@@ -126,7 +127,7 @@ def find_token_arrays(
     if len(values) > 1:
         raise Refused(
             f"{file} holds {' and '.join(repr(name) for name, _ in values)}, and one of them is read. Leave "
-            f"the others out: {' '.join(f'--map {name}=' for name, _ in values[1:])}"
+            f"the others out: {map_options({name: '' for name, _ in values[1:]})}"
         )
     return TokenArrayNames(*values[0], _target_array(file, array_roles))
 
@@ -147,7 +148,7 @@ def _is_token_level(
     if targets and golds:
         raise Refused(
             f"{file} holds both {min(targets)!r} (positions of a text) and {golds[0]!r} (answers to "
-            f"questions). Leave one out: --map {golds[0]}= or --map {min(targets)}="
+            f"questions). Leave one out: {map_options({golds[0]: ''})} or {map_options({min(targets): ''})}"
         )
     if targets or golds:
         return not golds
@@ -158,7 +159,8 @@ def _is_token_level(
         return True
     raise Refused(
         f"{file}: {ambiguous[0]!r} may be the right class of each position of a text, or the right choice of "
-        f"each question. Say which: --map {ambiguous[0]}={TARGET_ARRAY} or --map {ambiguous[0]}=gold"
+        f"each question. Say which: {map_options({ambiguous[0]: TARGET_ARRAY})} or "
+        f"{map_options({ambiguous[0]: 'gold'})}"
     )
 
 
@@ -176,7 +178,7 @@ def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
     if len(candidates) > 1:
         raise Refused(
             f"{file} holds {column_list_text(candidates)}, and one of them is the target. Say which: "
-            f"{' or '.join(f'--map {name}={TARGET_ARRAY}' for name in candidates)}"
+            f"{' or '.join(map_options({name: TARGET_ARRAY}) for name in candidates)}"
         )
     return candidates[0]
 
