@@ -135,6 +135,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         Id of the file's format, as on the command line; by default it is recognised from the content.
     columns : Mapping[str, str], optional
         Column of the file, or path to a nested field ("signals.stated") → name to read it as; as --map.
+        {"row": "id"} takes the number of each row as its id, so that files with the same questions in the
+        same order can be paired.
     rows : str
         Path to the rows in a file that holds one JSON object; by default they are looked for.
     wide : Mapping[str, str], optional

@@ -26,7 +26,12 @@ from calib_core.inference.directional import (
 )
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, paired_test
-from calib_core.inference.pairing import QuestionNumbers, identifies_questions, number_questions
+from calib_core.inference.pairing import (
+    ROW_NUMBER_ADVICE,
+    QuestionNumbers,
+    identifies_questions,
+    number_questions,
+)
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
@@ -455,7 +460,10 @@ class _Questions:
             raise Unavailable(self._no_numbers_reason)
         at = tuple(self._index.get(id(run), -1) for run in (first, second))
         if self._numbers is None or min(at) < 0:
-            raise Unavailable("some rows have no id or text of their own, so questions cannot be paired")
+            raise Unavailable(
+                "some rows have no id or text of their own, so questions cannot be paired. "
+                f"{ROW_NUMBER_ADVICE}"
+            )
         if at not in self._rows:
             self._rows[at[0], at[1]] = self._numbers.common(at[0], at[1])
         return self._rows[at[0], at[1]]

@@ -603,6 +603,10 @@ def normalise_name(name: str) -> str:
 # --- Roles: which column is read as which name ------------------------------------------------------------
 
 
+ROW_NUMBER: Final = "row"
+"""What stands for the number of a row where it is mapped to `id`; a column of this name comes first."""
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
     """Which columns of a file are read, and as what.
@@ -763,6 +767,10 @@ class ColumnRoles:
                     f"{file}: the columns of {first} are mapped in the order {', '.join(labels[first])}, and "
                     f"those of {name} in the order {', '.join(labels[name])}. Map both in one order."
                 )
+
+    def numbers_rows(self, columns: Collection[str]) -> bool:
+        """Return whether a row's number is to be its id; a column called `ROW_NUMBER` comes first."""
+        return self.mapping.get(ROW_NUMBER) == "id" and ROW_NUMBER not in columns
 
     def used_roles(self, columns: Sequence[str]) -> dict[str, str]:
         """Map each column that is read to its name."""

@@ -27,7 +27,7 @@ from calib_core.readers.file_access import open_regular_file, read_bytes
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.canonical import run_info_from_metadata
-from calib_core.readers.table.columns import COLUMN_JUDGES, ColumnRoles, column_list_text
+from calib_core.readers.table.columns import COLUMN_JUDGES, ROW_NUMBER, ColumnRoles, column_list_text
 from calib_core.readers.table.group_columns import GroupColumns
 from calib_core.readers.table.raw import ROWS_PER_SLICE, RawTable, ReadProgress, Slice
 from calib_core.readers.table.reader import read_table
@@ -111,7 +111,8 @@ def find_token_arrays(
     Refused
         If a mapped array is missing, no array is known, or several readings are possible.
     """
-    if missing := [name for name in mapping if name not in names]:
+    numbers_rows = ROW_NUMBER if mapping.get(ROW_NUMBER) == "id" else ""
+    if missing := [name for name in mapping if name not in (*names, numbers_rows)]:
         raise Refused(f"{file} has no array {missing[0]!r}. Its arrays are {column_list_text(names)}.")
     array_roles = {name: mapping.get(name, name) for name in names if name != METADATA_ARRAY}
     values: list[tuple[str, ProbabilityScale]] = [
@@ -238,6 +239,8 @@ def read_answers(
         for name, role in array_roles.items()
         if name in mapping or role in _TABLE_NAMES
     }
+    if mapping.get(ROW_NUMBER) == "id":
+        known[ROW_NUMBER] = "id"
     roles = ColumnRoles.from_mapping(known, head.file)
     used = [open_array(name) for name in names if roles.is_used(name)]
     _check_answer_arrays(head.file, used)
