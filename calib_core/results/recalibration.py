@@ -27,6 +27,7 @@ from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recalibration_map import (
     CHOICE_FORMULA,
     RecalibrationMap,
+    rows_digest,
     with_choices,
     with_confidences,
 )
@@ -260,6 +261,7 @@ def _fit(evidence: AnswerEvidence, by: str, folds: int, seed: int) -> tuple[Reca
         folds=folds,
         seed=seed,
         recipe=recipe_text(evidence, None, None),
+        rows_digest=rows_digest(evidence),
     )
     return fitted, after
 
