@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
@@ -41,6 +42,16 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.sampling import SampleSizeSweep
     from calib_core.results.score import Score
 
+_JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "greedy answer": "the model's one answer in the file, not a sample",
+        "majority answer": "the one that most samples give",
+        "first sampled answer": "the first of the samples in the file",
+        "its own top label": "the most probable one",
+    }
+)
+"""What is judged to be right or wrong → what that is."""
+
 MAX_REASONS: Final = 6
 """Number of verdicts up to which each has its reason below the table; of more, those without a test."""
 
@@ -54,8 +65,8 @@ class ResultPrinter:
             self._console.width = 160  # wide enough for the tables in a pipe or a file
 
     def print_scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
-        """Prints the scores of one run, each with its interval and recipe."""
-        columns = ("method", "metric", "value", "95 %", "p", "recipe")
+        """Prints the scores of one run, each with its interval, and below them how they were made."""
+        columns = ("method", "metric", "value", "95 %", "p")
         rows = [
             (
                 score.method,
@@ -63,12 +74,13 @@ class ResultPrinter:
                 _value_or_bounds(score),
                 "" if interval is None else format_interval(interval.low, interval.high),
                 _p_value_cell(score.p, score.draws),
-                score.recipe if interval is None else f"{score.recipe}; 95 %: {interval.interval_method}",
             )
             for score in scores
             for interval in (score.interval,)
         ]
         self._print_table(heading(file, run), columns, rows, right={"value", "p"})
+        for line in recipe_lines(scores):
+            self.print_line(line)
         self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
         for remark in dict.fromkeys(score.remark for score in scores if score.remark):
             self.print_line(remark)
@@ -360,7 +372,8 @@ class ResultPrinter:
         """Prints the judged answer and the remarks of methods, methods that share one on one line."""
         methods_of_remark: dict[str, dict[str, None]] = {}
         for method, judged, remarks in methods:
-            for remark in (f"{judged} judged", *remarks):
+            meaning = _JUDGED_MEANINGS.get(judged)
+            for remark in (f"{judged} judged{f' ({meaning})' if meaning else ''}", *remarks):
                 methods_of_remark.setdefault(remark, {})[method] = None
         for remark, sharing in methods_of_remark.items():
             self.print_line(f"{', '.join(sharing)}: {remark}")
@@ -387,6 +400,41 @@ class ResultPrinter:
         for row in rows:
             table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
         self._console.print(table)
+
+
+def recipe_lines(scores: Sequence[Score]) -> list[str]:
+    """How scores were made, each fact once: what all metrics of a method share, then what is a metric's own.
+
+    A method with one score has nothing to share, so that its line has the whole recipe.
+    """
+    scores_of: dict[str, list[Score]] = {}
+    methods_of: dict[str, list[str]] = {}
+    for score in scores:
+        scores_of.setdefault(score.method, []).append(score)
+        methods_of.setdefault(score.metric, []).append(score.method)
+    lines: list[str] = []
+    owners: dict[str, dict[str, list[str]]] = {}
+    for method, of_method in scores_of.items():
+        shared = _shared_parts(of_method)
+        if shared:
+            lines.append(f"{method}: {', '.join(shared)}")
+        for score in of_method:
+            own = ", ".join(part for part in score.recipe.split(", ") if part not in shared)
+            how = f"{own}; 95 %: {score.interval.interval_method}" if score.interval else own
+            owners.setdefault(how, {}).setdefault(score.metric, []).append(method)
+    for how, methods_by_metric in owners.items():
+        names = [
+            metric if methods == methods_of[metric] else f"{metric} by {', '.join(methods)}"
+            for metric, methods in methods_by_metric.items()
+        ]
+        lines.append(f"{', '.join(names)}: {how}")
+    return lines
+
+
+def _shared_parts(scores: Sequence[Score]) -> list[str]:
+    """The parts that all recipes have, in their order; none of a single one."""
+    first, *others = (score.recipe.split(", ") for score in scores)
+    return [part for part in first if others and all(part in other for other in others)]
 
 
 def _value_or_bounds(score: Score) -> str:
