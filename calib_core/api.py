@@ -116,7 +116,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     rows: str = "",
     wide: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
-    gold: str | PathLike[str] | None = None,
+    gold: str | PathLike[str] | Any = None,  # noqa: ANN401  a table's place, or whatever NumPy takes
     on: str = "",
     skip_bad_rows: bool = False,
     **arrays: Any,  # noqa: ANN401  whatever NumPy takes
@@ -145,14 +145,15 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     missing : sequence of str
         Values that count as missing.
     gold : str or PathLike, optional
-        A table of right answers or outcomes, for a file that holds none.
+        A table of right answers or outcomes, for a file that holds none; or the array of that name.
     on : str
         The column that `gold` is joined on, or "THIS=THAT"; by default the ids.
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
     **arrays
         Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on;
-        for a token-level run `probs=`, `logprobs=` or `logits=` of shape (T, K), and `target=`.
+        for a token-level run `probs=`, `logprobs=` or `logits=` of shape (T, K), and `target=`; with `gold=`
+        instead, each row is a question with K choices.
 
     Returns
     -------
@@ -175,6 +176,11 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     >>> round(calib_core.score(run, metric="brier").value, 4)
     0.285
     """
+    table: Path | None = None
+    if isinstance(gold, (str, PathLike)):
+        table = Path(cast("str | PathLike[str]", gold))
+    elif gold is not None:
+        arrays["gold"] = gold
     if (source is None) == (not arrays):
         raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
     options = ReadOptions(columns or {}, rows, wide or {}, missing, on)
@@ -186,7 +192,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
                 path,
                 format=format,
                 options=options.adding(more_columns, more_wide, place),
-                gold=None if gold is None else Path(gold),
+                gold=table,
             )
 
         try:

@@ -118,7 +118,10 @@ def find_token_arrays(
     values: list[tuple[str, ProbabilityScale]] = [
         (name, scale) for scale in ARRAY_SCALES for name, role in array_roles.items() if role == scale
     ]
-    if not values or not _is_token_level(file, array_roles, metadata, lambda: open_array(values[0][0])):
+    are_questions = not set(GOLD_NAMES).isdisjoint(mapping.values())  # whatever the metadata says
+    if not values or not _is_token_level(
+        file, array_roles, {} if are_questions else metadata, lambda: open_array(values[0][0])
+    ):
         if not values and not any(role in COLUMN_JUDGES for role in array_roles.values()):
             raise Refused(
                 f"{file} holds the arrays {column_list_text(names)}, of which none is known. "

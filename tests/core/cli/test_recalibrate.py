@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
 import calib_core
 from calib_core import readers
+from calib_core.inference.recalibration import PENALTY
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.recalibration import recalibrate
 from calib_core.runs import AnswerRun
@@ -194,6 +197,36 @@ def test_an_input_is_never_overwritten(call: Call, quiz: Path, tmp_path: Path) -
     answer = call("recalibrate", rows, "--apply", written, "-o", rows)
     assert (answer.code, rows.read_bytes()) == (2, before)
     assert "would be lost" in answer.err
+
+
+@pytest.mark.parametrize("temperature", [0.7, 2.0])
+def test_the_temperature_of_token_logits_is_found(call: Call, tmp_path: Path, temperature: float) -> None:
+    """Positions read as questions; the oracle minimises the log loss of softmax(logits / T) itself."""
+    rng = np.random.default_rng(3)
+    true_logits = 2 * rng.normal(size=(2000, 12))
+    probs = np.exp(true_logits) / np.exp(true_logits).sum(1, keepdims=True)
+    target = (rng.random((2000, 1)) > probs.cumsum(1)).sum(1)
+    logits = true_logits * temperature  # as of a model that is too sure, or not sure enough
+
+    def loss(log_t: float) -> float:
+        scaled = logits / np.exp(log_t)
+        losses = logsumexp(scaled, axis=1) - scaled[np.arange(2000), target]
+        return float(losses.sum() + PENALTY / 2 * log_t**2)
+
+    expected = np.exp(minimize_scalar(loss, bounds=(-2, 2), method="bounded", options={"xatol": 1e-10}).x)
+    metadata = json.dumps({"format": "calib-tokens", "version": 1})
+    for more in ({}, {"meta": np.array(metadata)}):
+        np.savez(tmp_path / "text.npz", allow_pickle=False, logits=logits, target=target, **more)
+        words = ("--map", "target=gold", "--by", "temperature", "--json")
+        element = call("recalibrate", tmp_path / "text.npz", *words).element
+        assert element["target"] == "choices"
+        assert element["parameters"]["temperature"] == pytest.approx(expected, rel=1e-5)
+        assert element["parameters"]["temperature"] == pytest.approx(temperature, rel=0.05)
+        assert element["gain"]
+    (run,) = calib_core.load(logits=logits, gold=target)
+    assert calib_core.recalibrate(run, by="temperature").map.parameters["temperature"] == pytest.approx(
+        expected
+    )
 
 
 def test_sums_are_refused_with_what_to_do(call: Call, tmp_path: Path) -> None:
