@@ -49,6 +49,11 @@ class QuestionNumbers:
     gold_kind: tuple[NDArray[np.intp], ...]
     gold: tuple[NDArray[np.intp], ...]
 
+    @property
+    def by_row_number(self) -> bool:
+        """Whether equal row numbers, read as ids, are what makes questions equal."""
+        return "id" in self.columns and self.keys.str.contains(rf"(^|{KEY_SEPARATOR})row \d+$").all()
+
     def common(self, first: int, second: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of two runs that ask the same question, in the order of the first.
 

@@ -54,7 +54,11 @@ _ARGUMENT: Final = r'"[^"]*"|[^\s"]*[^\s",.;:)]'
 _OPTION: Final = rf"--(?:(?:map|wide) (?:{_ARGUMENT})|rows (?:{_ARGUMENT})|gold TABLE|on [A-Z]+|format \w+)"
 _OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
 _BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
-_LEFT_OUT: Final = "Leave --format out"
+_PHRASES: Final = {
+    "Leave --format out": "Leave format= out",
+    "--map COLUMN=samples, once for each": 'columns={"COLUMN": "samples"}, an entry for each',
+}
+"""What is worded otherwise around an option."""
 
 
 def as_keywords(message: str) -> str:
@@ -67,7 +71,8 @@ def as_keywords(message: str) -> str:
     >>> as_keywords("nothing lies at 'a' (--rows).")
     "nothing lies at 'a' (rows=)."
     """
-    message = message.replace(_LEFT_OUT, "Leave format= out")
+    for words, in_python in _PHRASES.items():
+        message = message.replace(words, in_python)
     return _BARE_OPTION.sub(_bare_keyword, _OPTIONS.sub(_keywords, message))
 
 

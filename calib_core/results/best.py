@@ -145,6 +145,8 @@ class PairedComparison:
         them, and those that compare the same values count once.
     unpaired : Mapping[tuple[str, str], str]
         Two keys of one data set → why they cannot be compared.
+    by_row_number : bool
+        Whether equal row numbers were taken for the same question, as the user said.
     """
 
     values: Mapping[str, Mapping[str, float]]
@@ -152,6 +154,7 @@ class PairedComparison:
     pairs: Mapping[str, tuple[PairDifference, ...]]
     family_sizes: Mapping[str, int]
     unpaired: Mapping[tuple[str, str], str]
+    by_row_number: bool = False
 
     def pair(self, metric: str, first: str, second: str) -> PairDifference | None:
         """The difference of first minus second by a metric; None where it could not be tested."""
@@ -257,7 +260,9 @@ def compare_pairs(
         id_: {key: value for key, evidence in tops.items() if (value := _value(evidence, id_)) is not None}
         for id_ in dict.fromkeys((*metrics, BRIER_SKILL))
     }
-    return _with_corrected(tests, values, {key: top.run.info.dataset for key, top in tops.items()}, unpaired)
+    datasets = {key: top.run.info.dataset for key, top in tops.items()}
+    found = _with_corrected(tests, values, datasets, unpaired)
+    return replace(found, by_row_number=questions.by_row_number)
 
 
 def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme) -> PairedComparison:
@@ -417,6 +422,7 @@ class _Questions:
             self._numbers = number_questions(identified) if identified else None
         except Unavailable as reason:
             self._no_numbers_reason = str(reason)
+        self.by_row_number = self._numbers is not None and self._numbers.by_row_number
         self._index = {id(run): index for index, run in enumerate(identified)}
         self._rows: dict[tuple[int, int], tuple[NDArray[np.intp], NDArray[np.intp]]] = {}
         self._clusters: dict[int, NDArray[np.intp] | None] = {}
@@ -548,4 +554,5 @@ def paired_recipe(comparison: PairedComparison, metric: str) -> str:
     counts = sorted({pair.test.n_clusters for pair in pairs})
     questions = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     n_pairs = plural(comparison.family_sizes[metric], "pair")
-    return f"paired t over {questions} common questions, Holm over {n_pairs}"
+    how = ", the same by row number" if comparison.by_row_number else ""
+    return f"paired t over {questions} common questions{how}, Holm over {n_pairs}"

@@ -196,6 +196,10 @@ def test_files_without_ids_are_paired_by_row_only_where_asked(call: Call, tmp_pa
     assert "map row=id" in call("compare", *files, *words).err
     pair = call("compare", *files, *words, "--json", "--map", "row=id").element
     assert pair["n_common"] == 60
+    assert (
+        "over 60 common questions, the same by row number,"
+        in call("compare", *files, *words, "--map", "row=id").out
+    )
     assert pair["difference"] == pytest.approx(-0.75)
     write_csv(files[1], two[1:] + two[:1])
     assert "60 of 60 equal ids have different right answers" in " ".join(

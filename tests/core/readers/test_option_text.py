@@ -34,6 +34,10 @@ def test_options_come_back_as_the_keywords_that_mean_the_same() -> None:
         ("Name them: --map COLUMN=id or --on COLUMN", 'Name them: columns={"COLUMN": "id"} or on="COLUMN"'),
         ("or one that --on names, and", "or one that on= names, and"),
         ("joined on id: --gold TABLE (a CSV", 'joined on id: gold="TABLE" (a CSV'),
+        (
+            "the question: --map COLUMN=samples, once for each.",
+            'the question: columns={"COLUMN": "samples"}, an entry for each.',
+        ),
         ("Read it as a table: --format table", 'Read it as a table: format="table"'),
         ("holds none. Leave --format out.", "holds none. Leave format= out."),
         ("no column 'a' (--on). (--wide) (--rows)", "no column 'a' (on=). (wide=) (rows=)"),
