@@ -42,15 +42,18 @@ if TYPE_CHECKING:
         sweep,
         threshold,
         training,
+        verdict,
     )
     from calib_core.bins import BinSums
     from calib_core.results.robustness import Sweep
+    from calib_core.results.run_verdict import RunVerdict
     from calib_core.results.score import Score
     from calib_core.runs import Run
 
 __all__ = [
     "BinSums",
     "Run",
+    "RunVerdict",
     "Score",
     "Sweep",
     "__version__",
@@ -68,6 +71,7 @@ __all__ = [
     "sweep",
     "threshold",
     "training",
+    "verdict",
 ]
 
 __version__ = VERSION

@@ -196,7 +196,8 @@ def _run(arguments: Sequence[str]) -> int:
         return _invoke(build_listing(), arguments or ["--help"], program_name())
     except (TyperException, CalibError) as error:
         message = error.format_message() if isinstance(error, TyperException) else str(error)
-        _write_error(f"{message}\nHelp: {program_name()} VERB --help")
+        verb = f" {arguments[0]}" if arguments and arguments[0] in VERBS else ""
+        _write_error(f"{message}\nHelp: {program_name()}{verb} --help")
         if _wants_json(arguments):
             sys.stdout.write("[]\n")
         return REFUSED

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,11 +20,14 @@ import polars as pl
 from calib_core import notebook as _notebook
 from calib_core import readers
 from calib_core.edges import Binning, Scheme
-from calib_core.errors import Refused, Unavailable
+from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import Reading, ReadOptions
+from calib_core.readers.option_text import as_keywords
 from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
@@ -33,7 +37,7 @@ from calib_core.results.abstention import (
 from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.comparison import Comparison, compare_runs
 from calib_core.results.concentration import Concentration, measure_concentration
-from calib_core.results.defaults import default_compared_methods, default_method
+from calib_core.results.defaults import default_compared_methods, default_evidence
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, survey_methods
 from calib_core.results.files import usable_runs
 from calib_core.results.groups import (
@@ -53,10 +57,11 @@ from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep
 from calib_core.results.robustness import sweep_bins as sweep_of
 from calib_core.results.run_names import short_run_names
+from calib_core.results.run_verdict import RunVerdict, run_verdict
 from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_size_sweep
 from calib_core.results.score import Score
-from calib_core.results.score import score as score_of
 from calib_core.results.training import Training, default_training_metrics, training_curves
+from calib_core.results.uncertainty import score_with_interval
 from calib_core.runs import AnswerRun, Run
 from calib_core.wording import join_names
 
@@ -71,6 +76,7 @@ __all__ = [
     "Recalibration",
     "Reliability",
     "Run",
+    "RunVerdict",
     "SampleSizeSweep",
     "Score",
     "Sweep",
@@ -89,6 +95,7 @@ __all__ = [
     "sweep",
     "threshold",
     "training",
+    "verdict",
 ]
 
 _notebook.register()
@@ -109,7 +116,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     rows: str = "",
     wide: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
-    gold: str | PathLike[str] | None = None,
+    gold: str | PathLike[str] | Any = None,  # noqa: ANN401  a table's place, or whatever NumPy takes
     on: str = "",
     skip_bad_rows: bool = False,
     **arrays: Any,  # noqa: ANN401  whatever NumPy takes
@@ -128,6 +135,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         Id of the file's format, as on the command line; by default it is recognised from the content.
     columns : Mapping[str, str], optional
         Column of the file, or path to a nested field ("signals.stated") → name to read it as; as --map.
+        {"row": "id"} takes the number of each row as its id, so that files with the same questions in the
+        same order can be paired.
     rows : str
         Path to the rows in a file that holds one JSON object; by default they are looked for.
     wide : Mapping[str, str], optional
@@ -136,14 +145,15 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     missing : sequence of str
         Values that count as missing.
     gold : str or PathLike, optional
-        A table of right answers or outcomes, for a file that holds none.
+        A table of right answers or outcomes, for a file that holds none; or the array of that name.
     on : str
         The column that `gold` is joined on, or "THIS=THAT"; by default the ids.
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
     **arrays
         Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on;
-        for a token-level run `probs=`, `logprobs=` or `logits=` of shape (T, K), and `target=`.
+        for a token-level run `probs=`, `logprobs=` or `logits=` of shape (T, K), and `target=`; with `gold=`
+        instead, each row is a question with K choices.
 
     Returns
     -------
@@ -166,6 +176,11 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     >>> round(calib_core.score(run, metric="brier").value, 4)
     0.285
     """
+    table: Path | None = None
+    if isinstance(gold, (str, PathLike)):
+        table = Path(cast("str | PathLike[str]", gold))
+    elif gold is not None:
+        arrays["gold"] = gold
     if (source is None) == (not arrays):
         raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
     options = ReadOptions(columns or {}, rows, wide or {}, missing, on)
@@ -177,10 +192,23 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
                 path,
                 format=format,
                 options=options.adding(more_columns, more_wide, place),
-                gold=None if gold is None else Path(gold),
+                gold=table,
             )
 
-        return list(usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read))
+        try:
+            runs = usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read)
+        except BadRowsFound as bad:
+            option = "skip_bad_rows=True"
+            raise BadRowsFound(bad.file, bad.n_bad_rows, bad.n_rows, bad.problems, option=option) from None
+        except Refused as reason:
+            raise Refused(as_keywords(str(reason))) from None
+    return [_with_keywords(run) for run in runs]
+
+
+def _with_keywords(run: Run) -> Run:
+    """The run, in whose notes the keywords of `load` are named instead of the command line's options."""
+    notes = tuple(map(as_keywords, run.row_counts.notes))
+    return replace(run, row_counts=replace(run.row_counts, notes=notes))
 
 
 def _as_file(source: Rows, folder: Path, name: str) -> Path:
@@ -245,11 +273,12 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
 
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
     """The run as seen by a method; by default by the one that stands for the run in the app."""
-    return gather_evidence(run, method or _default_method(run), options)
-
-
-def _default_method(run: Run) -> str:
-    return default_method(survey_methods(run).usable)
+    if method is None:
+        evidence = default_evidence(run)
+        if options is None or options == evidence.options:
+            return evidence
+        method = evidence.method.id
+    return gather_evidence(run, method, options)
 
 
 def _keyed(runs: Run | Iterable[Run]) -> dict[str, Run]:
@@ -265,7 +294,7 @@ def score(
     run: Run,
     *,
     method: str | None = None,
-    metric: str,
+    metric: str = DEFAULT_METRIC,
     bins: int = 10,
     binning: Binning = "width",
     labels: Labels = "top",
@@ -281,7 +310,7 @@ def score(
         Id of a confidence method, a key of `calib_core.methods.METHODS` or "given.NAME"; by default the one
         that stands for the run in the app.
     metric : str
-        Id of a metric, a key of `calib_core.metrics.METRICS`.
+        Id of a metric, a key of `calib_core.metrics.METRICS`; by default the ECE.
     bins : int
         Number of bins M, 1 to 1000.
     binning : {"width", "mass", "natural"}
@@ -294,8 +323,9 @@ def score(
     Returns
     -------
     Score
-        The value with its recipe. The value is None if the metric is not defined (AUROC of rows that are all
-        right) or only its bounds are known (token-level files with the top k entries of each position).
+        The value with its 95 % interval and its recipe. The value is None if the metric is not defined
+        (AUROC of rows that are all right) or only its bounds are known (token-level files with the top k
+        entries of each position); the interval is None where the metric or the run has none.
 
     Raises
     ------
@@ -305,7 +335,42 @@ def score(
         If M is outside 1 to 1000.
     """
     evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
-    return score_of(evidence, metric, Scheme(binning, bins))
+    return score_with_interval(evidence, metric, Scheme(binning, bins))
+
+
+def verdict(run: Run, *, method: str | None = None, tolerance: float = DEFAULT_TOLERANCE) -> RunVerdict:
+    """Judge whether one run's confidence can be believed: over- or under-confident, or no such evidence.
+
+    Parameters
+    ----------
+    run, method
+        As in `score`.
+    tolerance : float
+        Mean deviation of the fitted accuracy from the confidence, in [0, 1], up to which miscalibration is
+        tolerable.
+
+    Returns
+    -------
+    RunVerdict
+        The verdict that the app and `calib score` show, in words, with its reason and p-value.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If the method cannot be computed for this run.
+    ValueError
+        If the tolerance is outside [0, 1].
+
+    Examples
+    --------
+    >>> import calib_core
+    >>> (run,) = calib_core.load(confidence=[0.9] * 50, correct=[1, 0] * 25)
+    >>> print(calib_core.verdict(run).headline)
+    data is over-confident: states 90.0 % on average and is right 50.0 % of the time.
+    """
+    if not 0 <= tolerance <= 1:
+        raise ValueError(f"tolerance must be from 0 to 1, not {tolerance!r}")
+    return run_verdict(_evidence(run, method).with_tolerance(tolerance))
 
 
 def sweep(
@@ -618,8 +683,8 @@ def compare_methods(
     evidences = {
         name: [
             evidence
-            for id_, evidence in survey_methods(run).usable.items()
-            if isinstance(evidence, AnswerEvidence) and (methods is None or id_ in methods)
+            for evidence in survey_methods(run, only=methods).usable.values()
+            if isinstance(evidence, AnswerEvidence)
         ]
         for name, run in _keyed(runs).items()
     }
@@ -665,7 +730,7 @@ def groups(
             "These runs have no groups: neither a column nor a fact about the runs splits them."
         )
     group_by = _named_grouping(choices.values(), by)
-    method = method or _default_method(next(iter(keyed.values())))
+    method = method or default_evidence(next(iter(keyed.values()))).method.id
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
     scheme, titles = Scheme(binning, bins), {name: name for name in keyed}
     if group_by.target == "rows":
@@ -716,7 +781,7 @@ def training(
     keyed, scheme = _keyed(runs), Scheme(binning, bins)
     if not keyed:
         raise Unavailable("There is no run.")
-    method = method or _default_method(next(iter(keyed.values())))
+    method = method or default_evidence(next(iter(keyed.values()))).method.id
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
     metric = metric or default_training_metrics(next(iter(evidences.values())), scheme)[0]
     return training_curves(evidences, metric, scheme)

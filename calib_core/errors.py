@@ -112,9 +112,14 @@ class BadRowsFound(CalibError):
         Number of bad rows, and of all rows.
     problems : tuple of Problem
         The bad values by kind.
+    option : str
+        What makes the caller load the good rows only: "skip_bad_rows=True" in Python; "" if that is said
+        elsewhere.
     """
 
-    def __init__(self, file: str, n_bad_rows: int, n_rows: int, problems: Sequence[Problem]) -> None:
+    def __init__(
+        self, file: str, n_bad_rows: int, n_rows: int, problems: Sequence[Problem], *, option: str = ""
+    ) -> None:
         self.file = file
         self.n_bad_rows = n_bad_rows
         self.n_rows = n_rows
@@ -123,7 +128,7 @@ class BadRowsFound(CalibError):
         first = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
         super().__init__(
             f"{file}: {bad_rows_phrase(n_bad_rows, n_rows)}, so nothing was loaded. Correct them, or load "
-            f"the good rows only.{first}"
+            f"the good rows only{option and f' ({option})'}.{first}"
         )
 
 

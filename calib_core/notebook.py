@@ -27,7 +27,7 @@ from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.figures.training import describe_training, training_figure
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import Block, ReportFigure, ReportTable
+from calib_core.report.blocks import Block, ReportFigure, ReportTable, Tile
 from calib_core.report.document import BodyWriter, colour_variables, gzip_base64, plotly_script, read_asset
 from calib_core.report.ece_brier_table import ece_brier_table
 from calib_core.report.html import tag
@@ -89,9 +89,11 @@ from calib_core.results.methods_table import MethodsTable
 from calib_core.results.recalibration import Recalibration
 from calib_core.results.reliability import Reliability
 from calib_core.results.robustness import Sweep
+from calib_core.results.run_verdict import RunVerdict
 from calib_core.results.sampling import SampleSizeSweep
 from calib_core.results.score import Score
 from calib_core.results.training import Training
+from calib_core.wording import format_interval, format_percent, p_value_phrase
 
 ResultT = TypeVar("ResultT")
 
@@ -184,13 +186,37 @@ def _text_lines(*lines: str | None) -> tuple[str, ...]:
 
 
 def score_block(result: Score) -> Block:
-    """One number, its rows and its recipe."""
+    """One number with its interval, its rows and its recipe."""
+    interval = result.interval
+    tiles = [metric_tile(result)]
+    recipes = [result.recipe]
+    if interval is not None:
+        tiles.append(Tile("95 % interval", format_interval(interval.low, interval.high)))
+        recipes.append(f"interval: {interval.interval_method}")
     return Block(
         title=result.run,
         method_title=METHODS[result.method].title,
-        tiles=(metric_tile(result), used_tile(result.method, result.n_used, result.n_total)),
-        recipes=(result.recipe,),
+        tiles=(*tiles, used_tile(result.method, result.n_used, result.n_total)),
+        recipes=tuple(recipes),
         remarks=_text_lines(result.remark, *result.remarks),
+    )
+
+
+def verdict_block(result: RunVerdict) -> Block:
+    """The verdict, the numbers that it compares, and why."""
+    return Block(
+        title=result.run,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=(
+            Tile("Verdict", result.words, result.reason, p_value_phrase(result.p, None)),
+            Tile("Mean confidence", format_percent(result.mean_confidence)),
+            Tile("Accuracy", format_percent(result.accuracy), f"Judged: {result.judged}."),
+            used_tile(result.method, result.n_used, result.n_total),
+        ),
+        recipes=(result.recipe,),
+        captions=(result.reason,),
+        remarks=result.remarks,
     )
 
 
@@ -392,6 +418,7 @@ def _reasons(reasons: Mapping[str, str]) -> tuple[str, ...]:
 def register() -> None:
     """Let results show themselves in notebooks from now on."""
     show_as(Score, score_block)
+    show_as(RunVerdict, verdict_block)
     show_as(Reliability, reliability_block)
     show_as(Classwise, classwise_block)
     show_as(Concentration, lambda result: concentration_block(result, result.run))

@@ -16,14 +16,12 @@ from calib_core.results.recalibration_map import plain_parameters
 from calib_core.results.reported_metrics import compare_reported_metrics, reported_metrics_frame
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
-    from calib_core.inference.bootstrap import Interval
-    from calib_core.inference.verdict import Verdict
     from calib_core.results.audit import ConventionAudit, ConventionValue
-    from calib_core.results.evidence import Evidence
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
     from calib_core.results.robustness import Sweep, SweepCurve
+    from calib_core.results.run_verdict import RunVerdict
     from calib_core.results.sampling import SampleSizeCurve, SampleSizeSweep
     from calib_core.results.score import Score
 
@@ -52,35 +50,15 @@ def json_document(elements: Sequence[JsonElement]) -> str:
     return json.dumps(_json_safe(list(elements)), indent=2, allow_nan=False)
 
 
-def score_element(file: str, score: Score, interval: Interval | None) -> JsonElement:
+def score_element(file: str, score: Score) -> JsonElement:
     """One score: `value`, or `low` and `high` where only bounds are known; its interval is a list or null."""
     omitted = ("low", "high") if score.low is None else ("value",)
-    return {
-        "file": file,
-        **{name: value for name, value in score.to_dict().items() if name not in omitted},
-        "interval": None if interval is None else [interval.low, interval.high],
-        "interval_method": None if interval is None else interval.interval_method,
-    }
+    return {"file": file, **{name: value for name, value in score.to_dict().items() if name not in omitted}}
 
 
-def verdict_element(file: str, evidence: Evidence, verdict: Verdict, tolerance: float) -> JsonElement:
-    """The verdict on one run and method; `q` is added when all verdicts are known."""
-    return {
-        "file": file,
-        "run": evidence.run.label,
-        "method": evidence.method.id,
-        "metric": "verdict",
-        "value": verdict.kind,
-        "p": verdict.p,
-        "q": None,
-        "level": verdict.level,
-        "slope": verdict.slope,
-        "deviation": verdict.deviation,
-        "tolerance": tolerance,
-        "reason": verdict.reason,
-        "n_used": evidence.n_used,
-        "n_total": evidence.n_total,
-    }
+def verdict_element(file: str, verdict: RunVerdict) -> JsonElement:
+    """The verdict on one run and method; `q` is set when all verdicts are known."""
+    return {"file": file, **verdict.to_dict(), "q": None}
 
 
 def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:

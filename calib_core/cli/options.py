@@ -59,7 +59,7 @@ ColumnMappingOption: TypeAlias = Annotated[
         show_default=False,
         help="Read this column or nested field (a.b.0) as NAME; without NAME, ignore the column. NAME may "
         "have a divisor (confidence/100), a logarithm (confidence:log) or the values that mean right "
-        "(correct:Yes|Mostly). Repeatable.",
+        "(correct:Yes|Mostly). row=id: the row number is the id. Repeatable.",
     ),
 ]
 RowsOption: TypeAlias = Annotated[

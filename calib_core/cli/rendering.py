@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
@@ -11,7 +12,8 @@ from rich.text import Text
 
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem
-from calib_core.readers.table.columns import likeliest_columns, map_options
+from calib_core.readers.option_text import map_options
+from calib_core.readers.table.columns import likeliest_columns
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NO_VALUE,
@@ -28,7 +30,6 @@ from calib_core.wording import (
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
-    from calib_core.inference.bootstrap import Interval
     from calib_core.results.abstention import GuaranteedThreshold
     from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
@@ -40,6 +41,16 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.robustness import Sweep
     from calib_core.results.sampling import SampleSizeSweep
     from calib_core.results.score import Score
+
+_JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "greedy answer": "the model's one answer in the file, not a sample",
+        "majority answer": "the one that most samples give",
+        "first sampled answer": "the first of the samples in the file",
+        "its own top label": "the most probable one",
+    }
+)
+"""What is judged to be right or wrong → what that is."""
 
 MAX_REASONS: Final = 6
 """Number of verdicts up to which each has its reason below the table; of more, those without a test."""
@@ -53,12 +64,9 @@ class ResultPrinter:
         if not self._console.is_terminal:
             self._console.width = 160  # wide enough for the tables in a pipe or a file
 
-    def print_scores(
-        self, file: str, run: str, scores_with_intervals: Sequence[tuple[Score, Interval | None]]
-    ) -> None:
-        """Prints the scores of one run, each with its interval and recipe."""
-        scores = [score for score, _ in scores_with_intervals]
-        columns = ("method", "metric", "value", "95 %", "p", "recipe")
+    def print_scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
+        """Prints the scores of one run, each with its interval, and below them how they were made."""
+        columns = ("method", "metric", "value", "95 %", "p")
         rows = [
             (
                 score.method,
@@ -66,40 +74,42 @@ class ResultPrinter:
                 _value_or_bounds(score),
                 "" if interval is None else format_interval(interval.low, interval.high),
                 _p_value_cell(score.p, score.draws),
-                score.recipe if interval is None else f"{score.recipe}; 95 %: {interval.interval_method}",
             )
-            for score, interval in scores_with_intervals
+            for score in scores
+            for interval in (score.interval,)
         ]
         self._print_table(heading(file, run), columns, rows, right={"value", "p"})
+        for line in recipe_lines(scores):
+            self.print_line(line)
         self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
         for remark in dict.fromkeys(score.remark for score in scores if score.remark):
             self.print_line(remark)
         self.print_line()
 
-    def print_verdicts(self, verdicts: Sequence[tuple[Mapping[str, Any], str]], tolerance: float) -> None:
-        """Prints all verdicts with their q, each from its JSON element and in words."""
+    def print_verdicts(self, verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> None:
+        """Prints all verdicts with their q, each from its JSON element."""
         columns = ("run", "method", "verdict", "p", "q", "confidence − accuracy", "slope", "rows")
         rows = [
             (
                 element["run"],
                 element["method"],
-                words,
+                element["words"],
                 format_p_value(element["p"], None),
                 format_p_value(element["q"], None),
                 format_signed(element["level"]),
                 format_number(element["slope"], ".2f"),
                 f"{element['n_used']:,}/{element['n_total']:,}",
             )
-            for element, words in verdicts
+            for element in verdicts
         ]
         self._print_table("Verdicts", columns, rows, right=set(columns[3:]))
-        for element, _ in verdicts if len(verdicts) <= MAX_REASONS else ():
+        for element in verdicts if len(verdicts) <= MAX_REASONS else ():
             run = f"{element['run']}, {element['method']}: " if len(verdicts) > 1 else ""
             self.print_line(f"{run}{element['reason']}")
         if len(verdicts) > MAX_REASONS:
-            for reason in dict.fromkeys(element["reason"] for element, _ in verdicts if element["p"] is None):
+            for reason in dict.fromkeys(element["reason"] for element in verdicts if element["p"] is None):
                 self.print_line(reason)
-        n_tested = sum(element["p"] is not None for element, _ in verdicts)
+        n_tested = sum(element["p"] is not None for element in verdicts)
         self.print_line(
             f"Score test of logistic recalibration (Cox); tolerance {tolerance:g} of mean |confidence − "
             f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
@@ -362,7 +372,8 @@ class ResultPrinter:
         """Prints the judged answer and the remarks of methods, methods that share one on one line."""
         methods_of_remark: dict[str, dict[str, None]] = {}
         for method, judged, remarks in methods:
-            for remark in (f"{judged} judged", *remarks):
+            meaning = _JUDGED_MEANINGS.get(judged)
+            for remark in (f"{judged} judged{f' ({meaning})' if meaning else ''}", *remarks):
                 methods_of_remark.setdefault(remark, {})[method] = None
         for remark, sharing in methods_of_remark.items():
             self.print_line(f"{', '.join(sharing)}: {remark}")
@@ -389,6 +400,41 @@ class ResultPrinter:
         for row in rows:
             table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
         self._console.print(table)
+
+
+def recipe_lines(scores: Sequence[Score]) -> list[str]:
+    """How scores were made, each fact once: what all metrics of a method share, then what is a metric's own.
+
+    A method with one score has nothing to share, so that its line has the whole recipe.
+    """
+    scores_of: dict[str, list[Score]] = {}
+    methods_of: dict[str, list[str]] = {}
+    for score in scores:
+        scores_of.setdefault(score.method, []).append(score)
+        methods_of.setdefault(score.metric, []).append(score.method)
+    lines: list[str] = []
+    owners: dict[str, dict[str, list[str]]] = {}
+    for method, of_method in scores_of.items():
+        shared = _shared_parts(of_method)
+        if shared:
+            lines.append(f"{method}: {', '.join(shared)}")
+        for score in of_method:
+            own = ", ".join(part for part in score.recipe.split(", ") if part not in shared)
+            how = f"{own}; 95 %: {score.interval.interval_method}" if score.interval else own
+            owners.setdefault(how, {}).setdefault(score.metric, []).append(method)
+    for how, methods_by_metric in owners.items():
+        names = [
+            metric if methods == methods_of[metric] else f"{metric} by {', '.join(methods)}"
+            for metric, methods in methods_by_metric.items()
+        ]
+        lines.append(f"{', '.join(names)}: {how}")
+    return lines
+
+
+def _shared_parts(scores: Sequence[Score]) -> list[str]:
+    """The parts that all recipes have, in their order; none of a single one."""
+    first, *others = (score.recipe.split(", ") for score in scores)
+    return [part for part in first if others and all(part in other for other in others)]
 
 
 def _value_or_bounds(score: Score) -> str:

@@ -188,12 +188,13 @@ class Runner:
         self._file_names = sorted(names.values(), key=len, reverse=True)
         yield from names.items()
 
-    def runs(self, input_files: InputFiles) -> Iterator[Run]:
+    def runs(self, input_files: InputFiles, *, outcomes_needed: bool = True) -> Iterator[Run]:
         """Yields the usable runs that are meant, merged where files are read together.
 
-        Prints why a file cannot be used, and refuses a label that no run has.
+        Prints why a file cannot be used, and refuses a label that no run has. Where no outcomes are needed, a
+        run is usable if its rows have a confidence.
         """
-        runs = self._usable_runs(input_files)
+        runs = self._usable_runs(input_files, outcomes_needed=outcomes_needed)
         if input_files.together:
             runs = iter(merge_runs(runs, with_tables=True))
         return self._labelled(runs) if self._run_labels else runs
@@ -212,13 +213,14 @@ class Runner:
                 listed = "; ".join(shorten(other) for other in [*found, *others][:_MAX_LABELS_SHOWN])
                 self.refuse(f"--run: there is no run {shorten(label)!r}. Runs: {listed or 'none'}")
 
-    def _usable_runs(self, input_files: InputFiles) -> Iterator[Run]:
+    def _usable_runs(self, input_files: InputFiles, *, outcomes_needed: bool) -> Iterator[Run]:
         for path, name in self.input_files(input_files):
             try:
                 runs = usable_runs(
                     input_files.read(path, name),
                     skip_bad_rows=input_files.skip_bad_rows,
                     read_again=partial(input_files.read, path, name),
+                    outcomes_needed=outcomes_needed,
                 )
             except BadRowsFound as bad_rows:
                 self.report_bad_rows(bad_rows)

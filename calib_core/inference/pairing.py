@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,12 @@ from calib_core.runs import AnswerRun
 
 KEY_SEPARATOR = "\x1f"
 """Separates the parts of a key: a control character that does not occur in a file's ids."""
+
+
+ROW_NUMBER_ADVICE: Final = (
+    "Files with the same questions in the same order can be paired by the row number, read as the id: map "
+    "row=id."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +48,11 @@ class QuestionNumbers:
     by_run: tuple[NDArray[np.intp], ...]
     gold_kind: tuple[NDArray[np.intp], ...]
     gold: tuple[NDArray[np.intp], ...]
+
+    @property
+    def by_row_number(self) -> bool:
+        """Whether equal row numbers, read as ids, are what makes questions equal."""
+        return "id" in self.columns and self.keys.str.contains(rf"(^|{KEY_SEPARATOR})row \d+$").all()
 
     def common(self, first: int, second: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of two runs that ask the same question, in the order of the first.
@@ -79,7 +91,8 @@ def number_questions(runs: Sequence[AnswerRun]) -> QuestionNumbers:
 
     A question is identified by its text if all runs have one in every row, otherwise by its id, each
     together with its subject if all runs have one. If both text and id are present, the id only
-    distinguishes equal texts. Row numbers do not identify a question.
+    distinguishes equal texts. The number of a row identifies a question only where the user has it read as
+    the id.
 
     Parameters
     ----------
@@ -155,7 +168,8 @@ def _key_columns(runs: Sequence[AnswerRun]) -> tuple[str, ...]:
             (f"{runs[0].label} and {runs[-1].label}", "both") if len(runs) == 2 else ("Runs", "all")
         )
         raise Unavailable(
-            f"{subject} cannot be paired: {all_of} need an id or the question's text in every row."
+            f"{subject} cannot be paired: {all_of} need an id or the question's text in every row. "
+            f"{ROW_NUMBER_ADVICE}"
         )
     return names
 

@@ -148,7 +148,8 @@ class ReadOptions:
         (`{"grade": "correct:Correct|Mostly correct"}`). A column with the empty name
         (`{"choices": ""}`; `--map choices=` on the command line) is left out. A nested field is named by
         its path (`{"signals.stated": "confidence"}`, `{"results.0.score": "correct"}`); a column that has
-        dots in its name comes first.
+        dots in its name comes first. `{"row": "id"}` takes the number of each row, from 1, as its id, unless
+        there is a column `row`.
     rows
         Path to the rows in a file that holds one JSON object, such as "results.items"; "" looks for them.
         Rows are a list of objects, an object of objects by id, or an object with `columns` and `data`.

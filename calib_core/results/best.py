@@ -31,7 +31,12 @@ from calib_core.inference.paired_test import (
     PairedTest,
     paired_test,
 )
-from calib_core.inference.pairing import QuestionNumbers, identifies_questions, number_questions
+from calib_core.inference.pairing import (
+    ROW_NUMBER_ADVICE,
+    QuestionNumbers,
+    identifies_questions,
+    number_questions,
+)
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
@@ -145,6 +150,8 @@ class PairedComparison:
         them, and those that compare the same values count once.
     unpaired : Mapping[tuple[str, str], str]
         Two keys of one data set → why they cannot be compared.
+    by_row_number : bool
+        Whether equal row numbers were taken for the same question, as the user said.
     """
 
     values: Mapping[str, Mapping[str, float]]
@@ -152,6 +159,7 @@ class PairedComparison:
     pairs: Mapping[str, tuple[PairDifference, ...]]
     family_sizes: Mapping[str, int]
     unpaired: Mapping[tuple[str, str], str]
+    by_row_number: bool = False
 
     def pair(self, metric: str, first: str, second: str) -> PairDifference | None:
         """The difference of first minus second by a metric; None where it could not be tested."""
@@ -257,7 +265,9 @@ def compare_pairs(
         id_: {key: value for key, evidence in tops.items() if (value := _value(evidence, id_)) is not None}
         for id_ in dict.fromkeys((*metrics, BRIER_SKILL))
     }
-    return _with_corrected(tests, values, {key: top.run.info.dataset for key, top in tops.items()}, unpaired)
+    datasets = {key: top.run.info.dataset for key, top in tops.items()}
+    found = _with_corrected(tests, values, datasets, unpaired)
+    return replace(found, by_row_number=questions.by_row_number)
 
 
 def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme) -> PairedComparison:
@@ -419,6 +429,7 @@ class _Questions:
             self._numbers = number_questions(identified) if identified else None
         except Unavailable as reason:
             self._no_numbers_reason = str(reason)
+        self.by_row_number = self._numbers is not None and self._numbers.by_row_number
         self._index = {id(run): index for index, run in enumerate(identified)}
         self._rows: dict[tuple[int, int], tuple[NDArray[np.intp], NDArray[np.intp]]] = {}
         self._clusters: dict[int, NDArray[np.intp] | None] = {}
@@ -462,7 +473,10 @@ class _Questions:
             raise Unavailable(self._no_numbers_reason)
         at = tuple(self._index.get(id(run), -1) for run in (first, second))
         if self._numbers is None or min(at) < 0:
-            raise Unavailable("some rows have no id or text of their own, so questions cannot be paired")
+            raise Unavailable(
+                "some rows have no id or text of their own, so questions cannot be paired. "
+                f"{ROW_NUMBER_ADVICE}"
+            )
         if at not in self._rows:
             self._rows[at[0], at[1]] = self._numbers.common(at[0], at[1])
         return self._rows[at[0], at[1]]
@@ -547,4 +561,5 @@ def paired_recipe(comparison: PairedComparison, metric: str) -> str:
     counts = sorted({pair.test.n_clusters for pair in pairs})
     questions = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     n_pairs = plural(comparison.family_sizes[metric], "pair")
-    return f"paired t over {questions} common questions, Holm over {n_pairs}"
+    how = ", the same by row number" if comparison.by_row_number else ""
+    return f"paired t over {questions} common questions{how}, Holm over {n_pairs}"

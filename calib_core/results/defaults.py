@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from calib_core.errors import Unavailable
 from calib_core.inference.verdict import MIN_ROWS
-from calib_core.methods import METHODS, in_order
+from calib_core.methods import METHODS, in_order, methods_of
 from calib_core.methods.self_consistency import PAIRWISE
+from calib_core.results.evidence import Evidence, gather_evidence
+from calib_core.runs import Run
 
 METHOD_PREFERENCE: Final = tuple(sorted(METHODS, key=lambda id_: METHODS[id_].display_rank))
 """Every method, starting with those that differ most in how they are obtained."""
@@ -66,6 +69,23 @@ def default_method(usable: Iterable[str]) -> str:
     ('cluster_size', 'verbal')
     """
     return min(in_order(usable), key=lambda id_: METHODS[id_].headline_rank)
+
+
+def default_evidence(run: Run) -> Evidence:
+    """The run as seen by the method that stands for it (`default_method`); no other usable one is computed.
+
+    Raises
+    ------
+    Unavailable
+        With the reasons, where the run supports no method.
+    """
+    reasons: dict[str, None] = {}
+    for id_ in sorted(methods_of(run), key=lambda id_: METHODS[id_].headline_rank):
+        try:
+            return gather_evidence(run, id_)
+        except Unavailable as reason:
+            reasons[str(reason)] = None
+    raise Unavailable(f"{run.label}: no confidence method has a usable row. {' '.join(reasons)}")
 
 
 def default_run(n_used: Mapping[str, int]) -> str:

@@ -6,7 +6,7 @@ The sums are computed once and read by every result.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -505,7 +505,7 @@ class AnswerEvidence(Evidence):
         if not distribution.normalised:
             return (
                 "Unrenormalised choices are no distribution: "
-                "metrics of all classes need them renormalised (--renormalise)."
+                "metrics of all classes need them renormalised (renormalise)."
             )
         return None
 
@@ -889,11 +889,15 @@ class MethodSurvey:
         return replace(self, usable={**self.usable, **judged})
 
 
-def survey_methods(run: Run, options: MethodOptions | None = None) -> MethodSurvey:
-    """Try every method on the run, in the registry's order."""
+def survey_methods(
+    run: Run, options: MethodOptions | None = None, *, only: Collection[str] | None = None
+) -> MethodSurvey:
+    """Try every method on the run, or `only` some, in the registry's order."""
     usable: dict[str, Evidence] = {}
     unavailable: dict[str, str] = {}
     for method_id in methods_of(run):
+        if only is not None and method_id not in only:
+            continue
         try:
             usable[method_id] = gather_evidence(run, method_id, options)
         except Unavailable as reason:

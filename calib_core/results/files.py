@@ -14,17 +14,15 @@ import polars as pl
 from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Unavailable, shorten
 from calib_core.inference.verdict import Verdict
 from calib_core.methods import METHODS, methods_of
-from calib_core.methods.answers.outcomes import greedy_correct
+from calib_core.methods.answers.outcomes import greedy_correct, with_assumed_outcomes
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.methods.stored_confidence import GIVEN
 from calib_core.readers.format import Reading, Suggestion
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
+from calib_core.readers.option_text import map_options, rows_option, wide_options
 from calib_core.readers.table.columns import (
     likeliest_columns,
-    map_options,
     mapping_variants,
-    rows_option,
-    wide_options,
     wide_variants,
 )
 from calib_core.readers.table.recognition import suggested_mappings
@@ -430,9 +428,15 @@ def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Propos
 
 
 def usable_runs(
-    reading: Reading, *, skip_bad_rows: bool = False, read_again: ReadAgain | None = None
+    reading: Reading,
+    *,
+    skip_bad_rows: bool = False,
+    read_again: ReadAgain | None = None,
+    outcomes_needed: bool = True,
 ) -> tuple[Run, ...]:
     """The runs to compute with; `read_again` as in `check_file`.
+
+    Where no outcomes are needed, a run whose rows have a confidence and no outcome is usable, too.
 
     Raises
     ------
@@ -442,7 +446,9 @@ def usable_runs(
         Where no method has a usable row, even if bad rows could be left out.
     """
     if not any(
-        _supports_method(run, method_id) for run in reading.good_runs for method_id in methods_of(run)
+        _supports_method(run if outcomes_needed else with_assumed_outcomes(run), method_id)
+        for run in reading.good_runs
+        for method_id in methods_of(run)
     ):
         report = check_file(reading, read_again=read_again)
         proposed = f"\n{report.proposal.summary}" if report.proposal else ""

@@ -19,17 +19,17 @@ from calib_core.inference.verdict import (
     Verdict,
     VerdictKind,
     counted_kind,
-    verdict_phrase,
     verdict_recipe,
     verdicts_sentence,
 )
 from calib_core.metrics import METRICS
 from calib_core.results.defaults import default_method
-from calib_core.results.evidence import Evidence
+from calib_core.results.evidence import Evidence, RowUnit
 from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import bin_table
 from calib_core.results.run_names import GivenName, short_run_names
-from calib_core.wording import format_p_value, format_percent
+from calib_core.results.run_verdict import verdict_headline
+from calib_core.wording import format_p_value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class RunSummary:
     short_name: str
     n_total: int
     n_used: int
-    unit: str
+    unit: RowUnit
     mean_confidence: float | None
     accuracy: float | None
     brier: float | None
@@ -320,16 +320,11 @@ def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:
 
 
 def _single_run_headline(summary: RunSummary) -> str:
-    """The headline of one run: its mean confidence, its accuracy and its verdict."""
-    rows_text = f" in {summary.n_used:,} {summary.unit}" if summary.verdict.kind == "none" else ""
-    return (
-        f"{summary.run} {verdict_phrase(summary.verdict.kind)}{rows_text}: {_stated_and_observed(summary)}."
-    )
-
-
-def _stated_and_observed(summary: RunSummary) -> str:
-    """Mean confidence and accuracy, as in "states 71.2 % on average and is right 60.0 % of the time"."""
-    return (
-        f"states {format_percent(summary.mean_confidence or 0.0)} on average and is right "
-        f"{format_percent(summary.accuracy or 0.0)} of the time"
+    return verdict_headline(
+        summary.run,
+        summary.verdict,
+        summary.mean_confidence,
+        summary.accuracy,
+        n_used=summary.n_used,
+        unit=summary.unit,
     )

@@ -27,6 +27,7 @@ from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recalibration_map import (
     CHOICE_FORMULA,
     RecalibrationMap,
+    rows_digest,
     with_choices,
     with_confidences,
 )
@@ -54,8 +55,9 @@ COVERAGE: Final = (74.5, 98.0)
 """… the fewest and most whose interval of the Brier score held the map's: benchmarks/recalibration.md."""
 
 SUMS_ONLY: Final = (
-    "Recalibration needs single confidences, and a token-level run keeps sums only. Recalibrate the logits "
-    "before they are saved, and load the result."
+    "Recalibration needs single confidences, and a token-level run keeps sums only. Read a file of whole "
+    "distributions as questions, with the right class as gold (map target=gold), to fit a temperature; or "
+    "recalibrate the logits before they are saved."
 )
 TOP_LABEL_ONLY: Final = (
     "Recalibration is of the top label's confidence; choose the top label, not all labels."
@@ -260,6 +262,7 @@ def _fit(evidence: AnswerEvidence, by: str, folds: int, seed: int) -> tuple[Reca
         folds=folds,
         seed=seed,
         recipe=recipe_text(evidence, None, None),
+        rows_digest=rows_digest(evidence),
     )
     return fitted, after
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, Literal, cast
@@ -57,6 +58,8 @@ class RecalibrationMap:
         With which it was judged.
     recipe : str
         Of the confidences it was fitted to.
+    rows_digest : str
+        Of these rows (`rows_digest`), by which they are known again; "" in a map of an older version.
     """
 
     by: str
@@ -68,6 +71,7 @@ class RecalibrationMap:
     folds: int
     seed: int
     recipe: str
+    rows_digest: str = ""
 
     def apply(self, evidence: AnswerEvidence) -> AnswerEvidence:
         """The evidence with recalibrated confidences.
@@ -105,6 +109,7 @@ class RecalibrationMap:
             "folds": self.folds,
             "seed": self.seed,
             "recipe": self.recipe,
+            "rows_digest": self.rows_digest,
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
@@ -145,6 +150,28 @@ class RecalibrationMap:
             folds=_whole_number(document, "folds", name),
             seed=_whole_number(document, "seed", name),
             recipe=_text(document, "recipe", name),
+            rows_digest=_text({"rows_digest": "", **document}, "rows_digest", name),
+        )
+
+    def question_of_use(self, evidence: AnswerEvidence) -> str | None:
+        """Why the map may not hold for these rows, as a sentence; None if nothing speaks against it.
+
+        Parameters
+        ----------
+        evidence : AnswerEvidence
+            The rows before it is applied; those without an outcome don't matter.
+        """
+        run, method = evidence.run.label, evidence.method.id
+        if self.rows_digest and rows_digest(evidence) == self.rows_digest:
+            return (
+                f"{run}: the map was fitted to these rows, so they look better with it than others would. "
+                "Recalibrate without a map to judge it out of fold."
+            )
+        if (run, method) == (self.run, self.method):
+            return None
+        return (
+            f"{run}, {method}: the map was fitted to another run or method, {self.run}, {self.method}. It "
+            "holds as far as equal confidences of the two are right equally often."
         )
 
     def to_python(self) -> str:
@@ -241,15 +268,38 @@ def with_choices(evidence: AnswerEvidence, probs: NDArray[np.float64]) -> Answer
     return replace(evidence, confidences=replace(confidences, pairs=pairs, distribution=distribution))
 
 
-def recalibrated_run(recalibrated: AnswerEvidence, fitted: RecalibrationMap) -> AnswerRun:
-    """The rows that a map was applied to, as a run with their outcomes and one confidence each."""
+def rows_digest(evidence: AnswerEvidence) -> str:
+    """A checksum of the pairs of confidence and outcome, whatever their order; 64 hexadecimal digits."""
+    pairs = evidence.confidences.pairs
+    confidence = pairs.confidence.astype("<f8")
+    order = np.lexsort((pairs.correct, confidence))
+    content = confidence[order].tobytes() + np.packbits(pairs.correct[order]).tobytes()
+    return sha256(content).hexdigest()
+
+
+def recalibrated_run(
+    recalibrated: AnswerEvidence, fitted: RecalibrationMap, judged: AnswerEvidence | None
+) -> AnswerRun:
+    """The rows that a map was applied to, as a run with their outcomes and one confidence each.
+
+    Parameters
+    ----------
+    recalibrated : AnswerEvidence
+    fitted : RecalibrationMap
+    judged : AnswerEvidence or None
+        Those of the rows whose outcome is known, before the map; of the others it is null.
+    """
+    judged_rows = np.array([], np.intp) if judged is None else judged.confidences.pairs.rows
     run, pairs = recalibrated.run, recalibrated.confidences.pairs
     positions = pl.Series(pairs.rows, dtype=pl.UInt32)
     kept = [name for name in ("row", "id", "trial_of", "subject", "question") if name in run.rows.columns]
     rows = (
         run.rows[positions]
         .select(kept)
-        .with_columns(pl.Series("correct", pairs.correct), pl.Series("confidence", pairs.confidence))
+        .with_columns(
+            pl.Series("correct", pairs.correct).set(pl.Series(~np.isin(pairs.rows, judged_rows)), None),
+            pl.Series("confidence", pairs.confidence),
+        )
     )
     note = (
         f"confidence: {recalibrated.method.id} after {fitted.by} recalibration, fitted to {fitted.n_rows:,} "

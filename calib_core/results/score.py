@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core.edges import Scheme
+from calib_core.inference.bootstrap import Interval
 from calib_core.inference.null import null_distribution
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -50,6 +51,9 @@ class Score(Displayable):
         Median of the metric over these draws.
     draws : int or None
         Number of draws.
+    interval : Interval or None
+        The 95 % interval; None where the metric has none, and where none was asked for (`score` of this
+        module computes none, `results.uncertainty.score_with_interval` does).
     """
 
     run: str
@@ -68,14 +72,25 @@ class Score(Displayable):
     p: float | None = None
     null_median: float | None = None
     draws: int | None = None
+    interval: Interval | None = None
 
     def to_frame(self) -> pl.DataFrame:
-        """One row with a column for each field; the remarks are joined into one text."""
-        return pl.DataFrame([{**self.to_dict(), "remarks": "; ".join(self.remarks)}], schema=_SCORE_SCHEMA)
+        """One row with a column for each field; the remarks are joined into one text.
+
+        The interval is three columns: interval_low, interval_high and interval_method.
+        """
+        fields = self.to_dict()
+        fields["interval_low"], fields["interval_high"] = fields.pop("interval") or (None, None)
+        return pl.DataFrame([{**fields, "remarks": "; ".join(self.remarks)}], schema=_SCORE_SCHEMA)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by name, as the command line prints them."""
-        return asdict(self)
+        """The fields by name, as the command line prints them: the interval is [low, high] or None."""
+        interval = self.interval
+        return {
+            **asdict(self),
+            "interval": None if interval is None else [interval.low, interval.high],
+            "interval_method": None if interval is None else interval.interval_method,
+        }
 
 
 _SCORE_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
@@ -96,6 +111,9 @@ _SCORE_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
         "p": pl.Float64,
         "null_median": pl.Float64,
         "draws": pl.Int64,
+        "interval_low": pl.Float64,
+        "interval_high": pl.Float64,
+        "interval_method": pl.String,
     }
 )
 

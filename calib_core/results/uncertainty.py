@@ -10,6 +10,7 @@ one. An interval decides no verdict; that is `inference.verdict`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -57,7 +58,7 @@ from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
-from calib_core.results.score import effective_scheme
+from calib_core.results.score import Score, effective_scheme, score
 from calib_core.wording import plural
 
 MIN_OF_EACH_OUTCOME: Final = 5
@@ -156,6 +157,14 @@ def metric_interval(
     maximum = np.inf if metric.high is None else metric.high
     low, high = (min(max(end, minimum), maximum) for end in ends)
     return Interval(low, high, draws.size, seed, interval_method_text(draws.size, seed, unit_text))
+
+
+def score_with_interval(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Score:
+    """One metric of the evidence as `results.score.score` gives it, and its 95 % interval.
+
+    Parameters and errors are as in `results.score.score`.
+    """
+    return replace(score(evidence, metric_id, scheme), interval=metric_interval(evidence, metric_id, scheme))
 
 
 def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> str | None:

@@ -21,6 +21,7 @@ from calib_core.readers.table.columns import (
     CONFIDENCE_SOURCES,
     LIST_COLUMNS,
     PROBABILITY_COLUMNS,
+    ROW_NUMBER,
     MappedName,
     in_order_of_suffix,
     likeliest_columns,
@@ -750,7 +751,25 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
         for name in sorted(LIST_COLUMNS)
     }
     in_order = [next(elements[name]) if name in elements else column for column, name in mapping.items()]
-    return {column: mapping[column] for column in in_order}
+    return {column: mapping[column] for column in in_order} | _pick_row_numbers(file, base, mapping, key)
+
+
+def _pick_row_numbers(
+    file: LoadedFile, base: FileReport, mapping: Mapping[str, str], key: str
+) -> dict[str, str]:
+    """Draw the control that makes the number of a row its id, for a file without ids; return its mapping."""
+    numbers_rows = {ROW_NUMBER: "id"}
+    has_ids = "id" in base.column_roles.values() or "id" in mapping.values()
+    if has_ids or ROW_NUMBER in base.columns:
+        return {}
+    is_chosen = st.toggle(
+        "Row number as question id",
+        value=numbers_rows.items() <= dict(file.mapping.columns).items(),
+        key=f"row_numbers_{key}",
+        help="Only if another file lists the same questions in the same order: runs are then paired row by "
+        "row. Right answers that differ are found; without any, nobody notices another order.",
+    )
+    return numbers_rows if is_chosen else {}
 
 
 def _pick_order(columns: Sequence[str], name: str, file: LoadedFile, key: str) -> list[str]:

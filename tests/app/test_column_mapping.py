@@ -318,6 +318,23 @@ def test_a_confidence_in_percent_is_proposed_and_read_as_such(data: Path, visit:
     assert shown[0] == shown[1]
 
 
+def test_files_without_ids_are_paired_once_their_rows_are_numbered(data: Path, visit: Visit) -> None:
+    rows = [{name: row[name] for name in ("confidence", "correct")} for row in quiz(40)]
+    for name in ("one", "two"):
+        write_csv(data / f"{name}.csv", rows)
+    assert "map row=id" in screens.plain(page_text(visit("comparison")))
+    for name in ("one", "two"):
+        at = choose(visit("files"), f"reread_{name}.csv", value=True)
+        choose(at, f"row_numbers_{name}.csv", value=True)
+        at.button(key=f"apply_{name}.csv").click()
+        assert file_states(screens.run(at))[f"{name}.csv"] == "loaded"
+    assert "row as id" in screens.plain(page_text(at))
+    assert "cannot be paired" not in page_text(visit("comparison"))
+    write_csv(data / "ids.csv", quiz(40))
+    at = choose(visit("files"), "reread_ids.csv", value=True)
+    assert "row_numbers_ids.csv" not in {switch.key for switch in at.toggle}
+
+
 def test_two_columns_cannot_be_one_value(data: Path, visit: Visit) -> None:
     write_csv(data / "own.csv", renamed_rows(20))
     at = choose(visit("files"), "reread_own.csv", value=True)

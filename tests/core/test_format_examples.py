@@ -49,6 +49,7 @@ FILES: Final[Mapping[str, str]] = {
     ),
     "wide.csv": table("a-conf,a-ok,b-conf,b-ok", *(f"{p},{ok},{p},{ok}" for p, ok in ROWS)),
     "choices.csv": table("p_B,p_A,gold", *(f"{1 - p},{p},{'A' if ok else 'B'}" for p, ok in ROWS)),
+    "unnumbered.csv": table("confidence,correct", *(f"{p},{ok}" for p, ok in ROWS)),
     "percent.csv": table("conf,correct", *(f"{100 * p}%,{ok}" for p, ok in ROWS)),
     "logs.csv": table("logprob,correct", *(f"{math.log(p)},{ok}" for p, ok in ROWS)),
     "grades.csv": table(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,13 @@ import pytest
 import calib_core
 from calib_core import notebook
 from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.methods import METHODS
 from calib_core.results.display import Displayable
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.overview import summarise_runs
 from calib_core.runs import Run, TokenRun
+from core.cli_calls import Call
+from core.run_builders import make_answer_run
 
 ROWS = [
     {"id": "a", "confidence": 0.95, "correct": 1},
@@ -95,10 +103,41 @@ def test_what_is_no_table_is_refused(source: Any, message: str) -> None:
         calib_core.load(source)
 
 
+@pytest.mark.parametrize(
+    ("source", "keywords"),
+    [
+        ({"sure": [0.5, 0.7, 0.9], "fine": [1, 0, 1]}, 'columns={"COLUMN": "confidence"}'),
+        (
+            {"confidence": [50.0, 70.0, 90.0], "correct": [1, 0, 1]},
+            'columns={"confidence": "confidence/100"}',
+        ),
+        (
+            {"probs": np.full((4, 3), 1 / 3), "labels": [0, 1, 2, 0]},
+            'columns={"labels": "target"} or columns=',
+        ),
+        ([{"a": {"b": 0.5}, "ok": 1}], 'columns={"COLUMN": "confidence"}'),
+    ],
+)
+def test_a_refusal_names_keywords_and_no_options(source: Any, keywords: str) -> None:
+    with pytest.raises(Refused, match=re.escape(keywords)) as refused:
+        calib_core.load(source)
+    assert " --" not in str(refused.value)
+
+
+def test_a_reading_that_is_proposed_can_be_pasted() -> None:
+    rows = [{"my confidence": 0.1 + 0.02 * at, "is ok": at % 2} for at in range(40)]
+    with pytest.raises(Refused) as refused:
+        calib_core.load(rows)
+    (proposed,) = re.findall(r"With columns=(\{.*?\}) it loads", str(refused.value))
+    (run,) = calib_core.load(rows, columns=json.loads(proposed))
+    assert calib_core.score(run).n_used == 40
+
+
 def test_a_bad_cell_is_found_as_in_a_file() -> None:
     rows = [*ROWS, {"id": "d", "confidence": "high", "correct": 1}]
-    with pytest.raises(BadRowsFound, match="row 4"):
+    with pytest.raises(BadRowsFound, match=r"good rows only \(skip_bad_rows=True\)\.\n.*row 4") as refused:
         calib_core.load(rows)
+    assert (refused.value.n_bad_rows, refused.value.n_rows) == (1, 4)
     (run,) = calib_core.load(rows, skip_bad_rows=True)
     assert calib_core.score(run, metric="ece").n_used == 3
 
@@ -158,6 +197,7 @@ def checkpoints() -> list[Run]:
 
 QUESTIONS: dict[str, Callable[[list[Run]], Displayable]] = {
     "score": lambda runs: calib_core.score(runs[0], metric="ece"),
+    "verdict": lambda runs: calib_core.verdict(runs[0]),
     "reliability": lambda runs: calib_core.reliability(runs[0], bins=7),
     "concentration": lambda runs: calib_core.concentration(runs[0]),
     "sweep": lambda runs: calib_core.sweep(runs[0], metric="ece"),
@@ -182,7 +222,7 @@ def test_a_result_shows_its_numbers_figures_and_recipe(question: str, runs: list
     headline = getattr(result, "headline", "")
     assert isinstance(headline, str)
     assert headline.replace("“", "").split(" ")[0] in html
-    if question in ("score", "compare_methods"):
+    if question in ("score", "verdict", "compare_methods"):
         assert "canvas" not in html.partition("<article")[2].partition("</article>")[0]
         with pytest.raises(Unavailable, match="no figure"):
             result.figure()
@@ -229,6 +269,65 @@ def test_runs_of_one_name_are_told_apart() -> None:
     first, second = (calib_core.load(ROWS)[0] for _ in range(2))
     result = calib_core.compare([first, second])
     assert len({point.key for point in result.points}) == 2
+
+
+def test_the_verdict_is_that_of_the_page_and_of_the_command_line(
+    runs: list[Run], tmp_path: Path, call: Call
+) -> None:
+    path = tmp_path / "quiz.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in answers("small", 0.2)))
+    words = ("score", path, "--method", "verbal", "--json", "--metric")
+    for tolerance in (0.02, 0.9):
+        verdict = calib_core.verdict(runs[0], tolerance=tolerance)
+        element = call(*words, "verdict", "--tolerance", str(tolerance)).element
+        frame = verdict.to_frame().to_dicts()[0]
+        assert {**frame, "remarks": element["remarks"]}.items() <= element.items()
+        assert (verdict.kind, verdict.reason) == (element["value"], element["reason"])
+        assert verdict.kind == ("over" if tolerance < 0.1 else "tolerable")
+        assert str(verdict) == f"{verdict.headline} {verdict.reason}"
+    overview = summarise_runs({"small · quiz": [gather_evidence(runs[0], "verbal")]})
+    assert calib_core.verdict(runs[0]).headline == overview.headline
+    assert escape(verdict.reason) in (verdict._repr_html_() or "")  # pyright: ignore[reportPrivateUsage]
+    (few,) = calib_core.load(ROWS)
+    assert calib_core.verdict(few).headline.startswith("data has too few rows: states 80.0 %")
+    with pytest.raises(ValueError, match="0 to 1"):
+        calib_core.verdict(runs[0], tolerance=2)
+
+
+def test_a_score_has_the_interval_of_the_command_line(runs: list[Run], tmp_path: Path, call: Call) -> None:
+    path = tmp_path / "quiz.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in answers("small", 0.2)))
+    score = calib_core.score(runs[0])
+    element = call("score", path, "--method", "verbal", "--metric", "ece", "--json").element
+    assert score.metric == "ece"
+    assert score.interval is not None
+    assert element["interval"] == [score.interval.low, score.interval.high]
+    row = score.to_frame().row(0, named=True)
+    assert [row["interval_low"], row["interval_high"]] == element["interval"]
+    assert row["interval_method"] == element["interval_method"]
+    assert "95 % interval" in (score._repr_html_() or "")  # pyright: ignore[reportPrivateUsage]
+    without = calib_core.score(runs[0], metric="mce")
+    assert without.interval is None
+    assert without.to_frame()["interval_low"].item() is None
+
+
+def test_only_the_method_asked_for_is_computed(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sampled answers, which take long to cluster, are left alone where the stated confidence is scored."""
+
+    def fail(*_arguments: object) -> None:
+        raise AssertionError("another method was computed")
+
+    for id_ in ("cluster_number", "cluster_size", "pairwise"):
+        monkeypatch.setitem(METHODS, id_, replace(METHODS[id_], compute=fail))
+    for method in (None, "verbal"):
+        assert calib_core.score(runs[0], method=method, metric="brier").method == "verbal"
+    assert calib_core.compare_methods(runs[0], methods=["verbal"]).runs == ("small",)
+
+
+def test_a_run_without_a_confidence_says_why() -> None:
+    run = make_answer_run({"correct": [True, False]})
+    with pytest.raises(Unavailable, match="no confidence method has a usable row"):
+        calib_core.verdict(run)
 
 
 def test_text_of_the_file_is_shown_literally() -> None:

@@ -23,11 +23,12 @@ from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import CalibError, Refused, Unavailable, shorten
 from calib_core.inference.recalibration import MAP_KINDS
+from calib_core.methods.answers.outcomes import with_assumed_outcomes
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.atomic_write import check_output_path, write_atomically
 from calib_core.readers.companions import expected_companions
 from calib_core.report.export.canonical import to_canonical
-from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.recalibration import (
     DEFAULT_FOLDS,
     DEFAULT_MAP,
@@ -40,7 +41,7 @@ from calib_core.results.recalibration import (
     recalibrate as recalibrate_evidence,
 )
 from calib_core.results.recalibration_map import MAX_MAP_BYTES, RecalibrationMap, recalibrated_run
-from calib_core.runs import AnswerRun, Run
+from calib_core.runs import AnswerRun, Run, TokenRun
 from calib_core.wording import plural
 
 ROWS_SUFFIXES: Final = (".parquet", ".jsonl")
@@ -107,7 +108,7 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
 
     Every row is judged by a map fitted to other questions; the map that -o writes is fitted to all. It gains
     if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of several
-    runs or methods needs --run and --method to write one map.
+    runs or methods needs --run and --method to write one map. --apply writes rows without an outcome, too.
     """
     runner = Runner([run] if run else None)
     elements: list[JsonElement] = []
@@ -119,7 +120,7 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
         for path in (output, python):
             if path is not None:
                 _check_not_an_input(runner, input_files, path, apply)
-        runs = list(runner.runs(input_files))
+        runs = list(runner.runs(input_files, outcomes_needed=apply is None))
         if run and not runs:  # the runner has said which there are
             return runner.finish(elements, as_json=as_json)
         if apply is not None and output is not None:
@@ -213,20 +214,24 @@ def _apply(
         raise Refused("--apply writes one confidence for each row: name one --method.")
     method = request.methods[0] if request.methods else fitted.method
     request = CommandRequest.from_options([method], None, request.scheme, request.options)
-    applied: list[tuple[Run, AnswerEvidence]] = [
-        (run, evidence)
-        for run in runs
-        for evidence in runner.results(run, request, (_WHAT,), partial(_applied, fitted))
-    ]
+    applied: list[tuple[Run, AnswerEvidence, AnswerEvidence | None]] = []
+    for run in runs:
+        with_all_rows = with_assumed_outcomes(run)
+        judged = _judged_rows(run, method, request.options)
+        results = runner.results(with_all_rows, request, (_WHAT,), partial(_applied, fitted))
+        applied += [(run, evidence, judged) for evidence in results]
     if runner.exit_code or not applied:
         runner.refuse(f"Nothing was written to {output.name}: not every run can be recalibrated.")
         return []
-    written: list[AnswerRun] = [recalibrated_run(evidence, fitted) for _, evidence in applied]
+    written: list[AnswerRun] = [recalibrated_run(evidence, fitted, judged) for _, evidence, judged in applied]
     rows = to_canonical(written, [])
     data = rows.to_json_lines() if output.suffix.lower() == ".jsonl" else rows.to_parquet()
     write_atomically(data, output)
     elements: list[JsonElement] = []
-    for run, evidence in applied:
+    for run, evidence, judged in applied:
+        question = fitted.question_of_use(evidence if judged is None else judged)
+        if question is not None:
+            runner.message(question)
         elements.append(
             {
                 "file": run.file,
@@ -234,13 +239,17 @@ def _apply(
                 "method": method,
                 "by": fitted.by,
                 "rows": evidence.n_used,
+                "n_judged": 0 if judged is None else judged.n_used,
                 "n_total": run.n_total,
                 "output": str(output),
+                "question": question,
             }
         )
         if not as_json:
             rows_used = f"{plural(evidence.n_used, 'row')} of {run.n_total:,}"
-            ResultPrinter().print_line(f"{run.label}: {rows_used} recalibrated by {fitted.by}")
+            without = evidence.n_used - (0 if judged is None else judged.n_used)
+            outcomes = f", {without:,} of them without an outcome" if without else ""
+            ResultPrinter().print_line(f"{run.label}: {rows_used} recalibrated by {fitted.by}{outcomes}")
     return elements
 
 
@@ -248,5 +257,15 @@ def _applied(fitted: RecalibrationMap, evidence: Evidence, _metric: str, _scheme
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable(SUMS_ONLY)
     if not evidence.n_used:
-        raise Unavailable("No row has both a confidence and an outcome.")
+        raise Unavailable("No row has a confidence.")
     return fitted.apply(evidence)
+
+
+def _judged_rows(run: Run, method: str, options: MethodOptions) -> AnswerEvidence | None:
+    """The rows whose outcome is known; None where there are none."""
+    if isinstance(run, TokenRun):
+        return None
+    try:
+        return gather_evidence(run, method, options)
+    except Unavailable:
+        return None

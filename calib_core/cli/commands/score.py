@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from calib_core.cli.input_files import InputFiles, takes_files, takes_many_files
@@ -22,16 +21,15 @@ from calib_core.cli.options import (
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
-from calib_core.inference.bootstrap import Interval
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.reliability import reliability_diagram
+from calib_core.results.run_verdict import RunVerdict, run_verdict
 from calib_core.results.score import Score
-from calib_core.results.score import score as compute_score
-from calib_core.results.uncertainty import metric_interval
+from calib_core.results.uncertainty import score_with_interval
 
 VERDICT: Final = "verdict"
 """What --metric calls the verdict, which is no metric."""
@@ -64,40 +62,32 @@ def score(  # noqa: PLR0913  one parameter an option
         MethodOptions(renormalise, labels, unparseable),
         besides=(VERDICT,),
     )
+
+    def score_or_verdict(evidence: Evidence, metric: str, scheme: Scheme) -> Score | RunVerdict:
+        if metric == VERDICT:
+            return run_verdict(evidence.with_tolerance(tolerance))
+        return score_with_interval(evidence, metric, scheme)
+
     runner, printer = Runner(run_labels), ResultPrinter()
     elements: list[JsonElement] = []
-    verdicts: list[tuple[JsonElement, str]] = []
+    verdicts: list[JsonElement] = []
     for run in runner.runs(input_files):
-        results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), _score_or_verdict)
+        results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), score_or_verdict)
         for result in results:
-            if isinstance(result, _Score):
-                elements.append(score_element(run.file, result.score, result.interval))
+            if isinstance(result, Score):
+                elements.append(score_element(run.file, result))
                 continue
-            verdict = result.verdict.with_tolerance(tolerance)
-            elements.append(verdict_element(run.file, result, verdict, tolerance))
-            verdicts.append((elements[-1], verdict.words))
-        scores = [result for result in results if isinstance(result, _Score)]
+            elements.append(verdict_element(run.file, result))
+            verdicts.append(elements[-1])
+        scores = [result for result in results if isinstance(result, Score)]
         if scores and not as_json:
-            printer.print_scores(run.file, run.label, [(result.score, result.interval) for result in scores])
-    q_values = benjamini_hochberg([element["p"] for element, _ in verdicts])
-    for (element, _), q in zip(verdicts, q_values, strict=True):
+            printer.print_scores(run.file, run.label, scores)
+    q_values = benjamini_hochberg([element["p"] for element in verdicts])
+    for element, q in zip(verdicts, q_values, strict=True):
         element["q"] = q
     if verdicts and not as_json:
         printer.print_verdicts(verdicts, tolerance)
     return runner.finish(elements, as_json=as_json)
-
-
-@dataclass(frozen=True, slots=True)
-class _Score:
-    score: Score
-    interval: Interval | None
-
-
-def _score_or_verdict(evidence: Evidence, metric: str, scheme: Scheme) -> _Score | Evidence:
-    """The score with its interval; for the verdict the evidence, which has it."""
-    if metric == VERDICT:
-        return evidence.top_label
-    return _Score(compute_score(evidence, metric, scheme), metric_interval(evidence, metric, scheme))
 
 
 @takes_files

@@ -6,7 +6,7 @@ A row has a separate outcome for each, with which its confidence is paired.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -32,7 +32,7 @@ from calib_core.methods.columns import (
 )
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.pairs import Pairs
-from calib_core.runs import AnswerRun, AnswerSource
+from calib_core.runs import AnswerRun, AnswerSource, Run, TokenRun
 
 JUDGED_ANSWER_NAMES: Final[Mapping[AnswerSource, str]] = MappingProxyType(
     {
@@ -139,6 +139,21 @@ def greedy_correct(run: AnswerRun) -> pl.Series:
     status says that there is no answer to judge is unknown.
     """
     return _greedy_outcomes(run).correct.set(unanswered_reason(run).is_not_null(), None)
+
+
+def with_assumed_outcomes(run: Run) -> Run:
+    """The run with “wrong” for every greedy answer whose outcome is unknown, and with a right choice for all.
+
+    Methods pair a confidence with an outcome. On this run they give the rows without one a confidence, too;
+    what it says about outcomes is to be thrown away. The outcomes of majority answers, and token-level runs,
+    are left as they are.
+    """
+    if isinstance(run, TokenRun):
+        return run
+    assumed = [greedy_correct(run).fill_null(value=False).alias("correct")]
+    if any(name.startswith("choice_") for name in run.rows.columns):
+        assumed.append(column(run, "gold_index").fill_null(0).alias("gold_index"))
+    return replace(run, rows=run.rows.with_columns(assumed))
 
 
 def answer_outcomes(run: AnswerRun, answer: AnswerSource, options: MethodOptions) -> Outcomes:

@@ -24,7 +24,7 @@ from calib_core.readers.inspect.archive import (
 )
 from calib_core.readers.inspect.samples import QUESTION_COLUMNS, InspectSample, QuestionReader, parse_sample
 from calib_core.readers.json_values import as_float, as_integer, as_list, as_object, as_text, is_object
-from calib_core.readers.table.columns import quote_if_spaced
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.raw import ReadProgress, as_json_text
 from calib_core.readers.table.reader import PARSED_SHARE
 from calib_core.runs import ReportedMetric, RunInfo
@@ -265,9 +265,7 @@ def _explain_difference(
 
 
 def _other_score_options(scorers: Sequence[str]) -> str:
-    options = ", ".join(
-        f"--map {quote_if_spaced(f'scores.{name}=correct')}" for name in scorers[:_MAX_SHOWN_SCORERS]
-    )
+    options = ", ".join(map_options({f"scores.{name}": "correct"}) for name in scorers[:_MAX_SHOWN_SCORERS])
     return f"Another score: {shorten(options, 400)}"
 
 

@@ -480,39 +480,6 @@ def mapping_variants(proposals: Mapping[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def map_options(mapping: Mapping[str, str]) -> str:
-    """Write a mapping as command-line options.
-
-    Examples
-    --------
-    >>> map_options({"conf": "confidence", "is ok": "correct"})
-    '--map conf=confidence --map "is ok=correct"'
-    """
-    return " ".join(f"--map {quote_if_spaced(f'{column}={name}')}" for column, name in mapping.items())
-
-
-def rows_option(path: str) -> str:
-    """Write the path of the rows as a command-line option; "" for no path.
-
-    Examples
-    --------
-    >>> rows_option("results.my items")
-    '--rows "results.my items"'
-    """
-    return f"--rows {quote_if_spaced(path)}" if path else ""
-
-
-def wide_options(wide: Mapping[str, str]) -> str:
-    """Write patterns of columns as command-line options, in quotes since a shell would expand the star.
-
-    Examples
-    --------
-    >>> wide_options({"*-evals": "correct"})
-    '--wide "*-evals=correct"'
-    """
-    return " ".join(f'--wide "{pattern}={name}"' for pattern, name in wide.items())
-
-
 def _candidates_by_name(proposals: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """Yield each proposed name with the candidates for it (columns of one list together), best first."""
     for name in dict.fromkeys(proposals.values()):
@@ -633,12 +600,11 @@ def normalise_name(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
-def quote_if_spaced(text: str) -> str:
-    """Put a command-line argument in double quotes if it contains a space."""
-    return f'"{text}"' if " " in text else text
-
-
 # --- Roles: which column is read as which name ------------------------------------------------------------
+
+
+ROW_NUMBER: Final = "row"
+"""What stands for the number of a row where it is mapped to `id`; a column of this name comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -801,6 +767,10 @@ class ColumnRoles:
                     f"{file}: the columns of {first} are mapped in the order {', '.join(labels[first])}, and "
                     f"those of {name} in the order {', '.join(labels[name])}. Map both in one order."
                 )
+
+    def numbers_rows(self, columns: Collection[str]) -> bool:
+        """Return whether a row's number is to be its id; a column called `ROW_NUMBER` comes first."""
+        return self.mapping.get(ROW_NUMBER) == "id" and ROW_NUMBER not in columns
 
     def used_roles(self, columns: Sequence[str]) -> dict[str, str]:
         """Map each column that is read to its name."""

@@ -10,7 +10,8 @@ import json
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from math import isfinite
 from typing import Final, Generic, TypeAlias, TypeVar, cast
@@ -165,6 +166,28 @@ class RawTable:
     slices: Iterator[Slice]
     found_keys: dict[str, None] = field(default_factory=dict[str, None])
     nested: tuple[str, ...] = ()
+
+
+def with_row_numbers(table: RawTable, column: str) -> RawTable:
+    """Add a column with the number of each record in its file, from 1, as the text "row 17".
+
+    The text tells it from an id that another file has, so that only files read so have ids in common.
+    """
+
+    def number(slices: Iterable[Slice], n_before: int) -> Iterator[Slice]:
+        for part in slices:
+            numbers = pl.int_range(n_before + 1, n_before + part.n_rows + 1, eager=True)
+            columns = {**part.columns, column: ("row " + numbers.cast(pl.String)).alias(column)}
+            again = (
+                None if part.read_strictly is None else partial(number_again, part.read_strictly, n_before)
+            )
+            yield replace(part, columns=columns, read_strictly=again)
+            n_before += part.n_rows
+
+    def number_again(read: Callable[[], Iterator[Slice]], n_before: int) -> Iterator[Slice]:
+        return number(read(), n_before)
+
+    return replace(table, slices=number(table.slices, 0))
 
 
 def series_from_values(name: str, values: Sequence[object]) -> tuple[pl.Series, frozenset[int]]:

@@ -17,6 +17,7 @@ from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions, Suggestion
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.cells import PLAIN_NUMBER, are_percentages, null_where, value_text
 from calib_core.readers.table.columns import (
@@ -26,11 +27,11 @@ from calib_core.readers.table.columns import (
     LIST_COLUMNS,
     NUMERIC_COLUMNS,
     PROBABILITY_COLUMNS,
+    ROW_NUMBER,
     ColumnRoles,
     column_list_text,
     no_known_column_message,
     propose_wide,
-    quote_if_spaced,
 )
 from calib_core.readers.table.csv_reader import (
     COMMAS,
@@ -62,6 +63,7 @@ from calib_core.readers.table.raw import (
     Slice,
     no_column,
     series_from_values,
+    with_row_numbers,
 )
 from calib_core.readers.table.recognition import (
     MAX_RECOGNISED_COLUMNS,
@@ -106,6 +108,10 @@ N_FIRST_COLUMNAR_ROWS: Final = 1_000
 
 N_PREVIEW_ROWS: Final = 5
 """First rows of a file that are shown to the person who says what its columns mean."""
+
+_ROWS_ARE_NUMBERED: Final = (
+    "The number of the row is the id: only files with the same questions in the same order can be paired."
+)
 
 MODEL: Final = "model"
 """The column that names the system of a row."""
@@ -490,8 +496,12 @@ def read_table(
 ) -> Reading:
     """Read the runs of an opened table; raises as `open_and_read_table`."""
     roles = groups.roles
+    own = table.columns if table.columns is not None else {key for row in head.first_objects for key in row}
+    added: tuple[str, ...] = ()
+    if roles.numbers_rows(own):
+        table, added = with_row_numbers(table, ROW_NUMBER), (ROW_NUMBER,)
     if table.columns is not None:
-        roles.check_columns_exist(table.columns, head.file)
+        roles.check_columns_exist((*table.columns, *added), head.file)
     may_have_role = table.columns is None or any(map(roles.is_used, table.columns))
     collected = _collect_rows(table, groups, head, progress) if may_have_role else RowCollector(head.file)
     columns = tuple(table.found_keys) if table.columns is None else table.columns
@@ -500,7 +510,7 @@ def read_table(
         raise Refused(f"{head.file}: nothing lies at {absent[0]!r} in any of its rows.")
     if may_have_role and not collected.n_rows:
         raise Refused(f"{head.file} has the columns {column_list_text(columns)} and no rows below them.")
-    roles.check_columns_exist(columns, head.file)
+    roles.check_columns_exist((*columns, *added), head.file)
     group_columns = groups.take_frame()
     runs, notes, refusal = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
@@ -528,7 +538,12 @@ def read_table(
         ),
         proposed_mapping=MappingProxyType(proposals),
         proposed_wide=MappingProxyType(wide),
-        notes=(*notes, *roles.misnamed_notes(columns), *filter(None, [letters_note])),
+        notes=(
+            *notes,
+            *([_ROWS_ARE_NUMBERED] if added else []),
+            *roles.misnamed_notes(columns),
+            *filter(None, [letters_note]),
+        ),
         refusal=refusal,
         group_columns=tuple(group_columns.columns),
         column_roles=roles.used_roles(columns),
@@ -825,11 +840,10 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
     """
     for column, example in collected.percentage_columns:
         name = next(name for name, source in collected.source_columns.items() if source == column)
-        option = quote_if_spaced(f"{column}={name}/100")
         return (
             f"{collected.file}: column {column!r} looks like percentages: most of its numbers are above 1 "
             f"(such as {example}), and numbers from 0 to 1 are expected. Have it divided by 100: "
-            f"--map {option}"
+            f"{map_options({column: f'{name}/100'})}"
         )
     if one_based is not None:
         return (

@@ -13,6 +13,7 @@ from typing import Final, cast
 import polars as pl
 
 from calib_core.errors import Refused, shorten
+from calib_core.readers.option_text import rows_option
 from calib_core.readers.table.json_reader import ABSENT, is_position, path_prefixes, value_at
 from calib_core.readers.table.raw import ColumnFilter, RawTable, Slice, series_from_values
 
@@ -172,9 +173,8 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
 
 def several_places_message(places: Mapping[str, Sequence[JsonObject]], file: str) -> str:
     """Say that a file has rows in several places, and how each is chosen."""
-    shown = ", ".join(
-        f"--rows {place} ({len(rows):,} rows)" for place, rows in list(places.items())[:MAX_CANDIDATES_SHOWN]
-    )
+    candidates = list(places.items())[:MAX_CANDIDATES_SHOWN]
+    shown = ", ".join(f"{rows_option(place)} ({len(rows):,} rows)" for place, rows in candidates)
     return f"{file} holds rows in several places. Say which are meant: {shown}."
 
 

@@ -25,8 +25,9 @@ from calib_core.readers.archives import npy_members, open_archive, open_member
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, array_files_of, main_file_of
 from calib_core.readers.file_access import open_regular_file, read_bytes
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.canonical import run_info_from_metadata
-from calib_core.readers.table.columns import COLUMN_JUDGES, ColumnRoles, column_list_text
+from calib_core.readers.table.columns import COLUMN_JUDGES, ROW_NUMBER, ColumnRoles, column_list_text
 from calib_core.readers.table.group_columns import GroupColumns
 from calib_core.readers.table.raw import ROWS_PER_SLICE, RawTable, ReadProgress, Slice
 from calib_core.readers.table.reader import read_table
@@ -110,13 +111,17 @@ def find_token_arrays(
     Refused
         If a mapped array is missing, no array is known, or several readings are possible.
     """
-    if missing := [name for name in mapping if name not in names]:
+    numbers_rows = ROW_NUMBER if mapping.get(ROW_NUMBER) == "id" else ""
+    if missing := [name for name in mapping if name not in (*names, numbers_rows)]:
         raise Refused(f"{file} has no array {missing[0]!r}. Its arrays are {column_list_text(names)}.")
     array_roles = {name: mapping.get(name, name) for name in names if name != METADATA_ARRAY}
     values: list[tuple[str, ProbabilityScale]] = [
         (name, scale) for scale in ARRAY_SCALES for name, role in array_roles.items() if role == scale
     ]
-    if not values or not _is_token_level(file, array_roles, metadata, lambda: open_array(values[0][0])):
+    are_questions = not set(GOLD_NAMES).isdisjoint(mapping.values())  # whatever the metadata says
+    if not values or not _is_token_level(
+        file, array_roles, {} if are_questions else metadata, lambda: open_array(values[0][0])
+    ):
         if not values and not any(role in COLUMN_JUDGES for role in array_roles.values()):
             raise Refused(
                 f"{file} holds the arrays {column_list_text(names)}, of which none is known. "
@@ -126,7 +131,7 @@ def find_token_arrays(
     if len(values) > 1:
         raise Refused(
             f"{file} holds {' and '.join(repr(name) for name, _ in values)}, and one of them is read. Leave "
-            f"the others out: {' '.join(f'--map {name}=' for name, _ in values[1:])}"
+            f"the others out: {map_options({name: '' for name, _ in values[1:]})}"
         )
     return TokenArrayNames(*values[0], _target_array(file, array_roles))
 
@@ -147,7 +152,7 @@ def _is_token_level(
     if targets and golds:
         raise Refused(
             f"{file} holds both {min(targets)!r} (positions of a text) and {golds[0]!r} (answers to "
-            f"questions). Leave one out: --map {golds[0]}= or --map {min(targets)}="
+            f"questions). Leave one out: {map_options({golds[0]: ''})} or {map_options({min(targets): ''})}"
         )
     if targets or golds:
         return not golds
@@ -158,7 +163,8 @@ def _is_token_level(
         return True
     raise Refused(
         f"{file}: {ambiguous[0]!r} may be the right class of each position of a text, or the right choice of "
-        f"each question. Say which: --map {ambiguous[0]}={TARGET_ARRAY} or --map {ambiguous[0]}=gold"
+        f"each question. Say which: {map_options({ambiguous[0]: TARGET_ARRAY})} or "
+        f"{map_options({ambiguous[0]: 'gold'})}"
     )
 
 
@@ -176,7 +182,7 @@ def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
     if len(candidates) > 1:
         raise Refused(
             f"{file} holds {column_list_text(candidates)}, and one of them is the target. Say which: "
-            f"{' or '.join(f'--map {name}={TARGET_ARRAY}' for name in candidates)}"
+            f"{' or '.join(map_options({name: TARGET_ARRAY}) for name in candidates)}"
         )
     return candidates[0]
 
@@ -236,6 +242,8 @@ def read_answers(
         for name, role in array_roles.items()
         if name in mapping or role in _TABLE_NAMES
     }
+    if mapping.get(ROW_NUMBER) == "id":
+        known[ROW_NUMBER] = "id"
     roles = ColumnRoles.from_mapping(known, head.file)
     used = [open_array(name) for name in names if roles.is_used(name)]
     _check_answer_arrays(head.file, used)

@@ -24,8 +24,8 @@ from calib_core.results.lines import MAX_LINES, ReliabilityLines, reliability_li
 from calib_core.results.overview import Overview, summarise_runs
 from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import Reliability, reliability_diagram
-from calib_core.results.score import Score, effective_scheme, score
-from calib_core.results.uncertainty import Interval, metric_interval, no_interval_reason
+from calib_core.results.score import Score, effective_scheme
+from calib_core.results.uncertainty import no_interval_reason, score_with_interval
 from calib_core.wording import (
     NO_VALUE,
     bad_rows_phrase,
@@ -65,7 +65,6 @@ class _ScoredRun:
     run: ReportRun
     evidence: Evidence
     score: Score
-    interval: Interval | None
 
     @property
     def number_text(self) -> str:
@@ -77,7 +76,8 @@ class _ScoredRun:
     @property
     def interval_text(self) -> str:
         """The 95 % interval; "" where there is none."""
-        return format_interval(self.interval.low, self.interval.high) if self.interval else ""
+        interval = self.score.interval
+        return format_interval(interval.low, interval.high) if interval else ""
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
@@ -112,9 +112,7 @@ def _score_run(report_input: ReportInput, run: ReportRun, method: str) -> _Score
     """Raises Unavailable where the run does not support the method or the metric."""
     evidence = report_input.evidence(run, method)
     metric, scheme = report_input.settings.metric, report_input.settings.scheme
-    return _ScoredRun(
-        run, evidence, score(evidence, metric, scheme), metric_interval(evidence, metric, scheme)
-    )
+    return _ScoredRun(run, evidence, score_with_interval(evidence, metric, scheme))
 
 
 def _overview(scored: Sequence[_ScoredRun]) -> Overview:
@@ -130,7 +128,7 @@ def _number_sentence(scored: Sequence[_ScoredRun]) -> str:
         return ""
     one = scored[0]
     metric = METRICS[one.score.metric]
-    interval = f" (95 % interval {one.interval_text})" if one.interval else ""
+    interval = f" (95 % interval {one.interval_text})" if one.interval_text else ""
     bins = f", M = {one.score.bins}" if one.score.bins is not None else ""
     return (
         f"{metric.title} {one.number_text}{interval}, {one.evidence.method.title}{bins}, "
@@ -146,7 +144,7 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> Block:
     evidence, settings = one.evidence, report_input.settings
     recipes = (one.score.recipe, *_interval_recipe([one]))
     reason = no_interval_reason(evidence, settings.metric, settings.scheme)
-    remarks = [text for text in (reason if one.interval is None else None, one.score.remark) if text]
+    remarks = [text for text in (reason if one.score.interval is None else None, one.score.remark) if text]
     try:
         result = reliability_diagram(evidence, settings.metric, settings.scheme)
     except Unavailable as why:
@@ -175,7 +173,7 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> Block:
 def _metric_tile(one: _ScoredRun) -> Tile:
     metric = METRICS[one.score.metric]
     return Tile(
-        metric.title, one.number_text, metric.help, f"95 %: {one.interval_text}" if one.interval else ""
+        metric.title, one.number_text, metric.help, f"95 %: {one.interval_text}" if one.interval_text else ""
     )
 
 
@@ -290,7 +288,7 @@ def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
 
 
 def _interval_recipe(scored: Sequence[_ScoredRun]) -> tuple[str, ...]:
-    texts = dict.fromkeys(one.interval.interval_method for one in scored if one.interval)
+    texts = dict.fromkeys(one.score.interval.interval_method for one in scored if one.score.interval)
     return tuple(f"interval: {text}" for text in texts)
 
 

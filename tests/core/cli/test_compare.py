@@ -187,6 +187,26 @@ def test_missing_values_are_counted(call: Call, tmp_path: Path) -> None:
     assert (element["n_used"], element["n_total"]) == (3, 4)
 
 
+def test_files_without_ids_are_paired_by_row_only_where_asked(call: Call, tmp_path: Path) -> None:
+    golds = "ABCD" * 15
+    one = [{"gold": gold, "prediction": "A", "confidence": 0.5} for gold in golds]
+    two = [{"gold": gold, "prediction": gold, "confidence": 0.75} for gold in golds]
+    files = [write_csv(tmp_path / f"{name}.csv", rows) for name, rows in (("one", one), ("two", two))]
+    words = ("--pairs", "--metric", "accuracy")
+    assert "map row=id" in call("compare", *files, *words).err
+    pair = call("compare", *files, *words, "--json", "--map", "row=id").element
+    assert pair["n_common"] == 60
+    assert (
+        "over 60 common questions, the same by row number,"
+        in call("compare", *files, *words, "--map", "row=id").out
+    )
+    assert pair["difference"] == pytest.approx(-0.75)
+    write_csv(files[1], two[1:] + two[:1])
+    assert "60 of 60 equal ids have different right answers" in " ".join(
+        call("compare", *files, *words, "--map", "row=id").err.split()
+    )
+
+
 def test_pairs_are_compared_on_their_common_questions(call: Call, tmp_path: Path) -> None:
     """Green is asked all of red's questions but the last ten; its confidence is .1 higher throughout."""
     random = np.random.default_rng(7)

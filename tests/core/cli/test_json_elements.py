@@ -66,6 +66,7 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     assert set(red) == {
         *("file", "run", "method", "metric", "value", "p", "q", "level", "slope", "deviation"),
         *("tolerance", "reason", "n_used", "n_total"),
+        *("words", "reading", "recipe", "judged", "remarks"),
     }
     assert [element["value"] for element in (red, green, blue)] == ["over", "none", "none"]
     assert (red["metric"], red["tolerance"], red["n_used"]) == ("verdict", 0.02, 100)

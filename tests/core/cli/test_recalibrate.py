@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
 import calib_core
 from calib_core import readers
+from calib_core.inference.recalibration import PENALTY
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.recalibration import recalibrate
 from calib_core.runs import AnswerRun
@@ -63,6 +66,8 @@ def test_a_map_is_written_and_applied(call: Call, quiz: Path, tmp_path: Path) ->
     )
     answer = call("recalibrate", other, "--apply", written, "-o", rows, "--json")
     assert (answer.code, answer.element["rows"], answer.element["n_total"]) == (0, 2, 3)
+    assert "other, given: the map was fitted to another run or method, quiz, given." in answer.err
+    assert answer.element["question"] in " ".join(answer.err.split())
     (run,) = calib_core.load(rows)
     assert isinstance(run, AnswerRun)
     slope, intercept = json.loads(written.read_text())["parameters"].values()
@@ -71,6 +76,79 @@ def test_a_map_is_written_and_applied(call: Call, quiz: Path, tmp_path: Path) ->
     assert run.rows["id"].to_list() == ["a", "b"]
     assert run.rows["correct"].to_list() == [True, False]
     assert any("given after platt recalibration" in note for note in readers.read(rows).notes)
+
+
+def test_a_map_applied_to_its_own_rows_says_so(call: Call, quiz: Path, tmp_path: Path) -> None:
+    written, rows = tmp_path / "map.json", tmp_path / "rows.parquet"
+    call("recalibrate", quiz, "-o", written)
+    header, *lines = quiz.read_text().splitlines()
+    for name, kept, is_own in (
+        ("own", lines, True),
+        ("turned", lines[::-1], True),
+        ("others", [*lines[:-1], "q59,0.8,1"], False),
+        ("fewer", lines[:-1], False),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        path = write(folder, "quiz.csv", "\n".join((header, *kept)) + "\n")
+        answer = call("recalibrate", path, "--apply", written, "-o", rows, "--json")
+        assert answer.code == 0
+        assert ("quiz: the map was fitted to these rows" in answer.err) == is_own
+        assert (answer.element["question"] is not None) == is_own
+    document = json.loads(written.read_text())
+    del document["rows_digest"]  # as an earlier version wrote it
+    old = write(tmp_path, "old.json", json.dumps(document))
+    assert call("recalibrate", quiz, "--apply", old, "-o", rows, "--json").element["question"] is None
+    document["rows_digest"] = 7
+    wrong = write(tmp_path, "wrong.json", json.dumps(document))
+    assert "rows_digest: expected a text" in call("recalibrate", quiz, "--apply", wrong, "-o", rows).err
+
+
+def test_a_map_is_applied_to_rows_of_a_service_that_have_no_outcome(
+    call: Call, quiz: Path, tmp_path: Path
+) -> None:
+    written, rows = tmp_path / "map.json", tmp_path / "rows.jsonl"
+    call("recalibrate", quiz, "-o", written)
+    slope, intercept = json.loads(written.read_text())["parameters"].values()
+    said = (0.9, 0.75, 0.5)
+    expected = [1 / (1 + np.exp(-(slope * np.log(c / (1 - c)) + intercept))) for c in said]
+    for outcomes in (("", "", ""), ("1", "", "0")):
+        lines = "".join(f"s{at},{c},{y}\n" for at, (c, y) in enumerate(zip(said, outcomes, strict=True)))
+        path = write(tmp_path, "service.csv", f"id,confidence,correct\n{lines}")
+        answer = call("recalibrate", path, "--apply", written, "-o", rows)
+        assert answer.code == 0
+        n_without = outcomes.count("")
+        assert f"3 rows of 3 recalibrated by platt, {n_without} of them without an outcome" in answer.out
+        _, *found = [json.loads(line) for line in rows.read_text().splitlines()]
+        assert [row["confidence"] for row in found] == pytest.approx(expected)
+        assert [row.get("correct") for row in found] == [
+            None if outcome == "" else outcome == "1" for outcome in outcomes
+        ]
+    path = write(tmp_path, "service.csv", "id,confidence\ns0,0.9\n")
+    assert call("recalibrate", path, "--apply", written, "-o", rows).code == 0
+    answer = call("recalibrate", path)
+    assert (answer.code, "no row has both a confidence and an outcome" in answer.err) == (2, True)
+    path = write(tmp_path, "empty.csv", "id,confidence,correct\ns0,,1\n")
+    assert call("recalibrate", path, "--apply", written, "-o", rows).code == 2
+
+
+def test_a_temperature_of_choices_is_applied_without_the_right_choice(call: Call, tmp_path: Path) -> None:
+    def line(at: int, gold: str | None) -> str:
+        probs = [0.7, 0.2, 0.1] if at % 2 else [0.2, 0.5, 0.3]
+        row = {"id": f"q{at}", "choice_probs": probs, "choices": ["x", "y", "z"], "gold": gold}
+        return json.dumps(row) + "\n"
+
+    known = write(tmp_path, "known.jsonl", "".join(line(at, "xyz"[at % 3]) for at in range(60)))
+    written, rows = tmp_path / "map.json", tmp_path / "rows.jsonl"
+    call("recalibrate", known, "--by", "temperature", "--method", "choice_softmax", "-o", written)
+    temperature = json.loads(written.read_text())["parameters"]["temperature"]
+    service = write(tmp_path, "service.jsonl", "".join(line(at, None) for at in range(4)))
+    answer = call("recalibrate", service, "--apply", written, "-o", rows)
+    assert (answer.code, "4 of them without an outcome" in answer.out) == (0, True)
+    _, *found = [json.loads(line) for line in rows.read_text().splitlines()]
+    powers = [np.array(probs) ** (1 / temperature) for probs in ([0.2, 0.5, 0.3], [0.7, 0.2, 0.1])]
+    assert [row["confidence"] for row in found] == pytest.approx([max(p / p.sum()) for p in powers] * 2)
+    assert all("correct" not in row for row in found)
 
 
 def test_one_map_needs_one_run_and_method(call: Call, quiz: Path, tmp_path: Path) -> None:
@@ -119,6 +197,36 @@ def test_an_input_is_never_overwritten(call: Call, quiz: Path, tmp_path: Path) -
     answer = call("recalibrate", rows, "--apply", written, "-o", rows)
     assert (answer.code, rows.read_bytes()) == (2, before)
     assert "would be lost" in answer.err
+
+
+@pytest.mark.parametrize("temperature", [0.7, 2.0])
+def test_the_temperature_of_token_logits_is_found(call: Call, tmp_path: Path, temperature: float) -> None:
+    """Positions read as questions; the oracle minimises the log loss of softmax(logits / T) itself."""
+    rng = np.random.default_rng(3)
+    true_logits = 2 * rng.normal(size=(2000, 12))
+    probs = np.exp(true_logits) / np.exp(true_logits).sum(1, keepdims=True)
+    target = (rng.random((2000, 1)) > probs.cumsum(1)).sum(1)
+    logits = true_logits * temperature  # as of a model that is too sure, or not sure enough
+
+    def loss(log_t: float) -> float:
+        scaled = logits / np.exp(log_t)
+        losses = logsumexp(scaled, axis=1) - scaled[np.arange(2000), target]
+        return float(losses.sum() + PENALTY / 2 * log_t**2)
+
+    expected = np.exp(minimize_scalar(loss, bounds=(-2, 2), method="bounded", options={"xatol": 1e-10}).x)
+    metadata = json.dumps({"format": "calib-tokens", "version": 1})
+    for more in ({}, {"meta": np.array(metadata)}):
+        np.savez(tmp_path / "text.npz", allow_pickle=False, logits=logits, target=target, **more)
+        words = ("--map", "target=gold", "--by", "temperature", "--json")
+        element = call("recalibrate", tmp_path / "text.npz", *words).element
+        assert element["target"] == "choices"
+        assert element["parameters"]["temperature"] == pytest.approx(expected, rel=1e-5)
+        assert element["parameters"]["temperature"] == pytest.approx(temperature, rel=0.05)
+        assert element["gain"]
+    (run,) = calib_core.load(logits=logits, gold=target)
+    assert calib_core.recalibrate(run, by="temperature").map.parameters["temperature"] == pytest.approx(
+        expected
+    )
 
 
 def test_sums_are_refused_with_what_to_do(call: Call, tmp_path: Path) -> None:

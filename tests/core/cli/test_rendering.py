@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from calib_core.cli.rendering import value_text
-from core.cli_calls import BAD, GOOD, NOTHING, Call, write
+from core.cli_calls import BAD, CHOICES, GOOD, NOTHING, Call, write
 
 
 def test_numbers() -> None:
@@ -17,9 +18,39 @@ def test_numbers() -> None:
 def test_scores_are_shown_beside_their_recipe(call: Call, tmp_path: Path) -> None:
     out = call("score", write(tmp_path, "quiz.csv", GOOD), "--metric", "ece", "--metric", "brier").out
     assert out.startswith("quiz.csv\n")
-    (ece,) = [line for line in out.splitlines() if "ECE-L1" in line]
+    lines = out.splitlines()
+    (ece,) = [line for line in lines if line.startswith("│ given  │ ece")]
     assert "0.4000" in ece
-    assert "ECE-L1, equal width, M=10, right-closed, as given, n=4/4" in ece
+    assert lines.count("given: as given, n=4/4") == 1
+    assert "ece: ECE-L1, equal width, M=10, right-closed, p over R=199 draws, seed 0" in lines
+    assert any(line.startswith("brier: Brier; 95 %: t interval") for line in lines)
+
+
+def test_every_score_has_its_whole_recipe_in_the_lines_below(call: Call, tmp_path: Path) -> None:
+    """What a line says of a metric and what another says of its method make up the recipe."""
+    rows = (CHOICES.replace('"id": "', f'"id": "{number}') for number in range(20))
+    path = write(tmp_path, "quiz.jsonl", "".join(rows))
+    words = ("--metric", "ece", "--metric", "brier", "--metric", "full_ece")
+    out, elements = call("score", path, *words).out, call("score", path, *words, "--json").elements
+    texts = [line.split(": ", 1) for line in out.splitlines() if ": " in line]
+    lines = dict(reversed(texts))  # remarks come later, and begin with a method, too
+    for element in elements:
+        method, metric = element["method"], element["metric"]
+        (own,) = [
+            text
+            for names, text in lines.items()
+            if names == metric or re.match(rf"{metric} by (\w+, )*{method}(,|$)", names)
+        ]
+        own, _, interval = own.partition("; 95 %: ")
+        parts = [*own.split(", "), *lines[method].split(", ")]
+        assert sorted(parts) == sorted(element["recipe"].split(", "))
+        assert interval == (element["interval_method"] or "")
+    assert len(elements) == 5
+
+
+def test_a_wrong_option_is_answered_with_the_help_of_its_verb(call: Call) -> None:
+    assert call("score", "quiz.csv", "--metrik", "ece").err.endswith(" score --help\n")
+    assert call("scores", "quiz.csv").err.endswith((" -m calib_core --help\n", "calib --help\n"))
 
 
 def test_the_smallest_possible_p_is_written_as_a_bound(call: Call, tmp_path: Path) -> None:
@@ -43,10 +74,11 @@ SAMPLED = (
 def test_judged_answer_and_remarks_are_printed_once(call: Call, tmp_path: Path, verb: str) -> None:
     lines = call(verb, write(tmp_path, "quiz.jsonl", SAMPLED)).out.splitlines()
     three = "cluster_number, cluster_size, pairwise"
-    assert lines.count(f"{three}: majority answer judged") == 1
+    assert lines.count(f"{three}: majority answer judged (the one that most samples give)") == 1
     assert lines.count(f"{three}: 1 tie, the first sampled answer taken") == 1
     assert lines.count(f"{three}: 1 sample does not parse") == 1
-    assert lines.count("given: greedy answer judged") == 1
+    greedy = "given: greedy answer judged (the model's one answer in the file, not a sample)"
+    assert lines.count(greedy) == 1
 
 
 @pytest.mark.parametrize("verb", ["score", "check", "bins"])
@@ -59,7 +91,7 @@ def test_a_suspicious_accuracy_is_said(call: Call, tmp_path: Path, verb: str) ->
 
 def test_judged_answer_and_remarks_are_printed_with_bins(call: Call, tmp_path: Path) -> None:
     lines = call("bins", write(tmp_path, "q.jsonl", SAMPLED), "--method", "pairwise").out.splitlines()
-    assert "pairwise: majority answer judged" in lines
+    assert "pairwise: majority answer judged (the one that most samples give)" in lines
     assert "pairwise: 1 sample does not parse" in lines
 
 

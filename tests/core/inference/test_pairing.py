@@ -57,6 +57,11 @@ def test_row_numbers_pair_nothing() -> None:
         common_questions(run(subject=["a"]), run(subject=["a"]))
 
 
+def test_the_refusal_names_the_way_to_pair_by_row() -> None:
+    with pytest.raises(Unavailable, match=r"map row=id\.$"):
+        common_questions(run(subject=["a"]), run(subject=["a"]))
+
+
 def test_a_missing_id_pairs_nothing() -> None:
     with pytest.raises(Unavailable, match="need an id"):
         common_questions(run(id=["a", None]), run(id=["a", "b"]))

@@ -126,7 +126,10 @@ def test_frame_has_the_same_columns_whatever_is_null() -> None:
         score(block_evidence((0.9, 3, 3)), "auroc"),
     )
     assert defined.to_frame().schema == undefined.to_frame().schema
-    assert defined.to_frame().to_dicts() == [{**defined.to_dict(), "remarks": ""}]
+    fields = defined.to_dict()
+    assert fields.pop("interval") is None
+    nulls = {"interval_low": None, "interval_high": None}
+    assert defined.to_frame().to_dicts() == [{**fields, **nulls, "remarks": ""}]
 
 
 def test_a_score_names_the_judged_answer_and_its_remarks() -> None:

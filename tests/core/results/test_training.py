@@ -10,6 +10,7 @@ import pytest
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.null import null_distribution
+from calib_core.inference.pairing import ROW_NUMBER_ADVICE
 from calib_core.metrics import METRICS
 from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
@@ -112,7 +113,7 @@ def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
     assert result.headline == "ECE 0.4000 → 0.0000; no change is claimed, for the reason below."
     assert result.line_summaries[0].endswith(
         "1 of 2 checkpoints miscalibrated. No change is claimed: model · quiz and model · quiz cannot be "
-        "paired: both need an id or the question's text in every row."
+        f"paired: both need an id or the question's text in every row. {ROW_NUMBER_ADVICE}"
     )
 
 

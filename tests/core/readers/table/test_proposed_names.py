@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.columns import (
     COLUMN_ALIASES,
     COLUMN_JUDGES,
     LIST_COLUMNS,
     SERIES_PREFIXES,
     likeliest_columns,
-    map_options,
     mapping_variants,
     propose_names,
 )

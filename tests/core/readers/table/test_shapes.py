@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -45,6 +46,14 @@ def as_parquet(rows: list[dict[str, Any]]) -> bytes:
     target = io.BytesIO()
     pl.DataFrame(rows).write_parquet(target)
     return target.getvalue()
+
+
+def as_json_lines(rows: list[dict[str, Any]]) -> str:
+    return "\n".join(map(json.dumps, rows))
+
+
+def as_plain_csv(rows: list[dict[str, Any]]) -> str:
+    return pl.DataFrame(rows).write_csv()
 
 
 def as_csv(rows: list[dict[str, Any]], write: Callable[[Any], str]) -> bytes:
@@ -250,6 +259,55 @@ def test_bad_values_of_all_systems_are_told(read_text: ReadText) -> None:
         "A-conf",
         "B-conf",
     }
+
+
+# --- Rows numbered ------------------------------------------------------------------------------------------
+
+
+def ids(reading: Reading) -> list[list[str | None]]:
+    runs = reading.runs(skip_bad_rows=True)
+    return [run.rows["id"].to_list() for run in runs if isinstance(run, AnswerRun)]
+
+
+@pytest.mark.parametrize("content", [as_plain_csv, as_json_lines, as_parquet], ids=["csv", "json", "parquet"])
+def test_the_row_number_is_the_id_where_asked_for(
+    content: Callable[[list[dict[str, Any]]], str | bytes], read_text: ReadText
+) -> None:
+    n = 40_000  # more than one slice
+    rows = [{"confidence": 0.5, "correct": row % 2} for row in range(n)]
+    rows[1]["confidence"] = 5.0
+    reading = read_text(content(rows), columns={"row": "id"})
+    assert reading.n_bad_rows == 1
+    assert ids(reading) == [["row 1", *(f"row {number}" for number in range(3, n + 1))]]
+    assert any("The number of the row is the id" in note for note in reading.notes)
+    assert "row" not in reading.columns
+
+
+def test_systems_side_by_side_have_the_ids_of_their_rows(read_text: ReadText) -> None:
+    rows = [{key: value for key, value in row.items() if key != "id"} for row in WIDE]
+    numbered = read_text(json.dumps(rows), wide=PATTERNS, columns={"row": "id"})
+    assert ids(numbered) == [["row 1", "row 2", "row 3", "row 4"]] * 2
+
+
+def test_a_column_named_row_comes_first(read_text: ReadText) -> None:
+    rows = [{"row": f"q{number}", **row} for number, row in enumerate(NESTED)]
+    for content in (json.dumps(rows), as_parquet(rows)):
+        reading = read_text(content, columns={**PATHS, "row": "id"})
+        assert ids(reading) == [["q0", "q1", "q2", "q3"]]
+        assert reading.notes == ()
+
+
+@pytest.mark.parametrize("name", ["gold", "confidence"])
+def test_a_row_number_is_nothing_but_an_id(name: str, read_text: ReadText) -> None:
+    with pytest.raises(Refused, match="has no column 'row'"):
+        read_text(json.dumps([{"confidence": 0.5, "correct": 1}]), columns={"row": name})
+
+
+def test_arrays_are_numbered_too() -> None:
+    with TemporaryDirectory() as folder:
+        np.savez(Path(folder) / "a.npz", confidence=np.array([0.5, 0.75]), correct=np.array([1, 0]))
+        options = readers.ReadOptions({"row": "id"})
+        assert ids(readers.read(Path(folder) / "a.npz", options=options)) == [["row 1", "row 2"]]
 
 
 def test_a_list_of_two_values_is_no_value(read_text: ReadText) -> None:

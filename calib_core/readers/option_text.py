@@ -1,0 +1,103 @@
+"""Options of the command line in messages: how they are written, and what `calib_core.load` calls them.
+
+A message is plain text from the process that reads a file to the page, terminal or notebook that shows it,
+and names what to do as the command line does. Other callers reword that text: Python by `as_keywords`, the
+pages by `pages.state.markdown.without_options`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+
+def quote_if_spaced(text: str) -> str:
+    """Put a command-line argument in double quotes if it contains a space."""
+    return f'"{text}"' if " " in text else text
+
+
+def map_options(mapping: Mapping[str, str]) -> str:
+    """Write a mapping as command-line options.
+
+    Examples
+    --------
+    >>> map_options({"conf": "confidence", "is ok": "correct"})
+    '--map conf=confidence --map "is ok=correct"'
+    """
+    return " ".join(f"--map {quote_if_spaced(f'{column}={name}')}" for column, name in mapping.items())
+
+
+def rows_option(path: str) -> str:
+    """Write the path of the rows as a command-line option; "" for no path.
+
+    Examples
+    --------
+    >>> rows_option("results.my items")
+    '--rows "results.my items"'
+    """
+    return f"--rows {quote_if_spaced(path)}" if path else ""
+
+
+def wide_options(wide: Mapping[str, str]) -> str:
+    """Write patterns of columns as command-line options, in quotes since a shell would expand the star.
+
+    Examples
+    --------
+    >>> wide_options({"*-evals": "correct"})
+    '--wide "*-evals=correct"'
+    """
+    return " ".join(f'--wide "{pattern}={name}"' for pattern, name in wide.items())
+
+
+_ARGUMENT: Final = r'"[^"]*"|[^\s"]*[^\s",.;:)]'
+_OPTION: Final = rf"--(?:(?:map|wide) (?:{_ARGUMENT})|rows (?:{_ARGUMENT})|gold TABLE|on [A-Z]+|format \w+)"
+_OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
+_BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
+_PHRASES: Final = {
+    "Leave --format out": "Leave format= out",
+    "--map COLUMN=samples, once for each": 'columns={"COLUMN": "samples"}, an entry for each',
+}
+"""What is worded otherwise around an option."""
+
+
+def as_keywords(message: str) -> str:
+    """Name the keywords of `calib_core.load` where a message names options of the command line.
+
+    Examples
+    --------
+    >>> as_keywords('With --rows a.b --map p=confidence/100 --map "is ok=correct" it loads.')
+    'With rows="a.b", columns={"p": "confidence/100", "is ok": "correct"} it loads.'
+    >>> as_keywords("nothing lies at 'a' (--rows).")
+    "nothing lies at 'a' (rows=)."
+    """
+    for words, in_python in _PHRASES.items():
+        message = message.replace(words, in_python)
+    return _BARE_OPTION.sub(_bare_keyword, _OPTIONS.sub(_keywords, message))
+
+
+def _bare_keyword(option: re.Match[str]) -> str:
+    return "columns=" if option[1] == "map" else f"{option[1]}="
+
+
+def _keywords(options: re.Match[str]) -> str:
+    """The keywords for options that stand side by side; those of a mapping are one keyword."""
+    values: dict[str, list[str]] = {}
+    for option in re.findall(_OPTION, options[0]):
+        name, _, argument = option.removeprefix("--").partition(" ")
+        argument = argument.strip('"')
+        if name in ("map", "wide"):
+            column, _, role = argument.rpartition("=")
+            argument = f"{_quoted(column)}: {_quoted(role)}"
+        else:
+            argument = _quoted(argument)
+        values.setdefault(name, []).append(argument)
+    for name, keyword in (("map", "columns"), ("wide", "wide")):
+        if name in values:
+            values[keyword] = [f"{{{', '.join(values.pop(name))}}}"]
+    return ", ".join(f"{keyword}={value[-1]}" for keyword, value in values.items())
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

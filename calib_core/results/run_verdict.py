@@ -1,0 +1,176 @@
+"""Can the confidence of one run be believed? The verdict on a run as seen by one method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import polars as pl
+
+from calib_core.inference.verdict import Verdict, VerdictKind, verdict_phrase, verdict_recipe
+from calib_core.results.display import Displayable
+from calib_core.results.evidence import Evidence, RowUnit
+from calib_core.wording import format_percent
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict(Displayable):
+    """The verdict on one run as seen by one method, by its top label; `str()` is its two sentences.
+
+    Attributes
+    ----------
+    run, method : str
+        The run's label and the method's id.
+    verdict : Verdict
+        The same as on every page, with the test behind it.
+    headline : str
+        The verdict as a sentence, with mean confidence and accuracy.
+    mean_confidence, accuracy : float or None
+        Of the top label, in [0, 1]; None without rows.
+    tolerance : float
+        Mean of |c − fitted curve|, in [0, 1], up to which miscalibration is tolerable.
+    n_used, n_total : int
+        Rows or positions used, and in the file.
+    recipe : str
+        How the verdict was made.
+    judged : str
+        Which answer the outcome belongs to.
+    remarks : tuple[str, ...]
+        What a reader has to know about these rows.
+    """
+
+    run: str
+    method: str
+    verdict: Verdict
+    headline: str
+    mean_confidence: float | None
+    accuracy: float | None
+    tolerance: float
+    n_used: int
+    n_total: int
+    recipe: str
+    judged: str
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> VerdictKind:
+        """Id of the verdict: "over", "under", "extreme", "timid", "tolerable", "none" or "few"."""
+        return self.verdict.kind
+
+    @property
+    def words(self) -> str:
+        """The verdict in words: "over-confident"."""
+        return self.verdict.words
+
+    @property
+    def reason(self) -> str:
+        """One sentence on why this is the verdict."""
+        return self.verdict.reason
+
+    @property
+    def p(self) -> float | None:
+        """p-value of calibration, in [0, 1]; None for too few rows."""
+        return self.verdict.p
+
+    def __str__(self) -> str:
+        return f"{self.headline} {self.reason}"
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row: the fields of `to_dict`, the remarks joined into one text."""
+        return pl.DataFrame([{**self.to_dict(), "remarks": "; ".join(self.remarks)}], schema=_SCHEMA)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as the command line prints it: `value` is its id, `reading` the headline."""
+        return {
+            "run": self.run,
+            "method": self.method,
+            "metric": "verdict",
+            "value": self.kind,
+            "words": self.words,
+            "p": self.p,
+            "level": self.verdict.level,
+            "slope": self.verdict.slope,
+            "deviation": self.verdict.deviation,
+            "tolerance": self.tolerance,
+            "reason": self.reason,
+            "reading": self.headline,
+            "n_used": self.n_used,
+            "n_total": self.n_total,
+            "recipe": self.recipe,
+            "judged": self.judged,
+            "remarks": list(self.remarks),
+        }
+
+
+_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {
+        **dict.fromkeys(("run", "method", "metric", "value", "words"), pl.String),
+        **dict.fromkeys(("p", "level", "slope", "deviation", "tolerance"), pl.Float64),
+        **dict.fromkeys(("reason", "reading"), pl.String),
+        **dict.fromkeys(("n_used", "n_total"), pl.Int64),
+        **dict.fromkeys(("recipe", "judged", "remarks"), pl.String),
+    }
+)
+
+
+def run_verdict(evidence: Evidence) -> RunVerdict:
+    """The verdict on the evidence, with the tolerance of its options."""
+    verdict = evidence.verdict
+    return RunVerdict(
+        run=evidence.run.label,
+        method=evidence.method.id,
+        verdict=verdict,
+        headline=verdict_headline(
+            evidence.run.label,
+            verdict,
+            evidence.mean_confidence,
+            evidence.accuracy,
+            n_used=evidence.n_used,
+            unit=evidence.unit,
+        ),
+        mean_confidence=evidence.mean_confidence,
+        accuracy=evidence.accuracy,
+        tolerance=evidence.tolerance,
+        n_used=evidence.n_used,
+        n_total=evidence.n_total,
+        recipe=(
+            f"{verdict_recipe(evidence.tolerance)}; {evidence.method.id}, n={evidence.n_used}/"
+            f"{evidence.n_total}"
+        ),
+        judged=evidence.judged,
+        remarks=evidence.remarks,
+    )
+
+
+def verdict_headline(
+    name: str,
+    verdict: Verdict,
+    mean_confidence: float | None,
+    accuracy: float | None,
+    *,
+    n_used: int,
+    unit: RowUnit,
+) -> str:
+    """The verdict on one run as a sentence.
+
+    Parameters
+    ----------
+    name : str
+        What the run is called.
+    verdict : Verdict
+    mean_confidence, accuracy : float or None
+        Of the top label, in [0, 1]; None without rows.
+    n_used : int
+        Number of rows or positions with a confidence and an outcome.
+    unit : {"rows", "positions"}
+    """
+    clause = f"{name} {verdict_phrase(verdict.kind)}"
+    if mean_confidence is None or accuracy is None:
+        return f"{clause}: no {unit[:-1]} has both a confidence and an outcome."
+    rows = f" in {n_used:,} {unit}" if verdict.kind == "none" else ""
+    return (
+        f"{clause}{rows}: states {format_percent(mean_confidence)} on average and is right "
+        f"{format_percent(accuracy)} of the time."
+    )
