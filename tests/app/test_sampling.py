@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,9 +13,11 @@ import screens
 from calib_core.api import load
 from calib_core.methods.answers.subsample import sample_matrix
 from calib_core.methods.method import MethodOptions
+from calib_core.results import sampling
 from calib_core.results.question_clusters import question_clusters, sampled_question_titles, typical_question
 from calib_core.results.sampling import METHOD_SYMBOLS, SampleSizeSweep, SamplingPlan, sample_size_sweep
 from calib_core.runs import AnswerRun
+from export_menus import open_menus
 from predictions import quiz, write_csv, write_jsonl
 from predictions import samples as sampled_rows
 from screens import Visit, choose, figure, page_text, tiles
@@ -77,6 +80,25 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert "majority answer of the drawn samples judged" in page_text(at)
     assert "level lines: greedy answer judged, on the same questions" in page_text(at)
     assert "no logit w/ Path: " in page_text(at)
+
+
+def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
+    ten_samples: Path, visit: Visit, offered: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[list[str]] = []
+    real = sampling.draw_subsamples
+
+    def draw(code: Any, correct: Any, sizes: Any, metrics: Any, *more: Any) -> Any:
+        computed.append([metric.id for metric in metrics])
+        return real(code, correct, sizes, metrics, *more)
+
+    monkeypatch.setattr(sampling, "draw_subsamples", draw)
+    open_menus(visit("sampling", metric="auroc", sizes="2,4"))
+    assert computed == [["brier", "auroc"]]
+    expected = expected_sweep(ten_samples, SamplingPlan((2, 4))).to_frame()
+    saved = pl.read_csv(offered["save_table_sizes_table_csv"][1](), infer_schema_length=None)
+    assert set(saved["metric"]) == set(sampling.DEFAULT_METRICS)
+    assert saved["mean"].to_list() == expected["mean"].to_list()
 
 
 def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: Visit) -> None:
