@@ -864,11 +864,15 @@ def show_class_table(choice: RunChoice, result: Classwise, selected: int) -> Non
     numbers = first["class"].to_list()
     shown = first.select("name", "ece", share=pl.col("share") * 100, n_right="right", frequency="frequency")
     key = f"class_rows_{selected}"
+    columns: dict[str, Any] = {
+        **CLASS_COLUMNS,
+        "share": fit_bars(CLASS_COLUMNS["share"], shown["share"]),
+    }
     st.dataframe(
         shown,
         key=key,
         hide_index=True,
-        column_config={**CLASS_COLUMNS, "share": fit_bars(CLASS_COLUMNS["share"], shown["share"])},
+        column_config=columns,
         placeholder="–",
         height=CLASS_TABLE_HEIGHT if shown.height > CLASS_TABLE_ROWS else "content",
         on_select=lambda: select_class_from_table(key, numbers, selected),
