@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+# Set before numpy is loaded. OpenBLAS would share each small product among threads that wait for one another:
+# up to a thousand times slower while the browser keeps a core busy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final

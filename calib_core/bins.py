@@ -461,7 +461,7 @@ def bins_in_one_pass(raw: RawPairs, scheme: Scheme, n_groups: int) -> Binned:
         counts += np.bincount(key, minlength=counts.size)
         sums.add(key, c)
     count, confidence = counts.reshape(size, 2), sums.total.reshape(size, 2)
-    used = np.flatnonzero(count.any(axis=1))
+    used = np.flatnonzero(count[:, 0] + count[:, 1])
     index = used % scheme.bins
 
     def sum_squares() -> NDArray[np.float64]:

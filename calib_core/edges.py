@@ -144,7 +144,7 @@ def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:
     if confidence.dtype.itemsize == 2:
         return _float16_bins(bins)[confidence.view(np.uint16)]
     edges = inner_edges(bins, confidence.dtype)
-    if confidence.size < bins:
+    if confidence.size < bins // 8:  # making a copy of the edges would take longest
         return np.searchsorted(edges, confidence, side="left")
     # c·M is off by far less than half a bin, so the bin is the whole part of c·M − ½ or the next one.
     product = confidence * edges.dtype.type(bins)

@@ -39,6 +39,7 @@ from calib_core.results.view_caption import ViewCaption, bins_caption, view_capt
 from calib_core.wording import format_interval, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
+from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun, cached_measure
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
@@ -169,35 +170,29 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
     """Return the comparison, with a progress bar while missing intervals are computed."""
 
     def compute() -> Comparison:
-        bar, n_done = st.progress(0.0, "Computing intervals …"), 0
+        n_done = 0
         estimate = cached_measure(
             {scored.evidence.run: scored.run for scored in choice.selection.run_evidences}
         )
+        with progress_bar() as show:
 
-        def estimate_with_progress(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
-            nonlocal n_done
-            n_done += 1
-            bar.progress(
-                min(1.0, n_done / (4 * len(choice.selection.run_evidences))), "Computing intervals …"
+            def estimate_with_progress(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
+                nonlocal n_done
+                n_done += 1
+                show(n_done / (4 * len(choice.selection.run_evidences)), "Computing intervals …")
+                return estimate(evidence, metric, scheme)
+
+            return compare_runs(
+                {key: scored.evidence for key, scored in choice.evidence_by_point.items()},
+                choice.x,
+                choice.y,
+                choice.scheme,
+                titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
+                available_methods=available_methods,
+                judged_choice=choice.judged_choice,
+                estimator=estimate_with_progress,
+                on_progress=lambda share: show(share, "Comparing every pair …"),
             )
-            return estimate(evidence, metric, scheme)
-
-        def show_pairs(share: float) -> None:
-            bar.progress(share, "Comparing every pair …")
-
-        result = compare_runs(
-            {key: scored.evidence for key, scored in choice.evidence_by_point.items()},
-            choice.x,
-            choice.y,
-            choice.scheme,
-            titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
-            available_methods=available_methods,
-            judged_choice=choice.judged_choice,
-            estimator=estimate_with_progress,
-            on_progress=show_pairs,
-        )
-        bar.empty()
-        return result
 
     available_methods = frozenset(id_ for run in choice.selection.runs for id_ in run.report.survey.usable)
     shown = (choice.x, choice.y, choice.scheme, choice.judged_choice)

@@ -67,6 +67,7 @@ from calib_core.runs import AnswerRun
 from calib_core.wording import plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
+from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
@@ -303,20 +304,17 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
     titles = {run.id: run.title for run in choice.selection.runs}
 
     def compute() -> GroupResults:
-        bar = st.progress(0.0, _DRAWING_MESSAGE)
         arguments = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
+        with progress_bar() as show:
 
-        def report_progress(share: float) -> None:
-            bar.progress(min(1.0, share), _DRAWING_MESSAGE)
+            def report_progress(share: float) -> None:
+                show(share, _DRAWING_MESSAGE)
 
-        if choice.grouping.target == "rows":
-            result = groups_of_rows(*arguments, titles=titles, progress=report_progress)
-        else:
-            result = groups_of_runs(
+            if choice.grouping.target == "rows":
+                return groups_of_rows(*arguments, titles=titles, progress=report_progress)
+            return groups_of_runs(
                 *arguments, titles=titles, reference=choice.baseline_level, progress=report_progress
             )
-        bar.empty()
-        return result
 
     return cached_result(("groups", *choice.cache_key(), choice.baseline_level), compute).sorted_by(
         choice.sort
@@ -421,18 +419,10 @@ def cached_hidden_groups(choice: GroupsChoice) -> HiddenGroups:
     titles = {run.id: run.title for run in choice.selection.runs}
 
     def compute() -> HiddenGroups:
-        bar = st.progress(0.0, _SCANNING_MESSAGE)
-
-        def report_progress(share: float) -> None:
-            bar.progress(min(1.0, share), _SCANNING_MESSAGE)
-
-        result = hidden_groups(
-            choice.evidences,
-            titles=titles,
-            progress=report_progress,
-        )
-        bar.empty()
-        return result
+        with progress_bar() as show:
+            return hidden_groups(
+                choice.evidences, titles=titles, progress=lambda share: show(share, _SCANNING_MESSAGE)
+            )
 
     return cached_result(("hidden_groups", *choice.selection.cache_key(), tuple(choice.evidences)), compute)
 

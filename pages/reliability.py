@@ -74,7 +74,7 @@ from pages.widgets.summary import (
     show_view_caption,
     show_warnings,
 )
-from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_table
+from pages.widgets.table import COLUMN_CONFIG, fit_bars, fit_column_widths, show_table
 from pages.widgets.url_inputs import url_segment, url_text_input, url_toggle, warn_not_available
 
 LINES_HELP: Final = (
@@ -783,6 +783,7 @@ def show_bin_table(choice: RunChoice, result: Reliability, selected: int | None)
     column_config: dict[str, Any] = {
         **fit_column_widths(columns, shown, "percent", "interval"),
         "count": {**columns["count"], "width": _count_column_width(shown["count"])},
+        "share": fit_bars(columns["share"], shown["share"]),
     }
     st.dataframe(
         shown,
@@ -863,11 +864,15 @@ def show_class_table(choice: RunChoice, result: Classwise, selected: int) -> Non
     numbers = first["class"].to_list()
     shown = first.select("name", "ece", share=pl.col("share") * 100, n_right="right", frequency="frequency")
     key = f"class_rows_{selected}"
+    columns: dict[str, Any] = {
+        **CLASS_COLUMNS,
+        "share": fit_bars(CLASS_COLUMNS["share"], shown["share"]),
+    }
     st.dataframe(
         shown,
         key=key,
         hide_index=True,
-        column_config=CLASS_COLUMNS,
+        column_config=columns,
         placeholder="–",
         height=CLASS_TABLE_HEIGHT if shown.height > CLASS_TABLE_ROWS else "content",
         on_select=lambda: select_class_from_table(key, numbers, selected),

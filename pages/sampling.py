@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
@@ -20,6 +20,7 @@ from calib_core.report.sections.sampling import (
     NO_SAMPLES,
     SAMPLED_METHOD,
     SAMPLING_CAPTION,
+    TILE_METRICS,
     cluster_rows,
     example_headline,
     gap_rows,
@@ -49,6 +50,7 @@ from calib_core.runs import AnswerRun
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
+from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.copyable_text import show_copyable_text
@@ -89,7 +91,7 @@ class SamplingChoice:
         The run's rows with their samples.
     metric : str
     plan : SamplingPlan
-        Sizes, repeats and seed of the draws.
+        Sizes, repeats and seed of the draws; the metrics that are shown of them.
     options : MethodOptions
     tolerance : float
         Largest difference of the Brier score that counts as none.
@@ -103,11 +105,17 @@ class SamplingChoice:
     tolerance: float
 
     def cache_key(self) -> tuple[object, ...]:
-        """Return what determines the draws; metric and tolerance only choose what is shown of them."""
+        """Return what determines the curves; the tolerance only chooses what is said of them."""
         return (*_source_key(self.run, self.options), self.plan)
 
     def sample_codes(self) -> SampleMatrix:
-        """Return the samples as integer codes, equal for equal answers."""
+        """Return the samples as integer codes, equal for equal answers.
+
+        Raises
+        ------
+        Unavailable
+            As `sample_matrix`.
+        """
         return _cached_codes(self.run, self.answers, self.options)
 
 
@@ -164,7 +172,8 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
         "lies within this tolerance.",
         step=0.001,
     )
-    return SamplingChoice(run, answers, metric, SamplingPlan(sizes, repeats, seed), options, tolerance)
+    plan = SamplingPlan(sizes, repeats, seed, metrics=tuple(dict.fromkeys((*TILE_METRICS, metric))))
+    return SamplingChoice(run, answers, metric, plan, options, tolerance)
 
 
 def _sizes_input(url_state: UrlState, placeholder: str) -> tuple[int, ...] | None:
@@ -208,16 +217,14 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
     """
 
     def compute() -> SampleSizeSweep:
-        bar = st.progress(0.0, "Drawing subsets of the samples …")
-        try:
+        with progress_bar() as show:
             return sample_size_sweep(
                 choice.answers,
                 choice.plan,
                 choice.options,
-                progress=lambda share, text: bar.progress(min(share, 1.0), f"Drawing subsets: {text}"),
+                samples=choice.sample_codes(),
+                progress=lambda share, text: show(share, f"Drawing subsets: {text}"),
             )
-        finally:
-            bar.empty()
 
     return cached_result(("samples", *choice.cache_key()), compute).with_tolerance(choice.tolerance)
 
@@ -299,11 +306,17 @@ def _show_gap_table(choice: SamplingChoice, result: SampleSizeSweep) -> None:
 
 
 def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: str) -> Export:
-    """Return the export of every curve, paired difference and baseline."""
+    """Return the export of every curve, paired difference and baseline, of the metrics not shown, too."""
+
+    def all_metrics() -> pl.DataFrame:
+        plan = replace(choice.plan, metrics=DEFAULT_METRICS)
+        sweep = sample_size_sweep(choice.answers, plan, choice.options, tolerance=choice.tolerance)
+        return sweep.to_frame()
+
     methods = stem_parts(result.mean_confidence, "methods")
     return Export(
         make_file_stem(choice.run.id, *methods, choice.metric, "n", *result.sizes, "seed", result.seed),
-        result.to_frame,
+        all_metrics,
         sampling_recipe(result, choice.metric),
         content,
         f"{choice.run.title}, {METRICS[choice.metric].title}",

@@ -207,6 +207,8 @@ def _show_picture(choice: TourChoice, step: TourStep) -> None:
         alt=describe_tour(step.picture),
         export=Export(name, step.to_frame, step.recipe, step.heading, choice.run.title),
     )
+    if step.picture_key:
+        st.caption(escape_markdown(step.picture_key))
 
 
 def _show_further_link(choice: TourChoice) -> None:

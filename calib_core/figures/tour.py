@@ -385,7 +385,7 @@ def _estimate_dots(
         "hoverinfo": "text",
         "x": [round(estimate.value, 7) for estimate in estimates],
         "y": list(range(len(estimates))),
-        "marker": marker_style(theme.bar, symbol, theme, 9),
+        "marker": marker_style(theme.bar, symbol, theme, 14),
         "unselected": {"marker": {"opacity": 1}},
         "error_x": error_bars(estimates, theme.bar, width=6, thickness=2),
         "hovertext": [

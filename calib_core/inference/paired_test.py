@@ -18,8 +18,8 @@ MIN_COMMON_QUESTIONS: Final = 30
 """With fewer questions in common no difference is tested, and nobody is best (benchmarks/paired.md)."""
 
 MIN_QUESTIONS_OVER_BINS: Final = 60
-"""With fewer, the difference of a sum of |gap| over bins has no interval and no p-value: with 30, an interval
-held the truth in 90 % of data sets (benchmarks/coverage.md)."""
+"""With fewer, the difference of a sum of |gap| over bins has no interval and no p-value: with 30 it held the
+truth in 90 % of 600 simulated data sets, with 60 in 94 % or more (benchmarks/coverage.md)."""
 
 
 @dataclass(frozen=True, slots=True)

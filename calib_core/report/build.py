@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from calib_core.errors import Refused, Unavailable
@@ -89,6 +89,7 @@ def build_report(
         If a page is unknown, or none of the pages applies to the runs.
     """
     page_ids = selected_pages(pages)
+    report_input = replace(report_input, pages=page_ids)
     sections: list[Section] = []
     left_out: dict[str, str] = {}
     work = WorkProgress(

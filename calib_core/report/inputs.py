@@ -139,11 +139,14 @@ class ReportInput:
         All input files, also those that could not be used.
     settings : ReportSettings
         How the numbers are computed.
+    pages : tuple[str, ...]
+        Ids of the report's pages, so that none repeats what another one shows.
     """
 
     runs: tuple[ReportRun, ...]
     files: tuple[ReportFile, ...]
     settings: ReportSettings
+    pages: tuple[str, ...] = ()
     _evidence_cache: dict[_EvidenceKey, Evidence] = field(default_factory=dict[_EvidenceKey, Evidence])
 
     def evidence(self, run: ReportRun, method: str, options: MethodOptions | None = None) -> Evidence:

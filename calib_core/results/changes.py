@@ -20,7 +20,11 @@ from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.uncertainty import paired_difference
 from calib_core.wording import format_interval, format_signed, plural
 
-NO_ROWS_TO_PAIR: Final = "A token-level run keeps sums and no single positions, so two runs cannot be paired."
+NO_ROWS_TO_PAIR: Final = (
+    "A token-level run keeps sums and no single positions, so two runs cannot be paired, and how much the "
+    "positions of one text depend on one another is not known."
+)
+"""An interval that takes them for independent may be too narrow (benchmarks/unpaired.md)."""
 HOLM_NOTE: Final = "corrected for {} (Holm)"
 
 

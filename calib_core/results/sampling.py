@@ -25,7 +25,12 @@ from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.methods.answers.cluster import ABSENT_CODE
-from calib_core.methods.answers.subsample import SubsampleConfidences, sample_matrix, subsample_confidences
+from calib_core.methods.answers.subsample import (
+    SampleMatrix,
+    SubsampleConfidences,
+    sample_matrix,
+    subsample_confidences,
+)
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
@@ -450,6 +455,7 @@ def sample_size_sweep(
     *,
     tolerance: float = BRIER_TOLERANCE,
     scheme: Scheme = DEFAULT_SCHEME,
+    samples: SampleMatrix | None = None,
     progress: SamplingProgress = _no_progress,
 ) -> SampleSizeSweep:
     """The metrics of the self-consistency methods over N', by drawing subsets of the samples.
@@ -464,6 +470,8 @@ def sample_size_sweep(
         Above 0, in units of the Brier score.
     scheme : Scheme
         Bins of the metrics that have bins.
+    samples : SampleMatrix, optional
+        The run's samples under these options, if they are known already.
     progress : callable
         Called with the share done, in [0, 1], and a description.
 
@@ -485,7 +493,7 @@ def sample_size_sweep(
     evidence = gather_evidence(run, SELF_CONSISTENCY_METHODS[0], options)
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("A token-level run has no sampled answers.")
-    samples = sample_matrix(evidence.run, options)
+    samples = samples or sample_matrix(evidence.run, options)
     available = subsample_sizes(samples.n_samples, samples.usable_rows, plan.sizes)
     code, correct = samples.codes[available.question_rows], samples.cluster_correct[available.question_rows]
     draws_by_size = draw_subsamples(

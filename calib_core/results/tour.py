@@ -284,6 +284,19 @@ class TourStep:
     selection_note: str
     recipe: str
 
+    @property
+    def picture_key(self) -> str:
+        """What the marks of the picture mean that its legend does not name; "" where it names all."""
+        picture = self.picture
+        if isinstance(picture, SingleAnswer):
+            return "Strong bar and bold name: the model's answer."
+        if isinstance(picture, Comparison):
+            return "Lines: 95 % intervals, where they are wider than the marks."
+        if not isinstance(picture, Reliability):
+            return ""
+        faded = f" Faded: fewer than {MIN_ROWS} {picture.pair_unit}." if picture.n_thin_bins else ""
+        return f"Dot: mean confidence and accuracy of a bin.{faded}"
+
     def to_frame(self) -> pl.DataFrame:
         """The numbers of the picture, with the recipe repeated in every row."""
         return self.picture.to_frame().with_columns(recipe=pl.lit(self.recipe))

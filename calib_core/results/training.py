@@ -457,10 +457,10 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
     changes = [line.change for line in followed if line.change is not None]
     if {_change_kind(change) for change in changes} == {"unknown"}:
         ends = [line.points[-1] for line in followed]
-        return (
-            f"{metric} at the end of {len(followed)} lines: {value_range(ends)}; "
-            "no change is claimed, for the reason below."
-        )
+        observed = [_observed_change([line.points[0], line.points[-1]]) for line in followed]
+        counts = {word: observed.count(word) for word in ("lower", "higher") if word in observed}
+        seen = "".join(f", {word} than at first on {count}" for word, count in counts.items())
+        return f"{metric} at the end of {len(followed)} lines: {value_range(ends)}{seen}; {_NOT_TESTED}."
     counts: dict[str, int] = {}
     for change in changes:
         counts[_change_kind(change)] = counts.get(_change_kind(change), 0) + 1
@@ -485,13 +485,31 @@ def _change_kind(change: Contrast) -> str:
     return change_phrase(change) if change.is_clear else "unclear"
 
 
+_NOT_TESTED: Final = "chance is not ruled out, for the reason below"
+"""Said of a change that is seen but not tested."""
+
+
+def _observed_change(points: Sequence[Checkpoint]) -> str:
+    """How the values change, as they stand: "lower, in 3 of 4 steps"; "" where one is not defined."""
+    values = [point.value for point in points if point.value is not None]
+    if len(values) < len(points):
+        return ""
+    if values[0] == values[-1]:
+        return "the same"
+    falls = values[-1] < values[0]
+    n_alike = sum((later < earlier) if falls else (later > earlier) for earlier, later in pairwise(values))
+    steps = f", in {n_alike} of {len(values) - 1} steps" if len(values) > 2 else ""
+    return f"{'lower' if falls else 'higher'}{steps}"
+
+
 def _single_change(line: TrainingLine) -> str:
-    """What follows the two values of one line: the change with its interval, or that none is claimed."""
+    """What follows the two values of one line: the change with its interval, or as it is seen."""
     change = line.change
     if change is None:
         return ""
     if change.difference is None:
-        return "; no change is claimed, for the reason below"
+        observed = _observed_change(line.points)
+        return f"{f': {observed}' if observed else ''}; {_NOT_TESTED}"
     return f": {change_phrase(change)}, {difference_text(change.difference)}"
 
 
@@ -507,7 +525,7 @@ def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: 
     n_miscalibrated = sum(point.is_miscalibrated for point in judged)
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
     reason = line.change.reason if line.change else None
-    return f"{opening}{count}.{f' No change is claimed: {reason}' if reason else ''}"
+    return f"{opening}{count}.{f' The change is not tested: {reason}' if reason else ''}"
 
 
 def steps_summary(line: TrainingLine, metric_id: str) -> str:
@@ -540,7 +558,7 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     n_as_wished = sum((later > earlier) if rises else (later < earlier) for earlier, later in pairwise(known))
     as_they_stand = f"the values {verbs} in {n_as_wished} of {plural(n_steps, 'step')}"
     if any(step.difference is None for step in line.steps):
-        return f"{question} Cannot be told: {as_they_stand}, but not every step can be tested."
+        return f"{question} As observed, {as_they_stand}; not every step can be tested."
     return (
         f"{question} Cannot be told: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -39,6 +39,8 @@ MESSAGES: Final = MappingProxyType(
 DEFAULT_MESSAGE: Final = "Computing …"
 DELAY_SECONDS: Final = 0.5
 """Seconds after which progress is shown."""
+INTERVAL_SECONDS: Final = 0.2
+"""Seconds between two positions of a progress bar."""
 KINDS_WITH_OWN_PROGRESS: Final = (
     "comparison",
     "measured",
@@ -72,13 +74,31 @@ def waiting_spinner(kind: str) -> AbstractContextManager[None]:
     return st.spinner(MESSAGES.get(kind, DEFAULT_MESSAGE), show_time=True)
 
 
+@contextmanager
+def progress_bar() -> Iterator[Callable[[float, str], None]]:
+    """Show the progress of a computation once it takes longer than `DELAY_SECONDS`.
+
+    Yields a function to call with the share done and a text. The browser draws a bar anew each time, while
+    the computation waits for it, so the bar moves at most every `INTERVAL_SECONDS`.
+    """
+    bar, next_time = None, time.monotonic() + DELAY_SECONDS
+
+    def show(share: float, text: str) -> None:
+        nonlocal bar, next_time
+        if (now := time.monotonic()) > next_time:
+            next_time, share = now + INTERVAL_SECONDS, min(share, 1.0)
+            bar = bar.progress(share, text) if bar else st.progress(share, text)
+
+    try:
+        yield show
+    finally:
+        if bar:
+            bar.empty()
+
+
 def with_progress(items: Sequence[ItemT], message: str) -> Iterator[ItemT]:
-    """Yield the items one by one, with a progress bar once that takes longer than `DELAY_SECONDS`."""
-    bar, started = None, time.monotonic()
-    for n_done, item in enumerate(items):
-        if n_done and time.monotonic() - started > DELAY_SECONDS:
-            text = f"{message} {n_done} of {len(items)} done …"
-            bar = bar.progress(n_done / len(items), text) if bar else st.progress(n_done / len(items), text)
-        yield item
-    if bar:
-        bar.empty()
+    """Yield the items one by one, with their `progress_bar`."""
+    with progress_bar() as show:
+        for n_done, item in enumerate(items):
+            show(n_done / len(items), f"{message} {n_done} of {len(items)} done …")
+            yield item

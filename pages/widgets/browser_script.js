@@ -28,3 +28,11 @@ async function copy(text) {
   document.execCommand("copy");
   box.remove();
 }
+
+// Load the code of the figures while the first page is read: otherwise the first figure waits for it.
+function loadFigures() {
+  const rests = document.querySelector("[data-test-script-state=notRunning]");
+  if (rests) requestIdleCallback(() => import("FIGURES"));
+  else setTimeout(loadFigures, 1000);
+}
+setTimeout(loadFigures, 1000);

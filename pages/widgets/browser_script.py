@@ -1,7 +1,8 @@
 """What Streamlit's server cannot do, and a few lines in the browser can.
 
-They close the menu of a phone once a link in it is followed, which Streamlit leaves open over the page, and
-copy the text of a copy button. This layer serves the script, and names it in Streamlit's own page.
+They close the menu of a phone once a link in it is followed, which Streamlit leaves open over the page, copy
+the text of a copy button, and load the code of the figures while the first page is read. This layer serves
+the script, and names it in Streamlit's own page.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +18,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pages.widgets.changed_answers import change_answers
 
 PATH: Final = "/calib/browser_script.js"
-SCRIPT: Final = Path(__file__).with_suffix(".js").read_bytes()
+_STATIC: Final = Path(st.__file__).parent / "static"
+
+
+def _script() -> bytes:
+    """The script, with the address of the code of Streamlit's figures: a checksum is part of its name."""
+    (figures,) = _STATIC.glob("static/js/PlotlyChart.*.js")
+    path = f"../{figures.relative_to(_STATIC).as_posix()}"
+    return Path(__file__).with_suffix(".js").read_text("utf-8").replace("FIGURES", path).encode()
+
+
+SCRIPT: Final = _script()
 
 _TAG: Final = f'<script src=".{PATH}" defer></script>'.encode()
 """Relative to the page, as Streamlit's own scripts are."""

@@ -207,13 +207,14 @@ def pick_sweep(
         help_="One curve per metric. Only metrics with equal-width bins are listed.",
     )
     bin_counts = _pick_bin_counts(url_state)
-    ddof = pick_segment(
-        url_state,
-        "ddof",
-        DDOF_TITLES,
-        label="Spread for the RSD",
-        help_="Divide by the number of M values (population), or by one less (sample).",
-    )
+    with st.expander("How the RSD is computed", key="rsd_settings", type="compact"):
+        ddof = pick_segment(
+            url_state,
+            "ddof",
+            DDOF_TITLES,
+            label="Spread for the RSD",
+            help_="Divide by the number of M values (population), or by one less (sample).",
+        )
     return SweepChoice(bin_counts, tuple(metrics), int(ddof), other_runs)
 
 

@@ -234,9 +234,11 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
         with st.container(key="brand"):
             st.markdown("**Calib**")
         links = st.container(gap="xxsmall", key="menu")
-        controls = st.container()
+        controls = st.container(gap="xsmall")
         if runs and page_id in PAGES_WITH_VERDICTS:
-            runs = runs_with_tolerance(runs, pick_tolerance(url_state))
+            with st.expander("How verdicts are reached", key="verdict_settings", type="compact"):
+                tolerance = pick_tolerance(url_state)
+            runs = runs_with_tolerance(runs, tolerance)
         if choose and runs:
             controls.divider()
             try:

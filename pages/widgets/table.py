@@ -83,6 +83,12 @@ def fit_column_widths(
     return {**columns, **{name: {**columns.get(name, {}), **width} for name, width in widths.items()}}
 
 
+def fit_bars(column: Mapping[str, Any], values: pl.Series) -> dict[str, Any]:
+    """Return the configuration of a column of bars, the longest of which fills its room."""
+    largest = values.max() or 100
+    return {**column, "type_config": {**column["type_config"], "max_value": largest}}
+
+
 def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
     """Draw a table with its export menu; shares are shown in percent.
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +18,7 @@ import streamlit as st
 
 import report_cache
 import screens
+from app_server import ROOT
 from calib_core.errors import Refused
 from calib_core.results.files import FileReport
 from calib_core.user_cache import readings_folder
@@ -355,6 +359,26 @@ def test_the_server_reads_the_folder_before_anybody_asks(gate: Gate, three: Path
     asyncio.run(asyncio.wait_for(serve(), SECONDS))
     finish()
     assert gate.order == ["a.csv", "b.csv", "c.csv"]
+
+
+def test_the_server_loads_numpy_with_one_thread_for_each_product() -> None:
+    """Streamlit's command does not load numpy itself; the app is what it loads next."""
+    program = """if True:
+        import os, sys
+        class Finder:
+            def find_spec(self, name, path=None, target=None):
+                if name == "numpy":
+                    print(os.environ.get("OPENBLAS_NUM_THREADS"), flush=True)
+                    os._exit(0)
+        sys.meta_path.insert(0, Finder())
+        import streamlit.web.cli
+        print("loads", flush=True)
+        import app"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["loads", "1"]
 
 
 def test_a_server_without_a_folder_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

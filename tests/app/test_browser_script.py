@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
+import streamlit as st
 from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
@@ -64,3 +68,12 @@ def test_nothing_else_is_changed() -> None:
     assert ask(Response(PAGE, 404, media_type="text/html"))[1] == PAGE
     assert ask(Response(PAGE, headers=REPORT, media_type="text/html"))[1] == PAGE
     assert ask(Response(PAGE, media_type="text/html"), method="POST")[1] == PAGE
+
+
+def test_the_script_loads_the_file_that_streamlit_draws_figures_with() -> None:
+    """Its address in the browser: the script's own, and the path that it imports from there."""
+    (path,) = re.findall(rb'import\("([^"]+)"\)', SCRIPT)
+    address = posixpath.normpath(posixpath.join(posixpath.dirname(PATH), path.decode()))
+    file = Path(st.__file__).parent / "static" / address.removeprefix("/")
+    assert file.stat().st_size > 1_000_000
+    assert b"plotly" in file.read_bytes()

@@ -33,13 +33,11 @@ def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Pat
         assert row == {
             "Confidence method": METHODS[trend.method].title,
             "Models": "3",
-            "Rank correlation ρ": f"{rho} ({low} to {high})".replace("-", "−"),
+            "Rank correlation ρ": f"{rho} ({low} to {high})",
             "p": f"{trend.correlation.p:.3f}",
             CHANGE_HEADING: f"{names[trend.change.least_accurate]} to {names[trend.change.most_accurate]}",
-            "Brier score": (
-                f"{trend.change.brier_change:+.3f} ({test.low:+.3f} to {test.high:+.3f})"
-            ).replace("-", "−"),
-            "a(1−a) alone": f"{trend.change.constant_brier_change:+.3f}".replace("-", "−"),
+            "Brier score": f"{trend.change.brier_change:+.3f} ({test.low:+.3f} to {test.high:+.3f})",
+            "a(1−a) alone": f"{trend.change.constant_brier_change:+.3f}",
         }
 
 

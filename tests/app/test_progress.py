@@ -16,6 +16,7 @@ from pages.state.progress import (
     DEFAULT_MESSAGE,
     KINDS_WITH_OWN_PROGRESS,
     MESSAGES,
+    progress_bar,
     time,
     waiting_spinner,
     with_progress,
@@ -120,6 +121,18 @@ def test_progress_over_many_items_counts_those_done(monkeypatch: pytest.MonkeyPa
         now[0] += 0.3
     assert seen == list("abcd")
     assert bar.told == [(0.5, "Drawing: 2 of 4 done …"), (0.75, "Drawing: 3 of 4 done …"), (1.0, "gone")]
+
+
+def test_a_bar_moves_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser draws it anew each time."""
+    bar, now = Bar(), [0.0]
+    monkeypatch.setattr(st, "progress", bar.progress)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with progress_bar() as show:
+        for number in range(18):
+            now[0] = number / 16
+            show(number / 12, f"{number}")
+    assert bar.told == [(0.75, "9"), (1.0, "13"), (1.0, "17"), (1.0, "gone")]
 
 
 def test_quick_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -300,3 +301,13 @@ def test_a_vocabulary_in_one_bin_is_no_0_by_chance(data: Path, visit: Visit) -> 
     assert tiles(at)["Full-ECE"] != "0.0000"
     assert at.metric[0].delta == "one bin: says nothing"
     assert any("fall into one bin, 0–20 % [0, 0.2]" in screens.plain(warning.value) for warning in at.warning)
+
+
+def test_the_largest_part_of_the_gap_fills_its_room(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("reliability", run="red", method="verbal")
+    (bins,) = [table for table in at.dataframe if str(table.key).startswith("bin_rows")]
+    column = json.loads(bins.proto.columns)["share"]["type_config"]
+    assert column["type"] == "progress"
+    assert column["max_value"] == pytest.approx(bins.value["share"].max())
+    assert 0 < column["max_value"] < 100

@@ -279,3 +279,11 @@ def test_the_conventions_and_a_published_figure(data: Path, visit: Visit) -> Non
     assert len(figure(at, "conventions")["layout"]["shapes"]) == 1
     at = visit("robustness", published="<b>*one*</b>")
     assert "Type the figure as it was published" in page_text(at)
+
+
+def test_what_is_rarely_changed_is_folded(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("robustness", ddof="1")
+    (folded,) = [fold for fold in at.sidebar.expander if fold.label == "How the RSD is computed"]
+    assert not folded.proto.expanded
+    assert [choice.key for choice in folded.get("button_group")] == ["ddof"]

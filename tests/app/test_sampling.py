@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,9 +13,11 @@ import screens
 from calib_core.api import load
 from calib_core.methods.answers.subsample import sample_matrix
 from calib_core.methods.method import MethodOptions
+from calib_core.results import sampling
 from calib_core.results.question_clusters import question_clusters, sampled_question_titles, typical_question
 from calib_core.results.sampling import METHOD_SYMBOLS, SampleSizeSweep, SamplingPlan, sample_size_sweep
 from calib_core.runs import AnswerRun
+from export_menus import open_menus
 from predictions import quiz, write_csv, write_jsonl
 from predictions import samples as sampled_rows
 from screens import Visit, choose, figure, page_text, tiles
@@ -79,6 +82,25 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert "no logit w/ Path: " in page_text(at)
 
 
+def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
+    ten_samples: Path, visit: Visit, offered: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[list[str]] = []
+    real = sampling.draw_subsamples
+
+    def draw(code: Any, correct: Any, sizes: Any, metrics: Any, *more: Any) -> Any:
+        computed.append([metric.id for metric in metrics])
+        return real(code, correct, sizes, metrics, *more)
+
+    monkeypatch.setattr(sampling, "draw_subsamples", draw)
+    open_menus(visit("sampling", metric="auroc", sizes="2,4"))
+    assert computed == [["brier", "auroc"]]
+    expected = expected_sweep(ten_samples, SamplingPlan((2, 4))).to_frame()
+    saved = pl.read_csv(offered["save_table_sizes_table_csv"][1](), infer_schema_length=None)
+    assert set(saved["metric"]) == set(sampling.DEFAULT_METRICS)
+    assert saved["mean"].to_list() == expected["mean"].to_list()
+
+
 def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: Visit) -> None:
     at = visit("sampling", sizes="2,4,5", repeats="20")
     result = expected_sweep(ten_samples, SamplingPlan((2, 4, 5), 20))
@@ -86,7 +108,7 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: V
     own = gaps[["Confidence method", "N'"]].to_numpy().tolist()
     assert own == [[METHOD_SYMBOLS[m], n] for m in METHOD_SYMBOLS for n in (2, 4)]
     gap = result.brier_differences["cluster_number"][2]
-    assert gaps["Difference"][0] == f"{gap.value:+.4f}".replace("-", "−")
+    assert gaps["Difference"][0] == f"{gap.value:+.4f}"
     assert "Difference in Brier score from N' = 5 (tolerance ±0.005)" in page_text(at)
     choose(at, "within_typed", 0.5)
     assert screens.address(at)["within"] == "0.5"

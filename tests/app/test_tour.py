@@ -105,6 +105,17 @@ def test_a_step_leads_to_its_page_with_the_run(folder: Path, visit: Visit) -> No
     assert "Robustness" in link.label
 
 
+def test_marks_that_no_legend_names_are_told(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    keys = {
+        step: [screens.plain(caption.value) for caption in visit("tour", step=step).main.caption][1:]
+        for step in "12345"
+    }
+    assert keys["3"] == ["Dot: mean confidence and accuracy of a bin. Faded: fewer than 30 rows."]
+    assert keys["2"] == keys["4"] == []
+    assert keys["5"] == ["Lines: 95 % intervals, where they are wider than the marks."]
+
+
 def test_a_calibrated_run_is_not_called_over_confident(data: Path, visit: Visit) -> None:
     chance = random.Random(3)  # noqa: S311 (rows, not keys)
     rows = quiz(1500)

@@ -43,7 +43,7 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     assert table[METRICS["full_ece"].title].to_list() == [f"{number.value:.4f}" for number in wanted]
     assert "M=20" in at.text[0].value
     first, last = f"{wanted[0].value:.4f}", f"{wanted[-1].value:.4f}"
-    assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}; ")
+    assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}: ")
     tile_values = screens.tiles(at)
     assert (tile_values["Full-ECE at first"], tile_values["Full-ECE at the end"]) == (first, last)
     verdicts = [gather_evidence(load(path)[0], "tokens").verdict for path in checkpoints]
@@ -54,8 +54,8 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     assert tile_values["Miscalibrated"] == f"{n_miscalibrated} of {len(STEPS)}"
     assert f"{n_miscalibrated} of 4 checkpoints miscalibrated." in page_text(at)
     headline = screens.plain(at.header[0].value)
-    assert headline.endswith("; no change is claimed, for the reason below.")
-    assert f"No change is claimed: {NO_ROWS_TO_PAIR}" in page_text(at)
+    assert headline.endswith(" of 3 steps; chance is not ruled out, for the reason below.")
+    assert f"The change is not tested: {NO_ROWS_TO_PAIR}" in page_text(at)
 
 
 def test_every_model_has_its_line_and_other_runs_a_reason(
@@ -206,8 +206,8 @@ def test_full_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[
     table = screens.table(at, "Checkpoint", "Accuracy")
     assert table["Step"].to_list() == list(STEPS)  # numbers, so that 100 is sorted before 1600
     text = page_text(at)
-    assert "Full-ECE falls throughout? Cannot be told: the values fall in " in text
-    assert "Accuracy rises throughout? Cannot be told" in text
+    assert "Full-ECE falls throughout? As observed, the values fall in " in text
+    assert "Accuracy rises throughout? As observed, " in text
     assert "Published: Full-ECE falls as training goes on. Here: gpt (a token-level run keeps sums" in text
     choose(at, "also_shown", ["brier"])
     assert [chart.key for chart in at.get("plotly_chart")] == ["training", "training_brier"]

@@ -29,6 +29,7 @@ from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
 from calib_core.wording import (
     NO_VALUE,
+    as_cell,
     format_interval,
     format_number,
     format_p_value,
@@ -257,10 +258,10 @@ def _rank_columns(trend: Trend) -> dict[str, object]:
     if correlation is None:
         return {"Rank correlation ρ": f"none: {trend.no_correlation_reason}", "p": NO_VALUE}
     if not trend.independent:
-        return {"Rank correlation ρ": format_signed(correlation.rho, "+.2f"), "p": NO_VALUE}
-    interval = f"{format_signed(correlation.low, '+.2f')} to {format_signed(correlation.high, '+.2f')}"
+        return {"Rank correlation ρ": as_cell(format_signed(correlation.rho, "+.2f")), "p": NO_VALUE}
+    interval = format_interval(correlation.low, correlation.high, "+.2f")
     return {
-        "Rank correlation ρ": f"{format_signed(correlation.rho, '+.2f')} ({interval})",
+        "Rank correlation ρ": as_cell(f"{format_signed(correlation.rho, '+.2f')} ({interval})"),
         "p": format_p_value(correlation.p, None),
     }
 
@@ -275,13 +276,11 @@ def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
         }
     names = {point.key: point.name for point in result.points}
     test = change.on_common_questions
-    interval = (
-        "" if test is None else f" ({format_signed(test.low, '+.3f')} to {format_signed(test.high, '+.3f')})"
-    )
+    interval = "" if test is None else f" ({format_interval(test.low, test.high, '+.3f')})"
     return {
         CHANGE_HEADING: f"{names[change.least_accurate]} to {names[change.most_accurate]}",
-        "Brier score": f"{format_signed(change.brier_change, '+.3f')}{interval}",
-        "a(1−a) alone": format_signed(change.constant_brier_change, "+.3f"),
+        "Brier score": as_cell(f"{format_signed(change.brier_change, '+.3f')}{interval}"),
+        "a(1−a) alone": as_cell(format_signed(change.constant_brier_change, "+.3f")),
     }
 
 

@@ -43,6 +43,7 @@ from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import short_run_names
 from calib_core.wording import (
     NO_VALUE,
+    as_cell,
     format_interval,
     format_number,
     format_p_value,
@@ -366,10 +367,10 @@ def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
             "Difference": f"{contrast.level} − {contrast.reference_level}",
             METRICS[result.metric].title: NO_VALUE
             if contrast.difference is None
-            else format_signed(contrast.difference.value),
+            else as_cell(format_signed(contrast.difference.value)),
             "95 %": NO_VALUE
             if contrast.difference is None
-            else f"{format_signed(contrast.difference.low)} to {format_signed(contrast.difference.high)}",
+            else as_cell(format_interval(contrast.difference.low, contrast.difference.high, "+.4f")),
             p_heading: format_p_value(contrast.p, None),
             "Questions": NO_VALUE if contrast.difference is None else f"{contrast.difference.n_questions:,}",
             "Pairs of runs": f"{len(contrast.run_pairs):,}",
@@ -395,14 +396,14 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
             **({series_heading: result.series[group.series]} if len(result.series) > 1 else {}),
             "Verdict": group.verdict.words,
             "q": format_p_value(group.q, None),
-            metric_title: format_number(group.value),
-            "95 %": format_interval(group.low, group.high),
+            metric_title: as_cell(format_number(group.value)),
+            "95 %": as_cell(format_interval(group.low, group.high)),
             **({"If calibrated": format_number(group.null_median)} if has_null else {}),
-            **({ECE_DEBIASED_SQ.title: format_number(group.debiased)} if has_debiased else {}),
+            **({ECE_DEBIASED_SQ.title: as_cell(format_number(group.debiased))} if has_debiased else {}),
             "Rows used": f"{group.n_used:,}" + (" (few)" if group.has_few_rows else ""),
             "Accuracy": format_percent(group.accuracy),
             "Mean confidence": format_percent(group.mean_confidence),
-            "Gap": format_signed(group.bias),
+            "Gap": as_cell(format_signed(group.bias)),
             **(_rest_cells(group.rest) if has_rest else {}),
         }
         for group in result.groups
@@ -414,7 +415,7 @@ def _rest_cells(rest: RestDifference | None) -> dict[str, object]:
     text = NO_VALUE
     if rest is not None:
         text = f"{format_points(rest.value)} ({format_points(rest.low)} to {format_points(rest.high)})"
-    return {"Against the rest": text, "Its q": format_p_value(rest and rest.q, None)}
+    return {"Against the rest": as_cell(text), "Its q": format_p_value(rest and rest.q, None)}
 
 
 def hidden_group_rows(result: HiddenGroups) -> list[dict[str, object]]:
@@ -423,8 +424,8 @@ def hidden_group_rows(result: HiddenGroups) -> list[dict[str, object]]:
         {
             "Group": group.name,
             **({"Run": result.series[group.run]} if len(result.series) > 1 else {}),
-            "Against the rest": format_points(group.difference),
-            "95 %": f"{format_points(group.low)} to {format_points(group.high)}",
+            "Against the rest": as_cell(format_points(group.difference)),
+            "95 %": as_cell(f"{format_points(group.low)} to {format_points(group.high)}"),
             "q": format_p_value(group.q, None),
             "Rows": f"{group.n:,}",
             "Accuracy": format_percent(group.accuracy),

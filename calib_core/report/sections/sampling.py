@@ -37,7 +37,7 @@ from calib_core.results.sampling import (
     sample_size_sweep,
 )
 from calib_core.runs import AnswerRun
-from calib_core.wording import NO_VALUE, format_number, format_signed
+from calib_core.wording import NO_VALUE, as_cell, format_interval, format_number, format_signed
 
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 
@@ -241,7 +241,7 @@ def size_rows(result: SampleSizeSweep, metric: str) -> list[dict[str, object]]:
 
 
 def _mean_and_sd(mean: float | None, std: float | None) -> str:
-    return format_number(mean) if std is None else f"{format_number(mean)} ± {std:.4f}"
+    return as_cell(format_number(mean) if std is None else f"{format_number(mean)} ± {std:.4f}")
 
 
 def gaps_title(result: SampleSizeSweep) -> str:
@@ -256,8 +256,8 @@ def gap_rows(result: SampleSizeSweep) -> list[dict[str, object]]:
         {
             "Confidence method": METHOD_SYMBOLS[found.method],
             "N'": size,
-            "Difference": format_signed(difference.value),
-            "95 % interval": f"{format_signed(difference.low)} to {format_signed(difference.high)}",
+            "Difference": as_cell(format_signed(difference.value)),
+            "95 % interval": as_cell(format_interval(difference.low, difference.high, "+.4f")),
             "Enough": "yes" if difference.within_tolerance(found.tolerance) else "no",
         }
         for found in result.sufficient_sizes

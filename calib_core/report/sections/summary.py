@@ -13,12 +13,14 @@ from calib_core.inference.verdict import MIN_ROWS, verdict_recipe
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.report.sections import reliability
 from calib_core.report.sections.reliability import (
     bin_rows,
     figure_of,
     reliability_caption,
     reliability_tiles,
 )
+from calib_core.results.classwise import is_classwise
 from calib_core.results.evidence import Evidence
 from calib_core.results.lines import MAX_LINES, ReliabilityLines, reliability_lines
 from calib_core.results.overview import Overview, summarise_runs
@@ -140,7 +142,7 @@ def _number_sentence(scored: Sequence[_ScoredRun]) -> str:
 
 
 def _single_block(report_input: ReportInput, one: _ScoredRun) -> Block:
-    """The diagram of the only run and method, and its bins."""
+    """The diagram of the only run and method, and its bins, unless the page Reliability shows both below."""
     evidence, settings = one.evidence, report_input.settings
     recipes = (one.score.recipe, *_interval_recipe([one]))
     reason = no_interval_reason(evidence, settings.metric, settings.scheme)
@@ -158,14 +160,15 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> Block:
         describe_reliability(result),
         narrow=True,
     )
+    is_shown_below = reliability.ID in report_input.pages and not is_classwise(settings.metric)
     return Block(
         title=one.run.title,
         method_title=evidence.method.title,
         headline=result.headline,
         tiles=(_metric_tile(one), *reliability_tiles(evidence, result)[1:]),
         recipes=recipes,
-        figures=(figure,),
-        tables=(_bins_table(result),),
+        figures=() if is_shown_below else (figure,),
+        tables=() if is_shown_below else (_bins_table(result),),
         remarks=tuple(dict.fromkeys((*remarks, *result.remarks))),
     )
 

@@ -12,7 +12,7 @@ import pytest
 from calib_core.edges import Scheme
 from calib_core.figures.bars import FADED_OPACITY
 from calib_core.figures.palette import DARK, LIGHT
-from calib_core.figures.reliability import reliability_figure
+from calib_core.figures.reliability import reliability_figure, small_reliability_figure
 from calib_core.results.reliability import Reliability
 from core.figures.result_builders import THREE_BINS, make_reliability
 
@@ -73,6 +73,15 @@ def test_thin_counts_are_paler_but_as_legible(three_bins: Reliability) -> None:
     assert full["marker"]["color"] != thin["marker"]["color"]
     assert thin["textfont"]["color"] == LIGHT.text
     assert thin.get("opacity", 1) == 1
+
+
+def test_a_small_diagram_has_the_same_marks_and_no_trace_without_any(three_bins: Reliability) -> None:
+    def marks(figure: dict[str, Any]) -> list[Trace]:
+        return [trace | {"showlegend": False} for trace in traces(figure) if trace["x"] != [None]]
+
+    small = small_reliability_figure(three_bins, LIGHT)["data"]
+    assert small == marks(reliability_figure(three_bins, LIGHT))
+    assert len(small) == len(traces(reliability_figure(three_bins, LIGHT))) - 1
 
 
 @pytest.mark.parametrize("axis", ["y", "y2"])

@@ -110,9 +110,9 @@ def test_clear_here_and_not_clear_there_is_no_change() -> None:
 def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
     evidences = {"a": checkpoint(10, *OFF, numbered=False), "b": checkpoint(20, *RIGHT, numbered=False)}
     result = training_curves(evidences, "ece")
-    assert result.headline == "ECE 0.4000 → 0.0000; no change is claimed, for the reason below."
+    assert result.headline == "ECE 0.4000 → 0.0000: lower; chance is not ruled out, for the reason below."
     assert result.line_summaries[0].endswith(
-        "1 of 2 checkpoints miscalibrated. No change is claimed: model · quiz and model · quiz cannot be "
+        "1 of 2 checkpoints miscalibrated. The change is not tested: model · quiz and model · quiz cannot be "
         f"paired: both need an id or the question's text in every row. {ROW_NUMBER_ADVICE}"
     )
 
@@ -120,18 +120,25 @@ def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
 def test_token_runs_claim_no_change() -> None:
     """Only sums are kept, so nothing can be paired."""
     tokens: dict[str, Evidence] = {}
-    for step in (10, 20):
+    for step in (10, 20, 30):
         made = dense_evidence(*random_rows(200, 4, seed=step))
         info = RunInfo(model="gpt", checkpoint=f"step{step}")
         tokens[str(step)] = replace(made, run=replace(made.run, info=info))
     result = training_curves(tokens, "ece")
-    assert result.headline.endswith("; no change is claimed, for the reason below.")
-    assert result.line_summaries[0].endswith(f"No change is claimed: {NO_ROWS_TO_PAIR}")
+    first, middle, last = (point.value or 0.0 for point in result.lines[0].points)
+    word = "lower" if last < first else "higher"
+    n_steps = sum((later < earlier) == (last < first) for earlier, later in ((first, middle), (middle, last)))
+    assert result.headline == (
+        f"ECE {first:.4f} → {last:.4f}: {word}, in {n_steps} of 2 steps; chance is not ruled out, for the "
+        "reason below."
+    )
+    assert result.line_summaries[0].endswith(f"The change is not tested: {NO_ROWS_TO_PAIR}")
+    assert result.step_summaries[0].startswith("ECE falls throughout? As observed, the values fall in ")
 
 
 def test_few_questions_claim_no_change() -> None:
     result = training_curves({"a": checkpoint(10, (0.9, 29, 2)), "b": checkpoint(20, (0.9, 29, 26))}, "ece")
-    assert result.headline.endswith("no change is claimed, for the reason below.")
+    assert result.headline.endswith(": lower; chance is not ruled out, for the reason below.")
     change = result.lines[0].change
     assert change is not None
     assert change.reason == "Only 29 questions in common; a difference of ECE needs 60."
@@ -153,10 +160,13 @@ UNPAIRED = ((0.9, 201, 100),)
 
 
 def test_lines_that_cannot_be_compared_are_said_by_their_ends() -> None:
-    apart = trainings((UNPAIRED, OFF), (UNPAIRED, RIGHT))
+    apart = trainings((RIGHT, UNPAIRED), (UNPAIRED, RIGHT))
     alike = trainings((UNPAIRED, OFF), (UNPAIRED, OFF))
-    assert apart.headline.startswith("ECE at the end of 2 lines: 0.0000 to 0.4000; no change is claimed")
-    assert alike.headline.startswith("ECE at the end of 2 lines: 0.4000; no change is claimed")
+    assert apart.headline == (
+        "ECE at the end of 2 lines: 0.0000 to 0.4025, lower than at first on 1, higher than at first on 1; "
+        "chance is not ruled out, for the reason below."
+    )
+    assert alike.headline.startswith("ECE at the end of 2 lines: 0.4000, lower than at first on 2; chance")
 
 
 @pytest.mark.parametrize(
@@ -257,11 +267,11 @@ def test_a_metric_without_bins_has_no_null() -> None:
 def test_an_undefined_number_is_described_as_undefined() -> None:
     all_right = checkpoint(1, (0.9, 40, 40))
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
-    assert result.headline == "AUROC not defined → 0.5000; no change is claimed, for the reason below."
+    assert result.headline == "AUROC not defined → 0.5000; chance is not ruled out, for the reason below."
     assert result.line_summaries == (
         (
-            "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. No "
-            "change is claimed: AUROC is not defined on the questions both runs share."
+            "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. The "
+            "change is not tested: AUROC is not defined on the questions both runs share."
         ),
     )
     assert training_curves({"a": all_right}, "auroc").headline == (
@@ -330,7 +340,7 @@ def test_steps_of_runs_that_cannot_be_paired_are_only_counted() -> None:
     }
     (summary,) = training_curves(made, "ece").step_summaries
     assert summary.startswith(
-        "ECE falls throughout? Cannot be told: the values fall in 1 of 2 steps, but these"
+        "ECE falls throughout? As observed, the values fall in 1 of 2 steps; not tested, as these"
     )
     (twice, _) = training_curves(
         {**made, "b1": checkpoint(1, *OFF, model="b"), "b2": checkpoint(2, *RIGHT, model="b")}, "ece"

@@ -442,7 +442,7 @@ IDS: Final = [str(at) for at in range(60)]
 
 
 def test_a_difference_over_bins_needs_more_questions_than_one_of_means() -> None:
-    """At 30 questions its interval held the truth in 90 % of data sets (benchmarks/coverage.md)."""
+    """From 60 on its interval holds (benchmarks/coverage.md)."""
     for n in (59, 60):
         sides = [
             evidence_with_ids([confidence] * n, ([0, 1] * 30)[:n], IDS[:n], name)

@@ -51,7 +51,7 @@ def test_runs_of_fewer_models_have_neither_p_nor_interval() -> None:
     (row,) = trend_rows(compare_runs(seen))
     assert row["Models"] == "6 runs of 3, not independent"
     assert row["p"] == "–"
-    assert row["Rank correlation ρ"] == "−1.00"
+    assert row["Rank correlation ρ"] == "-1.00"
     assert row[CHANGE_HEADING] == "none: 2 points share the lowest accuracy"
 
 

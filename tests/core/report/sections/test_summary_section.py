@@ -44,6 +44,15 @@ def test_one_run_has_its_number_with_the_interval(tmp_path: Path) -> None:
     assert "1 of 201 rows not used" in left_out.text
 
 
+def test_the_diagram_of_one_run_is_in_a_report_once(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "quiz.csv", quiz(200))
+    document = read(make_report(path, pages=("summary", "reliability")).html)
+    assert len(figures(document)) == 1
+    (block, _), (below,) = section(document, "summary"), section(document, "reliability")
+    assert block.tiles["ECE"] == below.tiles["ECE"]
+    assert (len(block.all("table")), len(below.all("table"))) == (0, 1)
+
+
 def test_several_runs_have_one_table_and_one_diagram(tmp_path: Path) -> None:
     rows = [row for at in range(3) for row in quiz(120, seed=at, model=f"m{at}", dataset="quiz")]
     document = summary(write_csv(tmp_path / "quiz.csv", [*rows, *quiz(60, model="other", dataset="else")]))
