@@ -38,7 +38,6 @@ LONGEST: Final = (
     "core/readers/sandbox/test_worker.py",
     "browser/test_appearance.py",
     "browser/test_user_journey.py",
-    "browser/test_memory.py",
     "browser/test_comparison.py",
     "browser/test_tour.py",
     "browser/test_robustness.py",
