@@ -25,7 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A slow machine is not a failing property. Runs are repeatable, so that a failure can be investigated;
 # `pytest --hypothesis-profile=search` draws new examples each time, and many more of them.
-settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=50)
+settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=20)
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeat")
 
