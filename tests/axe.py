@@ -32,8 +32,9 @@ OWN: Final = {
 }
 """(rule, selector) of what Streamlit draws and no page can change → why it stands."""
 
-RUN: Final = """async own => {
-    const found = await axe.run(document, {resultTypes: ['violations']});
+RUN: Final = """async ([own, only]) => {
+    const rules = only ? {runOnly: [only]} : {};
+    const found = await axe.run(document, {...rules, resultTypes: ['violations']});
     return found.violations.flatMap(rule => rule.nodes.map(node => {
         const path = node.target.flat();
         const box = path.length === 1 ? document.querySelector(path[0]) : null;
@@ -53,12 +54,12 @@ class Barrier:
     own: tuple[str, str] | None
 
 
-def barriers(page: Page) -> list[Barrier]:
-    """All findings of axe-core on the current page, best practices included."""
+def barriers(page: Page, rule: str = "") -> list[Barrier]:
+    """All findings of axe-core on the current page, best practices included, or those of one rule."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_script())
     entries = list(OWN)
-    found: list[tuple[str, str, str, int]] = page.evaluate(RUN, [list(entry) for entry in entries])
+    found: list[tuple[str, str, str, int]] = page.evaluate(RUN, [[list(entry) for entry in entries], rule])
     return [
         Barrier(rule, where, why, entries[known] if known >= 0 else None) for rule, where, why, known in found
     ]

@@ -9,13 +9,15 @@ from typing import Final
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import app_server
+import browser_pages
 import chromium as chromium_lookup
 import window
 from app_server import ROOT, Serve, Server, SharedServer
-from window import Browse, ColorScheme, Settled, Window, Windows
+from layout_checks import resize
+from window import Browse, ColorScheme, Reopen, Settled, Window, Windows
 
 # Tests compute on tables of a few rows. With two threads, polars hands each of its thousands of steps to
 # another one and waits for it, while the test processes contend for the cores. It reads this when it is first
@@ -25,7 +27,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A slow machine is not a failing property. Runs are repeatable, so that a failure can be investigated;
 # `pytest --hypothesis-profile=search` draws new examples each time, and many more of them.
-settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=50)
+settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=20)
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeat")
 
@@ -38,7 +40,6 @@ LONGEST: Final = (
     "core/readers/sandbox/test_worker.py",
     "browser/test_appearance.py",
     "browser/test_user_journey.py",
-    "browser/test_memory.py",
     "browser/test_comparison.py",
     "browser/test_tour.py",
     "browser/test_robustness.py",
@@ -164,15 +165,39 @@ def windows(chromium: Browser) -> Windows:
 @pytest.fixture
 def browse(windows: Windows) -> Iterator[Browse]:
     """A factory of windows: `browse(color_scheme="dark", width=420).open(url)` gives the settled page."""
-    opened: list[tuple[Window, ColorScheme]] = []
+    opened: list[Window] = []
 
     def open_window(*, color_scheme: ColorScheme = "light", width: int = 1440, height: int = 900) -> Window:
-        opened.append((windows.open(color_scheme, width, height), color_scheme))
-        return opened[-1][0]
+        opened.append(windows.open(color_scheme, width, height))
+        return opened[-1]
 
     yield open_window
-    for shown, color_scheme in opened:
-        windows.close(shown, color_scheme)
+    for shown in opened:
+        windows.close(shown)
+
+
+@pytest.fixture(scope="module")
+def reopen(windows: Windows) -> Iterator[Reopen]:
+    """`reopen(url)`: the address in the module's one window, for tests that need no session of their own."""
+    opened: list[Window] = []
+
+    def at(url: str, *, width: int = 1440, height: int = 900) -> Page:
+        if opened and url.startswith(opened[0].page.evaluate("location.origin")):
+            opened[0].page.keyboard.press("Escape")  # an open list hides all else from screen readers
+            browser_pages.go_to(opened[0].page, url)
+            if opened[0].page.viewport_size != {"width": width, "height": height}:
+                resize(opened[0].page, width, height)  # only now: not for the page before
+            return opened[0].page
+        if not opened:
+            opened.append(windows.open("light", width, height))
+        opened[0].page.set_viewport_size({"width": width, "height": height})
+        return opened[0].open(url)
+
+    yield at
+    for shown in opened:
+        strangers = shown.strangers()
+        windows.close(shown)
+        assert strangers == [], "a page of these tests contacted another host"
 
 
 @pytest.fixture

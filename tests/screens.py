@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl
@@ -72,6 +73,12 @@ class Visit(Protocol):
     """Opens a page of the app on the data folder of the test: a fresh session at this address."""
 
     def __call__(self, page: str, **params: str) -> AppTest: ...
+
+
+class ShowFolder(Protocol):
+    """Makes this folder, which the test only reads, the app's, and returns it."""
+
+    def __call__(self, made: Path) -> Path: ...
 
 
 def copied_link(at: AppTest) -> str:

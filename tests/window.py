@@ -76,6 +76,12 @@ class Browse(Protocol):
     ) -> Window: ...
 
 
+class Reopen(Protocol):
+    """The one window of a module, at this address. Only the first time is it loaded: the session goes on."""
+
+    def __call__(self, url: str, *, width: int = 1440, height: int = 900) -> Page: ...
+
+
 class Settled(Protocol):
     """Waits until the app's script rests: call it after every click or key."""
 
@@ -92,20 +98,21 @@ class Windows:
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
-        self._spare: dict[ColorScheme, list[Window]] = {"light": [], "dark": []}
+        self._spare: list[Window] = []
 
     def open(self, color_scheme: ColorScheme, width: int, height: int) -> Window:
         """A window on an empty profile."""
-        if not self._spare[color_scheme]:
+        if not self._spare:
             return open_window(self._browser, color_scheme, width, height, "reduce")
-        last = self._spare[color_scheme].pop()
+        last = self._spare.pop()
         last.asked.clear()
         last.errors.clear()
         window = replace(last, page=last.context.new_page())
+        window.page.emulate_media(color_scheme=color_scheme)
         window.page.set_viewport_size({"width": width, "height": height})
         return _heard(window)
 
-    def close(self, window: Window, color_scheme: ColorScheme) -> None:
+    def close(self, window: Window) -> None:
         """Ends the window. One whose page was closed before is not used again."""
         if window.page.is_closed():
             window.context.close()
@@ -114,7 +121,7 @@ class Windows:
             if page != window.page:
                 page.close()
         _empty(window)
-        self._spare[color_scheme].append(window)
+        self._spare.append(window)
 
 
 def open_window(

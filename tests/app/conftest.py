@@ -19,7 +19,7 @@ import report_cache
 import screens
 from pages.state import cache
 from predictions import choices, quiz, samples, write_csv, write_jsonl
-from screens import Visit
+from screens import ShowFolder, Visit
 from token_files import positions, write_checkpoints, write_npz
 
 
@@ -80,13 +80,55 @@ def visit(data: Path) -> Visit:
     return open_page
 
 
+@pytest.fixture(scope="session")
+def three_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the fixture `folder`."""
+    made = tmp_path_factory.mktemp("three")
+    write_three_files(made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def files_of_every_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the fixture `everything`."""
+    made = tmp_path_factory.mktemp("everything")
+    write_three_files(made)
+    write_checkpoints(made)
+    write_npz(made / "text.npz", positions(), model="text")
+    return made
+
+
+def write_three_files(place: Path) -> None:
+    write_jsonl(place / "four.jsonl", choices(120))
+    write_csv(place / "quiz.csv", [*quiz(150, model="red"), *quiz(160, seed=6, model="green")])
+    write_jsonl(place / "ten.jsonl", samples())
+
+
 @pytest.fixture
-def folder(data: Path) -> Path:
+def show_folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ShowFolder]:
+    """`show_folder(made)`: the app's folder is one that several tests have, and none of them may change.
+
+    What was computed for one of them is still known to the others.
+    """
+    assert data.is_dir()  # the cache folder is the test's own
+    shown: dict[Path, list[tuple[str, int]]] = {}
+
+    def files(made: Path) -> list[tuple[str, int]]:
+        return sorted((path.name, path.stat().st_mtime_ns) for path in made.iterdir())
+
+    def show(made: Path) -> Path:
+        monkeypatch.setenv("CALIB_DATA", str(made))
+        shown[made] = files(made)
+        return made
+
+    yield show
+    assert {made: files(made) for made in shown} == shown
+
+
+@pytest.fixture
+def folder(show_folder: ShowFolder, three_files: Path) -> Path:
     """Three files: four.jsonl with choices, quiz.csv with a red and a green model, ten.jsonl with samples."""
-    write_jsonl(data / "four.jsonl", choices(120))
-    write_csv(data / "quiz.csv", [*quiz(150, model="red"), *quiz(160, seed=6, model="green")])
-    write_jsonl(data / "ten.jsonl", samples())
-    return data
+    return show_folder(three_files)
 
 
 @pytest.fixture
@@ -104,11 +146,9 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.fixture
-def everything(data: Path, folder: Path) -> Path:
+def everything(show_folder: ShowFolder, files_of_every_kind: Path) -> Path:
     """Answers of every kind, a training, and positions of a text."""
-    write_checkpoints(data)
-    write_npz(data / "text.npz", positions(), model="text")
-    return folder
+    return show_folder(files_of_every_kind)
 
 
 @pytest.fixture

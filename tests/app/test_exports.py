@@ -42,14 +42,66 @@ def test_the_page_report_has_nothing_to_take_away_but_its_file(everything: Path,
     assert (len(at.get("plotly_chart")), len(at.dataframe), menu_keys(at)) == (0, 0, [])
 
 
+DRAWN: Final[dict[str, tuple[str, str, str]]] = {
+    "reliability": ("reliability", "accuracy", "y"),
+    "concentration": ("cumulative", "cumulative", "y"),
+    "robustness": ("values", "value", "y"),
+    "comparison": ("comparison", "brier", "y"),
+    "abstention": ("abstention", "accuracy", "y"),
+    "sampling": ("sampling", "mean", "y"),
+    "groups": ("groups_dots", "value", "x"),
+    "training": ("training", "value", "y"),
+}
+"""Page → its main figure, a column of the figure's table, and the axis that draws it."""
+
+
+def the_csv_has_the_numbers_that_are_drawn(
+    at: AppTest, offered: dict[str, Any], key: str, name: str, axis: str
+) -> None:
+    frame = pl.read_csv(offered[f"save_figure_{key}_csv"][1](), infer_schema_length=None)
+    inside = {round(float(value), 4) for value in frame[name].drop_nulls()}
+    drawn = [
+        {round(float(value), 4) for value in trace[axis] if isinstance(value, int | float)}
+        for trace in screens.figure(at, key)["data"]
+        if isinstance(trace.get(axis), list)
+    ]
+    assert inside
+    shown = set().union(*drawn)
+    assert len(inside & shown) >= min(3, len(inside)), (sorted(inside)[:5], sorted(shown)[:20])
+
+
+SLIDES: Final = ("concentration", "robustness", "comparison", "abstention", "sampling", "groups", "training")
+"""Pages whose headline stands on the slide of a figure."""
+
+
+def the_slide_has_the_headline(at: AppTest, exports: list[export.Export]) -> None:
+    found = [one for one in exports if one.headline == screens.plain(at.header[0].value)]
+    assert found
+    own = screens.tiles(at)
+    assert {tile.label for tile in found[0].tiles} <= own.keys()
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_every_figure_and_table_has_its_menu_whose_files_can_be_read_again(
-    page: str, everything: Path, visit: Visit, offered: dict[str, Any]
+def test_figures_and_tables_are_taken_away_with_their_numbers(
+    page: str, everything: Path, visit: Visit, offered: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert everything
+    exports: list[export.Export] = []
+    real = export._export_menu
+
+    def noted(one: export.Export, key: str, body: Any) -> None:
+        if key.startswith("figure_"):
+            exports.append(one)
+        real(one, key, body)
+
+    monkeypatch.setattr(export, "_export_menu", noted)
     at = visit(page)
     every_figure_and_table_has_its_menu(at)
+    if page in SLIDES:
+        the_slide_has_the_headline(at, exports)
     at = open_menus(at)
+    if page in DRAWN:
+        the_csv_has_the_numbers_that_are_drawn(at, offered, *DRAWN[page])
     files = {key: made for key, made in offered.items() if key.startswith("save_")}
     assert len({name for name, _ in files.values() if name.endswith(".csv")}) >= 1
     for key, (name, made) in files.items():
@@ -71,37 +123,6 @@ def test_every_figure_and_table_has_its_menu_whose_files_can_be_read_again(
         else:
             assert content.decode().rstrip().endswith(r"\end{table}")
     assert menu_keys(at)
-
-
-DRAWN: Final[dict[str, tuple[str, dict[str, str], str, str]]] = {
-    "reliability": ("reliability", {}, "accuracy", "y"),
-    "concentration": ("cumulative", {}, "cumulative", "y"),
-    "robustness": ("values", {}, "value", "y"),
-    "comparison": ("comparison", {}, "brier", "y"),
-    "abstention": ("abstention", {}, "accuracy", "y"),
-    "sampling": ("sampling", {}, "mean", "y"),
-    "groups": ("groups_dots", {}, "value", "x"),
-    "training": ("training", {}, "value", "y"),
-}
-
-
-@pytest.mark.parametrize("page", DRAWN)
-def test_the_csv_has_the_numbers_that_are_drawn(
-    page: str, everything: Path, visit: Visit, offered: dict[str, Any]
-) -> None:
-    assert everything
-    key, params, name, axis = DRAWN[page]
-    at = open_menus(visit(page, **params))
-    frame = pl.read_csv(offered[f"save_figure_{key}_csv"][1](), infer_schema_length=None)
-    inside = {round(float(value), 4) for value in frame[name].drop_nulls()}
-    drawn = [
-        {round(float(value), 4) for value in trace[axis] if isinstance(value, int | float)}
-        for trace in screens.figure(at, key)["data"]
-        if isinstance(trace.get(axis), list)
-    ]
-    assert inside
-    shown = set().union(*drawn)
-    assert len(inside & shown) >= min(3, len(inside)), (sorted(inside)[:5], sorted(shown)[:20])
 
 
 def test_the_histogram_s_numbers_have_its_strip_too(
@@ -200,30 +221,6 @@ def test_a_slide_says_what_was_found_and_its_numbers(
     assert texts.tiles[0][0] == "ECE"
     name = f"red-verbal-ece-width-10-slide{'-dark' if dark else ''}.png"
     assert offered["save_figure_reliability_slide_png"] == (name, b"slide")
-
-
-SLIDES: Final = ("concentration", "robustness", "comparison", "abstention", "sampling", "groups", "training")
-
-
-@pytest.mark.parametrize("page", SLIDES)
-def test_the_slide_of_a_page_has_its_headline(
-    page: str, everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert everything
-    exports: list[export.Export] = []
-    real = export._export_menu
-
-    def menu(one: export.Export, key: str, body: Any) -> None:
-        if key.startswith("figure_"):
-            exports.append(one)
-        real(one, key, body)
-
-    monkeypatch.setattr(export, "_export_menu", menu)
-    at = visit(page)
-    found = [one for one in exports if one.headline == screens.plain(at.header[0].value)]
-    assert found
-    own = screens.tiles(at)
-    assert {tile.label for tile in found[0].tiles} <= own.keys()
 
 
 def test_why_a_picture_cannot_be_had(everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

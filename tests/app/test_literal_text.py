@@ -17,7 +17,7 @@ from streamlit.testing.v1.element_tree import Block, Element
 import screens
 from pages.state.markdown import escape_markdown
 from predictions import quiz, write_csv, write_jsonl
-from screens import Visit
+from screens import ShowFolder, Visit
 
 HOSTILE = [
     "![x](http://calib.invalid/a.png)",
@@ -244,11 +244,21 @@ def many_hostile_runs() -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("page", screens.SCRIPTS)
-def test_no_text_of_many_runs_is_read_as_anything_on_any_page(page: str, data: Path, visit: Visit) -> None:
-    write_jsonl(data / "many.jsonl", many_hostile_runs())
+@pytest.fixture(scope="module")
+def folder_of_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of those runs, and of a file with a bad row."""
+    made = tmp_path_factory.mktemp("many")
+    write_jsonl(made / "many.jsonl", many_hostile_runs())
     bad = [{"confidence": 7, "correct": 1}, {"confidence": 0.5, "correct": 1}]
-    write_csv(data / "**bad** ![x](x.png).csv", bad)
+    write_csv(made / "**bad** ![x](x.png).csv", bad)
+    return made
+
+
+@pytest.mark.parametrize("page", screens.SCRIPTS)
+def test_no_text_of_many_runs_is_read_as_anything_on_any_page(
+    page: str, show_folder: ShowFolder, folder_of_many: Path, visit: Visit
+) -> None:
+    show_folder(folder_of_many)
     at = visit(page)
     sent = read_as_markdown(at)
     assert not [

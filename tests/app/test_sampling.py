@@ -20,12 +20,24 @@ from calib_core.runs import AnswerRun
 from export_menus import open_menus
 from predictions import quiz, write_csv, write_jsonl
 from predictions import samples as sampled_rows
-from screens import Visit, choose, figure, page_text, tiles
+from screens import ShowFolder, Visit, choose, figure, page_text, tiles
+
+
+@pytest.fixture(scope="module")
+def folder_of_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of one file."""
+    made = tmp_path_factory.mktemp("samples")
+    write_ten(made)
+    return made
 
 
 @pytest.fixture
-def ten_samples(data: Path) -> Path:
+def ten_samples(show_folder: ShowFolder, folder_of_samples: Path) -> Path:
     """Ten samples a question, with p(True) and an outcome of the greedy answer."""
+    return show_folder(folder_of_samples) / "ten.jsonl"
+
+
+def write_ten(data: Path) -> Path:
     rows = [
         {**row, "p_true": 0.1 + 0.01 * number, "correct": int(number % 3 > 0)}
         for number, row in enumerate(sampled_rows())
@@ -205,8 +217,8 @@ def test_it_opens_on_a_question_of_average_agreement(ten_samples: Path, visit: V
     assert "place" not in screens.address(at)
 
 
-def test_only_runs_with_samples_are_offered(ten_samples: Path, data: Path, visit: Visit) -> None:
-    assert ten_samples.exists()
+def test_only_runs_with_samples_are_offered(data: Path, visit: Visit) -> None:
+    write_ten(data)
     write_csv(data / "quiz.csv", quiz(50, model="red"))
     write_jsonl(data / "more.jsonl", [{**row, "model": "more"} for row in sampled_rows(20, 9)])
     at = visit("sampling")

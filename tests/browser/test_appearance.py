@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from itertools import product
 from typing import Any, Final, Protocol
 
 import pytest
@@ -61,39 +60,42 @@ STARTED = """() => [...document.querySelectorAll('*')].filter(
     box => getComputedStyle(box).transitionDuration.split(',').some(time => parseFloat(time) > 0)).length"""
 
 
+PAINTED = """wanted => getComputedStyle(document.querySelector('[data-testid=stApp]'))
+    .getPropertyValue('background-color') === wanted"""
+
+
 class Show(Protocol):
-    """Opens a page in the one window of its scheme: what a browser has to load is loaded once.
+    """Opens a page in the one window of this module: what a browser has to load is loaded once."""
 
-    In light by its address; in dark, but for the first one, by its link on the page before.
-    """
-
-    def __call__(self, scheme: ColorScheme, path: str, width: int = 1440) -> Window: ...
+    def __call__(self, scheme: ColorScheme, path: str) -> Window: ...
 
 
 @pytest.fixture(scope="module")
 def open_page_in(windows: Windows, demo_server: Server) -> Iterator[Show]:
-    opened: dict[ColorScheme, Window] = {}
+    opened: list[Window] = []
 
-    def open_page(scheme: ColorScheme, path: str, width: int = 1440) -> Window:
-        before = opened.get(scheme)
-        window = opened[scheme] = before or windows.open(scheme, width, HEIGHT)
+    def open_page(scheme: ColorScheme, path: str) -> Window:
+        if not opened:
+            opened.append(windows.open(scheme, 1440, HEIGHT))
+            opened[0].open(f"{demo_server.url}/{path}")
+            return opened[0]
+        window = opened[0]
         window.errors.clear()
-        if before and scheme == "dark":
-            browser_pages.follow_link(window.page, PAGES[path])
-            return window
-        window.page.goto(f"{demo_server.url}/{path}", wait_until="commit")
-        window.page.set_viewport_size({"width": width, "height": HEIGHT})  # only now: not for the page before
+        window.page.emulate_media(color_scheme=scheme)
+        wait_for_ground_of(window.page, scheme)  # only then does the page ask for figures of this scheme
+        browser_pages.go_to(window.page, f"/{path}")
+        window.page.set_viewport_size({"width": 1440, "height": HEIGHT})  # only now: not for the page before
         settled(window.page)
         return window
 
     yield open_page
-    for scheme, window in opened.items():
-        windows.close(window, scheme)
+    for window in opened:
+        windows.close(window)
 
 
 @pytest.fixture(scope="module")
-def known_barriers() -> dict[tuple[ColorScheme, str], list[Barrier]]:
-    """What axe-core has found so far, by scheme and page."""
+def known_barriers() -> dict[str, list[Barrier]]:
+    """What axe-core has found so far, by page."""
     return {}
 
 
@@ -104,6 +106,11 @@ def rgb(color: str) -> str:
 
 def style(page: Page, selector: str, name: str) -> str:
     return page.locator(selector).first.evaluate(f"box => getComputedStyle(box).getPropertyValue('{name}')")
+
+
+def wait_for_ground_of(page: Page, scheme: ColorScheme) -> None:
+    """Waits until the page stands on the background of this scheme."""
+    page.wait_for_function(PAINTED, arg=rgb(THEME[scheme]["backgroundColor"]))
 
 
 def figures_are_drawn(page: Page, path: str, width: int) -> None:
@@ -156,20 +163,24 @@ def tiles_stand_in_even_rows(page: Page, width: int) -> None:
     assert max(rows) - min(rows) <= 1, (width, rows)
 
 
+def page_has_colours_of(page: Page, scheme: ColorScheme) -> None:
+    wait_for_ground_of(page, scheme)
+    assert style(page, "h1", "color") == rgb(THEME[scheme]["textColor"])
+
+
+def figures_have_colours_of(page: Page, scheme: ColorScheme) -> None:
+    ink = style(page, ".js-plotly-plot .xtitle, .js-plotly-plot .x2title", "fill")
+    brightness = sum(int(part) for part in re.findall(r"\d+", ink)[:3]) / 3
+    assert (brightness > 127) == (scheme == "dark"), "a figure drawn for the other theme"
+
+
 @pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_at_every_width(
-    path: str,
-    scheme: ColorScheme,
-    open_page_in: Show,
-    known_barriers: dict[tuple[ColorScheme, str], list[Barrier]],
+    path: str, open_page_in: Show, known_barriers: dict[str, list[Barrier]]
 ) -> None:
-    widths = WIDTHS if scheme == "light" else (1440,)  # what is clipped does not depend on colour
-    if scheme == "light" and path in TILED:
-        widths = (*WIDTHS[:-1], 860, WIDTHS[-1])
-    window = open_page_in(scheme, path, widths[0])
+    window = open_page_in("dark", path)
     page = window.page
-    for width in widths:
+    for width in (*WIDTHS, 860) if path in TILED else WIDTHS:
         resize(page, width, HEIGHT)
         assert page.get_by_role("heading", level=1, name=PAGES[path], exact=True).is_visible()
         no_fault(page)
@@ -178,26 +189,26 @@ def test_a_page_at_every_width(
             tiles_stand_in_even_rows(page, width)
         if width == 1440:
             main_parts_are_in_the_window(page, path)
-            known_barriers[scheme, path] = barriers(page)
-    assert [barrier for barrier in known_barriers[scheme, path] if barrier.own is None] == []
-    assert style(page, "[data-testid=stApp]", "background-color") == rgb(THEME[scheme]["backgroundColor"])
-    assert style(page, "h1", "color") == rgb(THEME[scheme]["textColor"])
+            known_barriers[path] = barriers(page)
+    assert [barrier for barrier in known_barriers[path] if barrier.own is None] == []
+    page_has_colours_of(page, "dark")
     if path in FIGURES:
-        ink = style(page, ".js-plotly-plot .xtitle, .js-plotly-plot .x2title", "fill")
-        brightness = sum(int(part) for part in re.findall(r"\d+", ink)[:3]) / 3
-        assert (brightness > 127) == (scheme == "dark"), "a figure drawn for the other theme"
+        figures_have_colours_of(page, "dark")
         assert page.locator("[role=figure]").first.get_attribute("aria-label") not in (None, "")
+    page.set_viewport_size({"width": 1440, "height": HEIGHT})
+    page.emulate_media(color_scheme="light")  # what is clipped does not depend on colour
+    page_has_colours_of(page, "light")
+    assert barriers(page, "color-contrast") == []
     assert [error for error in window.errors if KNOWN not in error] == []
 
 
 def test_streamlits_own_controls_are_still_there(
-    open_page_in: Show, known_barriers: dict[tuple[ColorScheme, str], list[Barrier]]
+    open_page_in: Show, known_barriers: dict[str, list[Barrier]]
 ) -> None:
     """An entry that matches nothing any more would hide the next fault."""
-    schemes: tuple[ColorScheme, ...] = ("light", "dark")
-    for scheme, path in product(schemes, PAGES):
-        if (scheme, path) not in known_barriers:
-            known_barriers[scheme, path] = barriers(open_page_in(scheme, path).page)
+    for path in PAGES:
+        if path not in known_barriers:
+            known_barriers[path] = barriers(open_page_in("dark", path).page)
     assert {barrier.own for found in known_barriers.values() for barrier in found} - {None} == set(OWN)
 
 
@@ -222,6 +233,7 @@ def test_reduced_motion_stops_all_animation(open_page_in: Show) -> None:
 )
 def test_other_bins_can_be_read_too(query: str, open_page_in: Show) -> None:
     page = open_page_in("light", f"reliability?{SAMPLED}&{query}").page
+    figures_have_colours_of(page, "light")
     for width in (1440, 420):
         resize(page, width, HEIGHT)
         no_fault(page)

@@ -14,7 +14,7 @@ from app_server import Server, SharedServer
 from browser_pages import address, click_row, tiles, wait_until
 from layout_checks import no_fault, resize
 from predictions import quiz, write_csv
-from window import Browse, Settled
+from window import Reopen, Settled
 
 FAMILIES = (
     "alpha-{}b",
@@ -141,8 +141,8 @@ def labelled_models(page: Page) -> list[str]:
     return found
 
 
-def test_forty_models_are_named_where_there_is_room(forty_models: Server, browse: Browse) -> None:
-    page = browse(height=1400).open(f"{forty_models.url}/comparison?methods=given")
+def test_forty_models_are_named_where_there_is_room(forty_models: Server, reopen: Reopen) -> None:
+    page = reopen(f"{forty_models.url}/comparison?methods=given", height=1400)
     wait_until(page, lambda: points(page), 40)
     words = labelled_models(page)
     assert len(words) == 40
@@ -152,14 +152,14 @@ def test_forty_models_are_named_where_there_is_room(forty_models: Server, browse
         assert len(labelled_models(page)) >= count, width
 
 
-def test_on_a_telephone_the_names_that_are_shown_are_apart(forty_models: Server, browse: Browse) -> None:
-    page = browse(width=420, height=1400).open(f"{forty_models.url}/comparison?methods=given")
+def test_on_a_telephone_the_names_that_are_shown_are_apart(forty_models: Server, reopen: Reopen) -> None:
+    page = reopen(f"{forty_models.url}/comparison?methods=given", width=420, height=1400)
     wait_until(page, lambda: points(page), 40)
     assert len(labelled_models(page)) >= 25
 
 
-def test_a_click_on_a_point_shows_its_diagram(six_models: Server, browse: Browse, settled: Settled) -> None:
-    page = browse(height=1200).open(f"{six_models.url}/comparison?methods=given")
+def test_a_click_on_a_point_shows_its_diagram(six_models: Server, reopen: Reopen, settled: Settled) -> None:
+    page = reopen(f"{six_models.url}/comparison?methods=given", height=1200)
     wait_until(page, lambda: points(page), 6)
     assert diagram_below(page) == ("", 0)
     click_point(page, 2)
@@ -183,8 +183,8 @@ def test_a_click_on_a_point_shows_its_diagram(six_models: Server, browse: Browse
     assert address(page)["method"] == "given"
 
 
-def test_a_row_of_the_table_shows_it_too(six_models: Server, browse: Browse) -> None:
-    page = browse().open(f"{six_models.url}/comparison?methods=given")
+def test_a_row_of_the_table_shows_it_too(six_models: Server, reopen: Reopen) -> None:
+    page = reopen(f"{six_models.url}/comparison?methods=given")
     wait_until(page, lambda: browser_pages.rows(page, "6 points"), 6)
     click_row(page, "6 points", 1)
     wait_until(page, lambda: diagram_below(page)[1], 60)
@@ -193,9 +193,9 @@ def test_a_row_of_the_table_shows_it_too(six_models: Server, browse: Browse) -> 
 
 
 def test_another_metric_on_an_axis_removes_the_curves(
-    six_models: Server, browse: Browse, settled: Settled
+    six_models: Server, reopen: Reopen, settled: Settled
 ) -> None:
-    page = browse(height=1200).open(f"{six_models.url}/comparison?methods=given")
+    page = reopen(f"{six_models.url}/comparison?methods=given", height=1200)
     wait_until(page, lambda: points(page), 6)
     assert any("always stating a" in word for word in visible_names(page))
     page.locator(".st-key-y input").click()

@@ -12,7 +12,7 @@ from browser_pages import address, click_row, follow_link, page_shown, table, wa
 from layout_checks import bottom
 from pages.widgets.shell import MENU, PAGES
 from predictions import quiz, write_csv
-from window import Browse, settled
+from window import Browse, Reopen, settled
 
 HEIGHT: Final = 900
 
@@ -56,12 +56,12 @@ def menu(page: Page) -> dict[str, list[str]]:
 
 
 def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
-    shared_server: SharedServer, browse: Browse
+    shared_server: SharedServer, reopen: Reopen
 ) -> None:
     def write_one_run(data: Path) -> None:
         write_csv(data / "quiz.csv", quiz(60))
 
-    page = browse(width=1440, height=HEIGHT).open(shared_server.holding(write_one_run).url)
+    page = reopen(shared_server.holding(write_one_run).url, height=HEIGHT)
     assert menu(page) == {
         heading: [PAGES[id_].title for id_ in page_ids] for heading, page_ids in MENU.items()
     }
@@ -79,9 +79,9 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
 
 
 def test_a_click_anywhere_in_a_row_selects_it_and_a_second_one_clears_it(
-    server: Server, browse: Browse
+    server: Server, reopen: Reopen
 ) -> None:
-    page = browse(width=1440, height=HEIGHT).open(f"{server.url}/reliability?run=quiz")
+    page = reopen(f"{server.url}/reliability?run=quiz", height=HEIGHT)
     click_row(page, "Per-bin table", 2, x=250)
     wait_until(page, lambda: "bin" in address(page), wanted=True)
     questions = table(page, "of the selected bin")

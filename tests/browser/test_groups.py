@@ -12,7 +12,7 @@ from app_server import Server, SharedServer
 from browser_pages import address, click_row, wait_until
 from group_files import ROWS, write_facts
 from layout_checks import no_fault, resize
-from window import Browse, Settled
+from window import Reopen, Settled
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def pick(page: Page, label: str, option: str, settled: Settled) -> None:
 
 
 def test_every_group_is_drawn_and_sorted(
-    server_with_groups: Server, browse: Browse, settled: Settled
+    server_with_groups: Server, reopen: Reopen, settled: Settled
 ) -> None:
-    page = browse().open(f"{server_with_groups.url}/groups?runs=llama-7b-facts-0-shot")
+    page = reopen(f"{server_with_groups.url}/groups?runs=llama-7b-facts-0-shot")
     wait_until(page, lambda: dots(page), len(ROWS))
     assert len(names(page)) == len(ROWS)
     page.get_by_text("Name", exact=True).click()
@@ -70,8 +70,8 @@ def test_every_group_is_drawn_and_sorted(
     wait_until(page, lambda: browser_pages.rows(page, "5 groups"), len(ROWS))
 
 
-def test_shots_are_compared(server_with_groups: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{server_with_groups.url}/groups")
+def test_shots_are_compared(server_with_groups: Server, reopen: Reopen, settled: Settled) -> None:
+    page = reopen(f"{server_with_groups.url}/groups")
     wait_until(page, lambda: dots(page), 4 * len(ROWS))
     resize(page, 420)
     no_fault(page)
@@ -85,8 +85,8 @@ def test_shots_are_compared(server_with_groups: Server, browse: Browse, settled:
     wait_until(page, lambda: "chat − base" in headline(page), wanted=True)
 
 
-def test_chosen_groups_have_a_small_diagram(server_with_groups: Server, browse: Browse) -> None:
-    page = browse().open(
+def test_chosen_groups_have_a_small_diagram(server_with_groups: Server, reopen: Reopen) -> None:
+    page = reopen(
         f"{server_with_groups.url}/groups?runs=llama-7b-facts-0-shot&groups=sociology,jurisprudence"
     )
     wait_until(page, lambda: panels(page), 2)
@@ -100,8 +100,8 @@ def test_chosen_groups_have_a_small_diagram(server_with_groups: Server, browse: 
     assert "Reliability diagram" in label
 
 
-def test_a_click_on_a_hidden_group_opens_its_diagram(server_with_groups: Server, browse: Browse) -> None:
-    page = browse(height=1400).open(f"{server_with_groups.url}/groups?runs=llama-7b-facts-0-shot&by=category")
+def test_a_click_on_a_hidden_group_opens_its_diagram(server_with_groups: Server, reopen: Reopen) -> None:
+    page = reopen(f"{server_with_groups.url}/groups?runs=llama-7b-facts-0-shot&by=category", height=1400)
     label = " hidden groups"
     wait_until(page, lambda: browser_pages.table(page, label).count(), 1)
     assert page.locator(".st-key-hidden_reliability").count() == 0

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 import browser_pages
 from app_server import ROOT, Server
 from calib_core.metrics import METRICS
-from window import Browse, Settled
+from window import Reopen, Settled
 
 FOCUSED = """async primary => {
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))));
@@ -41,8 +41,8 @@ def tab_stops(page: Page, wanted: set[str], presses: int = 300) -> list[tuple[st
     return seen
 
 
-def test_tab_reaches_every_control_in_reading_order(demo_server: Server, browse: Browse) -> None:
-    page = browse().open(f"{demo_server.url}/reliability?run=chains-0.8m-chains-choice-0-shot")
+def test_tab_reaches_every_control_in_reading_order(demo_server: Server, reopen: Reopen) -> None:
+    page = reopen(f"{demo_server.url}/reliability?run=chains-0.8m-chains-choice-0-shot")
     page.emulate_media(reduced_motion="reduce")  # else a mark comes bit by bit
     page.locator("body").focus()
     content = {"_log", "bin_rows_None", "export_figure_reliability", "export_table_bins"}
@@ -65,8 +65,8 @@ def choose(page: Page, key: str, typed: str, settled: Settled) -> None:
     settled(page)
 
 
-def test_every_choice_by_keys(demo_server: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{demo_server.url}/reliability")
+def test_every_choice_by_keys(demo_server: Server, reopen: Reopen, settled: Settled) -> None:
+    page = reopen(f"{demo_server.url}/reliability")
     choose(page, "run", "open", settled)
     choose(page, "method", "F_PC", settled)
     choose(page, "metric", METRICS["mce"].title, settled)
@@ -89,8 +89,8 @@ def test_every_choice_by_keys(demo_server: Server, browse: Browse, settled: Sett
     browser_pages.wait_until(page, plot.count, 1)
 
 
-def test_a_bin_by_keys(demo_server: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{demo_server.url}/reliability")
+def test_a_bin_by_keys(demo_server: Server, reopen: Reopen, settled: Settled) -> None:
+    page = reopen(f"{demo_server.url}/reliability")
     browser_pages.table(page, browser_pages.BINS).locator("[data-testid=data-grid-canvas]").first.focus()
     for key in ("ArrowDown", "ArrowDown", "Shift+Space"):
         page.keyboard.press(key)
@@ -104,8 +104,8 @@ def test_a_bin_by_keys(demo_server: Server, browse: Browse, settled: Settled) ->
     browser_pages.wait_until(page, lambda: "bin" in browser_pages.address(page), wanted=False)
 
 
-def test_a_link_by_keys(demo_server: Server, browse: Browse) -> None:
-    page = browse().open(f"{demo_server.url}/reliability?m=20")
+def test_a_link_by_keys(demo_server: Server, reopen: Reopen) -> None:
+    page = reopen(f"{demo_server.url}/reliability?m=20")
     page.locator("[data-testid=stPageLink-NavLink]").filter(has_text="Bin concentration").focus()
     page.keyboard.press("Enter")
     browser_pages.page_shown(page, "Bin concentration")

@@ -15,7 +15,7 @@ from app_server import Server, SharedServer
 from browser_pages import address, wait_until
 from layout_checks import no_fault
 from predictions import choices, quiz, samples, write_jsonl
-from window import Browse, Settled
+from window import Browse, Reopen, Settled
 
 MODELS = ("red", "green", "a-model-with-quite-a-long-name-7b-instruct", "blue")
 
@@ -83,8 +83,8 @@ def save_file(page: Page, name: str, settled: Settled) -> str:
     return Path(download.value.path()).read_text(encoding="utf-8")
 
 
-def test_where_no_method_beats_a_constant_none_is_bold(server_with_methods: Server, browse: Browse) -> None:
-    page = browse().open(f"{server_with_methods.url}/methods?dataset=quiz")
+def test_where_no_method_beats_a_constant_none_is_bold(server_with_methods: Server, reopen: Reopen) -> None:
+    page = reopen(f"{server_with_methods.url}/methods?dataset=quiz")
     wait_until(page, lambda: len(table_cells(page)), 3 + 2 * 2)
     assert bold_numbers(page) == []
     assert "no best method in 4" in page.get_by_role("heading", level=2).first.inner_text()
@@ -109,8 +109,8 @@ def test_row_choice_and_unparsed_choice_are_switched(
     wait_until(page, lambda: has_majority_judged(page, "n 54"), wanted=True)
 
 
-def test_csv_and_latex_hold_the_table(server_with_methods: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{server_with_methods.url}/methods?dataset=quiz")
+def test_csv_and_latex_hold_the_table(server_with_methods: Server, reopen: Reopen, settled: Settled) -> None:
+    page = reopen(f"{server_with_methods.url}/methods?dataset=quiz")
     wait_until(page, lambda: len(table_cells(page)), 7)
     rows = list(csv.DictReader(io.StringIO(save_file(page, "CSV", settled))))
     latex = save_file(page, "LaTeX", settled)
@@ -122,8 +122,8 @@ def test_csv_and_latex_hold_the_table(server_with_methods: Server, browse: Brows
     assert latex.count("% ") >= len(rows)
 
 
-def test_a_wide_table_scrolls_inside_itself(server_with_methods: Server, browse: Browse) -> None:
-    page = browse(width=420).open(f"{server_with_methods.url}/methods?dataset=*")
+def test_a_wide_table_scrolls_inside_itself(server_with_methods: Server, reopen: Reopen) -> None:
+    page = reopen(f"{server_with_methods.url}/methods?dataset=*", width=420)
     wait_until(page, lambda: page.locator("table.paired").count(), 3)
     box = page.locator(".paired-box").first
     assert box.evaluate("box => box.scrollWidth > box.clientWidth + 100")

@@ -1,4 +1,7 @@
-"""No page contacts another host or executes text from a file."""
+"""No page contacts another host or executes text from a file.
+
+The fixture `reopen` checks the former for every module that uses it.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +25,6 @@ def active_content(page: Page) -> list[str]:
             return part.matches('.katex') || part.textContent.includes('{CALIB}') && part.matches('script')
                 || target && !target.startsWith('data:') && new URL(target).hostname !== location.hostname;
         }}).map(part => part.outerHTML.slice(0, 200))""")
-
-
-def test_the_whole_journey_contacts_only_this_machine(
-    demo_server: Server, browse: Browse, settled: Settled
-) -> None:
-    window = browse()
-    page = window.open(demo_server.url)
-    for title in ("Reliability", "Bin concentration", "Files", "Reliability"):
-        browser_pages.follow_link(page, title)
-    browser_pages.press_slider_key(page, "ArrowRight")
-    browser_pages.click_bar(page, browser_pages.bars(page) - 1)
-    browser_pages.type_m(page, 30)
-    page.get_by_text("Log counts").click()
-    settled(page)
-    assert len(window.asked) > 20
-    assert any(url.startswith("ws://127.0.0.1") for url in window.asked)
-    assert window.strangers() == []
 
 
 @pytest.mark.parametrize("path", ["reliability", "files"])

@@ -14,7 +14,7 @@ from calib_core.results.robustness import SWEPT_METRICS
 from layout_checks import figures_fit, no_fault, resize
 from predictions import choices, write_jsonl
 from token_files import positions, write_npz, write_topk
-from window import Browse, Settled
+from window import Reopen, Settled
 
 SEVEN = [5, 10, 20, 50, 100, 200, 500]
 
@@ -67,9 +67,9 @@ def page_text(page: Page) -> str:
 
 
 def test_another_set_of_m_draws_other_points(
-    server_with_tokens: Server, browse: Browse, settled: Settled
+    server_with_tokens: Server, reopen: Reopen, settled: Settled
 ) -> None:
-    page = browse().open(f"{server_with_tokens.url}/robustness?run=gpt-plays")
+    page = reopen(f"{server_with_tokens.url}/robustness?run=gpt-plays")
     wait_until(page, lambda: drawn_points(page), dict.fromkeys(SWEPT_METRICS, 7))
     assert ticks(page) == [str(bins) for bins in SEVEN]
     assert panels(page) == 3
@@ -87,8 +87,8 @@ def test_another_set_of_m_draws_other_points(
     wait_until(page, lambda: tiles(page)["RSD of Full-ECE"], before)
 
 
-def test_another_run_is_set_beside_it(server_with_tokens: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{server_with_tokens.url}/robustness?run=gpt-plays&metrics=ece,full_ece")
+def test_another_run_is_set_beside_it(server_with_tokens: Server, reopen: Reopen, settled: Settled) -> None:
+    page = reopen(f"{server_with_tokens.url}/robustness?run=gpt-plays&metrics=ece,full_ece")
     wait_until(page, lambda: drawn_points(page), {"ece": 7, "full_ece": 7})
     page.locator(".st-key-runs_shown input").click()
     page.get_by_role("option").filter(has_text="sharp").click()
@@ -106,9 +106,9 @@ def test_another_run_is_set_beside_it(server_with_tokens: Server, browse: Browse
 
 
 def test_bounds_are_bars_and_the_badge_says_how_far_it_is_exact(
-    server_with_tokens: Server, browse: Browse
+    server_with_tokens: Server, reopen: Reopen
 ) -> None:
-    page = browse().open(f"{server_with_tokens.url}/robustness?run=api-plays")
+    page = reopen(f"{server_with_tokens.url}/robustness?run=api-plays")
     assert "exact up to M = " in page_text(page)
     assert "cw-ECE, K·cw-ECE not shown" in page_text(page)
     assert page.locator(".st-key-values .errorbar").count() > 0
@@ -119,9 +119,9 @@ def test_bounds_are_bars_and_the_badge_says_how_far_it_is_exact(
 
 
 def test_a_position_is_chosen_and_its_picture_changes(
-    server_with_tokens: Server, browse: Browse, settled: Settled
+    server_with_tokens: Server, reopen: Reopen, settled: Settled
 ) -> None:
-    page = browse().open(f"{server_with_tokens.url}/robustness?run=gpt-plays")
+    page = reopen(f"{server_with_tokens.url}/robustness?run=gpt-plays")
 
     def right() -> list[str]:
         names = page.locator(".st-key-pools .ytick text").all_text_contents()

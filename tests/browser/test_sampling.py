@@ -13,7 +13,7 @@ from app_server import Server, SharedServer
 from browser_pages import address, tiles, wait_until
 from layout_checks import figures_fit, no_fault, resize
 from predictions import samples, write_jsonl
-from window import Browse, Settled
+from window import Reopen, Settled
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def page_text(page: Page) -> str:
 THREE = ("cluster_number", "cluster_size", "pairwise")
 
 
-def test_other_sizes_draw_other_points(server_with_samples: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{server_with_samples.url}/sampling")
+def test_other_sizes_draw_other_points(server_with_samples: Server, reopen: Reopen, settled: Settled) -> None:
+    page = reopen(f"{server_with_samples.url}/sampling")
     wait_until(page, lambda: points(page), dict.fromkeys(THREE, 3))
     assert tiles(page)["Rows used / total"] == "60 / 60"
     page.locator(".st-key-sizes input").fill("2, 3, 4, 5, 10")
@@ -82,9 +82,9 @@ def test_other_sizes_draw_other_points(server_with_samples: Server, browse: Brow
 
 
 def test_a_question_is_chosen_and_worked_out(
-    server_with_samples: Server, browse: Browse, settled: Settled
+    server_with_samples: Server, reopen: Reopen, settled: Settled
 ) -> None:
-    page = browse().open(f"{server_with_samples.url}/sampling?sizes=2")
+    page = reopen(f"{server_with_samples.url}/sampling?sizes=2")
 
     def bars() -> int:
         return page.locator(".st-key-clusters .barlayer .point").count()

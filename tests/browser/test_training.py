@@ -12,7 +12,7 @@ from app_server import Server, SharedServer
 from browser_pages import address, click_row, wait_until
 from layout_checks import no_fault, resize
 from token_files import STEPS, write_checkpoints
-from window import Browse, Settled
+from window import Reopen, Settled
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def clickable_bins(page: Page) -> list[int]:
 
 
 def test_a_click_on_a_checkpoint_shows_its_diagram(
-    server_with_checkpoints: Server, browse: Browse, settled: Settled
+    server_with_checkpoints: Server, reopen: Reopen, settled: Settled
 ) -> None:
-    page = browse().open(f"{server_with_checkpoints.url}/training?metric=full_ece")
+    page = reopen(f"{server_with_checkpoints.url}/training?metric=full_ece")
     wait_until(page, lambda: points(page), len(STEPS) + 2)
     assert checkpoint_shown(page) is None
     click_point(page, 1, 2)
@@ -99,8 +99,8 @@ def test_a_click_on_a_checkpoint_shows_its_diagram(
     assert "Full-ECE-L1, equal width, M=10" in browser_pages.recipe(page)
 
 
-def test_a_row_of_the_table_shows_it_too(server_with_checkpoints: Server, browse: Browse) -> None:
-    page = browse().open(f"{server_with_checkpoints.url}/training?metric=ece")
+def test_a_row_of_the_table_shows_it_too(server_with_checkpoints: Server, reopen: Reopen) -> None:
+    page = reopen(f"{server_with_checkpoints.url}/training?metric=ece")
     wait_until(page, lambda: browser_pages.rows(page, "6 checkpoints"), 6)
     click_row(page, "6 checkpoints", 3)
     wait_until(page, lambda: diagram_beside(page), ("gpt · plays · step400", 300))

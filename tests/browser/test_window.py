@@ -67,15 +67,16 @@ def test_a_window_has_nothing_of_the_one_before(server: Server, windows: Windows
     before.page.goto(url)
     before.page.evaluate("() => { localStorage.kept = '1'; document.cookie = 'kept=1; max-age=99' }")
     assert before.page.evaluate(KEPT) == ["1", True]
-    windows.close(before, "light")
-    after = windows.open("light", 420, 600)
+    windows.close(before)
+    after = windows.open("dark", 420, 600)
     assert after.context is before.context
     assert after.asked == after.errors == []
     after.page.goto(url)
     assert after.page.evaluate(KEPT) == [None, False]
     assert after.page.evaluate("innerWidth") == 420
+    assert after.page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     assert [asked for asked in after.asked if asked == url] == [url]
-    windows.close(after, "light")
+    windows.close(after)
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path, serve: Serve) -> None:

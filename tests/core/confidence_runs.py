@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 TOLERANCE = 1e-12
 
 FEWER = settings(max_examples=settings().max_examples // 2)
-"""For a property whose every example goes through the grouping of samples, which is slow on few rows."""
+"""For a property whose every example groups samples or reads files, which is slow on few rows, too."""
 
 
 def run_of(

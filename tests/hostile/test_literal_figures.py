@@ -63,7 +63,7 @@ def test_names_stand_in_figures_as_they_are(name: str, server: Server, windows: 
         assert page.evaluate(APART) == []
         assert window.strangers() == []
     finally:
-        windows.close(window, "light")
+        windows.close(window)
 
 
 def _hovered(page: Page) -> str:

@@ -1,8 +1,8 @@
 """The browser shows the hostile texts literally.
 
-A folder has all files of hostile texts, another the same files with plain words instead. Two pages show all
-of them at once: each text must appear literally, and the page must not have a link, image, formula, icon,
-heading or mark that the plain one lacks.
+A folder has all files of one kind of hostile texts, another the same files with plain words instead. One
+page shows all of them at once: each text must appear literally, and the page must not have a link, image,
+formula, icon, heading or mark that the plain one lacks.
 """
 
 from __future__ import annotations
@@ -98,20 +98,21 @@ def squeeze(text: str) -> str:
 @pytest.fixture(scope="module")
 def pages(hostile: Path, windows: Windows, shared_server: SharedServer) -> dict[str, tuple[Seen, Seen]]:
     """Page → what is seen of it with hostile texts, and with plain ones."""
+    seen: dict[str, tuple[Seen, Seen]] = {}
+    for family, page in SHOWN.items():
+        cases = [case for case in TEXTS if case["family"] == family]
 
-    def write_hostile(data: Path) -> None:
-        for case in TEXTS:
-            _write(case, hostile / "data", data, "")
+        def write_hostile(data: Path, cases: list[Case] = cases) -> None:
+            for case in cases:
+                _write(case, hostile / "data", data, "")
 
-    def write_plain(data: Path) -> None:
-        for number, case in enumerate(TEXTS):
-            _write(case, hostile / "data", data, f"word{number:03}")
+        def write_plain(data: Path, cases: list[Case] = cases) -> None:
+            for number, case in enumerate(cases):
+                _write(case, hostile / "data", data, f"word{number:03}")
 
-    sides: list[dict[str, Seen]] = []
-    for write in (write_hostile, write_plain):
-        server = shared_server.holding(write)
-        sides.append({page: _seen(windows, f"{server.url}/{page}") for page in PAGES})
-    return {page: (sides[0][page], sides[1][page]) for page in sides[0]}
+        with_texts = _seen(windows, f"{shared_server.holding(write_hostile).url}/{page}")
+        seen[page] = with_texts, _seen(windows, f"{shared_server.holding(write_plain).url}/{page}")
+    return seen
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: ascii(case["name"]))
@@ -163,4 +164,4 @@ def _seen(windows: Windows, url: str) -> Seen:
         text = squeeze(page.evaluate("() => document.body.textContent"))
         return Seen(text, count, window.strangers(), dialogs)
     finally:
-        windows.close(window, "light")
+        windows.close(window)

@@ -18,8 +18,8 @@ from streamlit.proto.Alert_pb2 import Alert
 
 import app_server
 from hostile.resource_watch import Port, Watch, resident
-from hostile.server_visit import visit
 from pages.widgets.file_status import UNREAD
+from server_visit import visit
 
 WORST: Final = (
     "bombs/deep_schema.parquet",

@@ -67,10 +67,20 @@ def run_redirected(line: str, *words: str | Path) -> subprocess.CompletedProcess
     )
 
 
+FULL = ('"$@" >/dev/full', "No space left on device")
+CLOSED = ('"$@" >&-', "it is closed")
+
+
 @pytest.mark.parametrize(
-    ("line", "why"), [('"$@" >/dev/full', "No space left on device"), ('"$@" >&-', "it is closed")]
+    ("words", "line", "why"),
+    [
+        (("check",), *FULL),
+        (("score",), *CLOSED),
+        (("bins", "--json"), *FULL),
+        (("bins", "--json"), *CLOSED),
+        (("--help",), *FULL),
+    ],
 )
-@pytest.mark.parametrize("words", [("check",), ("score",), ("bins", "--json"), ("--help",)])
 def test_a_result_that_cannot_be_printed_is_reported_in_one_line(
     tmp_path: Path, words: tuple[str, ...], line: str, why: str
 ) -> None:

@@ -53,14 +53,22 @@ def redraw_pairs(confidence: np.ndarray, of: Callable[[BinSums], float | None]) 
 
 
 def redraw_rows(rows: Distribution, of: Callable[[BinSums], float | None]) -> np.ndarray:
-    random = np.random.default_rng(12)
-    probs = rows.probs.reshape(rows.n, -1)
-    upto = probs.cumsum(axis=1)[:, :-1]
-    values: list[float | None] = []
-    for _ in range(REDRAWN):
-        label = (random.random((rows.n, 1)) > upto).sum(axis=1)
-        values.append(of(distribution(probs, label).sums()))
-    return np.array(values, np.float64)
+    return np.array([of(sums) for sums in sums_of_redrawn_rows(rows)], np.float64)
+
+
+def sums_of_redrawn_rows(rows: Distribution) -> list[BinSums]:
+    """The sums of each draw, which are the same for every metric."""
+    key = rows.probs.tobytes()
+    if key not in _REDRAWN:
+        random = np.random.default_rng(12)
+        probs = rows.probs.reshape(rows.n, -1)
+        upto = probs.cumsum(axis=1)[:, :-1]
+        labels = [(random.random((rows.n, 1)) > upto).sum(axis=1) for _ in range(REDRAWN)]
+        _REDRAWN[key] = [distribution(probs, label).sums() for label in labels]
+    return _REDRAWN[key]
+
+
+_REDRAWN: dict[bytes, list[BinSums]] = {}
 
 
 CONFIDENCE = np.random.default_rng(4).beta(3, 1.5, 400)

@@ -9,7 +9,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy  # its statistics are loaded when they are asked for: not by every process that collects
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.errors import Unavailable
@@ -32,7 +32,6 @@ def products(x: list[Fraction], y: list[Fraction]) -> Fraction:
     return together - sum(x, Fraction(0)) * sum(y, Fraction(0)) / n
 
 
-@settings(max_examples=30)
 @given(SMALL)
 def test_it_is_what_exact_fractions_say(points: list[tuple[int, int]]) -> None:
     x, y = ranks([a for a, _ in points]), ranks([b for _, b in points])

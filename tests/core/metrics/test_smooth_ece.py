@@ -6,7 +6,7 @@ from math import erf, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.bins import BinSums
@@ -31,7 +31,6 @@ def smooth_ece(sums: BinSums) -> float:
     return value
 
 
-@settings(max_examples=30)
 @given(some_pairs(max_size=12))
 def test_it_is_the_number_of_the_definition(pairs: list[Pair]) -> None:
     value, expected = smooth_ece(sums_of(pairs)), oracle.smooth_ece(pairs, Bins())

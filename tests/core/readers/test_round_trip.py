@@ -10,11 +10,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core import readers
 from calib_core.runs import ANSWER_SCHEMA, AnswerRun
+from core.confidence_runs import FEWER
 from core.readers.answer_run_checks import answer_runs
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6).filter(
@@ -90,7 +91,7 @@ def reread(content: bytes) -> AnswerRun:
 
 
 @pytest.mark.parametrize("write", [as_csv, as_json_lines, as_json_list, as_parquet])
-@settings(max_examples=25)
+@FEWER
 @given(frame=tables())
 def test_what_is_written_comes_back(write: Any, frame: pl.DataFrame) -> None:
     run = reread(write(frame))
@@ -99,7 +100,7 @@ def test_what_is_written_comes_back(write: Any, frame: pl.DataFrame) -> None:
     assert all(run.rows.schema[name] == dtype for name, dtype in frame.schema.items())
 
 
-@settings(max_examples=25)
+@FEWER
 @given(
     values=st.lists(st.floats(0, 1, width=16), min_size=1, max_size=20), bits=st.sampled_from([16, 32, 64])
 )

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.errors import Unavailable
@@ -32,7 +32,6 @@ def count_answered(pairs: list[tuple[int, bool]], least: int) -> tuple[int, int]
     return len(reached), sum(reached)
 
 
-@settings(max_examples=30)
 @given(PAIRS)
 def test_each_step_is_what_counting_gives(pairs: list[tuple[int, bool]]) -> None:
     curve = curve_of(pairs)
@@ -46,7 +45,6 @@ def test_each_step_is_what_counting_gives(pairs: list[tuple[int, bool]]) -> None
     assert curve.accuracy_interval[1].tolist() == high.tolist()
 
 
-@settings(max_examples=30)
 @given(PAIRS)
 def test_the_area_is_the_mean_of_the_share_wrong_among_those_as_sure(pairs: list[tuple[int, bool]]) -> None:
     total = Fraction(0)
@@ -56,7 +54,6 @@ def test_the_area_is_the_mean_of_the_share_wrong_among_those_as_sure(pairs: list
     assert curve_of(pairs).aurc == pytest.approx(float(total / len(pairs)), abs=1e-12)
 
 
-@settings(max_examples=30)
 @given(PAIRS, st.integers(0, 16))
 def test_a_target_accuracy_answers_as_many_rows_as_possible(
     pairs: list[tuple[int, bool]], sixteenths: int

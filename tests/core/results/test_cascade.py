@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.errors import Unavailable
@@ -32,7 +32,6 @@ def runs_of(rows: list[tuple[int, bool, bool]]) -> tuple[AnswerEvidence, AnswerE
     return first, second
 
 
-@settings(max_examples=30)
 @given(ROWS, st.integers(0, 9))
 def test_every_threshold_is_what_counting_gives(rows: list[tuple[int, bool, bool]], eighths: int) -> None:
     found = cascade(*runs_of(rows))

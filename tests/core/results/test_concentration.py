@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from calib_core.edges import Binning, Scheme
 from calib_core.errors import Unavailable
@@ -38,7 +38,6 @@ def test_the_numbers_of_a_small_case() -> None:
 
 
 @given(some_pairs(widths=(8,), min_size=2), schemes())
-@settings(max_examples=30)
 def test_shares_and_their_bounds(pairs: list[Pair], how: Bins) -> None:
     result = measure_concentration(
         given_evidence([pair.confidence for pair in pairs], [pair.correct for pair in pairs]),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.edges import Scheme
@@ -48,7 +48,6 @@ def stored_confidences(draw: st.DrawFn) -> Evidence:
 
 
 @given(stored_confidences(), schemes())
-@settings(max_examples=30)
 def test_one_confidence_per_question(evidence: Evidence, how: Bins) -> None:
     for metric in ("ece", "ace", "brier"):
         same_as_the_table(evidence, metric, Scheme(how.binning, how.bins))
@@ -66,7 +65,6 @@ def computed_choices(draw: st.DrawFn) -> dict[str, list[Any]]:
 
 
 @given(computed_choices(), schemes(), st.sampled_from(("top", "all")))
-@settings(max_examples=30)
 def test_choices_computed_and_pooled(columns: dict[str, list[Any]], how: Bins, labels: Labels) -> None:
     evidence = gather_evidence(make_answer_run(columns), "choice_softmax", MethodOptions(labels=labels))
     same_as_the_table(evidence, "ece", Scheme(how.binning, how.bins))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
@@ -23,7 +23,6 @@ GOLD = [0, 1, 1]
 
 
 @given(some_pairs(widths=(4,)), schemes())
-@settings(max_examples=30)
 def test_table_is_the_oracles(pairs: list[Pair], how: Bins) -> None:
     evidence = given_evidence(
         np.array([pair.confidence for pair in pairs], np.float32), [pair.correct for pair in pairs]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.edges import Scheme
@@ -37,7 +37,6 @@ def is_exact(answer: float, truth: Any) -> bool:
     return abs(answer - float(truth)) <= EXACT
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(3, 12), st.integers(1, 11), st.sampled_from([8, 64, 100, 360]))
 def test_topk_is_dense_wherever_it_is_exact(seed: int, classes: int, k: int, lattice: int) -> None:
     rows, positions = whole_and_cut_rows(np.random.default_rng(seed), classes, lattice, 6, min(k, classes))
