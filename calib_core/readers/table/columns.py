@@ -813,11 +813,10 @@ class ColumnRoles:
 def no_known_column_message(columns: Sequence[str], file: str) -> str:
     """Say why a file with no known column cannot be used, and what to do."""
     return (
-        f"{file} has no column that Calib recognises (columns: {column_list_text(columns)}). Say which "
-        "column holds the confidence and which says right or wrong. Each row needs a confidence and whether "
-        "the answer was right (confidence, correct), or probabilities of the choices and the right one "
-        "(choice_probs, gold), or sampled answers and the right one (samples, gold). Say what a column "
-        "means: --map COLUMN=confidence"
+        f"{file} has no column that Calib recognises (columns: {column_list_text(columns)}). Each "
+        "row needs a confidence and whether the answer was right (confidence, correct), or probabilities of "
+        "the choices and the right one (choice_probs, gold), or sampled answers and the right one (samples, "
+        "gold). Say what a column means: --map COLUMN=confidence"
     )
 
 

@@ -340,7 +340,7 @@ def test_steps_of_runs_that_cannot_be_paired_are_only_counted() -> None:
     }
     (summary,) = training_curves(made, "ece").step_summaries
     assert summary.startswith(
-        "ECE falls throughout? As observed, the values fall in 1 of 2 steps; not tested, as these"
+        "ECE falls throughout? As observed, the values fall in 1 of 2 steps; not every step can be tested."
     )
     (twice, _) = training_curves(
         {**made, "b1": checkpoint(1, *OFF, model="b"), "b2": checkpoint(2, *RIGHT, model="b")}, "ece"
