@@ -504,8 +504,7 @@ class AnswerEvidence(Evidence):
             return self.confidences.no_distribution_reason or single_value_reason
         if not distribution.normalised:
             return (
-                "Unrenormalised choices are no distribution: "
-                "metrics of all classes need them renormalised (renormalise)."
+                "Unrenormalised choices are no distribution: metrics of all classes need them renormalised."
             )
         return None
 

@@ -31,7 +31,7 @@ def evidences_of(*confidence: float) -> list[AnswerEvidence]:
 
 
 def test_cells_become_entries() -> None:
-    result = compare_methods({"a": evidences_of(*[1.0, 0.0] * 20), "b": evidences_of(*[0.5, 0.5] * 20)})
+    result = compare_methods({"a": evidences_of(*[1.0, 0.0] * 30), "b": evidences_of(*[0.5, 0.5] * 30)})
     table = ece_brier_table(result, {"a": ("quiz", "red"), "b": ("quiz", "green")})
     assert table.cells["a", "given"] == EceBrierCell(
         "0.0000",

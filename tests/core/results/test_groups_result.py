@@ -87,7 +87,7 @@ def test_a_row_has_the_verdict_and_both_q_values() -> None:
     )
     first, second = group_rows(groups)
     assert (first["Verdict"], first["q"]) == ("over-confident", "< 0.001")
-    assert (first["Against the rest"], first["Its q"]) == ("−12.3 (−20.0 to −4.6)", "0.002")
+    assert (first["Against the rest"], first["Its q"]) == ("-12.3 (-20.0 to -4.6)", "0.002")
     assert (second["Verdict"], second["q"]) == ("too few rows", "–")
     assert (second["Against the rest"], second["Its q"]) == ("–", "–")
     frame = groups.to_frame()

@@ -212,7 +212,7 @@ def test_keys_and_rows_tell_groups_apart() -> None:
     row = hidden_group_rows(result)[0]
     group = result.groups[0]
     assert (row["Group"], row["Rows"], row["q"]) == ("subject: law, language: x", f"{group.n:,}", "< 0.001")
-    assert str(row["Against the rest"]).startswith("−")
+    assert str(row["Against the rest"]).startswith("-")
     frame = result.to_frame()
     assert frame["group"].to_list() == [group.name for group in result.groups]
     assert frame["q"].to_list() == [group.q for group in result.groups]
