@@ -41,7 +41,7 @@ def test_cells_become_entries() -> None:
         warning=result.cells["a", "given"].warning,
         small_print="accuracy 50.0 %",
     )
-    assert table.column_notes == {"a": "n 40", "b": "n 40"}
+    assert table.column_notes == {"a": "n 60", "b": "n 60"}
     assert table.row_notes["given"] == "greedy judged"
     assert list(table.rows.values()) == ["confidence in the file", "stated confidence"]
     assert table.notes[0].startswith("quiz · red, ")
