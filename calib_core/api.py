@@ -144,7 +144,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         in each row: each becomes a run, named by the text at the star.
     missing : sequence of str
         Values that count as missing.
-    gold : str or PathLike, optional
+    gold : str, PathLike or array, optional
         A table of right answers or outcomes, for a file that holds none; or the array of that name.
     on : str
         The column that `gold` is joined on, or "THIS=THAT"; by default the ids.
@@ -180,6 +180,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     if isinstance(gold, (str, PathLike)):
         table = Path(cast("str | PathLike[str]", gold))
     elif gold is not None:
+        if source is not None:
+            raise TypeError("gold as an array goes with arrays by name; beside a file, name a table.")
         arrays["gold"] = gold
     if (source is None) == (not arrays):
         raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")

@@ -21,8 +21,8 @@ KEY_SEPARATOR = "\x1f"
 
 
 ROW_NUMBER_ADVICE: Final = (
-    "Files with the same questions in the same order can be paired by the row number, read as the id: map "
-    "row=id."
+    "Files with the same questions in the same order can be paired by the row number, read as the id: "
+    "--map row=id."
 )
 
 
@@ -52,7 +52,9 @@ class QuestionNumbers:
     @property
     def by_row_number(self) -> bool:
         """Whether equal row numbers, read as ids, are what makes questions equal."""
-        return "id" in self.columns and self.keys.str.contains(rf"(^|{KEY_SEPARATOR})row \d+$").all()
+        if "id" not in self.columns or self.keys.is_empty():
+            return False
+        return self.keys.str.contains(rf"(^|{KEY_SEPARATOR})row \d+$").all()
 
     def common(self, first: int, second: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of two runs that ask the same question, in the order of the first.

@@ -13,8 +13,9 @@ from typing import Final
 
 
 def quote_if_spaced(text: str) -> str:
-    """Put a command-line argument in double quotes if it contains a space."""
-    return f'"{text}"' if " " in text else text
+    """Put a command-line argument in double quotes if it contains a space or a quotation mark."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"' if " " in text or '"' in text else text
 
 
 def map_options(mapping: Mapping[str, str]) -> str:
@@ -50,8 +51,8 @@ def wide_options(wide: Mapping[str, str]) -> str:
     return " ".join(f'--wide "{pattern}={name}"' for pattern, name in wide.items())
 
 
-_ARGUMENT: Final = r'"[^"]*"|[^\s"]*[^\s",.;:)]'
-_OPTION: Final = rf"--(?:(?:map|wide) (?:{_ARGUMENT})|rows (?:{_ARGUMENT})|gold TABLE|on [A-Z]+|format \w+)"
+_ARGUMENT: Final = r'"(?:[^"\\]|\\.)*"|[^\s"]*[^\s",.;:)]'
+_OPTION: Final = rf"--(?:(?:map|wide|rows) (?:{_ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+)"
 _OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
 _BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
 _PHRASES: Final = {
@@ -85,7 +86,8 @@ def _keywords(options: re.Match[str]) -> str:
     values: dict[str, list[str]] = {}
     for option in re.findall(_OPTION, options[0]):
         name, _, argument = option.removeprefix("--").partition(" ")
-        argument = argument.strip('"')
+        if argument.startswith('"'):
+            argument = re.sub(r"\\(.)", r"\1", argument[1:-1])
         if name in ("map", "wide"):
             column, _, role = argument.rpartition("=")
             argument = f"{_quoted(column)}: {_quoted(role)}"

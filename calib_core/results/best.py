@@ -205,7 +205,9 @@ class PairedComparison:
                 for (first, second), reason in self.unpaired.items()
                 if first in values and second in values
             }
-            return nobody(min(reasons, default="there is only one to compare"))
+            is_alone = len(values) < 2
+            default = "there is only one to compare" if is_alone else "their differences are not tested"
+            return nobody(min(reasons, default=default))
         worse = {pair.worse() for pair in self.pairs[metric] if pair.clear}
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:

@@ -190,8 +190,9 @@ def check_no_worse(
 ) -> RuleCheck:
     """Whether a metric is at most so much worse than in the baseline.
 
-    Paired by question where the two share at least `MIN_COMMON_QUESTIONS` questions, otherwise on all rows of
-    each. A metric that is best at 0 is compared by its distance from 0, without an interval.
+    Paired by question where the two share at least `MIN_COMMON_QUESTIONS` questions, or
+    `MIN_QUESTIONS_OVER_BINS` for a sum over bins; otherwise on all rows of each. A metric that is best at 0
+    is compared by its distance from 0, without an interval.
 
     Parameters
     ----------

@@ -460,7 +460,8 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
         observed = [_observed_change([line.points[0], line.points[-1]]) for line in followed]
         counts = {word: observed.count(word) for word in ("lower", "higher") if word in observed}
         seen = "".join(f", {word} than at first on {count}" for word, count in counts.items())
-        return f"{metric} at the end of {len(followed)} lines: {value_range(ends)}{seen}; {_NOT_TESTED}."
+        untested = _NOT_TESTED if seen else _NO_CHANGE_TESTED
+        return f"{metric} at the end of {len(followed)} lines: {value_range(ends)}{seen}; {untested}."
     counts: dict[str, int] = {}
     for change in changes:
         counts[_change_kind(change)] = counts.get(_change_kind(change), 0) + 1
@@ -488,6 +489,9 @@ def _change_kind(change: Contrast) -> str:
 _NOT_TESTED: Final = "chance is not ruled out, for the reason below"
 """Said of a change that is seen but not tested."""
 
+_NO_CHANGE_TESTED: Final = "no change is tested, for the reason below"
+"""Said where the ends are equal, or one of them is not known."""
+
 
 def _observed_change(points: Sequence[Checkpoint]) -> str:
     """How the values change, as they stand: "lower, in 3 of 4 steps"; "" where one is not defined."""
@@ -509,7 +513,8 @@ def _single_change(line: TrainingLine) -> str:
         return ""
     if change.difference is None:
         observed = _observed_change(line.points)
-        return f"{f': {observed}' if observed else ''}; {_NOT_TESTED}"
+        is_change = observed not in ("", "the same")
+        return f"{f': {observed}' if observed else ''}; {_NOT_TESTED if is_change else _NO_CHANGE_TESTED}"
     return f": {change_phrase(change)}, {difference_text(change.difference)}"
 
 

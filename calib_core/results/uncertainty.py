@@ -385,7 +385,8 @@ def paired_difference(
     Raises
     ------
     Unavailable
-        Where runs cannot be paired or share only one question, or the metric is not defined.
+        Where runs cannot be paired or share only one question (fewer than `MIN_QUESTIONS_OVER_BINS` for a sum
+        over bins), or the metric is not defined.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())

@@ -23,6 +23,7 @@ _OPTION_PHRASES: Final = tuple(
         (r"the question: --map COLUMN=samples, once for each\.", "the question, below."),
         (r"Name them: --map COLUMN=id or --on COLUMN", "Say below which column holds the ids."),
         (r": --gold TABLE \(", ", chosen below ("),
+        (r"--map row=id", "switch on “Row number as question id” on the page Files"),
         (r" \(--gold TABLE\)| \(--rows\)| \(--wide\)", ""),
         (r'--map (?:"([^"=]+)="|([^\s"=]+)=)(?![\w"])', r"“\1\2”"),
         (r'--map (?:"([^"=]+)=([^"]+)"|([^\s"=]+)=([\w/.]*\w))', r"“\1\3” as “\2\4”"),

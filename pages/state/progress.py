@@ -76,7 +76,7 @@ def waiting_spinner(kind: str) -> AbstractContextManager[None]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, str], None]]:
-    """Show the progress of a computation once it takes longer than `DELAY_SECONDS`.
+    """Show the progress of a computation, from the first report after `DELAY_SECONDS` on.
 
     Yields a function to call with the share done and a text. The browser draws a bar anew each time, while
     the computation waits for it, so the bar moves at most every `INTERVAL_SECONDS`.

@@ -32,7 +32,7 @@ async function copy(text) {
 // Load the code of the figures while the first page is read: otherwise the first figure waits for it.
 function loadFigures() {
   const rests = document.querySelector("[data-test-script-state=notRunning]");
-  if (rests) requestIdleCallback(() => import("FIGURES"));
+  if (rests) (window.requestIdleCallback ?? setTimeout)(() => import("FIGURES").catch(() => {}));
   else setTimeout(loadFigures, 1000);
 }
-setTimeout(loadFigures, 1000);
+if ("FIGURES") setTimeout(loadFigures, 1000);

@@ -22,9 +22,12 @@ _STATIC: Final = Path(st.__file__).parent / "static"
 
 
 def _script() -> bytes:
-    """The script, with the address of the code of Streamlit's figures: a checksum is part of its name."""
-    (figures,) = _STATIC.glob("static/js/PlotlyChart.*.js")
-    path = f"../{figures.relative_to(_STATIC).as_posix()}"
+    """The script, with the address of the code of Streamlit's figures: a checksum is part of its name.
+
+    Where Streamlit has no such file, or several, nothing is loaded ahead.
+    """
+    found = [path.relative_to(_STATIC).as_posix() for path in _STATIC.glob("static/js/PlotlyChart.*.js")]
+    path = f"../{found[0]}" if len(found) == 1 else ""
     return Path(__file__).with_suffix(".js").read_text("utf-8").replace("FIGURES", path).encode()
 
 

@@ -322,7 +322,7 @@ def test_files_without_ids_are_paired_once_their_rows_are_numbered(data: Path, v
     rows = [{name: row[name] for name in ("confidence", "correct")} for row in quiz(40)]
     for name in ("one", "two"):
         write_csv(data / f"{name}.csv", rows)
-    assert "map row=id" in screens.plain(page_text(visit("comparison")))
+    assert "Row number as question id” on the page Files" in screens.plain(page_text(visit("comparison")))
     for name in ("one", "two"):
         at = choose(visit("files"), f"reread_{name}.csv", value=True)
         choose(at, f"row_numbers_{name}.csv", value=True)

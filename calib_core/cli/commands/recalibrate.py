@@ -108,7 +108,8 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
 
     Every row is judged by a map fitted to other questions; the map that -o writes is fitted to all. It gains
     if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of several
-    runs or methods needs --run and --method to write one map. --apply writes rows without an outcome, too.
+    runs or methods needs --run and --method to write one map. --apply
+    writes rows without an outcome, too, but for self-consistency, which has to know the right answer.
     """
     runner = Runner([run] if run else None)
     elements: list[JsonElement] = []

@@ -11,7 +11,13 @@ import pytest
 import calib_core
 from calib_core.readers.option_text import as_keywords, map_options, rows_option, wide_options
 
-MAPPING = {"conf": "confidence/100", "is ok": "correct:Yes|Mostly", "a.b=c": "given", "left out": ""}
+MAPPING = {
+    "conf": "confidence/100",
+    "is ok": "correct:Yes|Mostly",
+    "a.b=c": "given",
+    "left out": "",
+    'say "x"': "id",
+}
 WIDE = {"*-said": "confidence", "* ok": "correct"}
 
 
@@ -32,6 +38,7 @@ def test_options_come_back_as_the_keywords_that_mean_the_same() -> None:
     [
         ("another of them: --map METRIC=correct.", 'another of them: columns={"METRIC": "correct"}.'),
         ("Name them: --map COLUMN=id or --on COLUMN", 'Name them: columns={"COLUMN": "id"} or on="COLUMN"'),
+        ("joined by --on THIS=THAT.", 'joined by on="THIS=THAT".'),
         ("or one that --on names, and", "or one that on= names, and"),
         ("joined on id: --gold TABLE (a CSV", 'joined on id: gold="TABLE" (a CSV'),
         (

@@ -267,7 +267,7 @@ def test_a_metric_without_bins_has_no_null() -> None:
 def test_an_undefined_number_is_described_as_undefined() -> None:
     all_right = checkpoint(1, (0.9, 40, 40))
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
-    assert result.headline == "AUROC not defined → 0.5000; chance is not ruled out, for the reason below."
+    assert result.headline == "AUROC not defined → 0.5000; no change is tested, for the reason below."
     assert result.line_summaries == (
         (
             "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. The "
