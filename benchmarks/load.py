@@ -43,7 +43,7 @@ RUNS: Final = 200
 ROWS_OF_A_RUN: Final = 1_000
 SESSIONS: Final = 50
 INTERACTIONS: Final = 2_000
-PAUSE_SECONDS: Final = 10.0
+PAUSE_SECONDS: Final = 30.0
 SEED: Final = 20261126
 BINS: Final = (15, 20, 37)
 """M after the ten that a page begins with."""
