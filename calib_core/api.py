@@ -200,10 +200,16 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         try:
             runs = usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read)
         except BadRowsFound as bad:
+            called = _called(path, Path(folder), name)
+            problems = [
+                replace(kind, first_cells=tuple(replace(cell, file=called) for cell in kind.first_cells))
+                for kind in bad.problems
+            ]
             option = "skip_bad_rows=True"
-            raise BadRowsFound(bad.file, bad.n_bad_rows, bad.n_rows, bad.problems, option=option) from None
+            raise BadRowsFound(called, bad.n_bad_rows, bad.n_rows, problems, option=option) from None
         except Refused as reason:
-            raise Refused(as_keywords(str(reason))) from None
+            message = str(reason).replace(path.name, _called(path, Path(folder), name))
+            raise Refused(as_keywords(message)) from None
     return [_with_keywords(run) for run in runs]
 
 
@@ -211,6 +217,13 @@ def _with_keywords(run: Run) -> Run:
     """The run, in whose notes the keywords of `load` are named instead of the command line's options."""
     notes = tuple(map(as_keywords, run.row_counts.notes))
     return replace(run, row_counts=replace(run.row_counts, notes=notes))
+
+
+def _called(path: Path, folder: Path, name: str) -> str:
+    """What messages call the file, or the table or arrays that were written to it in `folder`."""
+    if path.parent != folder:
+        return path.name
+    return "the table" if name in ("", "data") else name
 
 
 def _as_file(source: Rows, folder: Path, name: str) -> Path:

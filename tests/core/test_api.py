@@ -70,6 +70,27 @@ def test_bad_rows_are_a_choice(tmp_path: Path) -> None:
     assert calib_core.score(run, method="given", metric="accuracy").n_total == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "called"), [("data", "the table"), ("", "the table"), ("gpt-4.1", "gpt-4.1")]
+)
+@pytest.mark.parametrize("confidence", [[0.5, 1.4], [40, 50]])
+def test_a_refusal_of_data_in_memory_names_no_file(name: str, called: str, confidence: list[float]) -> None:
+    table = {"confidence": confidence, "correct": [1, 0]}
+    for source in (table, [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]):
+        with pytest.raises((BadRowsFound, Refused), match=rf"^{called}: ") as found:
+            calib_core.load(source, name=name)
+        assert ".parquet" not in str(found.value)
+        assert ".jsonl" not in str(found.value)
+        if isinstance(found.value, BadRowsFound):
+            (problem,) = found.value.problems
+            assert {found.value.file, *(cell.file for cell in problem.first_cells)} == {called}
+
+
+def test_a_refusal_of_a_file_names_it(tmp_path: Path) -> None:
+    with pytest.raises(BadRowsFound, match=r"^quiz\.csv: "):
+        calib_core.load(write(tmp_path, "quiz.csv", BAD), name="mine")
+
+
 def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused):
         calib_core.load(tmp_path / "gone.csv")
