@@ -146,7 +146,7 @@ def open_here(*, waits: bool) -> Cost:
         cache.FIRST_PAGE_SECONDS = inf
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=3600)
     app.run()
-    assert not app.exception
+    assert not app.exception, app.exception
     first = time.perf_counter() - started
     n_files = cache.reading_progress().n_files - _n_missing(app)
     while not cache.reading_progress().is_finished:
@@ -155,7 +155,7 @@ def open_here(*, waits: bool) -> Cost:
     app.run()
     begun = time.perf_counter()
     app.run()
-    assert not app.exception
+    assert not app.exception, app.exception
     return Cost(first, n_files, complete, time.perf_counter() - begun)
 
 
