@@ -305,7 +305,7 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
 
     def compute() -> GroupResults:
         arguments = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
-        with progress_bar() as show:
+        with progress_bar(_DRAWING_MESSAGE) as show:
 
             def report_progress(share: float) -> None:
                 show(share, _DRAWING_MESSAGE)
@@ -419,7 +419,7 @@ def cached_hidden_groups(choice: GroupsChoice) -> HiddenGroups:
     titles = {run.id: run.title for run in choice.selection.runs}
 
     def compute() -> HiddenGroups:
-        with progress_bar() as show:
+        with progress_bar(_SCANNING_MESSAGE) as show:
             return hidden_groups(
                 choice.evidences, titles=titles, progress=lambda share: show(share, _SCANNING_MESSAGE)
             )

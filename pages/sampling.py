@@ -217,7 +217,7 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
     """
 
     def compute() -> SampleSizeSweep:
-        with progress_bar() as show:
+        with progress_bar("Drawing subsets of the samples …") as show:
             return sample_size_sweep(
                 choice.answers,
                 choice.plan,

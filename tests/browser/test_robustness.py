@@ -41,7 +41,7 @@ def drawn_points(page: Page, key: str = "values") -> dict[str, int]:
             const of = trace => groups.find(group => group.__data__[0].trace.uid === trace.uid);
             return shown.map(trace => [trace, of(trace)])
                 .filter(([trace, group]) => trace.meta && 'run' in trace.meta[0] && group)
-                .map(([trace, group]) => [trace.meta[0].metric, group.querySelectorAll('.points path').length]);
+                .map(([{meta}, group]) => [meta[0].metric, group.querySelectorAll('.points path').length]);
         }"""
     )
     counted: dict[str, int] = {}
