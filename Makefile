@@ -97,7 +97,7 @@ walk: .venv/.test-ready ## record the README's walk through the app again
 	@PYTHONPATH=".:tests" $(PY) docs/walk.py
 
 screens: .venv/.test-ready ## take pictures of every page at four widths, light and dark (ONLY=start,groups)
-	@PYTHONPATH=".:tests" ONLY="$(ONLY)" $(PY) docs/screens.py
+	@PYTHONPATH=".:tests" ONLY="$(ONLY)" $(PY) docs/contact_sheet.py
 
 clean: ## remove the virtual environments and every cache
 	rm -rf .venv build docs/api/generated .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -96,7 +96,7 @@ def tour(camera: Camera) -> None:
     camera.look(asks("tour"), 1.8)
     for step in (2, 3):
         camera.page.keyboard.press("ArrowRight")
-        camera.page.get_by_text(f"{step} of 5", exact=True).wait_for()
+        camera.page.get_by_text(f"Step {step} of 5", exact=True).wait_for()
         camera.look("Tour: five pictures of one run, by the arrow keys", 1.7)
 
 

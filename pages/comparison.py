@@ -174,7 +174,7 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
         estimate = cached_measure(
             {scored.evidence.run: scored.run for scored in choice.selection.run_evidences}
         )
-        with progress_bar() as show:
+        with progress_bar("Computing intervals …") as show:
 
             def estimate_with_progress(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
                 nonlocal n_done

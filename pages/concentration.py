@@ -31,7 +31,7 @@ from calib_core.results.view_caption import ViewCaption, bins_caption, view_capt
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, stem_parts
-from pages.widgets.figure import show_figure
+from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.run_choice import RunChoice, choose_confidences
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_provenance, show_tiles, show_warnings
@@ -109,8 +109,7 @@ def concentration_export(choice: RunChoice, results: Sequence[Concentration], co
 
 def show_concentration_figures(choice: RunChoice, results: Sequence[Concentration]) -> None:
     """Draw the histogram and the cumulative share, and how to read them."""
-    with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
-        histogram, cumulative = st.container(), st.container()
+    histogram, cumulative = side_by_side(n_columns=2 if len(results) == 1 else 1)
     with histogram:
         st.subheader(HISTOGRAM_TITLE, anchor=False)
         show_figure(

@@ -72,7 +72,7 @@ from pages.state.runs import LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
-from pages.widgets.figure import figure_and_detail, show_figure
+from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
 from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import (
@@ -305,7 +305,7 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
 
     def compute() -> GroupResults:
         arguments = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
-        with progress_bar() as show:
+        with progress_bar(_DRAWING_MESSAGE) as show:
 
             def report_progress(share: float) -> None:
                 show(share, _DRAWING_MESSAGE)
@@ -419,7 +419,7 @@ def cached_hidden_groups(choice: GroupsChoice) -> HiddenGroups:
     titles = {run.id: run.title for run in choice.selection.runs}
 
     def compute() -> HiddenGroups:
-        with progress_bar() as show:
+        with progress_bar(_SCANNING_MESSAGE) as show:
             return hidden_groups(
                 choice.evidences, titles=titles, progress=lambda share: show(share, _SCANNING_MESSAGE)
             )
@@ -493,8 +493,7 @@ def show_hidden_group_diagram(choice: GroupsChoice, group: HiddenGroup) -> None:
     except Unavailable as reason:
         st.info(escape_markdown(str(reason)))
         return
-    with st.grid(2, min_column_width=430, gap="medium"):
-        diagram, text = st.container(), st.container()
+    diagram, text = side_by_side()
     with diagram:
         show_figure(
             lambda theme: reliability_figure(result, theme),
@@ -534,12 +533,12 @@ def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
     if len(keys) > MAX_DIAGRAMS:
         st.caption(f":material/block: The first {MAX_DIAGRAMS} of {len(keys)} are drawn.")
     has_four_columns = len(diagrams) in (4, 7, 8)  # three columns would leave one diagram alone in a row
-    with st.grid(
-        4 if has_four_columns else 3, min_column_width=230 if has_four_columns else 260, gap="medium"
-    ):
-        for number, diagram in enumerate(diagrams):
-            with st.container():
-                _show_group_diagram(choice, diagram, f"panel_{number}")
+    cells = side_by_side(
+        len(diagrams), 4 if has_four_columns else 3, min_column_width=230 if has_four_columns else 260
+    )
+    for number, (cell, diagram) in enumerate(zip(cells, diagrams, strict=True)):
+        with cell:
+            _show_group_diagram(choice, diagram, f"panel_{number}")
 
 
 def _group_diagram(choice: GroupsChoice, group: GroupEvidence) -> GroupDiagram:

@@ -41,7 +41,7 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.export import Export, make_file_stem
-from pages.widgets.figure import show_figure
+from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.number_inputs import whole_number_input
 from pages.widgets.pickers import pick_segment
 from pages.widgets.run_choice import pick_run_and_method
@@ -139,8 +139,7 @@ def show_diagrams(
     choice: RecalibrateChoice, result: Recalibration, before: Reliability, after: Reliability
 ) -> None:
     """Draw the reliability diagrams before and after side by side."""
-    with st.grid(2, min_column_width=430, gap="medium"):
-        left, right = st.container(), st.container()
+    left, right = side_by_side()
     for place, key, title, diagram, recipe in (
         (left, "before", BEFORE, before, before.recipe),
         (right, "after", AFTER, after, f"{after.recipe}; {result.recipe}"),

@@ -56,7 +56,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import BIN_KEYS, UrlState, encode_ids, parse_whole_number
 from pages.widgets.export import Export, make_file_stem, table_export_menu
-from pages.widgets.figure import show_figure
+from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect
 from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, selected_row_value
@@ -353,8 +353,7 @@ def show_lines(choice: LinesChoice) -> None:
     show_headline(result.headline)
     if result.difference_sentence:
         st.markdown(escape_markdown(result.difference_sentence))
-    with st.grid(2, min_column_width=430, gap="medium"):
-        diagram, table = st.container(), st.container()
+    diagram, table = side_by_side()
     with diagram:
         st.markdown(
             f"**On one diagram**{': ' + escape_markdown(result.shared_label) if result.shared_label else ''}"
@@ -600,8 +599,7 @@ def show_corp(choice: RunChoice) -> None:
     """Draw the isotonic diagram, the parts of the Brier score, and the bins that the fit finds."""
     result = cached_result(("corp", *choice.cache_key()), lambda: corp_reliability(choice.evidence))
     show_tiles(corp_tiles(result))
-    with st.grid(2, min_column_width=430, gap="medium"):
-        diagram, table = st.container(), st.container()
+    diagram, table = side_by_side()
     with diagram:
         st.subheader("Isotonic reliability diagram (CORP)", anchor=False)
         show_figure(
@@ -652,8 +650,7 @@ def corp_tiles(result: CorpReliability) -> list[tuple[str, str, str, str]]:
 def show_smooth(choice: RunChoice) -> None:
     """Draw the smooth diagram, its error and its bandwidth."""
     result = cached_result(("smooth", *choice.cache_key()), lambda: smooth_reliability(choice.evidence))
-    with st.grid(2, min_column_width=430, gap="medium"):
-        diagram, text = st.container(), st.container()
+    diagram, text = side_by_side()
     with diagram:
         st.subheader("Smooth reliability diagram", anchor=False)
         show_figure(
@@ -841,8 +838,7 @@ def show_classwise(choice: RunChoice, axes: Axes) -> None:
     """Draw every class's number, largest first, and the reliability diagram of one class beside it."""
     result = cached_classwise(choice)
     selected = selected_class(result)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        classes, diagram = st.container(), st.container()
+    classes, diagram = side_by_side()
     with classes:
         st.subheader(CLASSES_TITLE, anchor=False)
         show_figure(
@@ -1058,8 +1054,7 @@ def page() -> None:
         show_reliability_remarks(choice, result)
         return
     selected = selected_bin(result.table)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        diagram, table = st.container(), st.container()
+    diagram, table = side_by_side()
     with diagram:
         show_diagram(choice, result, selected, axes)
     with table:

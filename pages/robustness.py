@@ -50,7 +50,7 @@ from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
 from pages.widgets.export import Export, make_file_stem, stem_parts
-from pages.widgets.figure import show_figure
+from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.published import pick_reference, published_area, show_published
 from pages.widgets.run_choice import RunChoice, choose_sweep
 from pages.widgets.shell import shell
@@ -143,8 +143,7 @@ def _recipe_lines(results: Sequence[Sweep]) -> list[str]:
 
 def show_curves(choice: RunChoice, results: Sequence[Sweep]) -> None:
     """Draw each metric over M, as it is and relative to its mean, and how to read both figures."""
-    with st.grid(2, min_column_width=430, gap="medium"):
-        values, relative = st.container(), st.container()
+    values, relative = side_by_side()
     with values:
         st.subheader(VALUES_TITLE, anchor=False)
         show_figure(
@@ -359,8 +358,7 @@ def page() -> None:
     show_rsd_table(choice, results)
     show_audit(choice)
     show_paper(choice, results)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        pooling, occurrences = st.container(), st.container()
+    pooling, occurrences = side_by_side()
     with pooling:
         show_pooling(choice, choice.required_sweep.bin_counts)
     with occurrences:

@@ -55,7 +55,7 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.export import Export, make_file_stem, stem_parts
-from pages.widgets.figure import show_figure
+from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.number_inputs import (
     NumberListSpec,
     decimal_input,
@@ -217,7 +217,7 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
     """
 
     def compute() -> SampleSizeSweep:
-        with progress_bar() as show:
+        with progress_bar("Drawing subsets of the samples …") as show:
             return sample_size_sweep(
                 choice.answers,
                 choice.plan,
@@ -264,8 +264,7 @@ def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> V
 
 def show_sizes(choice: SamplingChoice, result: SampleSizeSweep) -> None:
     """Draw the metric over N' beside its tables, and below both what they show and how to read them."""
-    with st.grid(2, min_column_width=485, gap="medium"):
-        figure, tables = st.container(), st.container()
+    figure, tables = side_by_side(min_column_width=485)
     with figure:
         show_figure(
             lambda theme: sampling_figure(result, choice.metric, theme),
@@ -338,8 +337,7 @@ def show_question(choice: SamplingChoice) -> None:
         typical_question(codes, rows),
     )
     result = question_clusters(choice.answers, codes, rows[index], choice.options.unparseable)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        figure, derivation = st.container(), st.container()
+    figure, derivation = side_by_side()
     with figure:
         show_figure(
             lambda theme: question_clusters_figure(result, theme),

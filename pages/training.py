@@ -42,7 +42,7 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
-from pages.widgets.figure import figure_and_detail, show_figure
+from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import (
     ROW_CLICKS,
@@ -311,17 +311,17 @@ def show_panels(
         _show_panel(choice, results[0], styles, chosen, "training", narrow=False)
         return
     width = _MIN_PANEL_WIDTH if chosen is None else _MIN_PANEL_WIDTH_BESIDE
-    with st.grid(min(len(results), MAX_PANELS_PER_ROW), min_column_width=width, gap="medium"):
-        for number, result in enumerate(results):
-            with st.container():
-                _show_panel(
-                    choice,
-                    result,
-                    styles,
-                    chosen,
-                    f"training_{result.metric}" if number else "training",
-                    narrow=len(results) >= MAX_PANELS_PER_ROW,
-                )
+    cells = side_by_side(len(results), min(len(results), MAX_PANELS_PER_ROW), min_column_width=width)
+    for number, (cell, result) in enumerate(zip(cells, results, strict=True)):
+        with cell:
+            _show_panel(
+                choice,
+                result,
+                styles,
+                chosen,
+                f"training_{result.metric}" if number else "training",
+                narrow=len(results) >= MAX_PANELS_PER_ROW,
+            )
 
 
 def _show_panel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -75,25 +75,34 @@ def waiting_spinner(kind: str) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[float, str], None]]:
+def progress_bar(message: str | None = None) -> Iterator[Callable[[float, str], None]]:
     """Show the progress of a computation, from the first report after `DELAY_SECONDS` on.
 
     Yields a function to call with the share done and a text. The browser draws a bar anew each time, while
     the computation waits for it, so the bar moves at most every `INTERVAL_SECONDS`.
+
+    Parameters
+    ----------
+    message : str, optional
+        What a spinner shows until there is a bar, for a computation that may be long in its first report.
     """
-    bar, next_time = None, time.monotonic() + DELAY_SECONDS
+    bar, next_time, until_bar = None, time.monotonic() + DELAY_SECONDS, ExitStack()
 
     def show(share: float, text: str) -> None:
         nonlocal bar, next_time
         if (now := time.monotonic()) > next_time:
+            until_bar.close()
             next_time, share = now + INTERVAL_SECONDS, min(share, 1.0)
             bar = bar.progress(share, text) if bar else st.progress(share, text)
 
-    try:
-        yield show
-    finally:
-        if bar:
-            bar.empty()
+    with until_bar:
+        if message is not None:
+            until_bar.enter_context(st.spinner(message, show_time=True))
+        try:
+            yield show
+        finally:
+            if bar:
+                bar.empty()
 
 
 def with_progress(items: Sequence[ItemT], message: str) -> Iterator[ItemT]:

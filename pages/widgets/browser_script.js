@@ -29,6 +29,16 @@ async function copy(text) {
   box.remove();
 }
 
+// Figures have the colours that the page had when its script ran: run it again when the system's colours change.
+// Streamlit runs the script on this key, and has its own colours changed a moment after the event.
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  setTimeout(() => {
+    for (const type of ["keydown", "keyup"]) {
+      document.body.dispatchEvent(new KeyboardEvent(type, { key: "r", code: "KeyR", keyCode: 82, which: 82, bubbles: true }));
+    }
+  }, 200);
+});
+
 // Load the code of the figures while the first page is read: otherwise the first figure waits for it.
 function loadFigures() {
   const rests = document.querySelector("[data-test-script-state=notRunning]");

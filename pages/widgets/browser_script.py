@@ -1,8 +1,8 @@
 """What Streamlit's server cannot do, and a few lines in the browser can.
 
 They close the menu of a phone once a link in it is followed, which Streamlit leaves open over the page, copy
-the text of a copy button, and load the code of the figures while the first page is read. This layer serves
-the script, and names it in Streamlit's own page.
+the text of a copy button, run the page's script again when the system's colours change, and load the code of
+the figures while the first page is read. This layer serves the script, and names it in Streamlit's own page.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from calib_core.figures.palette import THEMES, Theme
 from calib_core.figures.unvalidated_figure import UnvalidatedFigure
 from pages.widgets.export import Export, figure_export_menu
 
-PLOTLY_CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": False, "responsive": True}
+PLOTLY_CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": False}
 
 
 def page_theme() -> Theme:
@@ -28,8 +28,36 @@ def figure_and_detail(*, has_detail: bool) -> tuple[DeltaGenerator, DeltaGenerat
     has_detail : bool
         Whether something is open; otherwise the figure is as wide as the page.
     """
-    with st.grid(2 if has_detail else 1, min_column_width=430, gap="medium"):
-        return st.container(), st.container()
+    if has_detail:
+        figure, detail = side_by_side()
+        return figure, detail
+    return st.container(), st.container()
+
+
+def side_by_side(
+    n_cells: int = 2,
+    n_columns: int | None = None,
+    *,
+    min_column_width: int = 430,
+) -> list[DeltaGenerator]:
+    """Return places beside each other, which all take their width before anything is drawn in them.
+
+    An empty one would take none, so that a figure would be drawn once in the width of the page and again
+    when its neighbour comes.
+
+    Parameters
+    ----------
+    n_cells : int
+    n_columns : int, optional
+        Largest number of places in a row; all by default.
+    min_column_width : int
+        In pixels; where places would be narrower, fewer stand in a row.
+    """
+    with st.grid(n_columns or n_cells, min_column_width=min_column_width, gap="medium"):
+        cells = [st.container() for _ in range(n_cells)]
+    for cell in cells:
+        cell.empty()
+    return cells
 
 
 def show_figure(
@@ -53,7 +81,7 @@ def show_figure(
         Called when a point is clicked.
     """
     st.plotly_chart(
-        UnvalidatedFigure(draw(page_theme())),
+        UnvalidatedFigure(_drawn_once(draw(page_theme()), is_clickable=on_select is not None)),
         key=key,
         alt=alt,
         theme=None,
@@ -62,3 +90,19 @@ def show_figure(
         selection_mode="points",
     )
     figure_export_menu(draw, export, key)
+
+
+def _drawn_once(figure: Mapping[str, Any], *, is_clickable: bool) -> dict[str, Any]:
+    """Return the figure in a form that the browser draws once.
+
+    Streamlit hands plotly a copy of the figure right after it was drawn. Plotly draws the copy as well if it
+    finds a difference, for which it takes equal lists unless `datarevision` says otherwise, equal objects in
+    `meta`, an empty template, and the mode of dragging that Streamlit sets for figures that can be clicked.
+    Streamlit makes a new chart of every other figure, so the revision need not change.
+    """
+    layout = {key: value for key, value in figure["layout"].items() if key != "template"}
+    layout["datarevision"] = 1
+    if is_clickable:
+        layout["dragmode"] = layout.get("dragmode") or "pan"
+    data = [{**trace, "meta": [trace["meta"]]} if "meta" in trace else trace for trace in figure["data"]]
+    return {**figure, "data": data, "layout": layout}

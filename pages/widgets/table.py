@@ -123,7 +123,7 @@ def show_selectable_table(frame: pl.DataFrame, key: str, alt: str, export: Expor
         hide_index=True,
         column_config=COLUMN_CONFIG,
         placeholder="–",
-        height="content" if frame.height <= 9 else 356,  # what a click brings is below, and in sight
+        height="content" if frame.height <= 12 else 356,  # what a click brings is below, and in sight
         on_select="rerun",
         selection_mode=ROW_CLICKS,
         alt=alt,

@@ -67,8 +67,8 @@ def test_names_are_shown_beside_the_points_and_sizes_are_joined(models: Path, vi
     words = [word for trace in data if trace.get("xaxis") == "x1080" for word in trace.get("text", [])]
     assert {*SIZES, "a(1−a): always stating a"} <= set(words)
     assert set(words) <= {*SIZES, "a(1−a): always stating a", "1−a: always stating 1"}
-    (line,) = [trace for trace in data if "family" in trace.get("meta", {})]
-    assert line["meta"]["family"] == ["small-1b-quiz:given", "small-7b-quiz:given"]
+    (line,) = [trace for trace in data if "family" in trace.get("meta", [{}])[0]]
+    assert line["meta"][0]["family"] == ["small-1b-quiz:given", "small-7b-quiz:given"]
 
 
 def test_one_model_says_why_there_is_no_correlation(data: Path, visit: Visit) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -133,6 +134,36 @@ def test_a_bar_moves_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
             now[0] = number / 16
             show(number / 12, f"{number}")
     assert bar.told == [(0.75, "9"), (1.0, "13"), (1.0, "17"), (1.0, "gone")]
+
+
+def test_a_spinner_shows_the_message_until_there_is_a_bar(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first report of a long computation may be long in coming."""
+    bar, now = Bar(), [0.0]
+
+    @contextmanager
+    def spinner(text: str, *, show_time: bool) -> Iterator[None]:
+        bar.told.append((0.0, f"{text} {show_time}"))
+        yield
+        bar.told.append((0.0, "no spinner"))
+
+    monkeypatch.setattr(st, "progress", bar.progress)
+    monkeypatch.setattr(st, "spinner", spinner)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    spins = [(0.0, "Waiting … True"), (0.0, "no spinner")]
+    with progress_bar("Waiting …") as show:
+        show(0.1, "too early")
+        assert bar.told == spins[:1]
+        now[0] = 1.0
+        show(0.5, "half")
+        now[0] = 2.0
+        show(0.6, "more")
+    assert bar.told == [*spins, (0.5, "half"), (0.6, "more"), (1.0, "gone")]
+    bar.told.clear()
+    with progress_bar("Waiting …"):
+        assert bar.told == spins[:1]
+    assert bar.told == spins
 
 
 def test_quick_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,8 +28,8 @@ def token_file(data: Path) -> Path:
 
 def curves(at: AppTest, key: str = "values") -> dict[tuple[str, int], dict[str, Any]]:
     """(metric, place of the run) → the line drawn."""
-    drawn = [trace for trace in figure(at, key)["data"] if "run" in trace.get("meta", {})]
-    return {(trace["meta"]["metric"], trace["meta"]["run"]): trace for trace in drawn}
+    drawn = [trace for trace in figure(at, key)["data"] if "run" in trace.get("meta", [{}])[0]]
+    return {(trace["meta"][0]["metric"], trace["meta"][0]["run"]): trace for trace in drawn}
 
 
 def row(at: AppTest, metric: str) -> dict[str, str]:
@@ -176,7 +176,7 @@ def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None
         curve for curve in sweep_bins(gather_evidence(run, "tokens")).curves if curve.metric == "full_ece"
     )
     assert full.bounds
-    bars = [trace for trace in figure(at, "values")["data"] if trace.get("meta", {}).get("bounds")]
+    bars = [trace for trace in figure(at, "values")["data"] if trace.get("meta", [{}])[0].get("bounds")]
     assert [trace["x"] for trace in bars] == [sorted(full.bounds)]
     low, high = full.bounds[500]
     assert row(at, "Full-ECE")["M = 500"] == f"{low:.4f} to {high:.4f}"

@@ -58,9 +58,9 @@ def expected_sweep(path: Path, plan: SamplingPlan | None = None, rule: Any = "ow
 def drawn_points(at: AppTest) -> dict[tuple[str, int], float]:
     """(method, N') → height of its point in the upper panel."""
     return {
-        (trace["meta"]["method"], size): height
+        (trace["meta"][0]["method"], size): height
         for trace in figure(at, "sampling")["data"]
-        if "method" in trace.get("meta", {}) and "markers" in trace["mode"]
+        if "method" in trace.get("meta", [{}])[0] and "markers" in trace["mode"]
         for size, height in zip(trace["x"], trace["y"], strict=True)
     }
 
@@ -81,7 +81,8 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     curve = result.curve("pairwise", "brier")
     told = [f"{mean:.4f} ± {std:.4f}" for mean, std in zip(curve.mean, curve.std, strict=True)]
     assert table["F_PC"].to_list() == told
-    (most,) = [trace["y"] for trace in figure(at, "sampling")["data"] if trace.get("meta", {}).get("ceiling")]
+    drawn = figure(at, "sampling")["data"]
+    (most,) = [trace["y"] for trace in drawn if trace.get("meta", [{}])[0].get("ceiling")]
     assert most == [0.5, 0.75, 0.875]
     assert table["Draws"].to_list() == [100, 100, 100]
     assert result.sufficiency_definition.startswith(

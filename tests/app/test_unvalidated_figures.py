@@ -43,6 +43,19 @@ def test_what_is_sent_is_a_figure(folder: Path, visit: Visit, page: str) -> None
         assert len(go.Figure(sent).data) == len(sent["data"]) > 0
 
 
+@pytest.mark.parametrize("page", ["reliability", "robustness"])
+def test_the_browser_draws_it_once(folder: Path, visit: Visit, page: str) -> None:
+    """Streamlit hands plotly a copy of each figure, which plotly would draw again if these differed."""
+    assert folder.is_dir()
+    for chart in visit(page).get("plotly_chart"):
+        sent = json.loads(chart.proto.spec)
+        assert "datarevision" in sent["layout"]
+        assert "template" not in sent["layout"]
+        assert all(isinstance(trace.get("meta", []), list) for trace in sent["data"])
+        if chart.proto.selection_mode:  # Streamlit sets this mode, and would change the figure by it
+            assert sent["layout"]["dragmode"] == "pan"
+
+
 def test_plotly_does_not_build_it_again(folder: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Validation took half of a page's time."""
     assert folder.is_dir()

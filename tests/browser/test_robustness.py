@@ -40,8 +40,8 @@ def drawn_points(page: Page, key: str = "values") -> dict[str, int]:
             const groups = [...plot.querySelectorAll('.scatterlayer .trace')];
             const of = trace => groups.find(group => group.__data__[0].trace.uid === trace.uid);
             return shown.map(trace => [trace, of(trace)])
-                .filter(([trace, group]) => trace.meta && 'run' in trace.meta && group)
-                .map(([trace, group]) => [trace.meta.metric, group.querySelectorAll('.points path').length]);
+                .filter(([trace, group]) => trace.meta && 'run' in trace.meta[0] && group)
+                .map(([{meta}, group]) => [meta[0].metric, group.querySelectorAll('.points path').length]);
         }"""
     )
     counted: dict[str, int] = {}

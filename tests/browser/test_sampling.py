@@ -46,8 +46,8 @@ def points(page: Page) -> dict[str, int]:
         """plot => {
             const groups = [...plot.querySelectorAll('.scatterlayer .trace')];
             const of = trace => groups.find(group => group.__data__[0].trace.uid === trace.uid);
-            return plot._fullData.filter(trace => trace.meta && 'method' in trace.meta && of(trace))
-                .map(trace => [trace.meta.method, of(trace).querySelectorAll('.points path').length]);
+            return plot._fullData.filter(trace => trace.meta && 'method' in trace.meta[0] && of(trace))
+                .map(trace => [trace.meta[0].method, of(trace).querySelectorAll('.points path').length]);
         }"""
     )
     counted: dict[str, int] = {}

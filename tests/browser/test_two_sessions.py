@@ -1,9 +1,10 @@
-"""Two browsers on one server keep separate choices, even when they act at once."""
+"""Two browsers on one server keep separate choices, even when they act at once, and each has its colours."""
 
 from __future__ import annotations
 
 import browser_pages
 from app_server import Server
+from calib_core.figures.palette import DARK, LIGHT
 from window import Browse, Settled
 
 
@@ -28,3 +29,16 @@ def test_two_browsers(server: Server, browse: Browse, settled: Settled) -> None:
     browser_pages.wait_until(mine, lambda: "bin" in browser_pages.address(mine), wanted=True)
     assert "bin" not in browser_pages.address(yours)
     assert browser_pages.table(yours, browser_pages.QUESTIONS).count() == 0
+
+
+def test_figures_follow_the_colours_of_the_system(server: Server, browse: Browse) -> None:
+    page = browse().open(f"{server.url}/reliability?run=four")
+    figures = page.locator(".st-key-reliability .js-plotly-plot")
+
+    def colours() -> list[str]:
+        """Of the text of the figure; two or none for a moment, while it is replaced."""
+        return figures.evaluate_all("plots => plots.map(plot => plot.layout?.font.color)")
+
+    browser_pages.wait_until(page, colours, [LIGHT.text])
+    page.emulate_media(color_scheme="dark")
+    browser_pages.wait_until(page, colours, [DARK.text], seconds=30)
