@@ -1,7 +1,8 @@
 """Measure the coverage of the 95 % intervals: how often they contain the true value.
 
-Draws data sets from known distributions, computes the intervals as the program does, and writes interval_coverage.md
-beside this script. The true value is that of two million confidences and their true probabilities.
+Draws data sets from known distributions, computes the intervals as the program does, and writes
+interval_coverage.md beside this script. The true value is that of two million confidences and their true
+probabilities.
 """
 
 from __future__ import annotations

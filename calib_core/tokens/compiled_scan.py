@@ -1,8 +1,8 @@
 """`row_scanner.scan_rows` compiled by Numba: one read of the memory finds entries, sums, and sums by class.
 
 Rows are read tile by tile of classes, so that the sums by class of a tile stay in the cache while every row
-is added to them. float32 and float64 are added in the order of `row_scanner.scan_rows`; float16 is added up in
-integers, exactly. Every loop over entries is one that LLVM turns into vector instructions.
+is added to them. float32 and float64 are added in the order of `row_scanner.scan_rows`; float16 is added up
+in integers, exactly. Every loop over entries is one that LLVM turns into vector instructions.
 """
 
 # Numba has no type information.
@@ -49,7 +49,7 @@ def _any_large(bits: NDArray[Any], limit: np.unsignedinteger[Any]) -> bool:
     largest = bits[0]
     for at in range(CHUNK):
         largest = max(largest, bits[at])
-    return largest > limit
+    return bool(largest > limit)
 
 
 @_compiled
@@ -184,8 +184,8 @@ def _to_units(bits: NDArray[Any], limit: np.unsignedinteger[Any], units: NDArray
         large = bits[at] > limit
         found = np.uint16(found | np.uint16(large))
         kept = np.int16(0) if large else np.int16(bits[at])
-        units[at] = max(kept, max(np.int16((kept << 1) - 2048), np.int16((kept << 2) - 8192)))
-    return found > 0
+        units[at] = max(kept, np.int16((kept << 1) - 2048), np.int16((kept << 2) - 8192))
+    return bool(found > 0)
 
 
 @_compiled

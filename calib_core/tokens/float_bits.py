@@ -78,7 +78,7 @@ def first_cell_max_bits(dtype: np.dtype[Any]) -> int:
 
 
 def unlisted_values(rows: NDArray[Any]) -> NDArray[Any]:
-    """Numbers that hold each value of the grid's first cell in units of `unlisted_unit`; others are arbitrary.
+    """Numbers that hold values of the grid's first cell in units of `unlisted_unit`; others are arbitrary.
 
     float16 is added up as whole numbers, which is exact; other rows are returned as they are.
     """

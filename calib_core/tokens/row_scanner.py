@@ -172,8 +172,8 @@ RawScan = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 shape (2, R, blocks), in units of `unlisted_unit` and of its square."""
 
 ScanFunction = Callable[[NDArray[Any], int, int, NDArray[np.float64] | None], RawScan]
-"""Rows, the largest bits that are not large, size of the blocks, and sums by class, to which the other entries
-are added in place, in units of `unlisted_unit` → what was found."""
+"""Rows, the largest bits that are not large, size of the blocks, and sums by class, to which the other
+entries are added in place, in units of `unlisted_unit` → what was found."""
 
 
 class RowScanner:
@@ -211,9 +211,7 @@ class RowScanner:
             Sums by class of all rows before, in units of `unlisted_unit`.
         """
         bits, class_sums = as_bits(rows), None if class_sums is None else class_sums.copy()
-        count, class_index, (sums, squares) = self._scan(
-            rows, self.bits_limit, self._block_size, class_sums
-        )
+        count, class_index, (sums, squares) = self._scan(rows, self.bits_limit, self._block_size, class_sums)
         large = bits[np.repeat(np.arange(count.size), count), class_index]
         square_sum = squares.sum(axis=1) * self._unit**2
         return ScanResult(count, class_index, large, sums * self._unit, square_sum, class_sums)
@@ -253,7 +251,7 @@ def scan_rows(
         np.einsum("bel->bl", by_lane, out=lanes[0])
         if rows.dtype == np.float64:
             np.einsum("bel->bl", by_lane * by_lane, out=lanes[1])
-        else:  # the squares are exact, so that it doesn't matter whether they are rounded before they are added
+        else:  # exact squares, which may be added with or without rounding them
             np.einsum("bel,bel->bl", by_lane, by_lane, out=lanes[1])
         block_sums[:, at] = _sum_lanes(lanes)
     count = np.array([index.size for index in class_indices], np.intp)
