@@ -128,6 +128,7 @@ def measured(folder: Path, cache: Path, *, waits: bool) -> Cost:
         "XDG_CACHE_HOME": str(cache),
         "CALIB_DATA": str(folder),
     }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # makes each start compile all anew
     done = subprocess.run(  # noqa: S603 - this script
         command, check=True, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
     )

@@ -183,19 +183,19 @@ def _join(run: AnswerRun, parts: list[_KnownQuestions]) -> bool:
     parts
         The questions of the parts, by schema; the run's are added if it joins.
     """
-    rows = run.rows
+    rows, schema = run.rows, run.rows.schema  # a frame makes its schema anew each time
     for part in parts:
-        shared = rows.columns & part.schema.keys()
-        if any(not _is_same_dtype(rows.schema[name], part.schema[name]) for name in shared):
+        shared = schema.keys() & part.schema.keys()
+        if any(not _is_same_dtype(schema[name], part.schema[name]) for name in shared):
             return False
         names = [name for name in _QUESTION_COLUMNS if name in shared]
         if not names and (run.evaluation or "").startswith(_TABLES):
             continue
         if not names or part.has_any_of(rows, names):
             return False
-    known = next((part for part in parts if part.schema == rows.schema), None)
+    known = next((part for part in parts if part.schema == schema), None)
     if known is None:
-        parts.append(known := _KnownQuestions(rows.schema))
+        parts.append(known := _KnownQuestions(schema))
     known.add(rows)
     return True
 
@@ -294,8 +294,8 @@ def _single_subject(part: AnswerRun) -> str | None:
     """Return the subject of all rows of a part; None if there are several or none."""
     if "subject" not in part.rows.columns:
         return None
-    names = part.rows["subject"].unique()
-    return names.item() if names.len() == 1 else None
+    names = part.rows["subject"]
+    return names[0] if names.n_unique() == 1 else None
 
 
 # --- Token-level runs -------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from math import inf
 from pathlib import Path
-from threading import Condition, RLock, Thread
+from threading import Condition, RLock, Thread, current_thread
 from typing import Any, Final, TypeVar, cast
 
 import streamlit as st
@@ -60,6 +60,8 @@ MAX_AWAITED_BYTES: Final = 32_000_000
 """Up to this many files of this size together are always read before the page is drawn …"""
 FIRST_PAGE_SECONDS: Final = 1.5
 """… and of more, what can be read in this time."""
+MAX_PAUSE_SECONDS: Final = 3.0
+"""For at most this long, no further file is read while the first page is drawn."""
 
 _SAVER: Final = ThreadPoolExecutor(1, "calib-saver")
 """Keeps on disk what was read from large files, while a page is drawn with it."""
@@ -249,6 +251,8 @@ class FolderReader:
         self._n_listed = 0
         self._n_threads = 0
         self._started = 0.0
+        self._first_page: Thread | None = None
+        self._pause_end = 0.0
         self._changed = Condition()
 
     def update(
@@ -265,6 +269,7 @@ class FolderReader:
         with self._changed:
             if not self._waiting and not self._in_progress:
                 self._started = time.monotonic()
+                self._first_page = None
             paths = {listing.path for listing in listed}
             self._files = {path: file for path, file in self._files.items() if path in paths}
             outdated = {
@@ -312,7 +317,18 @@ class FolderReader:
             return not any(path in self._waiting or path in self._in_progress for path in paths)
 
         with self._changed:
+            self._pause_end = 0.0
             return not self._changed.wait_for(is_done, seconds)
+
+    def give_way_to(self, page: Thread) -> None:
+        """Read no further file until this thread has drawn its page, if it is the first since reading began.
+
+        What was kept of a file is loaded by this process, which would slow the page down. The pause ends
+        early when a page waits for a file, and after `MAX_PAUSE_SECONDS`.
+        """
+        with self._changed:
+            if self._first_page in (None, page):
+                self._first_page, self._pause_end = page, time.monotonic() + MAX_PAUSE_SECONDS
 
     def progress(self) -> ReadingProgress:
         """Return how far the reading is."""
@@ -342,7 +358,9 @@ class FolderReader:
                 self._changed.notify_all()
 
     def _take_next(self) -> ListedFile | None:
-        """Return the next file; None ends the thread."""
+        """Return the next file, after the pause for the first page; None ends the thread."""
+        while (page := self._first_page) and page.is_alive() and time.monotonic() < self._pause_end:
+            page.join(_POLL_SECONDS)
         with self._changed:
             for path, listing in self._waiting.items():
                 if path not in self._in_progress:  # otherwise an older version of it is just being read
@@ -452,6 +470,7 @@ def load_files(
     while True:
         contents = _wait(listed, seconds)
         all_contents = FolderContents((*contents.files, *uploaded), contents.unread)
+        reader.give_way_to(current_thread())  # which ends with the script of the page
         if is_enough(all_contents) or not reader.wait(contents.unread, 0):
             return all_contents
         seconds = _RETRY_SECONDS

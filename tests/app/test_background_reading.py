@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ from export_menus import open_menus
 from pages.state import cache
 from pages.state.cache import FileStamp, FolderReader, ListedFile, LoadedFile
 from pages.state.mappings import FileMapping
+from pages.state.runs import LoadedRun, loaded_runs
 from pages.state.server import server_lifespan
+from pages.widgets import shell
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, go, page_text, run, table
 
@@ -100,26 +103,26 @@ class Desk:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cache, "MAX_PARALLEL_READS", 1)
         self.order: list[str] = []
-        self._begun, self._may_end = threading.Semaphore(0), threading.Event()
+        self.begun, self.may_end = threading.Semaphore(0), threading.Event()
         self.reader = FolderReader(self._read)
 
     def _read(self, listing: ListedFile, progress: Callable[[float, str], None]) -> LoadedFile:
         progress(0.5, f"half of {listing.name}")
         self.order.append(listing.name)
-        self._begun.release()
-        assert self._may_end.wait(SECONDS)
+        self.begun.release()
+        assert self.may_end.wait(SECONDS)
         if listing.name == "bad":
             raise MemoryError
         return LoadedFile(listing, None, f"version {listing.stamp.versions[0][0]}")
 
     def await_begin(self) -> None:
-        assert self._begun.acquire(timeout=SECONDS)
+        assert self.begun.acquire(timeout=SECONDS)
 
     def finish(self) -> None:
-        self._may_end.set()
+        self.may_end.set()
         finish(self.reader)
-        self._may_end.clear()
-        self._begun = threading.Semaphore(0)
+        self.may_end.clear()
+        self.begun = threading.Semaphore(0)
 
 
 @pytest.fixture
@@ -183,6 +186,71 @@ def test_a_file_that_is_gone_is_not_waited_for(desk: Desk) -> None:
     assert desk.order == ["a"]
 
 
+@pytest.fixture
+def page() -> Iterator[tuple[threading.Thread, threading.Event]]:
+    """A thread that draws a page until the event is set."""
+    drawn = threading.Event()
+    thread = threading.Thread(target=drawn.wait)
+    thread.start()
+    yield thread, drawn
+    drawn.set()
+    thread.join(SECONDS)
+
+
+def test_no_further_file_is_read_while_the_first_page_is_drawn(
+    desk: Desk, page: tuple[threading.Thread, threading.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "MAX_PAUSE_SECONDS", math.inf)
+    desk.reader.update([listed(name) for name in "ab"])
+    desk.await_begin()
+    desk.reader.give_way_to(page[0])
+    desk.may_end.set()
+    assert not desk.begun.acquire(timeout=0.3)
+    assert desk.reader.progress().n_read == 1
+    page[1].set()
+    desk.await_begin()
+    assert desk.order == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "ended_by", ["time", "a page that waits for a file", "an earlier page of this reading"]
+)
+def test_the_pause_for_a_page_ends(
+    desk: Desk,
+    page: tuple[threading.Thread, threading.Event],
+    monkeypatch: pytest.MonkeyPatch,
+    ended_by: str,
+) -> None:
+    monkeypatch.setattr(cache, "MAX_PAUSE_SECONDS", 0.05 if ended_by == "time" else math.inf)
+    desk.reader.update([listed(name) for name in "ab"])
+    desk.await_begin()
+    if ended_by == "an earlier page of this reading":
+        earlier = threading.Thread(target=int)
+        earlier.start()
+        earlier.join(SECONDS)
+        desk.reader.give_way_to(earlier)
+    desk.reader.give_way_to(page[0])
+    desk.may_end.set()
+    if ended_by == "a page that waits for a file":
+        assert not desk.reader.wait(desk.reader.contents([listed("b")]).unread, SECONDS)
+    desk.await_begin()
+    assert desk.order == ["a", "b"]
+
+
+def test_each_reading_gives_way_to_its_first_page(
+    desk: Desk, page: tuple[threading.Thread, threading.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "MAX_PAUSE_SECONDS", math.inf)
+    desk.reader.give_way_to(threading.current_thread())  # of a folder that was read
+    desk.reader.update([listed(name) for name in "ab"])
+    desk.await_begin()
+    desk.reader.give_way_to(page[0])
+    desk.may_end.set()
+    assert not desk.begun.acquire(timeout=0.3)
+    page[1].set()
+    desk.await_begin()
+
+
 def test_a_fault_with_one_file_is_its_refusal(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.CRITICAL):
         desk.reader.update([listed(name) for name in ("bad", "good")])
@@ -210,6 +278,32 @@ def test_start_says_on_how_many_files_it_stands(three: Path, visit: Visit, gate:
     assert "This page shows" not in page_text(at)
     assert "files read" not in at.text[0].value
     assert sorted(table(at, "verdict")["run"]) == ["a", "b", "c"]
+
+
+def test_a_page_is_drawn_before_more_is_read(
+    data: Path, visit: Visit, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        write_csv(data / f"{number}.csv", quiz(20))
+    begun: list[int] = []
+
+    def read(listing: ListedFile, _mapping: FileMapping, _progress: object) -> FileReport:
+        gate.order.append(listing.name)
+        time.sleep(0.05)
+        raise Refused("not read here")
+
+    def draw(files: Sequence[LoadedFile], accepted: Sequence[str]) -> Sequence[LoadedRun]:
+        begun.append(len(gate.order))
+        time.sleep(0.3)
+        begun.append(len(gate.order))
+        return loaded_runs(files, accepted)
+
+    monkeypatch.setattr(cache, "_read_report", read)
+    monkeypatch.setattr(shell, "loaded_runs", draw)
+    visit("files")
+    assert begun[1] <= begun[0] + 1 < 12
+    finish()
+    assert len(gate.order) == 12
 
 
 def test_an_export_of_part_of_the_folder_says_so(

@@ -16,11 +16,22 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import prod
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 import polars as pl
@@ -58,6 +69,8 @@ Json: TypeAlias = Any
 Blob: TypeAlias = bytes | bytearray | memoryview
 NextBlob: TypeAlias = Callable[[], Blob]
 """Returns the next blob."""
+Unpacker: TypeAlias = Callable[[Json, NextBlob], Any]
+"""Rebuilds a value from its tree and its blobs."""
 
 SLICE_BYTES: Final = 2**20
 """Frames up to this size go as one blob. The columns of a larger one go one by one, in slices of about this
@@ -222,7 +235,7 @@ def unpack(kind: type[DataclassT], tree: Json, next_blob: NextBlob) -> Dataclass
         The data does not have the types that the dataclass declares.
     """
     try:
-        return _unpack_value(kind, tree, next_blob)
+        return _unpacker(kind)(tree, next_blob)
     except (KeyError, ValueError, TypeError, OverflowError, OSError, RecursionError) as error:
         raise InvalidReadingError(str(error)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -286,46 +299,49 @@ def _array_bytes(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  any type, any value
-    """Rebuild the value in a tree, which must have the declared type; raises TypeError if it has not."""
-    origin = get_origin(hint)
-    if origin is Union or origin is UnionType:
-        return _unpack_value(_union_member(get_args(hint), tree), tree, next_blob)
-    if origin is not None or hint in (pl.DataFrame, pl.Series) or is_dataclass(hint):
-        return _unpack_compound(hint, origin, tree, next_blob)
-    if hint is float:
-        return _require_type(isinstance(tree, float | int) and not isinstance(tree, bool), tree, hint)
-    return _require_type(hint in (bool, int, str, NoneType) and type(tree) is hint, tree, hint)
+@cache
+def _unpacker(hint: Any) -> Unpacker:  # noqa: ANN401  any type
+    """Return what rebuilds a value of the declared type from its tree, or raises TypeError.
 
-
-def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  as above
-    arguments = get_args(hint)
-    if hint is pl.DataFrame:
-        value = _unpack_frame(tree, next_blob)
-    elif hint is pl.Series:
-        value = _unpack_frame(tree, next_blob).to_series()
+    It is made once for each type: a folder of kept readings is hundreds of thousands of values.
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    found: Unpacker
+    if origin is None:
+        found = _class_unpacker(hint)
+    elif origin is Union or origin is UnionType:
+        found = partial(_unpack_union, arguments)
     elif origin is Literal:
-        value = _require_type(tree in arguments, tree, hint)
+        found = lambda tree, _: _require_type(tree in arguments, tree, hint)  # noqa: E731  as the others
     elif origin is np.ndarray or origin is NDArray:  # NDArray since NumPy 2.5
-        value = _unpack_array(tree, next_blob)
+        found = _unpack_array
     elif origin is tuple:
-        value = _unpack_tuple(arguments, _require_type(isinstance(tree, list), tree, hint), next_blob)
-    elif is_dataclass(hint):
-        value = _unpack_dataclass(cast("type[Any]", hint), tree, next_blob)
+        found = partial(_unpack_tuple, arguments)
     else:
-        key_type, value_type = arguments
-        pairs = {
-            _unpack_value(key_type, key_tree, next_blob): _unpack_value(value_type, value_tree, next_blob)
-            for key_tree, value_tree in tree
-        }
-        value = pairs if origin is dict else MappingProxyType(pairs)
-    return value
+        found = partial(_unpack_mapping, origin, *map(_unpacker, arguments))
+    return found
+
+
+def _class_unpacker(hint: Any) -> Unpacker:  # noqa: ANN401  any class
+    """Return the same for a class; one that is never sent rebuilds nothing."""
+    if is_dataclass(hint):
+        return partial(_unpack_dataclass, cast("type[Any]", hint))
+    if hint is pl.DataFrame:
+        return _unpack_frame
+    if hint is pl.Series:
+        return lambda tree, next_blob: _unpack_frame(tree, next_blob).to_series()
+    types = (float, int) if hint is float else (hint,) if hint in (bool, int, str, NoneType) else ()
+    return lambda tree, _: _require_type(type(tree) in types, tree, hint)
 
 
 def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  returns the tree
     if not is_valid:
         raise TypeError(f"{type(tree).__name__} where {hint} is declared")
     return tree
+
+
+def _unpack_union(hints: tuple[Any, ...], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  any type
+    return _unpacker(_union_member(hints, tree))(tree, next_blob)
 
 
 def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  a type
@@ -338,23 +354,32 @@ def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  a
     return next((hint for hint in members if hint.__name__ == name), members[0])
 
 
-def _unpack_tuple(parts: tuple[Any, ...], trees: list[Json], next_blob: NextBlob) -> tuple[Any, ...]:
+def _unpack_tuple(parts: tuple[Any, ...], tree: Json, next_blob: NextBlob) -> tuple[Any, ...]:
+    trees = cast("list[Json]", _require_type(isinstance(tree, list), tree, tuple))
     if len(parts) == 2 and parts[1] is Ellipsis:
-        return tuple(_unpack_value(parts[0], tree, next_blob) for tree in trees)
-    return tuple(_unpack_value(part, tree, next_blob) for part, tree in zip(parts, trees, strict=True))
+        unpack_part = _unpacker(parts[0])
+        return tuple([unpack_part(part, next_blob) for part in trees])
+    return tuple([_unpacker(part)(tree, next_blob) for part, tree in zip(parts, trees, strict=True)])
+
+
+def _unpack_mapping(
+    origin: object, unpack_key: Unpacker, unpack_element: Unpacker, tree: Json, next_blob: NextBlob
+) -> Mapping[Any, Any]:
+    pairs = {unpack_key(key, next_blob): unpack_element(element, next_blob) for key, element in tree}
+    return pairs if origin is dict else MappingProxyType(pairs)
 
 
 @cache
-def _field_types(kind: type) -> Mapping[str, Any]:
-    """Map each field of a dataclass to its declared type."""
+def _field_unpackers(kind: type) -> Mapping[str, Unpacker]:
+    """Map each field of a dataclass to what rebuilds it."""
     hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    return {field.name: _unpacker(hints[field.name]) for field in fields(kind)}
 
 
 def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  an instance of `kind`
-    hints = _field_types(kind)
-    _require_type(tree["is"] == kind.__name__ and list(tree["of"]) == list(hints), tree, kind)
-    return kind(**{name: _unpack_value(hint, tree["of"][name], next_blob) for name, hint in hints.items()})
+    unpackers, trees = _field_unpackers(kind), tree["of"]
+    _require_type(tree["is"] == kind.__name__ and list(trees) == list(unpackers), tree, kind)
+    return kind(**{name: unpack_field(trees[name], next_blob) for name, unpack_field in unpackers.items()})
 
 
 def _unpack_frame(tree: Json, next_blob: NextBlob) -> pl.DataFrame:
@@ -362,7 +387,7 @@ def _unpack_frame(tree: Json, next_blob: NextBlob) -> pl.DataFrame:
     for group, n_slices in tree:
         slices = [pl.read_ipc_stream(io.BytesIO(next_blob())) for _ in range(n_slices)]
         _require_type(all(part.columns == group for part in slices), tree, pl.DataFrame)
-        columns.extend(pl.concat(slices, rechunk=True))
+        columns.extend(slices[0] if n_slices == 1 else pl.concat(slices, rechunk=True))
     return pl.DataFrame(columns)
 
 
