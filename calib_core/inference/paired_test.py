@@ -19,7 +19,7 @@ MIN_COMMON_QUESTIONS: Final = 30
 
 MIN_QUESTIONS_OVER_BINS: Final = 60
 """With fewer, the difference of a sum of |gap| over bins has no interval and no p-value: with 30 it held the
-truth in 90 % of 600 simulated data sets, with 60 in 94 % or more (benchmarks/coverage.md)."""
+truth in 90 % of 600 simulated data sets, with 60 in 94 % or more (benchmarks/interval_coverage.md)."""
 
 
 @dataclass(frozen=True, slots=True)

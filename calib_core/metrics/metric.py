@@ -122,7 +122,7 @@ class Metric:
         over rows where the metric needs a distribution, is the metric; only for `interval_method="mean"`.
     interval_coverage : (int, int) or None
         Lowest and highest simulated coverage of the interval, in percent of data sets
-        (benchmarks/coverage.md); None if it was not simulated.
+        (benchmarks/interval_coverage.md); None if it was not simulated.
     weighted_form : callable or None
         Computes the metric in all bootstrap draws at once, for fixed bins; if None, each draw is summed
         separately, which is slower and allows fewer draws.

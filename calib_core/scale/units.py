@@ -350,7 +350,7 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
         for first in range(start, min(start + n_blocks * block_rows, positions.n_positions), block_rows):
             stop = min(first + block_rows, positions.n_positions)
             rows = positions.values.part(first, stop, values), positions.target.part(first, stop, target)
-            tree.add(reduce_rows(*rows, positions.scale, first))
+            tree.add(reduce_rows(*rows, positions.scale, first, compiled=True))
     total = tree.total()
     if total is None:
         raise Refused(f"{name} has no block {first_block}.")

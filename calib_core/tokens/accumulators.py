@@ -6,13 +6,12 @@ follows from the column sums.
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.float16 import FLOAT16_BITS_LIMIT, FLOAT16_UNIT, PackedRows, even_lanes, odd_lanes
-from calib_core.tokens.float_bits import as_bits
+from calib_core.tokens.float_bits import unlisted_unit, unlisted_values
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.row_scanner import PositionBlock, ScannedRows
 
@@ -154,81 +153,6 @@ class PooledSums:
         return self._all_labels.grid(self.n_rows, self._log_loss_sum, self._n_infinite_losses)
 
 
-# --- Unlisted entries, by class -----------------------------------------------
-
-_MAX_PENDING_ROWS: Final = (1 << 32) // (int(FLOAT16_BITS_LIMIT) + 1) - 1
-"""Rows that can be added up in 32-bit lanes without overflow."""
-
-
-class UnlistedSums(Protocol):
-    """Σp by class over the unlisted entries of all rows."""
-
-    def add(self, scanned: ScannedRows) -> None:
-        """Adds the rows of a scan."""
-        ...
-
-    def sums(self) -> NDArray[np.float64]:
-        """The sums of all rows so far, shape (K,)."""
-        ...
-
-
-class WideFloatUnlistedSums:
-    """Implementation for float32 and float64."""
-
-    def __init__(self, classes: int) -> None:
-        self._row = np.empty(classes)
-        self._sums = np.zeros(classes)
-
-    def add(self, scanned: ScannedRows) -> None:
-        """See `UnlistedSums.add`."""
-        for at, row in enumerate(scanned.values):
-            np.copyto(self._row, row)
-            self._row[scanned.class_index[scanned.start[at] : scanned.start[at + 1]]] = 0
-            self._sums += self._row
-
-    def sums(self) -> NDArray[np.float64]:
-        """See `UnlistedSums.sums`."""
-        return self._sums.copy()
-
-
-class Float16UnlistedSums:
-    """Implementation for float16; the sums are exact (see the module `float16`)."""
-
-    def __init__(self, classes: int) -> None:
-        self._classes = classes
-        self._rows = PackedRows(classes)
-        self._lanes = np.empty(self._rows.n_words, np.uint64)
-        self._even, self._odd = np.zeros((2, self._rows.n_words), np.uint64)
-        self._sums = np.zeros(self._rows.n_words * 4)
-        self._n_pending = 0
-
-    def add(self, scanned: ScannedRows) -> None:
-        """See `UnlistedSums.add`."""
-        for row in scanned.values:
-            words = self._rows.pack(row)
-            even_lanes(words, self._lanes)
-            self._even += self._lanes
-            odd_lanes(words, self._lanes)
-            self._odd += self._lanes
-            self._n_pending += 1
-            if self._n_pending == _MAX_PENDING_ROWS:
-                self._flush()
-        low = as_bits(scanned.values[scanned.entry_row, scanned.class_index]) & FLOAT16_BITS_LIMIT
-        np.subtract.at(self._sums, scanned.class_index, low.astype(np.float64))
-
-    def sums(self) -> NDArray[np.float64]:
-        """See `UnlistedSums.sums`."""
-        self._flush()
-        return self._sums[: self._classes] * FLOAT16_UNIT
-
-    def _flush(self) -> None:
-        # Integers below 2⁵³ are exact in float64.
-        for first, lanes in enumerate((self._even, self._odd)):
-            self._sums[first::2] += lanes.view(np.uint32)
-            lanes[:] = 0
-        self._n_pending = 0
-
-
 # --- All entries, by class ----------------------------------------------------
 
 
@@ -305,24 +229,39 @@ class ClassCellSums:
 
 
 class ClassSums:
-    """Sums by class of whole distributions."""
+    """Sums by class of whole distributions.
+
+    Attributes
+    ----------
+    unlisted : NDArray[np.float64], shape (K,)
+        Σp by class over the unlisted entries of all rows, in units of `unlisted_unit`.
+    """
 
     def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
+        self.unlisted = np.zeros(classes)
+        self._unit = unlisted_unit(dtype)
         self._cells = ClassCellSums(classes)
-        self._unlisted: UnlistedSums = (
-            Float16UnlistedSums if dtype == np.float16 else WideFloatUnlistedSums
-        )(classes)
 
     def add(self, positions: PositionBlock) -> None:
         """Adds a block of positions."""
-        if positions.scanned.unlisted_block_sums is not None:
-            self._unlisted.add(positions.scanned)
-        self._cells.add_pairs(positions.scanned.class_index, positions.entry_cell, positions.scanned.prob)
+        scanned = positions.scanned
+        if scanned.unlisted_block_sums is not None:
+            self.unlisted = scanned.class_sums if scanned.class_sums is not None else self._with(scanned)
+        self._cells.add_pairs(scanned.class_index, positions.entry_cell, scanned.prob)
         self._cells.add_correct(positions.target, positions.target_cell, positions.target_prob)
 
     def grid(self, occurrences: NDArray[np.int64]) -> GridSums:
         """The occupied cells; occurrences: positions at which each class is the right one, shape (K,)."""
-        return self._cells.grid(occurrences, self._unlisted.sums())
+        return self._cells.grid(occurrences, self.unlisted * self._unit)
+
+    def _with(self, scanned: ScannedRows) -> NDArray[np.float64]:
+        """The sums of the unlisted entries with those of a scan, row by row."""
+        sums, row = self.unlisted.copy(), np.empty(self.unlisted.size)
+        for at, values in enumerate(unlisted_values(scanned.values)):
+            np.copyto(row, values)
+            row[scanned.class_index[scanned.start[at] : scanned.start[at + 1]]] = 0
+            sums += row
+        return sums
 
 
 def _class_cell_key(group: NDArray[np.int64], cell: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -55,6 +55,8 @@ class DenseReducer:
     first_row : int, default=0
         Number of rows of the run before the first one added here: what makes the draws of a part, and the row
         numbers in its problems, those of the whole.
+    compiled : bool, default=False
+        Whether to use compiled code for long rows if Numba is installed; the sums are the same.
 
     Attributes
     ----------
@@ -75,6 +77,7 @@ class DenseReducer:
         by_class: bool = True,
         draws: bool = True,
         first_row: int = 0,
+        compiled: bool = False,
     ) -> None:
         if classes < 1:
             raise ValueError(f"K is a whole number from 1, not {classes}")
@@ -87,6 +90,7 @@ class DenseReducer:
         self._problem_log = PositionProblemLog()
         self._pooled = PooledSums(classes)
         self._keep_classes = by_class
+        self._compiled = compiled
         self._by_class: ClassSums | None = None
         self._sampler = NullSampler(seed, classes, by_class=by_class) if draws else None
         self._examples: list[ExamplePosition] = []
@@ -164,7 +168,7 @@ class DenseReducer:
         if self._checker is None:
             self._dtype = dtype
             scanned_dtype = dtype if self._scale == "probs" else np.dtype(np.float64)
-            self._checker = row_checker(self._classes, scanned_dtype)
+            self._checker = row_checker(self._classes, scanned_dtype, compiled=self._compiled)
             if self._keep_classes:
                 self._by_class = ClassSums(self._classes, scanned_dtype)
         if dtype != self._dtype:
@@ -184,7 +188,11 @@ class DenseReducer:
 
         assert self._checker is not None  # noqa: S101 - set by _check
         with np.errstate(invalid="ignore"):  # the row checker reports NaN
-            scanned = self._checker.check(to_probabilities(values, self._scale), report)
+            scanned = self._checker.check(
+                to_probabilities(values, self._scale),
+                report,
+                None if self._by_class is None else self._by_class.unlisted,
+            )
         if scanned.usable_rows.size:
             self._add_scanned(
                 scanned, row_number[scanned.usable_rows], target[scanned.usable_rows].astype(np.int64)

@@ -17,6 +17,9 @@ from calib_core.tokens.grid import GRID_CELLS
 UINT_BY_ITEMSIZE: Final = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 """Bytes of a float → the unsigned integer of the same width."""
 
+FLOAT16_UNIT: Final = 2.0**-24
+"""Value of the smallest positive float16."""
+
 _ALL_FLOAT16: Final = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 
 
@@ -61,6 +64,7 @@ def grid_cell_of(values: NDArray[Any]) -> NDArray[np.intp]:
     return bin_of(values, GRID_CELLS)
 
 
+@cache
 def first_cell_max_bits(dtype: np.dtype[Any]) -> int:
     """Bits of the largest float of this dtype in the grid's first cell."""
     low, high = 0, bits_of_one(dtype)
@@ -71,3 +75,21 @@ def first_cell_max_bits(dtype: np.dtype[Any]) -> int:
         else:
             low = middle
     return low
+
+
+def unlisted_values(rows: NDArray[Any]) -> NDArray[Any]:
+    """Numbers that hold values of the grid's first cell in units of `unlisted_unit`; others are arbitrary.
+
+    float16 is added up as whole numbers, which is exact; other rows are returned as they are.
+    """
+    if rows.dtype != np.float16:
+        return rows
+    # Bits e · 1024 + m stand for the value (1024 + m) · 2^(e - 1), and for m where e = 0; here e < 4. The
+    # lines through the pieces of this convex function lie below it.
+    bits = rows.view(np.int16)
+    return np.maximum(bits, np.maximum((bits << 1) - 2048, (bits << 2) - 8192))
+
+
+def unlisted_unit(dtype: np.dtype[Any]) -> float:
+    """Unit of `unlisted_values`."""
+    return FLOAT16_UNIT if dtype == np.float16 else 1.0

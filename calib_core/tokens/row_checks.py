@@ -14,15 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.errors import MAX_CELLS_SHOWN, shorten
-from calib_core.tokens.float16 import Float16Scanner
 from calib_core.tokens.float_bits import as_bits, bits_of_one, to_float64
-from calib_core.tokens.row_scanner import (
-    RowScanner,
-    ScannedRows,
-    ScanResult,
-    WideFloatScanner,
-    class_block_size,
-)
+from calib_core.tokens.row_scanner import RowScanner, ScannedRows, ScanResult, class_block_size
 
 # --- Problems of positions ----------------------------------------------------
 
@@ -126,7 +119,9 @@ ReportBadRow = Callable[[int, ProblemKind, str], None]
 class RowChecker(Protocol):
     """Checks rows that all have the same K and dtype."""
 
-    def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
+    def check(
+        self, rows: NDArray[Any], report: ReportBadRow, class_sums: NDArray[np.float64] | None = None
+    ) -> ScannedRows:
         """The good rows, scanned.
 
         Parameters
@@ -135,17 +130,17 @@ class RowChecker(Protocol):
             Probabilities.
         report : ReportBadRow
             Called for each bad row.
+        class_sums : NDArray[np.float64], shape (K,), optional
+            As for `RowScanner.scan`.
         """
         ...
 
 
-def row_checker(classes: int, dtype: np.dtype[Any]) -> RowChecker:
-    """The checker for this number of classes and dtype."""
+def row_checker(classes: int, dtype: np.dtype[Any], *, compiled: bool = False) -> RowChecker:
+    """The checker for this number of classes and dtype; compiled: as for `RowScanner`."""
     if classes < LONG_ROW_CLASSES:
         return ShortRowChecker(classes)
-    return LongRowChecker(
-        Float16Scanner(classes) if dtype == np.float16 else WideFloatScanner(classes, dtype), dtype
-    )
+    return LongRowChecker(RowScanner(classes, dtype, compiled=compiled), dtype)
 
 
 class ShortRowChecker:
@@ -154,8 +149,11 @@ class ShortRowChecker:
     def __init__(self, classes: int) -> None:
         self._classes = classes
 
-    def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
+    def check(
+        self, rows: NDArray[Any], report: ReportBadRow, class_sums: NDArray[np.float64] | None = None
+    ) -> ScannedRows:
         """See `RowChecker.check`."""
+        del class_sums  # every entry is listed
         usable = np.ones(rows.shape[0], np.bool_)
         clipped = np.zeros(rows.shape[0], np.int64)
         suspicious = np.flatnonzero(as_bits(rows).max(axis=1) > bits_of_one(rows.dtype))
@@ -191,9 +189,11 @@ class LongRowChecker:
         self._dtype = dtype
         self._bits_of_one = bits_of_one(dtype)
 
-    def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
+    def check(
+        self, rows: NDArray[Any], report: ReportBadRow, class_sums: NDArray[np.float64] | None = None
+    ) -> ScannedRows:
         """See `RowChecker.check`."""
-        result = self._scanner.scan(rows)
+        result = self._scanner.scan(rows, class_sums)
         clipped = np.zeros(result.count.size, np.int64)
         usable = np.ones(result.count.size, np.bool_)
         row_of = np.repeat(np.arange(usable.size), result.count)
@@ -203,7 +203,7 @@ class LongRowChecker:
             for row in suspicious.tolist():
                 usable[row], clipped[row] = clip_row(rows[row], row, report)
             rows[~usable] = 0
-            result = self._scanner.scan(rows)
+            result = self._scanner.scan(rows, class_sums)
         scanned = self._with_top_label(rows, result)
         for row in np.flatnonzero(usable & (np.abs(scanned.row_sum - 1) > SUM_TOLERANCE)).tolist():
             usable[row] = False
@@ -234,6 +234,7 @@ class LongRowChecker:
             unlisted_block_sums=np.maximum(0, result.block_sums),
             bits_limit=self._scanner.bits_limit,
             n_clipped=0,
+            class_sums=None if without_large.size else result.class_sums,
         )
 
 

@@ -1,29 +1,35 @@
-"""Scans long distributions at the speed of memory.
+"""Scans long distributions.
 
 Non-negative floats have the order of their bits, read as integers; anything else (a sign, infinity, NaN) has
 larger bits than 1. So a single integer comparison finds both the few entries that matter individually and
-everything that may be invalid. All other entries lie in the grid's first cell and are only added up.
+everything that may be invalid. All other entries lie in the grid's first cell and are only added up, in a
+fixed order, so that the compiled scan (`compiled_scan`) has the same sums to the last bit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.float_bits import UINT_BY_ITEMSIZE, first_cell_max_bits
+from calib_core.tokens.float_bits import as_bits, first_cell_max_bits, unlisted_unit, unlisted_values
+
+LANES: Final = 64
+"""Partial sums of a block of classes: entry k is added to number k mod 64 of them, in ascending order."""
 
 
 def class_block_size(classes: int) -> int:
     """Number of consecutive classes whose unlisted entries are summed together.
 
-    A divisor of K near 1,000 if there is one, so that rows need not be copied into a padded buffer. Always
-    a multiple of 16, so that a block of float16 consists of whole 64-bit words that can be folded twice.
+    A divisor of K near 1,000 if there is one; always a multiple of 2 · `LANES`.
     """
-    divisors = [size for size in range(512, 2049, 16) if classes % size == 0]
+    divisors = [size for size in range(512, 2049, 2 * LANES) if classes % size == 0]
     return min(divisors, key=lambda size: abs(size - 1024), default=1024)
 
 
@@ -52,6 +58,9 @@ class ScannedRows:
         Entries with larger bits are listed.
     n_clipped : int
         Number of values that were clipped to 0 or 1.
+    class_sums : NDArray[np.float64] or None, shape (K,)
+        Σp of the unlisted entries of each class over these rows and all before them, in units of
+        `unlisted_unit`; None where they are still to be added.
     """
 
     usable_rows: NDArray[np.intp]
@@ -64,6 +73,7 @@ class ScannedRows:
     unlisted_block_sums: NDArray[np.float64] | None
     bits_limit: int
     n_clipped: int
+    class_sums: NDArray[np.float64] | None = None
 
     @cached_property
     def entry_row(self) -> NDArray[np.intp]:
@@ -127,6 +137,9 @@ def _reduce_by_row(
     return ufunc.reduceat(values, start[:-1]) if values.size else np.zeros(0)
 
 
+# --- The scan ---------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScanResult:
     """The entries of R rows, good or not, of which E are large.
@@ -141,6 +154,9 @@ class ScanResult:
         Σp of the other entries by block of `class_block_size(K)` classes.
     square_sum : NDArray[np.float64], shape (R,)
         Σp² of the other entries.
+    class_sums : NDArray[np.float64] or None, shape (K,)
+        The sums by class that the scan was given, with the other entries of all rows added, in units of
+        `unlisted_unit`; None if it was given none.
     """
 
     count: NDArray[np.intp]
@@ -148,52 +164,104 @@ class ScanResult:
     bits: NDArray[Any]
     block_sums: NDArray[np.float64]
     square_sum: NDArray[np.float64]
+    class_sums: NDArray[np.float64] | None
 
 
-class RowScanner(Protocol):
-    """Finds the large entries of rows, using one buffer for all rows."""
+RawScan = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+"""Number of large entries of each row, their classes, and of the others Σ and Σ of squares by row and block,
+shape (2, R, blocks), in units of `unlisted_unit` and of its square."""
 
-    bits_limit: int
-    """Entries with larger bits are large."""
-
-    def scan(self, rows: NDArray[Any]) -> ScanResult:
-        """Scans rows, shape (R, K)."""
-        ...
+ScanFunction = Callable[[NDArray[Any], int, int, NDArray[np.float64] | None], RawScan]
+"""Rows, the largest bits that are not large, size of the blocks, and sums by class, to which the other
+entries are added in place, in units of `unlisted_unit` → what was found."""
 
 
-class WideFloatScanner:
-    """Implementation of `RowScanner` for float32 and float64, adding up in float64."""
+class RowScanner:
+    """Finds the large entries of rows of K classes, and adds up the others.
 
-    def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
+    Parameters
+    ----------
+    classes : int
+        Number of classes, K.
+    dtype : np.dtype
+        float16, float32 or float64.
+    compiled : bool
+        Whether to use compiled code if Numba is installed; the results are the same to the last bit.
+
+    Attributes
+    ----------
+    bits_limit : int
+        Entries with larger bits are large.
+    """
+
+    def __init__(self, classes: int, dtype: np.dtype[Any], *, compiled: bool = False) -> None:
         self.bits_limit = first_cell_max_bits(dtype)
-        self._uint_dtype = UINT_BY_ITEMSIZE[dtype.itemsize]
-        block_size = class_block_size(classes)
-        padded = np.zeros(-(-classes // block_size) * block_size)
-        self._row = padded[:classes]
-        self._blocks = padded.reshape(-1, block_size)
-        self._is_large = np.empty(classes, np.bool_)
+        self._unit = unlisted_unit(dtype)
+        self._block_size = class_block_size(classes)
+        self._scan = compiled_scan_function() if compiled else scan_rows
 
-    def scan(self, rows: NDArray[Any]) -> ScanResult:
-        """See `RowScanner.scan`."""
-        block_sums, square_sums = np.empty((rows.shape[0], self._blocks.shape[0])), np.empty(rows.shape[0])
-        limit = self._uint_dtype.type(self.bits_limit)
-        class_indices: list[NDArray[np.intp]] = []
-        bits = [np.zeros(0, self._uint_dtype)]
-        for at, row in enumerate(rows.view(self._uint_dtype)):
-            np.copyto(self._row, rows[at])
-            np.greater(row, limit, out=self._is_large)
-            class_index = self._is_large.nonzero()[0]
-            class_indices.append(class_index)
-            bits.append(row[class_index])
-            self._row[class_index] = 0
-            np.add.reduce(self._blocks, axis=1, out=block_sums[at])
-            # Block by block: a long dot product would wait for threads.
-            square_sums[at] = np.add.reduce(np.vecdot(self._blocks, self._blocks))
-        count, class_index = concatenate_columns(class_indices)
-        return ScanResult(count, class_index, np.concatenate(bits), block_sums, square_sums)
+    def scan(self, rows: NDArray[Any], class_sums: NDArray[np.float64] | None = None) -> ScanResult:
+        """Scans rows.
+
+        Parameters
+        ----------
+        rows : NDArray, shape (R, K)
+            Contiguous; R < 2¹⁷, so that the sums of float16 fit 32 bits.
+        class_sums : NDArray[np.float64], shape (K,), optional
+            Sums by class of all rows before, in units of `unlisted_unit`.
+        """
+        bits, class_sums = as_bits(rows), None if class_sums is None else class_sums.copy()
+        count, class_index, (sums, squares) = self._scan(rows, self.bits_limit, self._block_size, class_sums)
+        large = bits[np.repeat(np.arange(count.size), count), class_index]
+        square_sum = squares.sum(axis=1) * self._unit**2
+        return ScanResult(count, class_index, large, sums * self._unit, square_sum, class_sums)
 
 
-def concatenate_columns(columns: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Lengths of the arrays, and the arrays concatenated."""
-    count = np.array([column.size for column in columns], np.intp)
-    return count, np.concatenate([np.zeros(0, np.intp), *columns])
+def compiled_scan_function() -> ScanFunction:
+    """The compiled scan if Numba is installed (the extra `fast`), else `scan_rows`."""
+    if find_spec("numba") is None:
+        return scan_rows
+    try:
+        scan: ScanFunction = import_module("calib_core.tokens.compiled_scan").scan_rows
+    except ImportError:  # a Numba that doesn't know this NumPy
+        return scan_rows
+    return scan
+
+
+def scan_rows(
+    rows: NDArray[Any], bits_limit: int, block_size: int, class_sums: NDArray[np.float64] | None
+) -> RawScan:
+    """Scans rows with NumPy; see `ScanFunction`."""
+    n_rows, classes = rows.shape
+    n_blocks = -(-classes // block_size)
+    padded = np.zeros(n_blocks * block_size)
+    row, by_lane = padded[:classes], padded.reshape(n_blocks, -1, LANES)
+    bits = as_bits(rows)
+    limit, is_large = bits.dtype.type(bits_limit), np.empty(classes, np.bool_)
+    lanes = np.empty((2, n_blocks, LANES))
+    block_sums = np.empty((2, n_rows, n_blocks))
+    class_indices: list[NDArray[np.intp]] = []
+    for at in range(n_rows):
+        np.greater(bits[at], limit, out=is_large)
+        class_indices.append(is_large.nonzero()[0])
+        np.copyto(row, unlisted_values(rows[at]))
+        row[class_indices[at]] = 0
+        if class_sums is not None:
+            class_sums += row
+        np.einsum("bel->bl", by_lane, out=lanes[0])
+        if rows.dtype == np.float64:
+            np.einsum("bel->bl", by_lane * by_lane, out=lanes[1])
+        else:  # exact squares, which may be added with or without rounding them
+            np.einsum("bel,bel->bl", by_lane, by_lane, out=lanes[1])
+        block_sums[:, at] = _sum_lanes(lanes)
+    count = np.array([index.size for index in class_indices], np.intp)
+    return count, np.concatenate([np.zeros(0, np.intp), *class_indices]), block_sums
+
+
+def _sum_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ over the last axis, in halves."""
+    lanes = np.ascontiguousarray(np.moveaxis(lanes, -1, 0))
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = lanes[:half] + lanes[half:]
+    return lanes[0]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from calib_core.errors import Refused
 from calib_core.readers.archives import translate_unpack_errors
 
-BLOCK_BYTES: Final = 2 * 2**20
-"""Bytes read at a time: enough to be fast, few enough for frequent progress and little memory."""
+BLOCK_BYTES: Final = 16 * 2**20
+"""Bytes read and added up at a time: enough to be fast, few enough for frequent progress."""
 
 MAX_CLASSES: Final = 2**20
 """Upper limit of K; a file that claims more is something else."""

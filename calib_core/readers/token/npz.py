@@ -474,8 +474,10 @@ def reduce_rows(
     scale: ProbabilityScale,
     first_row: int,
     after_part: Callable[[int, DenseReducer], None] = lambda _n_rows, _reducer: None,
+    *,
+    compiled: bool = False,
 ) -> ReducedRows:
-    """One block, reduced to sums; memory holds a few MiB of it at a time.
+    """One block, reduced to sums; memory holds `BLOCK_BYTES` of it at a time.
 
     Parameters
     ----------
@@ -486,7 +488,10 @@ def reduce_rows(
     first_row : int
         Number of rows of the file before the block.
     after_part : Callable[[int, DenseReducer], None]
-        Called after every few MiB, with the number of rows of the block so far.
+        Called after every such part, with the number of rows of the block so far.
+    compiled : bool, default=False
+        As for `DenseReducer`; compiling needs more memory, and files to keep its result, than a process that
+        reads files has.
 
     Raises
     ------
@@ -494,7 +499,7 @@ def reduce_rows(
         If the arrays end early.
     """
     part_rows = max(1, BLOCK_BYTES // values.row_bytes)
-    reducer = DenseReducer(values.shape[1], scale=scale, first_row=first_row)
+    reducer = DenseReducer(values.shape[1], scale=scale, first_row=first_row, compiled=compiled)
     alignment, n_read = DenseAlignment(scale), 0
     for part, stored in zip(values.blocks(part_rows), target.blocks(part_rows), strict=True):
         part_target = _as_int64(stored)

@@ -442,7 +442,7 @@ IDS: Final = [str(at) for at in range(60)]
 
 
 def test_a_difference_over_bins_needs_more_questions_than_one_of_means() -> None:
-    """From 60 on its interval holds (benchmarks/coverage.md)."""
+    """From 60 on its interval holds (benchmarks/interval_coverage.md)."""
     for n in (59, 60):
         sides = [
             evidence_with_ids([confidence] * n, ([0, 1] * 30)[:n], IDS[:n], name)
@@ -505,7 +505,7 @@ def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
 
 
 def test_coverage_is_stated_as_simulated() -> None:
-    measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
+    measured = (Path(__file__).parents[3] / "benchmarks" / "interval_coverage.md").read_text(encoding="utf-8")
     simulated = {id_: metric for id_, metric in METRICS.items() if metric.interval_coverage}
     assert simulated
     for id_, metric in simulated.items():
@@ -515,7 +515,7 @@ def test_coverage_is_stated_as_simulated() -> None:
 
 @pytest.mark.parametrize("metric", ["brier_skill", "aurc"])
 def test_intervals_that_hold_too_little_are_not_shown_and_say_how_little(metric: str) -> None:
-    measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
+    measured = (Path(__file__).parents[3] / "benchmarks" / "interval_coverage.md").read_text(encoding="utf-8")
     (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
     assert f"{shares} of simulated data sets" in (
         no_interval_reason(calibrated_evidence(50, 1), metric) or ""

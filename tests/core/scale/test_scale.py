@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import distributed
+import fsspec
 import numpy as np
 import psutil
 import pytest
+from moto.server import ThreadedMotoServer
 
 from calib_core import readers
 from calib_core.errors import Refused
@@ -55,8 +57,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two worker processes."""
+def bucket(folder: Path) -> Iterator[Any]:
+    """A bucket `runs` with these files below `to/`, on an S3 server here that this environment names."""
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    settings = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**settings, "AWS_ENDPOINT_URL": f"http://{host}:{port}"}.items():
+            patch.setenv(name, value)
+        store = fsspec.filesystem("s3")
+        store.mkdir("runs")
+        store.put([str(path) for path in folder.iterdir()], "runs/to/")
+        yield store
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(bucket: Any) -> Iterator[Any]:
+    """Two worker processes, which inherit the address of the bucket's server."""
+    del bucket
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
     ) as cluster:
@@ -419,6 +439,29 @@ def test_a_folder_of_a_store_is_listed_as_one_here(folder: Path) -> None:
         list_address("nowhere://a/b")
     with pytest.raises(Refused, match="no prediction file"):
         list_address(f"file://{folder}/*.none")
+
+
+def test_files_of_a_bucket_are_those_here(
+    folder: Path, bucket: Any, cluster: Any, tmp_path: Path, call: Call
+) -> None:
+    scheduler = ("--scheduler", cluster.scheduler_address)
+    names = [address.removeprefix("s3://runs/to/") for address in list_address("s3://runs/to")]
+    assert names == ["packed.npz", "pair.probs.npy", "quiz.csv", "whole.npz"]
+    here, there = tmp_path / "here.parquet", tmp_path / "there.parquet"
+    assert call("reduce", folder / "whole.npz", "-o", here, "--skip-bad-rows").code == 0
+    options = ("-o", there, "--skip-bad-rows", *scheduler, "--resume", tmp_path / "kept")
+    answer = call("reduce", "--remote", "s3://runs/to/whole.npz", *options)
+    assert answer.code == 0, answer.err
+    assert there.read_bytes() == here.read_bytes()
+    answers = call("score", "--remote", "s3://runs/to/*.csv", "--metric", "ece", "--json", *scheduler)
+    local = call("score", folder / "quiz.csv", "--metric", "ece", "--json")
+    assert answers.element["value"] == local.element["value"]
+    opened = version_of("s3://runs/to/quiz.csv", "quiz.csv")
+    bucket.pipe("runs/to/quiz.csv", b"another")
+    with pytest.raises(Refused, match=r"quiz\.csv has changed"), open_file(opened, "quiz.csv"):
+        pass
+    answer = call("score", "--remote", "s3://runs/none.csv", *scheduler)
+    assert (answer.code, "none.csv" in answer.err) == (2, True)
 
 
 def test_a_pattern_here_stands_for_its_files(folder: Path) -> None:

@@ -14,16 +14,16 @@ from calib_core.tokens.row_checks import (
     clip_row,
     row_checker,
 )
-from calib_core.tokens.row_scanner import class_block_size
+from calib_core.tokens.row_scanner import LANES, class_block_size
 from core.tokens.distributions import LONG, ODD, SHORT, WIDTHS, language
 
 
 @pytest.mark.parametrize("classes", [4096, 4112, 32_000, 50_257, 128_000, 128_256, 151_936, 256_000])
 def test_groups_are_whole_words_near_a_thousand(classes: int) -> None:
     size = class_block_size(classes)
-    assert size % 16 == 0
+    assert size % (2 * LANES) == 0
     assert 512 <= size <= 2048
-    divides = any(classes % other == 0 for other in range(512, 2049, 16))
+    divides = any(classes % other == 0 for other in range(512, 2049, 2 * LANES))
     assert (classes % size == 0) == divides
 
 

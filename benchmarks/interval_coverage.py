@@ -1,7 +1,8 @@
 """Measure the coverage of the 95 % intervals: how often they contain the true value.
 
-Draws data sets from known distributions, computes the intervals as the program does, and writes coverage.md
-beside this script. The true value is that of two million confidences and their true probabilities.
+Draws data sets from known distributions, computes the intervals as the program does, and writes
+interval_coverage.md beside this script. The true value is that of two million confidences and their true
+probabilities.
 """
 
 from __future__ import annotations
@@ -445,7 +446,7 @@ def page(parts: dict[str, list[Measured]]) -> str:
         "# How often a 95 % interval contains the true value",
         "",
         (
-            f"Written by `python benchmarks/coverage.py`: {REPEATS} data sets per cell, "
+            f"Written by `python benchmarks/interval_coverage.py`: {REPEATS} data sets per cell, "
             f"{REPEATS_WITHOUT_BINS} for metrics without bins ({FEWER_REPEATS} for differences at 10,000 "
             f"rows), seed {SEED}; M = 10; as in `calib_core.results.uncertainty`. In brackets, the mean "
             f"width. The value of {ENDLESS:,} confidences and their true probabilities counts as the true "
