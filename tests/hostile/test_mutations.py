@@ -17,7 +17,7 @@ from hostile.fuzz import drawn, judged, spoilt
 from hostile.good_files import LOGS, Good, goods
 from hostile.verdict import Judge
 
-TIMES: Final = {mutate.change_numbers: 3}
+TIMES: Final[dict[mutate.Change, int]] = {mutate.change_numbers: 3}
 """How often each kind of file is spoilt in this way; once in any other."""
 BESIDE: Final = 2
 """How often each file beside one is spoilt, in whatever way."""
