@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,19 +67,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("browser")
         if "extra_files" in fixtures:
             item.add_marker("extra")
-    own = ROOT / "tests" / "browser"
-    places = {ROOT / "tests" / name: place for place, name in enumerate(LONGEST)}
+    own = str(ROOT / "tests" / "browser")
+    places = {str(ROOT / "tests" / name): place for place, name in enumerate(LONGEST)}
     items.sort(
         key=lambda item: (
             item.get_closest_marker("browser") is not None,
-            own in item.path.parents,
-            places.get(item.path, len(places)),
+            str(item.path).startswith(own),
+            places.get(str(item.path), len(places)),
         )
     )
     if "slow" not in config.option.markexpr:
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in slow]
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end, and need not be looked through for garbage."""
+    gc.freeze()
 
 
 def extra_folder() -> Path:
@@ -184,6 +190,7 @@ def reopen(windows: Windows) -> Iterator[Reopen]:
     def at(url: str, *, width: int = 1440, height: int = 900) -> Page:
         if opened and url.startswith(opened[0].page.evaluate("location.origin")):
             opened[0].page.keyboard.press("Escape")  # an open list hides all else from screen readers
+            opened[0].page.emulate_media(color_scheme="light")
             browser_pages.go_to(opened[0].page, url)
             if opened[0].page.viewport_size != {"width": width, "height": height}:
                 resize(opened[0].page, width, height)  # only now: not for the page before

@@ -1,11 +1,13 @@
 """Reports on files that this process has read already, whatever their folder.
 
 A server reads a file once for all sessions; each test has its own folder, in which most files are identical
-to those of other tests. This module therefore reads identical files only once.
+to those of other tests. This module therefore reads identical files only once, and gives them one version, by
+which the app knows what it has computed of them.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -15,7 +17,7 @@ from typing import Final
 from calib_core.readers import companions
 from calib_core.results.files import FileReport
 from pages.state import cache
-from pages.state.cache import ListedFile
+from pages.state.cache import FileVersion, ListedFile
 from pages.state.mappings import FileMapping
 
 LARGEST: Final = 8_000_000
@@ -23,6 +25,7 @@ LARGEST: Final = 8_000_000
 
 _known: Final[dict[Hashable, FileReport]] = {}
 _read: Final = cache._read_report
+_version: Final = cache._file_version
 
 
 def report(one: ListedFile, mapping: FileMapping, progress: Callable[[float, str], None]) -> FileReport:
@@ -33,6 +36,19 @@ def report(one: ListedFile, mapping: FileMapping, progress: Callable[[float, str
     if known_by not in _known:
         _known[known_by] = _read(one, mapping, progress)
     return _known[known_by]
+
+
+def version(path: Path) -> FileVersion:
+    """A file's version as in `pages.state.cache`, with a hash of the content for the time of change."""
+    found = _version(path)
+    return (_hashed(path, *found), found[1]) if _is_plain(path) else found
+
+
+@functools.cache
+def _hashed(path: Path, changed: int, size: int) -> int:
+    """A number for the content; read once for each path, time of change and size."""
+    assert (changed, size) != cache._MISSING_VERSION
+    return int.from_bytes(_digest(path)[:8])
 
 
 def _known_by(one: ListedFile, mapping: FileMapping) -> Hashable:

@@ -44,8 +44,15 @@ def compiled_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that another test has, too, is read once for both."""
+    """A file that another test has, too, is read once for both, and what follows from it computed once."""
     monkeypatch.setattr(cache, "_read_report", report_cache.report)
+    monkeypatch.setattr(cache, "_file_version", report_cache.version)
+
+
+@pytest.fixture
+def nothing_computed() -> None:
+    """What was computed for other tests is forgotten, for a test that counts what is computed."""
+    cache._server_store().results.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -96,6 +96,7 @@ def test_the_clearest_verdict_comes_first_and_small_groups_last(facts: Path, vis
     assert by_value == sorted(by_value, reverse=True)
 
 
+@pytest.mark.usefixtures("nothing_computed")
 def test_another_order_computes_nothing_again(
     facts: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,6 +351,7 @@ def test_a_link_to_a_group_that_is_not_listed_says_so(planted: Path, visit: Visi
     assert "hidden_reliability" not in [chart.key for chart in at.get("plotly_chart")]
 
 
+@pytest.mark.usefixtures("nothing_computed")
 def test_hidden_groups_are_scanned_once(planted: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert planted.is_file()
     made = screens.record_results(monkeypatch, hidden_groups, "scan_groups")

@@ -17,23 +17,21 @@ from window import Browse, Reopen, settled
 HEIGHT: Final = 900
 
 
-def test_on_a_phone_the_figure_follows_headline_and_tiles(demo_server: Server, browse: Browse) -> None:
-    page = browse(width=420, height=HEIGHT).open(f"{demo_server.url}/reliability")
-    tops = [
-        page.locator(selector).first.evaluate("part => part.getBoundingClientRect().top")
-        for selector in ("h2", "[data-testid=stMetric]", ".st-key-reliability", ".st-key-looking")
-    ]
-    assert tops == sorted(tops)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420
-
-
-def test_on_a_phone_the_menu_closes_when_a_link_is_followed(demo_server: Server, browse: Browse) -> None:
+def test_on_a_phone_the_menu_closes_when_a_link_is_followed_and_the_figure_follows_headline_and_tiles(
+    demo_server: Server, browse: Browse
+) -> None:
     page = browse(width=420, height=HEIGHT).open(demo_server.url)
     page.get_by_test_id("stExpandSidebarButton").click()
     sidebar = page.get_by_test_id("stSidebar")
     expect(sidebar).to_be_in_viewport()
     follow_link(page, "Reliability")
     expect(sidebar).not_to_be_in_viewport()
+    tops = [
+        page.locator(selector).first.evaluate("part => part.getBoundingClientRect().top")
+        for selector in ("h2", "[data-testid=stMetric]", ".st-key-reliability", ".st-key-looking")
+    ]
+    assert tops == sorted(tops)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
     page.get_by_test_id("stExpandSidebarButton").click()
     expect(sidebar).to_be_in_viewport()
     page = browse(width=420, height=HEIGHT).open(f"{demo_server.url}/abstention")  # as from a copied link

@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import Server
 from browser_pages import address, click_row, recipe, wait_until
-from window import Browse
+from window import Browse, Reopen
 
 LINES = "lines=chains-0.8m-chains-choice-0-shot,chains-35k-chains-choice-0-shot"
 
@@ -33,9 +33,9 @@ def copied_link(page: Page) -> str:
 
 
 def test_a_recipe_is_copied_with_and_without_the_clipboard_of_secure_pages(
-    demo_server: Server, browse: Browse
+    demo_server: Server, reopen: Reopen
 ) -> None:
-    page = browse().open(f"{demo_server.url}/reliability?m=20")
+    page = reopen(f"{demo_server.url}/reliability?m=20")
     page.locator(".st-key-looking summary").click()
     button = page.locator(".st-key-looking button.calib-copy")
     shown = recipe(page)
@@ -48,12 +48,14 @@ def test_a_recipe_is_copied_with_and_without_the_clipboard_of_secure_pages(
     button.click()
     expect(button).to_have_class("calib-copy calib-copied")
     assert page.evaluate("window.real.readText()") == shown
+    page.evaluate("delete navigator.clipboard")
 
 
 def test_the_copied_link_shows_the_lines_again_and_a_row_opens_its_run(
-    demo_server: Server, browse: Browse
+    demo_server: Server, reopen: Reopen, browse: Browse
 ) -> None:
-    page = browse().open(f"{demo_server.url}/reliability?m=20&{LINES}")
+    page = reopen(f"{demo_server.url}/reliability?m=20&{LINES}")
+    wait_until(page, lambda: len(legend(page)), 3)
     before = legend(page)
     names = [name.partition(" · ")[0] for name in before]
     assert names == ["chains-0.8M", "chains-35k", "perfect calibration"]

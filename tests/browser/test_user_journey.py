@@ -31,8 +31,8 @@ from window import Browse, Reopen, Settled
 LINK = "/reliability?run=quiz&method=given&metric=mce&m=20&binning=mass"
 
 
-def test_a_deep_link_and_its_copy(server: Server, browse: Browse) -> None:
-    page = browse().open(server.url + LINK)
+def test_a_deep_link_and_its_copy(server: Server, reopen: Reopen, browse: Browse) -> None:
+    page = reopen(server.url + LINK)
     assert page.title().startswith("Reliability")
     assert recipe(page).startswith("MCE, equal mass, M=20")
     assert ", n=1319/1319, p over R=199 draws" in recipe(page)

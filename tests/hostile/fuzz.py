@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,11 +33,18 @@ def spoilt(goods: Any, seed: int) -> tuple[Any, dict[str, bytes]]:
     """The good file that this seed falls to, and its files with one of them spoilt."""
     from hostile.mutate import mutant  # noqa: PLC0415  the parent needs none of it
 
+    good, name, changes, chance = drawn(goods, seed)
+    return good, {**good.files, name: mutant(chance, good.files[name], changes)}
+
+
+def drawn(goods: Any, seed: int) -> tuple[Any, str, list[Any], random.Random]:
+    """The good file of this seed, the name of the file that is spoilt, how, and what draws the rest."""
+    from hostile.mutate import draw_changes  # noqa: PLC0415
+
     chance = random.Random(seed)  # noqa: S311  spoilt files, not keys
     good = goods[seed % len(goods)]
     name = good.main if chance.random() < 0.8 else chance.choice(sorted(good.files))
-    text = name not in good.binary
-    return good, {**good.files, name: mutant(chance, good.files[name], text=text)}
+    return good, name, draw_changes(chance, text=name not in good.binary), chance
 
 
 def read_on() -> None:
@@ -137,7 +144,7 @@ def _answer(process: subprocess.Popen[bytes], asked: bytes, seconds: float) -> b
     return line
 
 
-def judged(seeds: Iterator[int] | range) -> Iterator[dict[str, Any]]:
+def judged(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
     """What is said of each seed's mutant."""
     reader = Reader()
     try:

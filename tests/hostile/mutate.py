@@ -161,11 +161,16 @@ TEXT: Final[tuple[Change, ...]] = (
 """Of text."""
 
 
-def mutant(chance: random.Random, data: bytes, *, text: bool) -> bytes:
-    """The bytes spoilt once, or, one time in five, twice."""
-    for _ in range(2 if chance.random() < 0.2 else 1):
+def draw_changes(chance: random.Random, *, text: bool) -> list[Change]:
+    """One change or, one time in five, two."""
+    return [chance.choice(TEXT if text else BINARY) for _ in range(2 if chance.random() < 0.2 else 1)]
+
+
+def mutant(chance: random.Random, data: bytes, changes: list[Change]) -> bytes:
+    """The bytes spoilt by one change after the other."""
+    for change in changes:
         if data:
-            data = chance.choice(TEXT if text else BINARY)(chance, data)
+            data = change(chance, data)
     return data
 
 

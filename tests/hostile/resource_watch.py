@@ -74,9 +74,8 @@ class Watch:
         self._thread.join()
 
     def _sample(self) -> None:
-        while not self._over.is_set():
+        while not self._over.wait(EVERY_SECONDS):  # most imports end before the first look
             self.extra_bytes = max(self.extra_bytes, resident(self._pid) - self._idle)
-            self._over.wait(EVERY_SECONDS)
 
 
 def resident(pid: int) -> int:

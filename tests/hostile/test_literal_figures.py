@@ -55,23 +55,26 @@ def test_names_stand_in_figures_as_they_are(name: str, server: Server, windows: 
     window = windows.open("light", 1440, 1600)
     try:
         page = window.open(f"{server.url}/{name}")
-        drawn, hovered = squeeze(page.evaluate(DRAWN)), _hovered(page)
-        for text in NAMES:
-            assert squeeze(text) in drawn, "in the figure"
-            assert squeeze(text) in hovered, "under the mouse"
-        assert page.evaluate(MADE) == 0
+        names = set(map(squeeze, NAMES))
+        drawn = squeeze(page.evaluate(DRAWN))
+        assert {name for name in names if name not in drawn} == set(), "in the figure"
+        assert not_hovered(page, names) == set(), "under the mouse"
         assert page.evaluate(APART) == []
         assert window.strangers() == []
     finally:
         windows.close(window)
 
 
-def _hovered(page: Page) -> str:
-    """What stands beside the mouse, at each point in turn."""
-    found: list[str] = []
+def not_hovered(page: Page, names: set[str]) -> set[str]:
+    """The names that stand at no point beside the mouse; it goes to one after the other until all did."""
+    left = set(names)
     for x, y in page.evaluate(POINTS):
         page.mouse.move(x + 3, y + 3)
         page.mouse.move(x, y)
         page.wait_for_timeout(150)
-        found += page.locator(".js-plotly-plot .hoverlayer text").all_text_contents()
-    return squeeze("\n".join(found))
+        hovered = squeeze("\n".join(page.locator(".js-plotly-plot .hoverlayer text").all_text_contents()))
+        assert page.evaluate(MADE) == 0, hovered
+        left = {name for name in left if name not in hovered}
+        if not left:
+            break
+    return left

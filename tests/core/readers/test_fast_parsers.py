@@ -103,6 +103,8 @@ CELLS = st.one_of(
     ),
     st.text(st.sampled_from('ab,"\n\r ;.01é'), max_size=4),
 )
+HEAD_BYTES = 100_000
+"""Of a real table."""
 RULES = settings(
     max_examples=50,
     deadline=None,
@@ -204,10 +206,14 @@ def hostile_plain_files(tmp_path: Path) -> list[Path]:
     return found
 
 
-def test_the_real_tables(extra_files: Path, read_both_ways: Callable[..., Any]) -> None:
+def test_the_real_tables(extra_files: Path, tmp_path: Path, read_both_ways: Callable[..., Any]) -> None:
+    """The first records of each: the end may be in the middle of one."""
     real = extra_files / "real"
     for path in [*sorted(real.glob("*/*.csv")), *sorted(real.glob("*/*.txt"))[:2]]:
-        fast, careful = read_both_ways(path, piece=2**16)
+        head = tmp_path / f"quiz{path.suffix}"
+        with path.open("rb") as whole:
+            head.write_bytes(whole.read(HEAD_BYTES))
+        fast, careful = read_both_ways(head, piece=2**14)
         assert fast == careful, path.name
 
 
