@@ -56,10 +56,11 @@ def _any_large(bits: NDArray[Any], limit: np.unsignedinteger[Any]) -> bool:
 def _append_large(
     bits: NDArray[Any], limit: np.unsignedinteger[Any], first_class: int, found: NDArray[Any], n_found: int
 ) -> int:
-    """Appends the classes of the large entries; returns the number found so far."""
+    """Appends class and bits of the large entries; returns the number found so far."""
     for at in range(bits.size):
         if bits[at] > limit:
-            found[n_found] = first_class + at
+            found[n_found, 0] = first_class + at
+            found[n_found, 1] = np.int64(bits[at])
             n_found += 1
     return n_found
 
@@ -78,7 +79,8 @@ def _put_by_row(found: NDArray[Any], count: NDArray[Any], by_row: NDArray[Any]) 
     for row in range(n_rows):
         for tile in range(n_tiles):
             for at in range(start[tile, row], start[tile, row] + count[tile, row]):
-                by_row[place] = found[at]
+                by_row[place, 0] = found[at, 0]
+                by_row[place, 1] = found[at, 1]
                 place += 1
 
 
@@ -260,12 +262,12 @@ def scan_rows(
     n_rows, classes = rows.shape
     count = np.empty((-(-classes // (block_size * TILE_BLOCKS)), n_rows), np.intp)
     block_sums = np.empty((2, n_rows, -(-classes // block_size)))
-    found = np.empty(n_rows * classes, np.intp)
+    bits = as_bits(rows)
+    found = np.empty((bits.size, 2), np.int64)
     if class_sums is None:
         class_sums = np.zeros(classes)
-    bits = as_bits(rows)
     scan = bits, bits.dtype.type(bits_limit), block_size, class_sums, block_sums, found, count
     n_found = _scan_float16(*scan) if rows.dtype == np.float16 else _scan_floats(rows, *scan)
-    class_index = np.empty(n_found, np.intp)
-    _put_by_row(found, count, class_index)
-    return count.sum(axis=0), class_index, block_sums
+    by_row = np.empty((n_found, 2), np.int64)
+    _put_by_row(found, count, by_row)
+    return count.sum(axis=0), by_row[:, 0].astype(np.intp), by_row[:, 1].astype(bits.dtype), block_sums

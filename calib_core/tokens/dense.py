@@ -218,7 +218,7 @@ class DenseReducer:
             target=target,
             target_prob=to_float64(target_values),
             target_cell=grid_cell_of(target_values),
-            entry_cell=grid_cell_of(scanned.values[scanned.entry_row, scanned.class_index]),
+            entry_cell=grid_cell_of(scanned.prob.astype(scanned.values.dtype)),
         )
         self.n_clipped += scanned.n_clipped
         self.n_inexact_sums += int(np.count_nonzero(np.abs(scanned.row_sum - 1) > CLIP_TOLERANCE))

@@ -167,9 +167,9 @@ class ScanResult:
     class_sums: NDArray[np.float64] | None
 
 
-RawScan = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
-"""Number of large entries of each row, their classes, and of the others Σ and Σ of squares by row and block,
-shape (2, R, blocks), in units of `unlisted_unit` and of its square."""
+RawScan = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any], NDArray[np.float64]]
+"""Number of large entries of each row, their classes, their bits, and of the others Σ and Σ of squares by row
+and block, shape (2, R, blocks), in units of `unlisted_unit` and of its square."""
 
 ScanFunction = Callable[[NDArray[Any], int, int, NDArray[np.float64] | None], RawScan]
 """Rows, the largest bits that are not large, size of the blocks, and sums by class, to which the other
@@ -210,11 +210,12 @@ class RowScanner:
         class_sums : NDArray[np.float64], shape (K,), optional
             Sums by class of all rows before, in units of `unlisted_unit`.
         """
-        bits, class_sums = as_bits(rows), None if class_sums is None else class_sums.copy()
-        count, class_index, (sums, squares) = self._scan(rows, self.bits_limit, self._block_size, class_sums)
-        large = bits[np.repeat(np.arange(count.size), count), class_index]
+        class_sums = None if class_sums is None else class_sums.copy()
+        count, class_index, bits, (sums, squares) = self._scan(
+            rows, self.bits_limit, self._block_size, class_sums
+        )
         square_sum = squares.sum(axis=1) * self._unit**2
-        return ScanResult(count, class_index, large, sums * self._unit, square_sum, class_sums)
+        return ScanResult(count, class_index, bits, sums * self._unit, square_sum, class_sums)
 
 
 def compiled_scan_function() -> ScanFunction:
@@ -241,9 +242,11 @@ def scan_rows(
     lanes = np.empty((2, n_blocks, LANES))
     block_sums = np.empty((2, n_rows, n_blocks))
     class_indices: list[NDArray[np.intp]] = []
+    large = [np.zeros(0, bits.dtype)]
     for at in range(n_rows):
         np.greater(bits[at], limit, out=is_large)
         class_indices.append(is_large.nonzero()[0])
+        large.append(bits[at, class_indices[at]])
         np.copyto(row, unlisted_values(rows[at]))
         row[class_indices[at]] = 0
         if class_sums is not None:
@@ -255,7 +258,8 @@ def scan_rows(
             np.einsum("bel,bel->bl", by_lane, by_lane, out=lanes[1])
         block_sums[:, at] = _sum_lanes(lanes)
     count = np.array([index.size for index in class_indices], np.intp)
-    return count, np.concatenate([np.zeros(0, np.intp), *class_indices]), block_sums
+    class_index = np.concatenate([np.zeros(0, np.intp), *class_indices])
+    return count, class_index, np.concatenate(large), block_sums
 
 
 def _sum_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
