@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.errors import Unavailable
-from calib_core.methods.answers.gold_match import gold_forms
+from calib_core.methods.answers.gold_match import gold_forms, has_gold
 from calib_core.methods.answers.normalise import AnswerNormaliser, text_form
 from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
@@ -106,11 +106,7 @@ def number_questions(runs: Sequence[AnswerRun]) -> QuestionNumbers:
     Unavailable
         If the rows of a run cannot be distinguished.
     """
-    columns = _key_columns(runs)
-    keys = [_row_keys(run, *columns) for run in runs]
-    for run, key in zip(runs, keys, strict=True):
-        if key.n_unique() < key.len():
-            raise Unavailable(f"{run.label}: some questions occur twice and no id tells them apart.")
+    columns, keys = _unique_keys(runs)
     numbers, distinct = _numbered(keys)
     gold_kind, gold = zip(*(_right_answers(run) for run in runs), strict=True)
     return QuestionNumbers(columns, distinct, numbers, _numbered(gold_kind)[0], _numbered(gold)[0])
@@ -149,10 +145,20 @@ def common_questions(
 def identifies_questions(run: AnswerRun) -> bool:
     """Whether every row has an id or a text that no other row of its subject has."""
     try:
-        number_questions((run,))
+        _unique_keys((run,))
     except Unavailable:
         return False
     return True
+
+
+def _unique_keys(runs: Sequence[AnswerRun]) -> tuple[tuple[str, ...], list[pl.Series]]:
+    """The columns that identify a question in all runs, and the key of each row of each run."""
+    columns = _key_columns(runs)
+    keys = [_row_keys(run, *columns) for run in runs]
+    for run, key in zip(runs, keys, strict=True):
+        if key.n_unique() < key.len():
+            raise Unavailable(f"{run.label}: some questions occur twice and no id tells them apart.")
+    return columns, keys
 
 
 def _key_columns(runs: Sequence[AnswerRun]) -> tuple[str, ...]:
@@ -205,6 +211,9 @@ def _right_answers(run: AnswerRun) -> tuple[pl.Series, pl.Series]:
     Of choices the text, where the file has it, since their order may differ. Only answers of one kind can
     be told apart: "B" and "Paris" may be the same.
     """
+    if not has_gold(run).any():
+        none = pl.Series("kind", [None], pl.String).new_from_index(0, run.rows.height)
+        return none, none.alias("form")
     normaliser = AnswerNormaliser.for_run(run)
     golds = gold_forms(run, normaliser)
     one = golds.filter(pl.len().over("row") == 1)

@@ -53,6 +53,9 @@ RANKED_METRICS: Final = (BRIER_SKILL, "accuracy", "brier")
 RANKED_NAMES: Final[Mapping[str, str]] = {BRIER_SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
 """Their short names."""
 
+MAX_KEPT_INFLUENCES: Final = 100_000
+"""Influences on more pairs are computed for each comparison, because keeping them would take much memory."""
+
 _COMPARABLE: Final = frozenset(
     id_ for id_, metric in METRICS.items() if metric.is_smooth and metric.direction != "zero"
 )
@@ -287,13 +290,13 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
     n_questions = first.n_used if cluster is None else np.unique(cluster).size
     tests: dict[str, list[tuple[str, str, PairedTest]]] = {BRIER_SKILL: [], "brier": [], "ece": []}
     unpaired: dict[tuple[str, str], str] = {}
-    pairs = {key: evidence.confidences.pairs for key, evidence in evidences.items()}
+    sides = {key: _Side(evidence).on(None) for key, evidence in evidences.items()}
     if n_questions < MIN_COMMON_QUESTIONS:
         unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions))
     else:
         for one, other in combinations(evidences, 2):
-            same_answers = np.array_equal(pairs[one].correct, pairs[other].correct)
-            rows = _CommonPairs(pairs[one], pairs[other], cluster, same_answers)
+            same_answers = np.array_equal(sides[one].pairs.correct, sides[other].pairs.correct)
+            rows = _CommonPairs(sides[one], sides[other], cluster, same_answers)
             for metric in (BRIER_SKILL, "brier"):
                 test = _test(metric, rows)
                 if test is not None:
@@ -389,6 +392,59 @@ def corrected_p_values(tests: Sequence[PairedTest]) -> tuple[float, ...]:
     return tuple(corrected.get(_identity(test), 1.0) for test in tests)
 
 
+class _Side:
+    """One run and method: its pairs, and what does not depend on the other of a comparison."""
+
+    def __init__(self, evidence: AnswerEvidence) -> None:
+        self._run = evidence.run
+        self._pairs = evidence.confidences.pairs
+        self._known: dict[str, tuple[float, NDArray[np.float64]]] = {}
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return self._pairs.rows.size
+
+    @cached_property
+    def position_of_row(self) -> NDArray[np.intp]:
+        """Position of each row of the run among the pairs; −1 for a row without."""
+        position = np.full(self._run.rows.height, -1, np.intp)
+        position[self._pairs.rows] = np.arange(self.n_pairs)
+        return position
+
+    def on(self, positions: NDArray[np.intp] | None) -> _SidePairs:
+        """The pairs at distinct positions; None for all, in their order."""
+        return _SidePairs(self, positions, self._pairs if positions is None else self._pairs.take(positions))
+
+    def value_and_influence(
+        self, metric: str, positions: NDArray[np.intp] | None
+    ) -> tuple[float, NDArray[np.float64]]:
+        """A metric on all pairs, kept for the next comparison, and its influences at these positions."""
+        value, influence = self._known.get(metric) or _value_and_influence(metric, self._pairs)
+        if self.n_pairs <= MAX_KEPT_INFLUENCES:
+            self._known[metric] = value, influence
+        return value, influence if positions is None else influence[positions]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SidePairs:
+    """Pairs of one side, at these positions among all of them; None for all."""
+
+    side: _Side
+    positions: NDArray[np.intp] | None
+    pairs: Pairs
+
+    def value_and_influence(self, metric: str) -> tuple[float, NDArray[np.float64]]:
+        """A metric on these pairs, and the influence of each."""
+        if self.pairs.rows.size == self.side.n_pairs:
+            return self.side.value_and_influence(metric, self.positions)
+        return _value_and_influence(metric, self.pairs)
+
+
+def _value_and_influence(metric: str, pairs: Pairs) -> tuple[float, NDArray[np.float64]]:
+    return METRICS[metric].value_and_influence(pairs.confidence.astype(np.float64), pairs.correct)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _CommonPairs:
     """The pairs of two on their common questions, and the cluster of each question.
@@ -396,21 +452,23 @@ class _CommonPairs:
     `same_answers`: both judge the same answers of one run, so that they cannot differ in an outcome.
     """
 
-    first: Pairs
-    second: Pairs
+    first: _SidePairs
+    second: _SidePairs
     cluster: NDArray[np.intp] | None
     same_answers: bool
 
 
 def _test(metric: str, rows: _CommonPairs) -> PairedTest | None:
     """The test of a metric's difference; None where it is not defined on the common questions."""
-    (first, of_first), (second, of_second) = (
-        METRICS[metric].value_and_influence(pairs.confidence.astype(np.float64), pairs.correct)
-        for pairs in (rows.first, rows.second)
-    )
+    first, of_first = rows.first.value_and_influence(metric)
+    second, of_second = rows.second.value_and_influence(metric)
     if np.isnan(first) or np.isnan(second):
         return None
-    one_more = 0.0 if rows.same_answers else influence_of_one_more(METRICS[metric], rows.first, rows.second)
+    one_more = (
+        0.0
+        if rows.same_answers
+        else influence_of_one_more(METRICS[metric], rows.first.pairs, rows.second.pairs)
+    )
     return paired_test(first - second, of_first - of_second, rows.cluster, one_more=one_more)
 
 
@@ -435,6 +493,7 @@ class _Questions:
         self._index = {id(run): index for index, run in enumerate(identified)}
         self._rows: dict[tuple[int, int], tuple[NDArray[np.intp], NDArray[np.intp]]] = {}
         self._clusters: dict[int, NDArray[np.intp] | None] = {}
+        self._sides: dict[str, _Side] = {}
 
     def common_pairs(self, first: str, second: str) -> _CommonPairs:
         """The pairs of two on the questions that both answered.
@@ -446,20 +505,22 @@ class _Questions:
         """
         one, other = (self._answer_evidence(key) for key in (first, second))
         rows = self._common_rows(one.run, other.run)
-        used = tuple(
-            _position_of_row(evidence)[of_run] for evidence, of_run in zip((one, other), rows, strict=True)
-        )
+        sides = self._side(first), self._side(second)
+        used = tuple(side.position_of_row[of_run] for side, of_run in zip(sides, rows, strict=True))
         both = (used[0] >= 0) & (used[1] >= 0)
         cluster = self._cluster(one.run)
         cluster = None if cluster is None else cluster[rows[0][both]]
         n_questions = int(both.sum()) if cluster is None else np.unique(cluster).size
         if n_questions < MIN_COMMON_QUESTIONS:
             raise Unavailable(_too_few_questions(n_questions))
-        pairs = [
-            evidence.confidences.pairs.take(at[both]) for evidence, at in zip((one, other), used, strict=True)
-        ]
-        same_answers = one.run is other.run and np.array_equal(pairs[0].correct, pairs[1].correct)
-        return _CommonPairs(pairs[0], pairs[1], cluster, same_answers)
+        here, there = (side.on(at[both]) for side, at in zip(sides, used, strict=True))
+        same_answers = one.run is other.run and np.array_equal(here.pairs.correct, there.pairs.correct)
+        return _CommonPairs(here, there, cluster, same_answers)
+
+    def _side(self, key: str) -> _Side:
+        if key not in self._sides:
+            self._sides[key] = _Side(self._answer_evidence(key))
+        return self._sides[key]
 
     def _answer_evidence(self, key: str) -> AnswerEvidence:
         evidence = self._evidences[key]
@@ -491,14 +552,6 @@ class _Questions:
                 None if keys is None else np.unique(keys.to_numpy(), return_inverse=True)[1].astype(np.intp)
             )
         return self._clusters[id(run)]
-
-
-def _position_of_row(evidence: AnswerEvidence) -> NDArray[np.intp]:
-    """Position of each row of the run among its pairs; −1 for a row without."""
-    rows = evidence.confidences.pairs.rows
-    position = np.full(evidence.run.rows.height, -1, np.intp)
-    position[rows] = np.arange(rows.size)
-    return position
 
 
 def _value(evidence: Evidence, metric: str) -> float | None:

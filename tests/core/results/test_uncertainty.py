@@ -343,6 +343,30 @@ def test_a_difference_is_the_one_that_comparisons_show() -> None:
         assert (found.n_questions, test.n_clusters) == (40, 40)
 
 
+@pytest.mark.parametrize("kept", [0, 100_000])
+def test_many_runs_are_compared_as_two_are(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whatever order each has its questions, also where one has more of them, or fewer outcomes."""
+    monkeypatch.setattr("calib_core.results.best.MAX_KEPT_INFLUENCES", kept)
+    random = np.random.default_rng(13)
+    evidences: dict[str, AnswerEvidence] = {}
+    for name, n_questions in zip("abcd", (60, 60, 60, 90), strict=True):
+        ids = random.permutation(n_questions)
+        right = (random.random(n_questions) < 0.6).tolist()
+        outcome = [None if name == "c" and at < 5 else y for at, y in zip(ids, right, strict=True)]
+        columns = {"confidence": random.random(n_questions), "correct": outcome, "id": ids.astype(str)}
+        run = make_answer_run(columns, label=name)
+        evidences[name] = gather_evidence(replace(run, info=RunInfo(model=name)), "given")
+    compared = compare_pairs(evidences, ("brier", "accuracy"))
+    for metric in ("brier", "accuracy"):
+        assert len(compared.pairs[metric]) == 6
+        for pair in compared.pairs[metric]:
+            two = paired_difference([(evidences[pair.second], evidences[pair.first])], metric)
+            assert (pair.test.difference, pair.test.low, pair.test.high, pair.test.p) == pytest.approx(
+                (two.value, two.low, two.high, two.p)
+            )
+            assert pair.test.n_clusters == two.n_questions == (55 if "c" in pair.first + pair.second else 60)
+
+
 def test_a_difference_in_accuracy_counts_a_question_more_for_each_run() -> None:
     ids = [str(at) for at in range(40)]
     right = np.array([[1] * 30 + [0] * 10, [1] * 25 + [0] * 8 + [1] * 7])
