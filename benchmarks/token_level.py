@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
 from calib_core.tokens.dense import DenseReducer
-from calib_core.tokens.row_scanner import RowScanner
+from calib_core.tokens.row_scanner import compiled_scan_function
 from calib_core.tokens.sums import TokenSums
 
 ROWS: Final = 16_384
@@ -122,7 +122,7 @@ def added_up(path: Path, rows: int, code: str, kept: str) -> tuple[float, TokenS
     by_class, draws = KEPT[kept]
     compiled = code == "compiled"
     if compiled:
-        RowScanner(CLASSES, np.dtype(path.name), compiled=True).scan(np.zeros((1, CLASSES), path.name))
+        compiled_scan_function(np.dtype(path.name))
     begun = time.perf_counter()
     reducer = DenseReducer(CLASSES, seed=SEED, by_class=by_class, draws=draws, compiled=compiled)
     for begin, block in slices(path, rows):

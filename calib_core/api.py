@@ -7,6 +7,7 @@ themselves in a notebook.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -208,7 +209,10 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
             option = "skip_bad_rows=True"
             raise BadRowsFound(called, bad.n_bad_rows, bad.n_rows, problems, option=option) from None
         except Refused as reason:
-            message = str(reason).replace(path.name, _called(path, Path(folder), name))
+            message = str(reason)
+            if table is None or table.name != path.name:
+                named = rf"(?<![\w.-]){re.escape(path.name)}"
+                message = re.sub(named, lambda _: _called(path, Path(folder), name), message)
             raise Refused(as_keywords(message)) from None
     return [_with_keywords(run) for run in runs]
 

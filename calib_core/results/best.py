@@ -53,8 +53,8 @@ RANKED_METRICS: Final = (BRIER_SKILL, "accuracy", "brier")
 RANKED_NAMES: Final[Mapping[str, str]] = {BRIER_SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
 """Their short names."""
 
-MAX_KEPT_INFLUENCES: Final = 100_000
-"""Influences on more pairs are computed for each comparison, because keeping them would take much memory."""
+MAX_KEPT_PAIRS: Final = 100_000
+"""Of a run with more pairs nothing is kept from one comparison to the next, which would take much memory."""
 
 _COMPARABLE: Final = frozenset(
     id_ for id_, metric in METRICS.items() if metric.is_smooth and metric.direction != "zero"
@@ -399,17 +399,21 @@ class _Side:
         self._run = evidence.run
         self._pairs = evidence.confidences.pairs
         self._known: dict[str, tuple[float, NDArray[np.float64]]] = {}
+        self._position_of_row: NDArray[np.intp] | None = None
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs."""
         return self._pairs.rows.size
 
-    @cached_property
     def position_of_row(self) -> NDArray[np.intp]:
         """Position of each row of the run among the pairs; −1 for a row without."""
+        if self._position_of_row is not None:
+            return self._position_of_row
         position = np.full(self._run.rows.height, -1, np.intp)
         position[self._pairs.rows] = np.arange(self.n_pairs)
+        if self.n_pairs <= MAX_KEPT_PAIRS:
+            self._position_of_row = position
         return position
 
     def on(self, positions: NDArray[np.intp] | None) -> _SidePairs:
@@ -421,7 +425,7 @@ class _Side:
     ) -> tuple[float, NDArray[np.float64]]:
         """A metric on all pairs, kept for the next comparison, and its influences at these positions."""
         value, influence = self._known.get(metric) or _value_and_influence(metric, self._pairs)
-        if self.n_pairs <= MAX_KEPT_INFLUENCES:
+        if self.n_pairs <= MAX_KEPT_PAIRS:
             self._known[metric] = value, influence
         return value, influence if positions is None else influence[positions]
 
@@ -506,7 +510,7 @@ class _Questions:
         one, other = (self._answer_evidence(key) for key in (first, second))
         rows = self._common_rows(one.run, other.run)
         sides = self._side(first), self._side(second)
-        used = tuple(side.position_of_row[of_run] for side, of_run in zip(sides, rows, strict=True))
+        used = tuple(side.position_of_row()[of_run] for side, of_run in zip(sides, rows, strict=True))
         both = (used[0] >= 0) & (used[1] >= 0)
         cluster = self._cluster(one.run)
         cluster = None if cluster is None else cluster[rows[0][both]]

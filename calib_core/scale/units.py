@@ -144,6 +144,9 @@ class Unit:
     n_bytes: int
 
 
+MIN_COMPILED_BYTES: Final = 2**28
+"""A file from this size on is added up by compiled code, where there is some: loading it takes seconds."""
+
 MAX_UNIT_BLOCKS: Final = 64
 _ENOUGH_UNITS: Final = 256
 
@@ -340,6 +343,7 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
     """
     positions, tree = blocks.found.positions, MergeTree[ReducedRows]()
     block_rows = rows_per_block(positions.values)
+    is_large = positions.n_positions * positions.values.row_bytes >= MIN_COMPILED_BYTES
     start = first_block * block_rows
     with (
         open_file(blocks.values.file, name) as values,
@@ -350,7 +354,7 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
         for first in range(start, min(start + n_blocks * block_rows, positions.n_positions), block_rows):
             stop = min(first + block_rows, positions.n_positions)
             rows = positions.values.part(first, stop, values), positions.target.part(first, stop, target)
-            tree.add(reduce_rows(*rows, positions.scale, first, compiled=True))
+            tree.add(reduce_rows(*rows, positions.scale, first, compiled=is_large))
     total = tree.total()
     if total is None:
         raise Refused(f"{name} has no block {first_block}.")

@@ -246,7 +246,9 @@ class ClassSums:
         """Adds a block of positions."""
         scanned = positions.scanned
         if scanned.unlisted_block_sums is not None:
-            self.unlisted = scanned.class_sums if scanned.class_sums is not None else self._with(scanned)
+            self.unlisted = (
+                scanned.class_sums if scanned.class_sums is not None else self._plus_unlisted_of(scanned)
+            )
         self._cells.add_pairs(scanned.class_index, positions.entry_cell, scanned.prob)
         self._cells.add_correct(positions.target, positions.target_cell, positions.target_prob)
 
@@ -254,8 +256,8 @@ class ClassSums:
         """The occupied cells; occurrences: positions at which each class is the right one, shape (K,)."""
         return self._cells.grid(occurrences, self.unlisted * self._unit)
 
-    def _with(self, scanned: ScannedRows) -> NDArray[np.float64]:
-        """The sums of the unlisted entries with those of a scan, row by row."""
+    def _plus_unlisted_of(self, scanned: ScannedRows) -> NDArray[np.float64]:
+        """`unlisted` plus the unlisted entries of these rows, added row by row."""
         sums, row = self.unlisted.copy(), np.empty(self.unlisted.size)
         for at, values in enumerate(unlisted_values(scanned.values)):
             np.copyto(row, values)

@@ -259,6 +259,8 @@ def scan_rows(
     rows: NDArray[Any], bits_limit: int, block_size: int, class_sums: NDArray[np.float64] | None
 ) -> RawScan:
     """Scans rows; see `row_scanner.ScanFunction`."""
+    rows = rows.view()
+    rows.flags.writeable = False  # of others another version would be compiled
     n_rows, classes = rows.shape
     count = np.empty((-(-classes // (block_size * TILE_BLOCKS)), n_rows), np.intp)
     block_sums = np.empty((2, n_rows, -(-classes // block_size)))

@@ -198,7 +198,7 @@ class RowScanner:
         self.bits_limit = first_cell_max_bits(dtype)
         self._unit = unlisted_unit(dtype)
         self._block_size = class_block_size(classes)
-        self._scan = compiled_scan_function() if compiled else scan_rows
+        self._scan = compiled_scan_function(dtype) if compiled else scan_rows
 
     def scan(self, rows: NDArray[Any], class_sums: NDArray[np.float64] | None = None) -> ScanResult:
         """Scans rows.
@@ -218,13 +218,14 @@ class RowScanner:
         return ScanResult(count, class_index, bits, sums * self._unit, square_sum, class_sums)
 
 
-def compiled_scan_function() -> ScanFunction:
-    """The compiled scan if Numba is installed (the extra `fast`), else `scan_rows`."""
+def compiled_scan_function(dtype: np.dtype[Any]) -> ScanFunction:
+    """The scan, compiled for this dtype, if Numba is installed (the extra `fast`); otherwise `scan_rows`."""
     if find_spec("numba") is None:
         return scan_rows
     try:
         scan: ScanFunction = import_module("calib_core.tokens.compiled_scan").scan_rows
-    except ImportError:  # a Numba that doesn't know this NumPy
+        scan(np.zeros((1, 2 * LANES), dtype), 0, 2 * LANES, None)
+    except (ImportError, OSError):  # Numba doesn't know this NumPy, or may not run or keep what it compiles
         return scan_rows
     return scan
 
@@ -239,7 +240,7 @@ def scan_rows(
     row, by_lane = padded[:classes], padded.reshape(n_blocks, -1, LANES)
     bits = as_bits(rows)
     limit, is_large = bits.dtype.type(bits_limit), np.empty(classes, np.bool_)
-    lanes = np.empty((2, n_blocks, LANES))
+    buffer, lanes = np.empty((2, classes), np.int16), np.empty((2, n_blocks, LANES))
     block_sums = np.empty((2, n_rows, n_blocks))
     class_indices: list[NDArray[np.intp]] = []
     large = [np.zeros(0, bits.dtype)]
@@ -247,7 +248,7 @@ def scan_rows(
         np.greater(bits[at], limit, out=is_large)
         class_indices.append(is_large.nonzero()[0])
         large.append(bits[at, class_indices[at]])
-        np.copyto(row, unlisted_values(rows[at]))
+        np.copyto(row, unlisted_values(rows[at], buffer))
         row[class_indices[at]] = 0
         if class_sums is not None:
             class_sums += row

@@ -26,6 +26,7 @@ from math import inf
 from pathlib import Path
 from threading import Condition, RLock, Thread, current_thread
 from typing import Any, Final, TypeVar, cast
+from weakref import ref
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -251,7 +252,7 @@ class FolderReader:
         self._n_listed = 0
         self._n_threads = 0
         self._started = 0.0
-        self._first_page: Thread | None = None
+        self._first_page: ref[Thread] | None = None
         self._pause_end = 0.0
         self._changed = Condition()
 
@@ -327,8 +328,8 @@ class FolderReader:
         early when a page waits for a file, and after `MAX_PAUSE_SECONDS`.
         """
         with self._changed:
-            if self._first_page in (None, page):
-                self._first_page, self._pause_end = page, time.monotonic() + MAX_PAUSE_SECONDS
+            if self._first_page is None or self._first_page() is page:
+                self._first_page, self._pause_end = ref(page), time.monotonic() + MAX_PAUSE_SECONDS
 
     def progress(self) -> ReadingProgress:
         """Return how far the reading is."""
@@ -359,7 +360,9 @@ class FolderReader:
 
     def _take_next(self) -> ListedFile | None:
         """Return the next file, after the pause for the first page; None ends the thread."""
-        while (page := self._first_page) and page.is_alive() and time.monotonic() < self._pause_end:
+        while (first := self._first_page) and (page := first()) and page.is_alive():
+            if time.monotonic() >= self._pause_end:
+                break
             page.join(_POLL_SECONDS)
         with self._changed:
             for path, listing in self._waiting.items():

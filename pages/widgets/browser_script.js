@@ -32,17 +32,22 @@ async function copy(text) {
 // Figures have the colours that the page had when its script ran: run it again when the system's colours change.
 // Streamlit runs the script on this key, and has its own colours changed a moment after the event.
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  setTimeout(() => {
+  setTimeout(whenAtRest, 200, () => {
     for (const type of ["keydown", "keyup"]) {
       document.body.dispatchEvent(new KeyboardEvent(type, { key: "r", code: "KeyR", keyCode: 82, which: 82, bubbles: true }));
     }
-  }, 200);
+  });
 });
 
-// Load the code of the figures while the first page is read: otherwise the first figure waits for it.
-function loadFigures() {
+// While the script runs, Streamlit ignores that key; it would also close a dialog that is open, and lose what is
+// written in it.
+function whenAtRest(act) {
   const rests = document.querySelector("[data-test-script-state=notRunning]");
-  if (rests) (window.requestIdleCallback ?? setTimeout)(() => import("FIGURES").catch(() => {}));
-  else setTimeout(loadFigures, 1000);
+  if (rests && !document.querySelector("[role=dialog]")) act();
+  else setTimeout(whenAtRest, 1000, act);
 }
-if ("FIGURES") setTimeout(loadFigures, 1000);
+
+// Load the code of the figures while the first page is read: otherwise the first figure waits for it.
+if ("FIGURES") {
+  setTimeout(whenAtRest, 1000, () => (window.requestIdleCallback ?? setTimeout)(() => import("FIGURES").catch(() => {})));
+}

@@ -103,6 +103,6 @@ def _drawn_once(figure: Mapping[str, Any], *, is_clickable: bool) -> dict[str, A
     layout = {key: value for key, value in figure["layout"].items() if key != "template"}
     layout["datarevision"] = 1
     if is_clickable:
-        layout["dragmode"] = layout.get("dragmode") or "pan"
+        layout["dragmode"] = "pan"
     data = [{**trace, "meta": [trace["meta"]]} if "meta" in trace else trace for trace in figure["data"]]
     return {**figure, "data": data, "layout": layout}

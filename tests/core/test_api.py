@@ -86,6 +86,14 @@ def test_a_refusal_of_data_in_memory_names_no_file(name: str, called: str, confi
             assert {found.value.file, *(cell.file for cell in problem.first_cells)} == {called}
 
 
+def test_a_refusal_of_the_gold_file_names_it(tmp_path: Path) -> None:
+    rows = [{"id": 1, "prediction": "x", "confidence": 0.5}]
+    for name in ("a", "data"):
+        with pytest.raises(Refused, match=r"data\.jsonl") as found:
+            calib_core.load(rows, name=name, gold=write(tmp_path, "data.jsonl", '{"no": 1}\n'))
+        assert "the table" not in str(found.value)
+
+
 def test_a_refusal_of_a_file_names_it(tmp_path: Path) -> None:
     with pytest.raises(BadRowsFound, match=r"^quiz\.csv: "):
         calib_core.load(write(tmp_path, "quiz.csv", BAD), name="mine")

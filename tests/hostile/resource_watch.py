@@ -47,7 +47,8 @@ class Watch:
     """Looks at a process and all its children while a block runs.
 
     seconds: of wall time; extra_bytes: the most memory they held together above `idle`, where pages that two
-    of them share are counted twice; requests: how many came to the port.
+    of them share are counted twice, and what ends before the first look, after `EVERY_SECONDS`, is not seen;
+    requests: how many came to the port.
     """
 
     def __init__(self, pid: int, idle: int, port: Port) -> None:

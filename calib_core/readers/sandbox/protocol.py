@@ -323,7 +323,7 @@ def _unpacker(hint: Any) -> Unpacker:  # noqa: ANN401  any type
 
 
 def _class_unpacker(hint: Any) -> Unpacker:  # noqa: ANN401  any class
-    """Return the same for a class; one that is never sent rebuilds nothing."""
+    """Return what rebuilds an instance of a class; of one that is never sent it raises TypeError."""
     if is_dataclass(hint):
         return partial(_unpack_dataclass, cast("type[Any]", hint))
     if hint is pl.DataFrame:

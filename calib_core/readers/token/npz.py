@@ -490,8 +490,8 @@ def reduce_rows(
     after_part : Callable[[int, DenseReducer], None]
         Called after every such part, with the number of rows of the block so far.
     compiled : bool, default=False
-        As for `DenseReducer`; compiling needs more memory, and files to keep its result, than a process that
-        reads files has.
+        As for `DenseReducer`. Compiling needs more memory than the process that reads files is allowed, and
+        writes cache files.
 
     Raises
     ------

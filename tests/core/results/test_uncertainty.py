@@ -346,7 +346,7 @@ def test_a_difference_is_the_one_that_comparisons_show() -> None:
 @pytest.mark.parametrize("kept", [0, 100_000])
 def test_many_runs_are_compared_as_two_are(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In whatever order each has its questions, also where one has more of them, or fewer outcomes."""
-    monkeypatch.setattr("calib_core.results.best.MAX_KEPT_INFLUENCES", kept)
+    monkeypatch.setattr("calib_core.results.best.MAX_KEPT_PAIRS", kept)
     random = np.random.default_rng(13)
     evidences: dict[str, AnswerEvidence] = {}
     for name, n_questions in zip("abcd", (60, 60, 60, 90), strict=True):

@@ -33,8 +33,11 @@ from calib_core.scale import stores, units
 from calib_core.scale.cluster import ClusterReader, ScaleSettings
 from calib_core.scale.stores import expand_pattern, list_address, open_file, path_of_address, version_of
 from calib_core.scale.units import FileRequest, blocks_per_unit, do_unit, survey_file, unit_key, units_of
+from calib_core.tokens import row_scanner
+from calib_core.tokens.row_scanner import compiled_scan_function
 from calib_core.tokens.sums import MergeTree
 from core.cli_calls import GOOD, Call, make_caller, write
+from core.tokens.distributions import LONG, language, targets
 
 ROWS = 2 * npz_format.REDUCED_ROWS + 300
 """Rows of the file of three blocks."""
@@ -66,11 +69,13 @@ def bucket(folder: Path) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**settings, "AWS_ENDPOINT_URL": f"http://{host}:{port}"}.items():
             patch.setenv(name, value)
-        store = fsspec.filesystem("s3")
-        store.mkdir("runs")
-        store.put([str(path) for path in folder.iterdir()], "runs/to/")
-        yield store
-    server.stop()
+        try:
+            store = fsspec.filesystem("s3")
+            store.mkdir("runs")
+            store.put([str(path) for path in folder.iterdir()], "runs/to/")
+            yield store
+        finally:
+            server.stop()
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +151,29 @@ def test_a_subtree_out_of_place_is_no_subtree() -> None:
 )
 def test_units_are_subtrees_and_enough(n_blocks: int, per_unit: int) -> None:
     assert blocks_per_unit(n_blocks) == per_unit
+
+
+def test_compiled_code_adds_up_large_files_to_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(8)
+    rows = language(random, 70, LONG, np.float16)
+    np.savez(tmp_path / "long.npz", probs=rows, target=targets(random, rows))
+    request, survey = surveyed(tmp_path / "long.npz")
+    (work,) = units_of(0, survey, 1)
+    plain = do_unit(request, survey, work)
+    asked: list[np.dtype[Any]] = []
+
+    def compiled(dtype: np.dtype[Any]) -> row_scanner.ScanFunction:
+        asked.append(dtype)
+        return compiled_scan_function(dtype)
+
+    monkeypatch.setattr(row_scanner, "compiled_scan_function", compiled)
+    assert do_unit(request, survey, work) == plain
+    assert asked == []
+    monkeypatch.setattr(units, "MIN_COMPILED_BYTES", rows.nbytes)
+    assert do_unit(request, survey, work) == plain
+    assert asked == [rows.dtype]
 
 
 def test_units_done_in_any_order_are_the_plain_reading_to_the_last_bit(

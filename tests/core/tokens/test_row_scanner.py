@@ -71,7 +71,7 @@ def test_every_suspicious_entry_is_found(dtype: Any, wrong: float, *, compiled: 
 @pytest.mark.parametrize("dtype", WIDTHS)
 @pytest.mark.parametrize("classes", [LONG, ODD, 5120, 50_257])
 def test_compiled_code_finds_the_same_to_the_last_bit(classes: int, dtype: Any) -> None:
-    assert compiled_scan_function() is not scan_rows
+    assert compiled_scan_function(np.dtype(dtype)) is not scan_rows
     random = np.random.default_rng(3)
     rows = np.concatenate([make_rows(classes, dtype), random.random((2, classes)).astype(dtype) / 2500])
     rows[2, 7], rows[3, -1] = np.nan, -1
@@ -89,7 +89,18 @@ def test_compiled_code_finds_the_same_to_the_last_bit(classes: int, dtype: Any) 
 
 def test_without_numba_numpy_scans(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calib_core.tokens.row_scanner.find_spec", lambda _: None)
-    assert compiled_scan_function() is scan_rows
+    assert compiled_scan_function(np.dtype(np.float32)) is scan_rows
+
+
+@pytest.mark.parametrize("error", [ImportError, OSError])
+def test_where_numba_cannot_compile_numpy_scans(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("calib_core.tokens.compiled_scan.scan_rows", fail)
+    assert compiled_scan_function(np.dtype(np.float32)) is scan_rows
 
 
 @COMPILED
