@@ -190,7 +190,6 @@ def reopen(windows: Windows) -> Iterator[Reopen]:
     def at(url: str, *, width: int = 1440, height: int = 900) -> Page:
         if opened and url.startswith(opened[0].page.evaluate("location.origin")):
             opened[0].page.keyboard.press("Escape")  # an open list hides all else from screen readers
-            opened[0].page.emulate_media(color_scheme="light")
             browser_pages.go_to(opened[0].page, url)
             if opened[0].page.viewport_size != {"width": width, "height": height}:
                 resize(opened[0].page, width, height)  # only now: not for the page before

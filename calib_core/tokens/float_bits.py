@@ -77,24 +77,17 @@ def first_cell_max_bits(dtype: np.dtype[Any]) -> int:
     return low
 
 
-def unlisted_values(rows: NDArray[Any], buffer: NDArray[np.int16] | None = None) -> NDArray[Any]:
+def unlisted_values(rows: NDArray[Any]) -> NDArray[Any]:
     """Entries in units of `unlisted_unit`; undefined above the grid's first cell.
 
-    float16 is added up as whole numbers, which is exact; other rows are returned as they are. The numbers
-    are in `buffer`, shape (2, *rows.shape), if there is one.
+    float16 is added up as whole numbers, which is exact; other rows are returned as they are.
     """
     if rows.dtype != np.float16:
         return rows
     # Bits e · 1024 + m stand for the value (1024 + m) · 2^(e - 1), and for m where e = 0; here e < 4. The
     # lines through the pieces of this convex function lie below it.
     bits = rows.view(np.int16)
-    twofold, fourfold = np.empty((2, *rows.shape), np.int16) if buffer is None else buffer
-    np.left_shift(bits, 1, out=twofold)
-    np.subtract(twofold, 2048, out=twofold)
-    np.left_shift(bits, 2, out=fourfold)
-    np.subtract(fourfold, 8192, out=fourfold)
-    np.maximum(twofold, fourfold, out=twofold)
-    return np.maximum(bits, twofold, out=twofold)
+    return np.maximum(bits, np.maximum((bits << 1) - 2048, (bits << 2) - 8192))
 
 
 def unlisted_unit(dtype: np.dtype[Any]) -> float:

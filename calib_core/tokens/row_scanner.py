@@ -240,7 +240,7 @@ def scan_rows(
     row, by_lane = padded[:classes], padded.reshape(n_blocks, -1, LANES)
     bits = as_bits(rows)
     limit, is_large = bits.dtype.type(bits_limit), np.empty(classes, np.bool_)
-    buffer, lanes = np.empty((2, classes), np.int16), np.empty((2, n_blocks, LANES))
+    lanes = np.empty((2, n_blocks, LANES))
     block_sums = np.empty((2, n_rows, n_blocks))
     class_indices: list[NDArray[np.intp]] = []
     large = [np.zeros(0, bits.dtype)]
@@ -248,7 +248,7 @@ def scan_rows(
         np.greater(bits[at], limit, out=is_large)
         class_indices.append(is_large.nonzero()[0])
         large.append(bits[at, class_indices[at]])
-        np.copyto(row, unlisted_values(rows[at], buffer))
+        np.copyto(row, unlisted_values(rows[at]))
         row[class_indices[at]] = 0
         if class_sums is not None:
             class_sums += row

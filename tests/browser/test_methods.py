@@ -15,7 +15,7 @@ from app_server import Server, SharedServer
 from browser_pages import address, wait_until
 from layout_checks import no_fault
 from predictions import choices, quiz, samples, write_jsonl
-from window import Reopen, Settled
+from window import Browse, Reopen, Settled
 
 MODELS = ("red", "green", "a-model-with-quite-a-long-name-7b-instruct", "blue")
 
@@ -95,12 +95,11 @@ def test_where_no_method_beats_a_constant_none_is_bold(server_with_methods: Serv
 
 
 def test_row_choice_and_unparsed_choice_are_switched(
-    server_with_methods: Server, reopen: Reopen, settled: Settled
+    server_with_methods: Server, browse: Browse, settled: Settled
 ) -> None:
-    page = reopen(f"{server_with_methods.url}/methods?dataset=open")
-    page.emulate_media(color_scheme="dark")
+    page = browse(color_scheme="dark").open(f"{server_with_methods.url}/methods?dataset=open")
     wait_until(page, lambda: has_majority_judged(page, "n 54"), wanted=True)
-    wait_until(page, lambda: text_contrasts(page), [True, False])
+    assert text_contrasts(page) == [True, False]
     page.get_by_text("Confidence 0, wrong", exact=True).click()
     settled(page)
     wait_until(page, lambda: has_majority_judged(page, "n 60"), wanted=True)
