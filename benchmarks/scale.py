@@ -160,7 +160,7 @@ def lines(rates: list[Rate], kept: float, merge: float, load: tuple[float, float
     yield (
         f"\n{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"load {load[0]:.1f} before and {load[1]:.1f} after, Python {platform.python_version()}, numpy "
-        f"{np.__version__}, distributed {version('distributed')}."
+        f"{np.__version__}, distributed {version('distributed')}, numba {version('numba')}."
     )
 
 
