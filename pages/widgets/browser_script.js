@@ -30,9 +30,12 @@ async function copy(text) {
 }
 
 // Figures have the colours that the page had when its script ran: run it again when the system's colours change.
-// Streamlit runs the script on this key, and has its own colours changed a moment after the event.
+// Streamlit runs the script on this key, and has its own colours changed a moment after the event. Who has gone to
+// another address meanwhile has figures of the new colours there, and would be taken back.
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  const address = location.href;
   setTimeout(whenAtRest, 200, () => {
+    if (location.href !== address) return;
     for (const type of ["keydown", "keyup"]) {
       document.body.dispatchEvent(new KeyboardEvent(type, { key: "r", code: "KeyR", keyCode: 82, which: 82, bubbles: true }));
     }

@@ -83,6 +83,7 @@ def open_page_in(windows: Windows, demo_server: Server) -> Iterator[Show]:
         window.errors.clear()
         window.page.emulate_media(color_scheme=scheme)
         wait_for_ground_of(window.page, scheme)  # only then does the page ask for figures of this scheme
+        rest_after_colours(window.page)
         browser_pages.go_to(window.page, f"/{path}")
         window.page.set_viewport_size({"width": 1440, "height": HEIGHT})  # only now: not for the page before
         settled(window.page)
@@ -168,6 +169,12 @@ def page_has_colours_of(page: Page, scheme: ColorScheme) -> None:
     assert style(page, "h1", "color") == rgb(THEME[scheme]["textColor"])
 
 
+def rest_after_colours(page: Page) -> None:
+    """Returns when the script has run once more for the figures; meanwhile, what it replaces is pale."""
+    page.wait_for_timeout(400)
+    settled(page)
+
+
 def figures_have_colours_of(page: Page, scheme: ColorScheme) -> None:
     ink = style(page, ".js-plotly-plot .xtitle, .js-plotly-plot .x2title", "fill")
     brightness = sum(int(part) for part in re.findall(r"\d+", ink)[:3]) / 3
@@ -198,8 +205,7 @@ def test_a_page_at_every_width(
     page.set_viewport_size({"width": 1440, "height": HEIGHT})
     page.emulate_media(color_scheme="light")  # what is clipped does not depend on colour
     page_has_colours_of(page, "light")
-    page.wait_for_timeout(1500)  # the script runs once more for the figures, and what it replaces is pale
-    settled(page)
+    rest_after_colours(page)
     assert barriers(page, "color-contrast") == []
     assert [error for error in window.errors if KNOWN not in error] == []
 
