@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is there before the first test stays to the end, and need not be looked through for garbage."""
+    """Whatever exists before the first test lives to the end, so the garbage collector can skip it."""
     gc.freeze()
 
 

@@ -54,7 +54,7 @@ RANKED_NAMES: Final[Mapping[str, str]] = {BRIER_SKILL: "skill", "accuracy": "acc
 """Their short names."""
 
 MAX_KEPT_PAIRS: Final = 100_000
-"""Of a run with more pairs nothing is kept from one comparison to the next, which would take much memory."""
+"""For a run with more pairs nothing is kept for the next comparison: it would take too much memory."""
 
 _COMPARABLE: Final = frozenset(
     id_ for id_, metric in METRICS.items() if metric.is_smooth and metric.direction != "zero"
@@ -393,7 +393,7 @@ def corrected_p_values(tests: Sequence[PairedTest]) -> tuple[float, ...]:
 
 
 class _Side:
-    """One run and method: its pairs, and what does not depend on the other of a comparison."""
+    """The pairs of one run and method, and what can be computed without the other side of a comparison."""
 
     def __init__(self, evidence: AnswerEvidence) -> None:
         self._run = evidence.run

@@ -145,7 +145,8 @@ class Unit:
 
 
 MIN_COMPILED_BYTES: Final = 2**28
-"""A file from this size on is added up by compiled code, where there is some: loading it takes seconds."""
+"""Files of at least this size are added up by compiled code if there is any; smaller ones do not repay the
+seconds that loading it takes."""
 
 MAX_UNIT_BLOCKS: Final = 64
 _ENOUGH_UNITS: Final = 256

@@ -17,14 +17,12 @@ import numpy as np
 from numba import njit
 
 from calib_core.tokens.float_bits import as_bits
+from calib_core.tokens.row_scanner import LANES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from calib_core.tokens.row_scanner import RawScan
-
-LANES: Final = 64
-"""As `row_scanner.LANES`."""
 
 CHUNK: Final = 2 * LANES
 """Entries that are added together, and among which large ones are looked for before they are listed."""
@@ -34,7 +32,7 @@ TILE_BLOCKS: Final = 4
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, compiled when it is first called; kept on disk where that is possible."""
+    """The function, compiled at its first call and cached on disk where possible."""
     try:
         return njit(nogil=True, error_model="numpy", cache=True)(function)
     except RuntimeError:  # no folder for it can be written
@@ -67,7 +65,7 @@ def _append_large(
 
 @_compiled
 def _put_by_row(found: NDArray[Any], count: NDArray[Any], by_row: NDArray[Any]) -> None:
-    """Puts what was found tile by tile in the order of the rows."""
+    """Copies what was found, which is ordered by tile, into the order of the rows."""
     n_tiles, n_rows = count.shape
     start = np.zeros((n_tiles, n_rows), np.intp)
     place = 0
@@ -260,7 +258,7 @@ def scan_rows(
 ) -> RawScan:
     """Scans rows; see `row_scanner.ScanFunction`."""
     rows = rows.view()
-    rows.flags.writeable = False  # of others another version would be compiled
+    rows.flags.writeable = False  # Numba would compile a second version for writable arrays
     n_rows, classes = rows.shape
     count = np.empty((-(-classes // (block_size * TILE_BLOCKS)), n_rows), np.intp)
     block_sums = np.empty((2, n_rows, -(-classes // block_size)))

@@ -30,8 +30,8 @@ async function copy(text) {
 }
 
 // Figures have the colours that the page had when its script ran: run it again when the system's colours change.
-// Streamlit runs the script on this key, and has its own colours changed a moment after the event. Who has gone to
-// another address meanwhile has figures of the new colours there, and would be taken back.
+// Streamlit runs the script on this key, and has its own colours changed a moment after the event. At another
+// address, figures already have the new colours, and the key would lead back to the page before.
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   const address = location.href;
   setTimeout(whenAtRest, 200, () => {

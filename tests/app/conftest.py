@@ -51,7 +51,7 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def nothing_computed() -> None:
-    """What was computed for other tests is forgotten, for a test that counts what is computed."""
+    """Forgets what other tests computed, for a test that counts computations."""
     cache._server_store().results.clear()
 
 

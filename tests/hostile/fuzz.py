@@ -38,8 +38,8 @@ def spoilt(goods: Any, seed: int) -> tuple[Any, dict[str, bytes]]:
 
 
 def drawn(goods: Any, seed: int) -> tuple[Any, str, list[Any], random.Random]:
-    """The good file of this seed, the name of the file that is spoilt, how, and what draws the rest."""
-    from hostile.mutate import draw_changes  # noqa: PLC0415
+    """The good file for this seed, the name of the file to spoil, the changes, and the random generator."""
+    from hostile.mutate import draw_changes  # noqa: PLC0415  the parent needs none of it
 
     chance = random.Random(seed)  # noqa: S311  spoilt files, not keys
     good = goods[seed % len(goods)]

@@ -66,7 +66,7 @@ def test_names_stand_in_figures_as_they_are(name: str, server: Server, windows: 
 
 
 def not_hovered(page: Page, names: set[str]) -> set[str]:
-    """The names that stand at no point beside the mouse; it goes to one after the other until all did."""
+    """The names that no tooltip shows; the mouse visits the points until it has found every name."""
     left = set(names)
     for x, y in page.evaluate(POINTS):
         page.mouse.move(x + 3, y + 3)

@@ -301,7 +301,7 @@ def _array_bytes(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:
 
 @cache
 def _unpacker(hint: Any) -> Unpacker:  # noqa: ANN401  any type
-    """Return what rebuilds a value of the declared type from its tree, or raises TypeError.
+    """Return the function that rebuilds a value of the declared type from its tree, or raises TypeError.
 
     It is made once for each type: a folder of kept readings is hundreds of thousands of values.
     """
@@ -323,7 +323,7 @@ def _unpacker(hint: Any) -> Unpacker:  # noqa: ANN401  any type
 
 
 def _class_unpacker(hint: Any) -> Unpacker:  # noqa: ANN401  any class
-    """Return what rebuilds an instance of a class; of one that is never sent it raises TypeError."""
+    """Return the function that rebuilds an instance; for a class that is never sent, it raises TypeError."""
     if is_dataclass(hint):
         return partial(_unpack_dataclass, cast("type[Any]", hint))
     if hint is pl.DataFrame:
