@@ -27,9 +27,9 @@ SETTLE_SECONDS: Final = 90.0
 POLL_MS: Final = 50
 
 RUN_STATE: Final = "[data-test-script-state]"
-STILL_LOADING: Final = '[data-testid="stSkeleton"], .st-key-reading'
-"""The grey stand-in for an element whose code (charts, tables) the browser is still fetching, and the
-progress of files that are still read, after which the page is drawn again."""
+STILL_LOADING: Final = '[data-testid="stSkeleton"], .st-key-reading, [data-stale="true"]'
+"""The grey stand-in for an element whose code (charts, tables) the browser is still fetching, the progress of
+files that are still read, after which the page is drawn again, and what is pale until it is drawn again."""
 AT_REST: Final = """async ([app, loading, looks, pause, patience]) => {
     const until = performance.now() + patience;
     for (let atRest = 0; atRest < looks; await new Promise(done => setTimeout(done, pause))) {

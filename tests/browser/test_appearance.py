@@ -64,6 +64,12 @@ PAINTED = """wanted => getComputedStyle(document.querySelector('[data-testid=stA
     .getPropertyValue('background-color') === wanted"""
 
 
+LISTEN_FOR_RERUN = """() => {
+    window.rerunForColours = false;
+    document.body.addEventListener("keydown", () => { window.rerunForColours = true; }, {once: true});
+}"""
+
+
 class Show(Protocol):
     """Opens a page in the one window of this module: what a browser has to load is loaded once."""
 
@@ -81,9 +87,7 @@ def open_page_in(windows: Windows, demo_server: Server) -> Iterator[Show]:
             return opened[0]
         window = opened[0]
         window.errors.clear()
-        window.page.emulate_media(color_scheme=scheme)
-        wait_for_ground_of(window.page, scheme)  # only then does the page ask for figures of this scheme
-        rest_after_colours(window.page)
+        change_colours(window.page, scheme)
         browser_pages.go_to(window.page, f"/{path}")
         window.page.set_viewport_size({"width": 1440, "height": HEIGHT})  # only now: not for the page before
         settled(window.page)
@@ -169,9 +173,14 @@ def page_has_colours_of(page: Page, scheme: ColorScheme) -> None:
     assert style(page, "h1", "color") == rgb(THEME[scheme]["textColor"])
 
 
-def rest_after_colours(page: Page) -> None:
-    """Returns when the script has run once more for the figures; meanwhile, what it replaces is pale."""
-    page.wait_for_timeout(400)
+def change_colours(page: Page, scheme: ColorScheme) -> None:
+    """Gives the system these colours, and waits until the page has asked for figures of them and has them."""
+    if page.evaluate("scheme => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", scheme):
+        return
+    page.evaluate(LISTEN_FOR_RERUN)
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function("() => window.rerunForColours")
+    wait_for_ground_of(page, scheme)
     settled(page)
 
 
@@ -203,9 +212,8 @@ def test_a_page_at_every_width(
         figures_have_colours_of(page, "dark")
         assert page.locator("[role=figure]").first.get_attribute("aria-label") not in (None, "")
     page.set_viewport_size({"width": 1440, "height": HEIGHT})
-    page.emulate_media(color_scheme="light")  # what is clipped does not depend on colour
+    change_colours(page, "light")  # what is clipped does not depend on colour
     page_has_colours_of(page, "light")
-    rest_after_colours(page)
     assert barriers(page, "color-contrast") == []
     assert [error for error in window.errors if KNOWN not in error] == []
 
