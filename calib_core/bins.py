@@ -6,15 +6,17 @@ Which bin a confidence falls into is decided in `edges` and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from calib_core.compiled import compiled_version
 from calib_core.edges import (
     FINEST_BINS,
     Binning,
@@ -41,6 +43,9 @@ _MAX_EMPTY_BINS: Final = 300_000
 _CHUNK_PAIRS: Final = 2**15
 """Pairs processed together, so that intermediate results stay in the processor's cache."""
 
+MIN_COMPILED_PAIRS: Final = 2**24
+"""From this many pairs on, compiled code repays the time that loading Numba takes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Binned:
@@ -54,35 +59,53 @@ class Binned:
         Class of the bin; 0 where classes are pooled.
     index : NDArray[np.intp], shape (bins,)
         Number of the bin within its scheme, from 0.
-    low, high : NDArray[np.float64], shape (bins,)
-        Edges of an equal-width bin; otherwise the smallest and largest confidence in the bin.
     count : NDArray[np.int64], shape (bins,)
         Number of pairs n, at least 1.
     correct : NDArray[np.int64], shape (bins,)
         Σ y.
     confidence : NDArray[np.float64], shape (bins,)
         Σ c.
-    correct_confidence : NDArray[np.float64], shape (bins,)
-        Σ c·y.
-    sum_squares : Callable[[], NDArray[np.float64]]
-        Computes `squared_confidence`, which most metrics do not need and which takes a pass over the pairs.
+    sum_products, sum_squares : Callable[[], NDArray[np.float64]]
+        Compute `correct_confidence` and `squared_confidence`, which most metrics do not need.
+    find_limits : Callable[[], tuple of two NDArray[np.float64]], optional
+        Smallest and largest confidence of each bin, for bins that are not of equal width.
     """
 
     scheme: Scheme
     group: NDArray[np.int32]
     index: NDArray[np.intp]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
     count: NDArray[np.int64]
     correct: NDArray[np.int64]
     confidence: NDArray[np.float64]
-    correct_confidence: NDArray[np.float64]
+    sum_products: Callable[[], NDArray[np.float64]]
     sum_squares: Callable[[], NDArray[np.float64]]
+    find_limits: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
+
+    @cached_property
+    def correct_confidence(self) -> NDArray[np.float64]:
+        """Σ c·y, shape (bins,)."""
+        return self.sum_products()
 
     @cached_property
     def squared_confidence(self) -> NDArray[np.float64]:
         """Σ c², shape (bins,)."""
         return self.sum_squares()
+
+    @cached_property
+    def _limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self.find_limits is not None:
+            return self.find_limits()
+        return self.index / self.scheme.bins, (self.index + 1) / self.scheme.bins
+
+    @property
+    def low(self) -> NDArray[np.float64]:
+        """Lower edge of an equal-width bin; otherwise the smallest confidence in the bin. Shape (bins,)."""
+        return self._limits[0]
+
+    @property
+    def high(self) -> NDArray[np.float64]:
+        """Upper edge of an equal-width bin; otherwise the largest confidence in the bin. Shape (bins,)."""
+        return self._limits[1]
 
     @property
     def n_bins(self) -> int:
@@ -107,31 +130,27 @@ class Binned:
             self.scheme,
             self.group,
             self.index,
-            self.low,
-            self.high,
             self.count,
             correct,
             self.confidence,
-            correct_confidence,
+            lambda: correct_confidence,
             lambda: self.squared_confidence,
+            lambda: self._limits,
         )
 
     def coarsened(self, scheme: Scheme) -> Binned:
         """The bins of an equal-width scheme whose M divides this one's; such bins nest (decision 0001)."""
         index = self.index // (self.scheme.bins // scheme.bins)
-        key = self.group * np.int64(scheme.bins) + index
-        start = np.flatnonzero(np.diff(key, prepend=-1))
-        index, add = index[start], np.add.reduceat
+        start = segment_starts(index, self.group)
+        add = np.add.reduceat
         return Binned(
-            scheme=scheme,
-            group=self.group[start],
-            index=index,
-            low=index / scheme.bins,
-            high=(index + 1) / scheme.bins,
-            count=add(self.count, start),
-            correct=add(self.correct, start),
-            confidence=add(self.confidence, start),
-            correct_confidence=add(self.correct_confidence, start),
+            scheme,
+            self.group[start],
+            index[start],
+            add(self.count, start),
+            add(self.correct, start),
+            add(self.confidence, start),
+            sum_products=lambda: add(self.correct_confidence, start),
             sum_squares=lambda: add(self.squared_confidence, start),
         )
 
@@ -456,73 +475,98 @@ def one_pass_is_faster(raw: RawPairs, scheme: Scheme, n_groups: int) -> bool:
 def bins_in_one_pass(raw: RawPairs, scheme: Scheme, n_groups: int) -> Binned:
     """Equal-width bins from one pass over unsorted pairs, whose order changes no sum."""
     size = n_groups * scheme.bins
-    counts, sums = np.zeros(2 * size, np.int64), _OrderlessSums(2 * size, raw.n_pairs)
-    for key, c in _keyed_chunks(raw, scheme, 2 * size):
-        counts += np.bincount(key, minlength=counts.size)
-        sums.add(key, c)
-    count, confidence = counts.reshape(size, 2), sums.total.reshape(size, 2)
-    used = np.flatnonzero(count[:, 0] + count[:, 1])
-    index = used % scheme.bins
+    sums = _sum_by_key(raw, scheme, 2 * size)
+    pairs, correct = sums[::2, 0] + sums[1::2, 0], sums[1::2, 0]
+    by_outcome = sums[:, 1] + sums[:, 2]
+    confidence, correct_confidence = by_outcome[::2] + by_outcome[1::2], by_outcome[1::2]
+    used = np.flatnonzero(pairs > 0)
+    group = used // scheme.bins
 
     def sum_squares() -> NDArray[np.float64]:
-        squares = _OrderlessSums(2 * size, raw.n_pairs)
-        for key, c in _keyed_chunks(raw, scheme, 2 * size):
-            squares.add(key, c * c)
-        return squares.total.reshape(size, 2)[used].sum(axis=1)
+        sums = _sum_by_key(raw, scheme, 2 * size, power=2)
+        return (sums[:, 1] + sums[:, 2]).reshape(size, 2)[used].sum(axis=1)
 
     return Binned(
         scheme=scheme,
-        group=(used // scheme.bins).astype(np.int32),
-        index=index,
-        low=index / scheme.bins,
-        high=(index + 1) / scheme.bins,
-        count=count[used].sum(axis=1),
-        correct=count[used, 1],
-        confidence=confidence[used].sum(axis=1),
-        correct_confidence=confidence[used, 1],
+        group=group.astype(np.int32),
+        index=used - group * scheme.bins,
+        count=pairs[used].astype(np.int64),
+        correct=correct[used].astype(np.int64),
+        confidence=confidence[used],
+        sum_products=lambda: correct_confidence[used],
         sum_squares=sum_squares,
     )
 
 
-def _keyed_chunks(
-    raw: RawPairs, scheme: Scheme, n_keys: int
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
-    """The confidences in chunks, each with the key (group·M + bin)·2 + y."""
+def _sum_by_key(raw: RawPairs, scheme: Scheme, n_keys: int, *, power: int = 1) -> NDArray[np.float64]:
+    """The sums of all pairs; see `add_pairs`."""
+    add = add_pairs
+    if "numba" in sys.modules or raw.n_pairs >= MIN_COMPILED_PAIRS:
+        add = compiled_add_pairs(raw.confidence.dtype)
+    sums = np.zeros((n_keys, 3))
+    shift = 1.5 * 2.0 ** raw.n_pairs.bit_length()
     n_chunk = max(_CHUNK_PAIRS, n_keys)  # with fewer, adding up the sums of the chunks would take longest
     for begin in range(0, raw.n_pairs, n_chunk):
         chunk = slice(begin, begin + n_chunk)
-        key = bin_of(raw.confidence[chunk], scheme.bins)
-        if raw.group is not None:
-            key += raw.group[chunk] * np.int64(scheme.bins)
-        key *= 2
-        key += raw.correct[chunk]
-        yield key, raw.confidence[chunk].astype(np.float64, copy=False)
+        group = None if raw.group is None else raw.group[chunk]
+        add(sums, raw.confidence[chunk], raw.correct[chunk], group, scheme.bins, shift, power)
+    return sums
 
 
-class _OrderlessSums:
-    """Sums by key of terms from 0 to 1, in any order the same.
+def add_pairs(
+    sums: NDArray[np.float64],
+    confidence: Floats,
+    correct: NDArray[np.bool_],
+    group: NDArray[np.int32] | None,
+    bins: int,
+    shift: float,
+    power: int,
+) -> None:
+    """Adds pairs to the sums of their keys (group·M + bin)·2 + y, in any order the same.
 
     Each term is split into a multiple of a power of 2, so coarse that all of them add up exactly, and a
     remainder, so small that its rounding error does not matter; single precision mostly leaves none.
+
+    Parameters
+    ----------
+    sums : NDArray[np.float64], shape (n_keys, 3)
+        Number of terms, Σ of their multiples and Σ of their remainders, to which this adds.
+    confidence, correct, group
+        As in `RawPairs`, some of them.
+    bins : int
+        Number of bins M.
+    shift : float
+        Adding and subtracting it rounds to the multiple.
+    power : {1, 2}
+        Power of the confidences that is added up.
     """
+    n_keys = sums.shape[0]
+    key = bin_of(confidence, bins)
+    if group is not None:
+        key += group * np.int64(bins)
+    key *= 2
+    key += correct
+    term = confidence.astype(np.float64, copy=False)
+    if power == 2:
+        term = term * term
+    multiple = term + shift
+    multiple -= shift
+    sums[:, 0] += np.bincount(key, minlength=n_keys)
+    sums[:, 1] += np.bincount(key, multiple, minlength=n_keys)
+    remainder = term - multiple
+    if remainder.any():
+        sums[:, 2] += np.bincount(key, remainder, minlength=n_keys)
 
-    def __init__(self, n_keys: int, n_terms: int) -> None:
-        self._shift = 1.5 * 2.0 ** n_terms.bit_length()  # adding and subtracting it rounds
-        self._rounded, self._remainder = np.zeros(n_keys), np.zeros(n_keys)
 
-    def add(self, key: NDArray[np.intp], term: NDArray[np.float64]) -> None:
-        """Adds each term to the sum of its key."""
-        rounded = term + self._shift
-        rounded -= self._shift
-        self._rounded += np.bincount(key, rounded, minlength=self._rounded.size)
-        remainder = term - rounded
-        if remainder.any():
-            self._remainder += np.bincount(key, remainder, minlength=self._remainder.size)
+@cache
+def compiled_add_pairs(dtype: np.dtype[Any]) -> Callable[..., None]:
+    """`add_pairs` compiled for confidences of this dtype, where that is possible."""
 
-    @property
-    def total(self) -> NDArray[np.float64]:
-        """The sum of each key, shape (n_keys,)."""
-        return self._rounded + self._remainder
+    def call(add: Callable[..., None]) -> None:
+        for group in (None, np.zeros(0, np.int32)):
+            add(np.zeros((2, 3)), np.zeros(0, dtype), np.zeros(0, np.bool_), group, 1, 1.5, 1)
+
+    return compiled_version(add_pairs, "calib_core.compiled_bins", call)
 
 
 def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index: NDArray[np.intp]) -> Binned:
@@ -545,17 +589,20 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
     start = segment_starts(key[order])
     bin_index = bin_index[order][start]
     add = np.add.reduceat  # pairwise summation: a million floats are exact to 1e-12
+
+    def find_limits() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return np.minimum.reduceat(value, start), np.maximum.reduceat(value, start)
+
     return Binned(
         scheme=scheme,
         group=group[order][start],
         index=bin_index,
-        low=bin_index / scheme.bins if equal_width else np.minimum.reduceat(value, start),
-        high=(bin_index + 1) / scheme.bins if equal_width else np.maximum.reduceat(value, start),
         count=add(count, start),
         correct=add(correct, start),
         confidence=add(value * count, start),
-        correct_confidence=add(value * correct, start),
+        sum_products=lambda: add(value * correct, start),
         sum_squares=lambda: add(value * value * count, start),
+        find_limits=None if equal_width else find_limits,
     )
 
 

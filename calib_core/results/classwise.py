@@ -225,12 +225,10 @@ def _bins_of_class(binned: Binned, class_index: int) -> Binned:
         binned,
         group=binned.group[of_class],
         index=binned.index[of_class],
-        low=binned.low[of_class],
-        high=binned.high[of_class],
         count=binned.count[of_class],
         correct=binned.correct[of_class],
         confidence=binned.confidence[of_class],
-        correct_confidence=binned.correct_confidence[of_class],
+        sum_products=lambda: binned.correct_confidence[of_class],
         sum_squares=lambda: binned.squared_confidence[of_class],
     )
 

@@ -10,12 +10,11 @@ in integers, exactly. Every loop over entries is one that LLVM turns into vector
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numba import njit
 
+from calib_core.compiled import compiled
 from calib_core.tokens.float_bits import as_bits
 from calib_core.tokens.row_scanner import LANES
 
@@ -31,18 +30,10 @@ TILE_BLOCKS: Final = 4
 """Blocks of classes whose sums by class are kept in the cache."""
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, compiled at its first call and cached on disk where possible."""
-    try:
-        return njit(nogil=True, error_model="numpy", cache=True)(function)
-    except RuntimeError:  # no folder for it can be written
-        return njit(nogil=True, error_model="numpy")(function)
-
-
 # --- Large entries ----------------------------------------------------------------------------------------
 
 
-@_compiled
+@compiled
 def _any_large(bits: NDArray[Any], limit: np.unsignedinteger[Any]) -> bool:
     largest = bits[0]
     for at in range(CHUNK):
@@ -50,7 +41,7 @@ def _any_large(bits: NDArray[Any], limit: np.unsignedinteger[Any]) -> bool:
     return bool(largest > limit)
 
 
-@_compiled
+@compiled
 def _append_large(
     bits: NDArray[Any], limit: np.unsignedinteger[Any], first_class: int, found: NDArray[Any], n_found: int
 ) -> int:
@@ -63,7 +54,7 @@ def _append_large(
     return n_found
 
 
-@_compiled
+@compiled
 def _put_by_row(found: NDArray[Any], count: NDArray[Any], by_row: NDArray[Any]) -> None:
     """Copies what was found, which is ordered by tile, into the order of the rows."""
     n_tiles, n_rows = count.shape
@@ -85,7 +76,7 @@ def _put_by_row(found: NDArray[Any], count: NDArray[Any], by_row: NDArray[Any]) 
 # --- float32 and float64 ----------------------------------------------------------------------------------
 
 
-@_compiled
+@compiled
 def _add_chunk(
     values: NDArray[Any],
     bits: NDArray[Any],
@@ -104,7 +95,7 @@ def _add_chunk(
         by_class[LANES + lane] += second
 
 
-@_compiled
+@compiled
 def _add_rest(
     values: NDArray[Any],
     bits: NDArray[Any],
@@ -122,7 +113,7 @@ def _add_rest(
             by_class[at] += value
 
 
-@_compiled
+@compiled
 def _sum_lanes(lanes: NDArray[Any]) -> float:
     """Σ in halves; overwrites the lanes."""
     half = LANES // 2
@@ -133,7 +124,7 @@ def _sum_lanes(lanes: NDArray[Any]) -> float:
     return lanes[0]
 
 
-@_compiled
+@compiled
 def _scan_floats(
     values: NDArray[Any],
     bits: NDArray[Any],
@@ -176,7 +167,7 @@ def _scan_floats(
 # --- float16 ----------------------------------------------------------------------------------------------
 
 
-@_compiled
+@compiled
 def _to_units(bits: NDArray[Any], limit: np.unsignedinteger[Any], units: NDArray[Any]) -> bool:
     """As `float_bits.unlisted_values`, with 0 for large entries; returns whether there is one."""
     found = np.uint16(0)
@@ -188,7 +179,7 @@ def _to_units(bits: NDArray[Any], limit: np.unsignedinteger[Any], units: NDArray
     return bool(found > 0)
 
 
-@_compiled
+@compiled
 def _sum_units(units: NDArray[Any]) -> np.int32:
     total = np.int32(0)
     for at in range(units.size):
@@ -196,7 +187,7 @@ def _sum_units(units: NDArray[Any]) -> np.int32:
     return total
 
 
-@_compiled
+@compiled
 def _sum_squared_units(units: NDArray[Any]) -> np.int32:
     """The lower 32 bits of Σ of squares of a chunk, which is less than 2³²."""
     total = np.int32(0)
@@ -205,13 +196,13 @@ def _sum_squared_units(units: NDArray[Any]) -> np.int32:
     return total
 
 
-@_compiled
+@compiled
 def _add_units(units: NDArray[Any], by_class: NDArray[Any]) -> None:
     for at in range(units.size):
         by_class[at] += np.int32(units[at])
 
 
-@_compiled
+@compiled
 def _scan_float16(
     bits: NDArray[Any],
     limit: np.unsignedinteger[Any],

@@ -162,12 +162,10 @@ class GridSums:
             scheme=Scheme("width", GRID_CELLS),
             group=self.group,
             index=self.cell.astype(np.intp),
-            low=self.cell / GRID_CELLS,
-            high=(self.cell + 1) / GRID_CELLS,
             count=self.count,
             correct=self.correct,
             confidence=self.confidence,
-            correct_confidence=self.correct_confidence,
+            sum_products=lambda: self.correct_confidence,
             sum_squares=lambda: self.squared_confidence,
         )
 

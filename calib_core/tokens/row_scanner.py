@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.compiled import compiled_version
 from calib_core.tokens.float_bits import as_bits, first_cell_max_bits, unlisted_unit, unlisted_values
 
 LANES: Final = 64
@@ -220,14 +219,11 @@ class RowScanner:
 
 def compiled_scan_function(dtype: np.dtype[Any]) -> ScanFunction:
     """The scan, compiled for this dtype, if Numba is installed (the extra `fast`); otherwise `scan_rows`."""
-    if find_spec("numba") is None:
-        return scan_rows
-    try:
-        scan: ScanFunction = import_module("calib_core.tokens.compiled_scan").scan_rows
-        scan(np.zeros((1, 2 * LANES), dtype), 0, 2 * LANES, None)
-    except (ImportError, OSError):  # Numba doesn't know this NumPy, or may not run or keep what it compiles
-        return scan_rows
-    return scan
+    return compiled_version(
+        scan_rows,
+        "calib_core.tokens.compiled_scan",
+        lambda scan: scan(np.zeros((1, 2 * LANES), dtype), 0, 2 * LANES, None),
+    )
 
 
 def scan_rows(

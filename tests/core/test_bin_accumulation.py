@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
 from fractions import Fraction
+from types import ModuleType
 
 import numpy as np
 import pytest
 
+from calib_core import bins as bins_module
+from calib_core import compiled_bins
 from calib_core.bins import (
     BinSums,
     RawPairs,
@@ -42,6 +47,51 @@ def test_both_ways_give_the_same_bins(dtype: str, bins: int, groups: int) -> Non
         assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
     for name in SUMS:
         np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("bins", [1, 7, 3000])
+@pytest.mark.parametrize("groups", [1, 4])
+@pytest.mark.parametrize("power", [1, 2])
+def test_compiled_code_adds_up_the_same_to_the_last_bit(
+    dtype: str, bins: int, groups: int, power: int
+) -> None:
+    given = random_pairs(3_000, dtype, groups)
+    given.confidence[:7] = np.array([0, 1, 0.5, 1 / 3, 1e-9, 1 / 7, 0.3], dtype)
+    before = np.random.default_rng(2).random((groups * bins * 2, 3))
+    before[:, :2] = np.floor(1000 * before[:, :2])  # as whole numbers are multiples of the power of 2
+    sums = np.array([before, before])
+    shift = 1.5 * 2.0**12
+    for number, module in enumerate((bins_module, compiled_bins)):
+        add: Callable[..., None] = module.add_pairs
+        add(sums[number], given.confidence, given.correct, given.group, bins, shift, power)
+    assert sums[0].tobytes() == sums[1].tobytes()
+
+
+def test_compiled_code_is_used_where_it_is_at_hand_or_repays_its_loading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def compiled_version(plain: Callable[..., None], module: str, _call: object) -> Callable[..., None]:
+        asked.append(module)
+        return plain
+
+    monkeypatch.setattr(bins_module, "compiled_version", compiled_version)
+    bins_module.compiled_add_pairs.cache_clear()
+    given = random_pairs(100, "f8")
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    first = bins_in_one_pass(given, Scheme(), 1)
+    assert asked == []
+    monkeypatch.setattr(bins_module, "MIN_COMPILED_PAIRS", 100)
+    assert bins_in_one_pass(given, Scheme(), 1).confidence.tobytes() == first.confidence.tobytes()
+    assert asked == ["calib_core.compiled_bins"]
+    bins_module.compiled_add_pairs.cache_clear()
+    monkeypatch.setattr(bins_module, "MIN_COMPILED_PAIRS", 101)
+    monkeypatch.setitem(sys.modules, "numba", ModuleType("numba"))
+    bins_in_one_pass(given, Scheme(), 1)
+    assert asked == ["calib_core.compiled_bins"] * 2
+    bins_module.compiled_add_pairs.cache_clear()
 
 
 def test_a_million_equal_terms_keep_twelve_digits() -> None:

@@ -88,7 +88,7 @@ def test_compiled_code_finds_the_same_to_the_last_bit(classes: int, dtype: Any) 
 
 
 def test_without_numba_numpy_scans(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calib_core.tokens.row_scanner.find_spec", lambda _: None)
+    monkeypatch.setattr("calib_core.compiled.find_spec", lambda _: None)
     assert compiled_scan_function(np.dtype(np.float32)) is scan_rows
 
 
