@@ -24,7 +24,6 @@ from calib_core.edges import (
     Scheme,
     bin_by_rank,
     bin_of,
-    bin_starts,
     n_levels,
 )
 
@@ -140,7 +139,17 @@ class Binned:
 
     def coarsened(self, scheme: Scheme) -> Binned:
         """The bins of an equal-width scheme whose M divides this one's; such bins nest (decision 0001)."""
-        index = self.index // (self.scheme.bins // scheme.bins)
+        return self.merged(scheme, self.index // (self.scheme.bins // scheme.bins))
+
+    def merged(self, scheme: Scheme, index: NDArray[np.intp]) -> Binned:
+        """The bins of an equal-width scheme, each made of bins that are next to one another here.
+
+        Parameters
+        ----------
+        scheme : Scheme
+        index : NDArray[np.intp], shape (bins,)
+            Bin of the scheme that each bin belongs to, ascending within a class.
+        """
         start = segment_starts(index, self.group)
         add = np.add.reduceat
         return Binned(
@@ -275,7 +284,7 @@ class DistinctConfidences:
         return int(self.correct[self.value == 0].sum())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RawPairs:
     """Pairs as they were given.
 
@@ -309,6 +318,15 @@ class RawPairs:
     def n_infinite_losses(self) -> int:
         """Pairs with y = 1 and c = 0."""
         return int(np.count_nonzero(self.confidence[self.correct] == 0))
+
+    @cached_property
+    def finest_index(self) -> NDArray[np.uint16]:
+        """The finest bin of each pair, shape (n,)."""
+        index = np.empty(self.confidence.shape, np.uint16)
+        for begin in range(0, index.size, _CHUNK_PAIRS):
+            chunk = slice(begin, begin + _CHUNK_PAIRS)
+            index[chunk] = bin_of(self.confidence[chunk], FINEST_BINS)
+        return index
 
     def distinct(self) -> DistinctConfidences:
         """The pairs counted by distinct confidence; this sorts them, which takes time."""
@@ -583,7 +601,7 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
     """
     equal_width = scheme.binning == "width"
     group = distinct.group if equal_width else np.zeros_like(distinct.group)
-    key = group * np.int64(scheme.bins) + bin_index
+    key = group * (np.int64(1) + bin_index.max(initial=0)) + bin_index
     order = np.argsort(key, kind="stable")  # linear, since the keys are nearly always sorted already
     value, count, correct = distinct.value[order], distinct.count[order], distinct.correct[order]
     start = segment_starts(key[order])
@@ -613,6 +631,39 @@ def equal_width_index(distinct: DistinctConfidences, bins: int) -> NDArray[np.in
         has_dtype = distinct.itemsize == itemsize
         index[has_dtype] = bin_of(distinct.value[has_dtype].astype(f"f{itemsize}"), bins)
     return index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CutBins:
+    """The finest bins, cut where a bin of some scheme ends within one of them.
+
+    Attributes
+    ----------
+    pieces : Binned
+        Finest bins and parts of them, sorted by class and confidence; `index` is the finest bin.
+    bin_index : NDArray[np.intp], shape (pieces,)
+        Bin of the scheme that each piece belongs to.
+    is_cut : NDArray[np.bool_], shape (FINEST_BINS,)
+        Whether a bin of the scheme may end within the finest bin.
+    cut_pairs : DistinctConfidences
+        The pairs in finest bins that are cut.
+    cut_piece : NDArray[np.intp], shape (distinct confidences of `cut_pairs`,)
+        Piece of each.
+    """
+
+    pieces: Binned
+    bin_index: NDArray[np.intp]
+    is_cut: NDArray[np.bool_]
+    cut_pairs: DistinctConfidences
+    cut_piece: NDArray[np.intp]
+
+
+def _finest_bins_cut_by(bins: int) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Which of the finest bins an edge of M equal-width bins cuts, and the bin in which each of them ends."""
+    edges = FINEST_BINS * np.arange(1, bins)
+    is_cut = np.zeros(FINEST_BINS, np.bool_)
+    is_cut[edges[edges % bins > 0] // bins] = True
+    return is_cut, -(-bins * np.arange(1, FINEST_BINS + 1) // FINEST_BINS) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -803,37 +854,89 @@ class BinSums:
         return self._compute_bins(Scheme("width", FINEST_BINS))
 
     def _compute_bins(self, scheme: Scheme) -> Binned:
+        if scheme.binning == "width" and scheme.bins != FINEST_BINS:
+            cut = self.cut_bins(scheme)
+            return cut.pieces.merged(scheme, cut.bin_index)
         source = self.source
         if isinstance(source, RawPairs) and one_pass_is_faster(source, scheme, self.n_groups):
             return bins_in_one_pass(source, scheme, self.n_groups)
-        return bins_from_distinct(self.distinct, scheme, self.bin_index(scheme))
+        return bins_from_distinct(self.distinct, scheme, self._bin_index(self.distinct, scheme))
 
-    def bin_index(self, scheme: Scheme) -> NDArray[np.intp]:
-        """Bin of each distinct confidence, numbered as in `binned`."""
-        if scheme.binning == "width":
-            return equal_width_index(self.distinct, scheme.bins)
-        return bin_by_rank(self.distinct.value, self.distinct.count, scheme, round_ties=self.computed)
+    def cut_bins(self, scheme: Scheme) -> CutBins:
+        """The finest bins, cut where a bin of the scheme ends; only pairs in bins that are cut are sorted.
 
-    def bin_segments(self, scheme: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Segments of the distinct confidences that lie in one bin each.
-
-        Returns
-        -------
-        start : NDArray[np.intp], shape (segments,)
-            Where each begins.
-        index : NDArray[np.intp], shape (segments,)
-            Its bin, numbered as in `binned`. A bin has one segment, but for confidences of several classes
-            or stored in several dtypes.
+        Natural and equal-mass bins may end in any of them, and are for pairs of one class.
         """
-        distinct, itemsize = self.distinct, self.distinct.itemsize
-        is_ascending = self.n_groups == 1 and itemsize.size and itemsize[0] == itemsize[-1]
-        if scheme.binning == "width" and is_ascending:
-            start = bin_starts(distinct.value, np.dtype(f"f{itemsize[0]}"), scheme.bins)
-            index = np.flatnonzero(np.diff(start, append=distinct.value.size))
-            return start[index], index
-        index = self.bin_index(scheme)
-        start = segment_starts(index)
-        return start, index[start]
+        cut_bins = self._last_cut.get(scheme)
+        if cut_bins is None:
+            cut_bins = self._cut_bins(scheme)
+            self._last_cut.clear()
+            self._last_cut[scheme] = cut_bins
+        return cut_bins
+
+    @cached_property
+    def _last_cut(self) -> dict[Scheme, CutBins]:
+        return {}
+
+    def _cut_bins(self, scheme: Scheme) -> CutBins:
+        equal_width, fine = scheme.binning == "width", self._finest_bins
+        is_cut, end = _finest_bins_cut_by(scheme.bins)
+        if not equal_width:
+            is_cut[:] = True
+        pairs = self._pairs_in(is_cut)
+        # The number of edges below, of both grids, is different for each piece of a class.
+        cell, n_below = equal_width_index(pairs, FINEST_BINS), self._bin_index(pairs, scheme)
+        n_below += cell
+        parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), n_below)
+        cell_of_part = np.zeros(n_below.max(initial=0) + 1, np.intp)
+        cell_of_part[n_below] = cell
+        whole = np.flatnonzero(~is_cut[fine.index])
+        group = np.concatenate([fine.group[whole], parts.group])
+        edges_below = np.concatenate([fine.index[whole] + end[fine.index[whole]], parts.index])
+        order = np.lexsort((edges_below, group))
+        group, edges_below = group[order], edges_below[order]
+
+        def merge(whole_bins: NDArray[Any], part_bins: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([whole_bins[whole], part_bins])[order]
+
+        index = merge(fine.index, cell_of_part[parts.index])
+        pieces = Binned(
+            Scheme("width", FINEST_BINS),
+            group,
+            index,
+            merge(fine.count, parts.count),
+            merge(fine.correct, parts.correct),
+            merge(fine.confidence, parts.confidence),
+            sum_products=lambda: merge(fine.correct_confidence, parts.correct_confidence),
+            sum_squares=lambda: merge(fine.squared_confidence, parts.squared_confidence),
+        )
+        size = np.int64(edges_below.max(initial=0) + 1)
+        key: NDArray[np.int64] = group * size + edges_below
+        cut_piece = np.searchsorted(key, pairs.group * size + n_below)
+        return CutBins(pieces, edges_below - index, is_cut, pairs, cut_piece)
+
+    def _pairs_in(self, is_wanted: NDArray[np.bool_]) -> DistinctConfidences:
+        """The pairs in some of the finest bins, shape (FINEST_BINS,)."""
+        if bool(is_wanted.all()):
+            return self.distinct
+        if isinstance(source := self.source, RawPairs):
+            rows = np.flatnonzero(is_wanted[source.finest_index])
+            group = None if source.group is None else source.group[rows]
+            return RawPairs(source.confidence[rows], source.correct[rows], group).distinct()
+        rows = is_wanted[equal_width_index(source, FINEST_BINS)]
+        return DistinctConfidences(
+            source.value[rows],
+            source.itemsize[rows],
+            source.group[rows],
+            source.count[rows],
+            source.correct[rows],
+        )
+
+    def _bin_index(self, distinct: DistinctConfidences, scheme: Scheme) -> NDArray[np.intp]:
+        """Bin of each distinct confidence, numbered as in `binned`; all of them unless of equal width."""
+        if scheme.binning == "width":
+            return equal_width_index(distinct, scheme.bins)
+        return bin_by_rank(distinct.value, distinct.count, scheme, round_ties=self.computed)
 
     def table(self, bins: int = 10, binning: Binning = "width") -> pl.DataFrame:
         """The bins as a data frame; see `Binned.to_frame`."""

@@ -154,32 +154,6 @@ def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:
     return index
 
 
-def bin_starts(confidence: NDArray[np.float64], dtype: np.dtype[Any], bins: int) -> NDArray[np.intp]:
-    """Position of the first confidence of each equal-width bin among ascending ones, as `bin_of` decides.
-
-    Parameters
-    ----------
-    confidence : NDArray[np.float64], shape (n,)
-        Confidences in [0, 1], ascending.
-    dtype : dtype
-        Floating-point dtype in which they were stored.
-    bins : int
-        Number of bins M.
-
-    Returns
-    -------
-    NDArray[np.intp], shape (M,)
-        In 0..n; a bin without a confidence begins where the next one does.
-
-    Examples
-    --------
-    >>> bin_starts(np.array([0.0, 0.1, 0.11, 0.3, 1.0]), np.dtype(np.float64), 4).tolist()
-    [0, 3, 4, 4]
-    """
-    edges = inner_edges(bins, dtype).astype(np.float64)
-    return np.concatenate([[0], np.searchsorted(confidence, edges, side="right")])
-
-
 @cache
 def _float16_bins(bins: int) -> NDArray[np.intp]:
     """The bin of each of the 65,536 float16 bit patterns; several edges may round to the same float16."""

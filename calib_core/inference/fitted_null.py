@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import BinSums
+from calib_core.bins import BinSums, CutBins
 from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
 from calib_core.inference.cluster_draws import ClusterDraws
 from calib_core.inference.clusters import deal_folds
@@ -292,12 +292,16 @@ class _FittedBinomialDraws(BinomialDraws):
         self._row_probability = probability
 
     @cached_property
-    def _fine_expected(self) -> NDArray[np.float64]:
-        cell = bin_of(self._row_confidence, FINEST_BINS)
-        return np.bincount(cell, self._row_probability, FINEST_BINS).astype(np.float64)[self._fine.index]
+    def _row_cell(self) -> NDArray[np.intp]:
+        return bin_of(self._row_confidence, FINEST_BINS)
 
     @cached_property
-    def _distinct_probability(self) -> NDArray[np.float64]:
-        distinct = self._sums.distinct
-        place = np.searchsorted(distinct.value, self._row_confidence.astype(np.float64))
-        return np.bincount(place, self._row_probability, distinct.value.size) / distinct.count
+    def _fine_expected(self) -> NDArray[np.float64]:
+        of_cell = np.bincount(self._row_cell, self._row_probability, FINEST_BINS)
+        return of_cell.astype(np.float64)[self._fine.index]
+
+    def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
+        rows = np.flatnonzero(cut.is_cut[self._row_cell])
+        place = np.searchsorted(cut.cut_pairs.value, self._row_confidence[rows].astype(np.float64))
+        piece = cut.cut_piece[place]
+        return np.bincount(piece, self._row_probability[rows], cut.pieces.n_bins).astype(np.float64)

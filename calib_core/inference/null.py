@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import Binned, BinSums, Sums
+from calib_core.bins import Binned, BinSums, CutBins, Sums
 from calib_core.edges import BINNINGS, FINEST_BINS, Scheme, bin_of
 from calib_core.errors import Unavailable
 from calib_core.metrics.metric import Metric
 from calib_core.pairs import Distribution
 from calib_core.tokens.sums import N_DRAWS
 from calib_core.wording import ROUNDING_TOLERANCE
-
-_NumberT = TypeVar("_NumberT", np.int64, np.float64)
 
 NULL_SEED: Final = 0
 """Seed of the draws."""
@@ -300,10 +298,9 @@ class BinomialDraws:
         """Expected number of right outcomes in each of the finest bins: the sum of the confidences."""
         return self._fine.confidence
 
-    @cached_property
-    def _distinct_probability(self) -> NDArray[np.float64]:
-        """Probability of being right at each distinct confidence: the confidence."""
-        return self._sums.distinct.value
+    def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
+        """Expected number of right outcomes in each part of a finest bin that is cut."""
+        return cut.pieces.confidence
 
     @cached_property
     def _fine_draws(self) -> NDArray[np.int32]:
@@ -314,73 +311,19 @@ class BinomialDraws:
         fine = self._fine
         return ConfidenceMoments.from_sums(fine.count, fine.confidence, fine.squared_confidence)
 
-    @cached_property
-    def _fine_segments(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Segments of the distinct confidences in one finest bin: where each begins, its place in `_fine`."""
-        start, index = self._sums.bin_segments(Scheme("width", FINEST_BINS))
-        return start, np.searchsorted(self._fine.index, index)
-
-    @cached_property
-    def _fine_segment_sums(self) -> _SegmentSums:
-        return self._sum_segments(slice(None), self._fine_segments[0])
-
-    def _sum_segments(self, rows: slice | NDArray[np.intp], start: NDArray[np.intp]) -> _SegmentSums:
-        """Sums of these distinct confidences, over the segments that begin at `start`."""
-        cells, add = self._sums.distinct, np.add.reduceat
-        value, count = cells.value[rows], cells.count[rows]
-        return _SegmentSums(
-            count=add(count, start),
-            confidence=add(value * count, start),
-            squared=add(value**2 * count, start),
-            expected=add(self._distinct_probability[rows] * count, start),
-        )
-
     def _draws_with_cut_cells(self, scheme: Scheme) -> BinnedNullDraws:
-        binned = self._sums.binned(scheme)
-        fine_start, fine_place = self._fine_segments
-        bin_start, bin_index = self._sums.bin_segments(scheme)
-        start = np.union1d(fine_start, bin_start)
-        fine_segment = np.searchsorted(fine_start, start, side="right") - 1
-        part, bin_ = fine_place[fine_segment], bin_index[np.searchsorted(bin_start, start, side="right") - 1]
-        sums = self._part_sums(start, fine_segment)
-        whole = np.bincount(part, minlength=self._fine.n_bins)[part] == 1
-        drawn = np.empty((N_DRAWS, part.size), np.int32)
-        drawn[:, whole] = self._fine_draws[:, part[whole]]
+        binned, cut = self._sums.binned(scheme), self._sums.cut_bins(scheme)
+        pieces = cut.pieces
+        cell = np.searchsorted(self._fine.index, pieces.index)
+        whole = np.bincount(cell, minlength=self._fine.n_bins)[cell] == 1
+        drawn = np.empty((N_DRAWS, cell.size), np.int32)
+        drawn[:, whole] = self._fine_draws[:, cell[whole]]
         anew = np.random.default_rng([self._seed, BINNINGS.index(scheme.binning), scheme.bins])
-        drawn[:, ~whole] = _draw_binomial(anew, sums.count[~whole], sums.expected[~whole])
-        place = np.searchsorted(binned.index, bin_)
-        moments = ConfidenceMoments.from_sums(sums.count, sums.confidence, sums.squared)
+        expected = self._expected_in_pieces(cut)
+        drawn[:, ~whole] = _draw_binomial(anew, pieces.count[~whole], expected[~whole])
+        place = np.searchsorted(binned.index, cut.bin_index)
+        moments = ConfidenceMoments.from_sums(pieces.count, pieces.confidence, pieces.squared_confidence)
         return sum_draws(binned, self._sums, self._seed, drawn, place, moments)
-
-    def _part_sums(self, start: NDArray[np.intp], fine_segment: NDArray[np.intp]) -> _SegmentSums:
-        """Sums of the finest segments cut at `start`; only those that are cut are summed anew."""
-        is_cut = np.bincount(fine_segment)[fine_segment] > 1
-        length = np.diff(start, append=self._sums.distinct.value.size)[is_cut]
-        begin = np.cumsum(length) - length
-        rows = np.arange(int(length.sum())) + np.repeat(start[is_cut] - begin, length)
-        cut, fine = self._sum_segments(rows, begin), self._fine_segment_sums
-
-        def of_parts(of_fine: NDArray[_NumberT], of_cut: NDArray[_NumberT]) -> NDArray[_NumberT]:
-            values = of_fine[fine_segment]
-            values[is_cut] = of_cut
-            return values
-
-        return _SegmentSums(
-            count=of_parts(fine.count, cut.count),
-            confidence=of_parts(fine.confidence, cut.confidence),
-            squared=of_parts(fine.squared, cut.squared),
-            expected=of_parts(fine.expected, cut.expected),
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _SegmentSums:
-    """Sums over segments of the distinct confidences: pairs, Σ c, Σ c² and the expected right outcomes."""
-
-    count: NDArray[np.int64]
-    confidence: NDArray[np.float64]
-    squared: NDArray[np.float64]
-    expected: NDArray[np.float64]
 
 
 def _draw_binomial(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from types import ModuleType
@@ -22,7 +23,7 @@ from calib_core.bins import (
     one_pass_is_faster,
     validate_pairs,
 )
-from calib_core.edges import Scheme
+from calib_core.edges import Scheme, assign_bins, bin_of
 
 FIELDS = ("group", "index", "low", "high", "count", "correct")
 SUMS = ("confidence", "squared_confidence", "correct_confidence")
@@ -47,6 +48,45 @@ def test_both_ways_give_the_same_bins(dtype: str, bins: int, groups: int) -> Non
         assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
     for name in SUMS:
         np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtypes", [("f2",), ("f4",), ("f8",), ("f4", "f8")])
+@pytest.mark.parametrize("bins", [7, 9, 37, 128, 999])
+@pytest.mark.parametrize("groups", [1, 4])
+def test_bins_whose_edges_cut_the_finest_bins(dtypes: tuple[str, ...], bins: int, groups: int) -> None:
+    """Added up from whole finest bins and the rows of those that are cut, they are the bins of all rows."""
+    parts = [random_pairs(3_000 + number, dtype, groups) for number, dtype in enumerate(dtypes)]
+    for part in parts:
+        near = np.arange(1, 11) / bins
+        part.confidence[:30] = np.concatenate([near, near + 1e-7, near - 1e-7]).clip(0, 1)
+    scheme = Scheme("width", bins)
+    sums = BinSums(parts[0], 3_000, groups)
+    for part in parts[1:]:
+        sums = sums.merge(BinSums(part, 3_001, groups))
+    whole = bins_from_distinct(sums.distinct, scheme, equal_width_index(sums.distinct, bins))
+    binned = sums.binned(scheme)
+    for name in FIELDS:
+        assert np.array_equal(getattr(binned, name), getattr(whole, name)), name
+    for name in SUMS:
+        np.testing.assert_allclose(getattr(binned, name), getattr(whole, name), rtol=1e-14)
+
+
+@pytest.mark.parametrize("scheme", [Scheme("width", 37), Scheme("mass", 7), Scheme("natural")], ids=str)
+def test_pieces_of_the_finest_bins(scheme: Scheme) -> None:
+    given = random_pairs(2_000, "f4")
+    sums = BinSums(given, 2_000)
+    cut, bin_ = sums.cut_bins(scheme), assign_bins(given.confidence, scheme)
+    rows = Counter(zip(bin_of(given.confidence, 3000).tolist(), bin_.tolist(), strict=True))
+    pieces = list(zip(cut.pieces.index.tolist(), cut.bin_index.tolist(), strict=True))
+    assert dict(zip(pieces, cut.pieces.count.tolist(), strict=True)) == rows
+    assert pieces == sorted(pieces)
+    cut_rows = np.repeat(cut.cut_piece, cut.cut_pairs.count)
+    parts, count = np.unique(cut_rows, return_counts=True)
+    assert cut.pieces.count[parts].tolist() == count.tolist()
+    assert set(parts.tolist()) == set(np.flatnonzero(cut.is_cut[cut.pieces.index]).tolist())
+    shared = [cell for cell, times in Counter(cell for cell, _ in pieces).items() if times > 1]
+    assert shared
+    assert cut.is_cut[shared].all()
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
