@@ -101,9 +101,11 @@ class CalibrationSums:
     n_right_at_zero: int = 0
 
     @classmethod
-    def from_pairs(cls, confidence: ArrayLike, correct: ArrayLike) -> CalibrationSums:
-        """The sums of pairs; ValueError as in `BinSums.from_pairs`."""
-        sums = BinSums.from_pairs(confidence, correct)
+    def from_pairs(
+        cls, confidence: ArrayLike, correct: ArrayLike, sums: BinSums | None = None
+    ) -> CalibrationSums:
+        """The sums of pairs, made from their `BinSums` if given; ValueError as in `BinSums.from_pairs`."""
+        sums = BinSums.from_pairs(confidence, correct) if sums is None else sums
         value, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
         return cls.from_bins(
             sums.binned(FINEST),

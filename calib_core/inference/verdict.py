@@ -14,6 +14,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calib_core.bins import BinSums
 from calib_core.inference.calibration_test import (
     CalibrationSums,
     CalibrationTest,
@@ -104,6 +105,7 @@ def judge(
     cluster: NDArray[np.intp] | None = None,
     *,
     tolerance: float = DEFAULT_TOLERANCE,
+    sums: BinSums | None = None,
 ) -> Verdict:
     """The verdict on rows.
 
@@ -117,19 +119,21 @@ def judge(
         Cluster of each row, for example its question; None if the rows are independent.
     tolerance : float
         Mean of |c − fitted curve| up to which miscalibration is tolerable, at least 0.
+    sums : BinSums, optional
+        The sums of these rows, where they are known; they are computed where omitted.
 
     Raises
     ------
     ValueError
         If the shapes differ or a value is outside its range.
     """
-    sums = CalibrationSums.from_pairs(confidence, correct)
-    if sums.n < MIN_ROWS:
-        return _too_few(sums, _rows_reason(sums.n))
-    if cluster is None or count_clusters(cluster) == sums.n:
-        return judge_sums(sums, tolerance=tolerance)
+    cells = CalibrationSums.from_pairs(confidence, correct, sums)
+    if cells.n < MIN_ROWS:
+        return _too_few(cells, _rows_reason(cells.n))
+    if cluster is None or count_clusters(cluster) == cells.n:
+        return judge_sums(cells, tolerance=tolerance)
     if reason := too_few_clusters(cluster):
-        return _too_few(sums, f"Not judged: {reason}.")
+        return _too_few(cells, f"Not judged: {reason}.")
     return verdict_of_test(cox_test(confidence, correct, cluster), tolerance=tolerance)
 
 

@@ -390,7 +390,9 @@ class AnswerEvidence(Evidence):
     def verdict(self) -> Verdict:
         """The verdict by the top label of each row, or its only confidence."""
         pairs = self.confidences.pairs
-        return judge(pairs.confidence, pairs.correct, self.cluster, tolerance=self.tolerance)
+        return judge(
+            pairs.confidence, pairs.correct, self.cluster, tolerance=self.tolerance, sums=self.top_label.sums
+        )
 
     @cached_property
     def no_null_reason(self) -> str | None:
