@@ -521,7 +521,7 @@ def _sum_by_key(raw: RawPairs, scheme: Scheme, n_keys: int, *, power: int = 1) -
     add = add_pairs
     if "numba" in sys.modules or raw.n_pairs >= MIN_COMPILED_PAIRS:
         add = compiled_add_pairs(raw.confidence.dtype)
-    sums = np.zeros((n_keys, 3))
+    sums = np.zeros((n_keys, 4))
     shift = 1.5 * 2.0 ** raw.n_pairs.bit_length()
     n_chunk = max(_CHUNK_PAIRS, n_keys)  # with fewer, adding up the sums of the chunks would take longest
     for begin in range(0, raw.n_pairs, n_chunk):
@@ -547,8 +547,8 @@ def add_pairs(
 
     Parameters
     ----------
-    sums : NDArray[np.float64], shape (n_keys, 3)
-        Number of terms, Σ of their multiples and Σ of their remainders, to which this adds.
+    sums : NDArray[np.float64], shape (n_keys, 4)
+        Number of terms, Σ of their multiples and Σ of their remainders, to which this adds; and room for it.
     confidence, correct, group
         As in `RawPairs`, some of them.
     bins : int
@@ -582,7 +582,7 @@ def compiled_add_pairs(dtype: np.dtype[Any]) -> Callable[..., None]:
 
     def call(add: Callable[..., None]) -> None:
         for group in (None, np.zeros(0, np.int32)):
-            add(np.zeros((2, 3)), np.zeros(0, dtype), np.zeros(0, np.bool_), group, 1, 1.5, 1)
+            add(np.zeros((2, 4)), np.zeros(0, dtype), np.zeros(0, np.bool_), group, 1, 1.5, 1)
 
     return compiled_version(add_pairs, "calib_core.compiled_bins", call)
 

@@ -31,9 +31,7 @@ def _add_pairs(
 ) -> None:
     width, half = confidence.dtype.type(bins), confidence.dtype.type(0.5)
     has_groups, n_bins, two = group.size > 0, np.uintp(bins), np.uintp(2)
-    # These pairs are added up apart, as NumPy does it, so that the last bit of the remainders is the same. A
-    # key's sums lie side by side in the cache.
-    own_sums = np.zeros((sums.shape[0], 4))
+    sums[:, 3] = 0.0
     for at in range(confidence.size):
         value = confidence[at]
         key = np.uintp(np.intp(value * width - half))
@@ -45,10 +43,10 @@ def _add_pairs(
         if power == 2:
             term = term * term
         multiple = (term + shift) - shift
-        own_sums[key, 0] += 1.0
-        own_sums[key, 1] += multiple
-        own_sums[key, 2] += term - multiple
-    sums += own_sums[:, :3]
+        sums[key, 0] += 1.0
+        sums[key, 1] += multiple
+        sums[key, 3] += term - multiple  # apart, as NumPy adds them up: the last bit is the same
+    sums[:, 2] += sums[:, 3]
 
 
 def add_pairs(

@@ -30,9 +30,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
+from unittest import mock
 
 import calibration
 import matplotlib as mpl
+import numba as _numba  # so that our code is compiled, as with the extra `fast`  # noqa: F401
 import numpy as np
 import relplot
 import torch
@@ -42,6 +44,7 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 from torchmetrics.functional.classification import binary_calibration_error, multiclass_calibration_error
 
+from calib_core import bins as our_bins
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
@@ -51,6 +54,7 @@ REPORT: Final = ROOT / "benchmarks" / "peers.md"
 FIGURE: Final = ROOT / "docs" / "peers.svg"
 
 OURS: Final = "calib_core"
+WITHOUT_NUMBA: Final = "calib_core without Numba"
 SEED: Final = 20261121
 BINS: Final = (5, 10, 20, 50, 100, 200, 500)
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
@@ -71,6 +75,12 @@ def ours(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float
     """Sums of the pairs, evaluated at every M."""
     sums = BinSums.from_pairs(confidence, correct)
     return [METRICS["ece"].compute(sums, Scheme("width", m)) or 0.0 for m in bins]
+
+
+def ours_without_numba(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float]:
+    """The same without compiled code."""
+    with mock.patch.object(our_bins, "compiled_add_pairs", lambda _dtype: our_bins.add_pairs):
+        return ours(confidence, correct, bins)
 
 
 def torchmetrics_(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float]:
@@ -111,6 +121,7 @@ def uncertainty_calibration(confidence: Values, correct: Values, bins: Sequence[
 
 PEERS: Final[Mapping[str, Callable[[Values, Values, Sequence[int]], list[float]]]] = {
     OURS: ours,
+    WITHOUT_NUMBA: ours_without_numba,
     "relplot": relplot_,
     "scikit-learn": sklearn_,
     "torchmetrics": torchmetrics_,
@@ -307,7 +318,7 @@ def agreement_table() -> str:
     rows = [
         [
             name,
-            "this tree" if name == OURS else version(name),
+            "this tree" if name.startswith(OURS) else version(name),
             *(
                 f"{run[name].apart(run[OURS]):.1e} ({run[name].ratio(run[OURS]):.1f})"
                 for run in taken.values()
@@ -344,7 +355,7 @@ def draw(growth: Growth, caption: str) -> None:
     figure = Figure(figsize=(7.2, 4.0), layout="constrained")
     axes = figure.subplots()
     colours = ("#0b5cad", "#b35900", "#6b4fa0", "#00756b", "#a3314f", "#5c6670")
-    for name, colour in zip(PEERS, colours, strict=True):
+    for name, colour in zip((name for name in PEERS if name != WITHOUT_NUMBA), colours, strict=True):
         points = [(size, median(taken[name].seconds)) for size, taken in growth.items() if name in taken]
         width, weight = (2.4, "bold") if name == OURS else (1.2, "normal")
         axes.plot(*zip(*points, strict=True), "o-", color=colour, linewidth=width, markersize=4)

@@ -98,14 +98,14 @@ def test_compiled_code_adds_up_the_same_to_the_last_bit(
 ) -> None:
     given = random_pairs(3_000, dtype, groups)
     given.confidence[:7] = np.array([0, 1, 0.5, 1 / 3, 1e-9, 1 / 7, 0.3], dtype)
-    before = np.random.default_rng(2).random((groups * bins * 2, 3))
+    before = np.random.default_rng(2).random((groups * bins * 2, 4))
     before[:, :2] = np.floor(1000 * before[:, :2])  # as whole numbers are multiples of the power of 2
     sums = np.array([before, before])
     shift = 1.5 * 2.0**12
     for number, module in enumerate((bins_module, compiled_bins)):
         add: Callable[..., None] = module.add_pairs
         add(sums[number], given.confidence, given.correct, given.group, bins, shift, power)
-    assert sums[0].tobytes() == sums[1].tobytes()
+    assert sums[0, :, :3].tobytes() == sums[1, :, :3].tobytes()
 
 
 def test_compiled_code_is_used_where_it_is_at_hand_or_repays_its_loading(
