@@ -7,6 +7,7 @@ the same rows, what makes both err alike cancels in the difference of their infl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -94,7 +95,7 @@ def paired_test(
     >>> round(test.low, 3), round(test.high, 3), round(test.p, 3)
     (-0.191, 0.391, 0.353)
     """
-    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - slow to import, and rarely needed
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to import, and rarely needed
 
     sums = influence
     if cluster is not None:
@@ -110,5 +111,13 @@ def paired_test(
         p = 1.0 if abs(difference) <= ROUNDING_TOLERANCE else float(2.0**-freedom)
     else:
         p = float(2 * stdtr(freedom, -abs(difference) / error))
-    half = float(stdtrit(freedom, 0.975)) * error
+    half = _t_quantile(freedom) * error
     return PairedTest(difference, difference - half, difference + half, p, influence.size, n_clusters)
+
+
+@lru_cache(maxsize=1024)
+def _t_quantile(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import, and rarely needed
+
+    return float(stdtrit(freedom, 0.975))

@@ -499,7 +499,12 @@ def _mean_difference(
     may_differ = not one_run or any(
         not np.array_equal(first.pairs.correct, second.pairs.correct) for first, second in sides
     )
-    influences = [influence_of_one_more(metric, first.pairs, second.pairs) for first, second in sides]
+    influences = [
+        influence_of_one_more(
+            metric, scale_of_one_more(metric, first.pairs), scale_of_one_more(metric, second.pairs)
+        )
+        for first, second in sides
+    ]
     one_more = float(np.mean(influences)) if may_differ else 0.0
     # Errors of a mean over questions are its deviations over their number.
     test = paired_test(value, errors / len(sides) * n_questions, one_more=one_more)
@@ -508,26 +513,33 @@ def _mean_difference(
     return PairedDifference(value, low, high, test.p, n_questions, len(sides), 0, 0, text)
 
 
-def influence_of_one_more(metric: Metric, first: Pairs, second: Pairs) -> float:
+def influence_of_one_more(metric: Metric, first: float, second: float) -> float:
     """What a row of one more question that two answer differently would add to the difference of a metric.
 
     Parameters
     ----------
     metric : Metric
         A mean, or a smooth function of means over pairs.
-    first, second : Pairs
-        Both on the rows that are compared.
+    first, second : float
+        `scale_of_one_more` of both, on the rows that are compared.
 
     Returns
     -------
     float
         0 if a term of the mean has no largest value.
     """
+    mean = (first + second) / 2
     if metric.pair_term is None:  # the Brier skill score
-        accuracy = float(first.correct.mean() + second.correct.mean()) / 2
-        return 1 / (accuracy * (1 - accuracy)) if 0 < accuracy < 1 else 0.0
-    extremes = [_extreme_means(metric, pairs) for pairs in (first, second)]
-    return float(np.mean([most - least for least, most in (ends or (0.0, 0.0) for ends in extremes)]))
+        return 1 / (mean * (1 - mean)) if 0 < mean < 1 else 0.0
+    return mean
+
+
+def scale_of_one_more(metric: Metric, pairs: Pairs) -> float:
+    """What `influence_of_one_more` needs to know of one side: how far its mean can move, or its accuracy."""
+    if metric.pair_term is None:
+        return float(pairs.correct.mean())
+    least, most = _extreme_means(metric, pairs) or (0.0, 0.0)
+    return most - least
 
 
 def _directional_difference(
