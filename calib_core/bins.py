@@ -150,7 +150,8 @@ class Binned:
         index : NDArray[np.intp], shape (bins,)
             Bin of the scheme that each bin belongs to, ascending within a class.
         """
-        start = segment_starts(index, self.group)
+        has_classes = bool(self.group.size and self.group[0] != self.group[-1])
+        start = segment_starts(index, self.group) if has_classes else segment_starts(index)
         add = np.add.reduceat
         return Binned(
             scheme,
@@ -371,17 +372,22 @@ def validate_pairs(
         c = c.astype(np.float64)
     if c.ndim != 1 or c.shape != y.shape:
         raise ValueError(f"confidence and correct: two lists of one length, not {c.shape} and {y.shape}")
-    if not (c.min(initial=0) >= 0 and c.max(initial=1) <= 1):  # also if one is NaN
-        raise ValueError("a confidence is a number from 0 to 1")
-    is_correct = y == 1
-    if not bool(np.all(is_correct | (y == 0))):
-        raise ValueError("an outcome is 0 or 1")
     classes = None if group is None else np.array(group, np.int32)
+    copy, is_correct = np.empty(c.shape, c.dtype), np.empty(c.shape, np.bool_)
+    for begin in range(0, c.size, _CHUNK_PAIRS):
+        chunk = slice(begin, begin + _CHUNK_PAIRS)
+        values = np.add(c[chunk], c.dtype.type(0), out=copy[chunk])  # −0.0 becomes 0
+        if not (values.min() >= 0 and values.max() <= 1):  # also if one is NaN
+            raise ValueError("a confidence is a number from 0 to 1")
+        outcomes = y[chunk]
+        is_correct[chunk] = outcomes == 1
+        if not bool((is_correct[chunk] | (outcomes == 0)).all()):
+            raise ValueError("an outcome is 0 or 1")
     if classes is not None and (
         classes.shape != c.shape or bool(np.any((classes < 0) | (classes >= n_groups)))
     ):
         raise ValueError(f"a class is one whole number a pair, from 0 to {n_groups - 1}")
-    return RawPairs(c + c.dtype.type(0), is_correct, classes)  # a copy, in which −0.0 is 0
+    return RawPairs(copy, is_correct, classes)
 
 
 def merge_distinct(parts: Sequence[DistinctConfidences]) -> DistinctConfidences:

@@ -79,7 +79,7 @@ def ours(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float
 
 def ours_without_numba(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float]:
     """The same without compiled code."""
-    with mock.patch.object(our_bins, "compiled_add_pairs", lambda _dtype: our_bins.add_pairs):
+    with mock.patch.object(our_bins, "compiled_add_pairs", return_value=our_bins.add_pairs):
         return ours(confidence, correct, bins)
 
 
@@ -132,7 +132,8 @@ PEERS: Final[Mapping[str, Callable[[Values, Values, Sequence[int]], list[float]]
 
 def our_top_label(probs: Values, target: Labels) -> list[float]:
     """ECE of the top label."""
-    return ours(probs.max(axis=1), (probs.argmax(axis=1) == target).astype(np.float64), (10,))
+    top = probs.argmax(axis=1)
+    return ours(np.take_along_axis(probs, top[:, np.newaxis], axis=1)[:, 0], top == target, (10,))
 
 
 def relplot_top_label(probs: Values, target: Labels) -> list[float]:
