@@ -21,7 +21,7 @@ from calib_core.inference.paired_test import PairedTest, paired_test
 from calib_core.metrics import METRICS
 from calib_core.results.best import corrected_p_values, ece_tests
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
-from calib_core.results.uncertainty import influence_of_one_more, scale_of_one_more
+from calib_core.results.uncertainty import influence_of_one_more, side_of_one_more
 from calib_core.runs import AnswerRun, RowCounts, RunInfo
 
 SEED: Final = 20261123
@@ -140,8 +140,8 @@ def tests_of(
     for id_ in SMOOTH:
         (first, of_first), (second, of_second) = (METRICS[id_].value_and_influence(c, y) for c, y in answers)
         if np.isfinite(first) and np.isfinite(second):
-            scales = [scale_of_one_more(METRICS[id_], side) for side in pairs]
-            one_more = 0.0 if rivals.one_model else influence_of_one_more(METRICS[id_], *scales)
+            sides = [side_of_one_more(METRICS[id_], side) for side in pairs]
+            one_more = 0.0 if rivals.one_model else influence_of_one_more(METRICS[id_], *sides)
             tests[id_] = paired_test(first - second, of_first - of_second, cluster, one_more=one_more)
     for _, _, test in ece_tests(evidences, cluster, Scheme()):
         tests["ece"] = test

@@ -27,7 +27,7 @@ from calib_core.scale.units import MAX_UNIT_BLOCKS, FileRequest, unpacked
 from calib_core.user_cache import CacheFolder
 
 CLASSES: Final = 128_000
-BLOCKS: Final = 4
+BLOCKS: Final = 16
 ROWS: Final = BLOCKS * (REDUCED_BYTES // (2 * CLASSES))
 SEED: Final = 20261126
 DISTINCT: Final = 128

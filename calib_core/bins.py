@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from math import gcd
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -43,7 +44,13 @@ _CHUNK_PAIRS: Final = 2**15
 """Pairs processed together, so that intermediate results stay in the processor's cache."""
 
 MIN_COMPILED_PAIRS: Final = 2**24
-"""From this many pairs on, compiled code repays the time that loading Numba takes."""
+"""From this many pairs on, compiled code repays the time that loading Numba takes (benchmarks/peers.md)."""
+
+MIN_PAIRS_WITH_NUMBA: Final = 2**13
+"""The same where Numba is loaded already."""
+
+_MAX_CUT_BINS: Final = 300
+"""If more of the finest bins than this are cut, adding up all pairs anew is faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,7 +380,7 @@ def validate_pairs(
     if c.ndim != 1 or c.shape != y.shape:
         raise ValueError(f"confidence and correct: two lists of one length, not {c.shape} and {y.shape}")
     classes = None if group is None else np.array(group, np.int32)
-    copy, is_correct = np.empty(c.shape, c.dtype), np.empty(c.shape, np.bool_)
+    copy, is_correct = np.empty(c.shape, c.dtype.newbyteorder("=")), np.empty(c.shape, np.bool_)
     for begin in range(0, c.size, _CHUNK_PAIRS):
         chunk = slice(begin, begin + _CHUNK_PAIRS)
         values = np.add(c[chunk], c.dtype.type(0), out=copy[chunk])  # −0.0 becomes 0
@@ -502,8 +509,8 @@ def bins_in_one_pass(raw: RawPairs, scheme: Scheme, n_groups: int) -> Binned:
     sums = _sum_by_key(raw, scheme, 2 * size)
     pairs, correct = sums[::2, 0] + sums[1::2, 0], sums[1::2, 0]
     by_outcome = sums[:, 1] + sums[:, 2]
-    confidence, correct_confidence = by_outcome[::2] + by_outcome[1::2], by_outcome[1::2]
     used = np.flatnonzero(pairs > 0)
+    correct_confidence = by_outcome[1::2][used]
     group = used // scheme.bins
 
     def sum_squares() -> NDArray[np.float64]:
@@ -516,8 +523,8 @@ def bins_in_one_pass(raw: RawPairs, scheme: Scheme, n_groups: int) -> Binned:
         index=used - group * scheme.bins,
         count=pairs[used].astype(np.int64),
         correct=correct[used].astype(np.int64),
-        confidence=confidence[used],
-        sum_products=lambda: correct_confidence[used],
+        confidence=by_outcome[::2][used] + correct_confidence,
+        sum_products=lambda: correct_confidence,
         sum_squares=sum_squares,
     )
 
@@ -525,7 +532,7 @@ def bins_in_one_pass(raw: RawPairs, scheme: Scheme, n_groups: int) -> Binned:
 def _sum_by_key(raw: RawPairs, scheme: Scheme, n_keys: int, *, power: int = 1) -> NDArray[np.float64]:
     """The sums of all pairs; see `add_pairs`."""
     add = add_pairs
-    if "numba" in sys.modules or raw.n_pairs >= MIN_COMPILED_PAIRS:
+    if raw.n_pairs >= (MIN_PAIRS_WITH_NUMBA if "numba" in sys.modules else MIN_COMPILED_PAIRS):
         add = compiled_add_pairs(raw.confidence.dtype)
     sums = np.zeros((n_keys, 4))
     shift = 1.5 * 2.0 ** raw.n_pairs.bit_length()
@@ -554,7 +561,8 @@ def add_pairs(
     Parameters
     ----------
     sums : NDArray[np.float64], shape (n_keys, 4)
-        Number of terms, Σ of their multiples and Σ of their remainders, to which this adds; and room for it.
+        Number of terms, Σ of their multiples and Σ of their remainders, to which this adds; the last column
+        is for intermediate results.
     confidence, correct, group
         As in `RawPairs`, some of them.
     bins : int
@@ -584,11 +592,15 @@ def add_pairs(
 
 @cache
 def compiled_add_pairs(dtype: np.dtype[Any]) -> Callable[..., None]:
-    """`add_pairs` compiled for confidences of this dtype, where that is possible."""
+    """`add_pairs` compiled for confidences of this dtype, where that is possible.
+
+    Not for float16, of which NumPy looks the bins up.
+    """
+    if dtype.itemsize == 2:
+        return add_pairs
 
     def call(add: Callable[..., None]) -> None:
-        for group in (None, np.zeros(0, np.int32)):
-            add(np.zeros((2, 4)), np.zeros(0, dtype), np.zeros(0, np.bool_), group, 1, 1.5, 1)
+        add(np.zeros((2, 4)), np.zeros(0, dtype), np.zeros(0, np.bool_), None, 1, 1.5, 1)
 
     return compiled_version(add_pairs, "calib_core.compiled_bins", call)
 
@@ -608,10 +620,13 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
     equal_width = scheme.binning == "width"
     group = distinct.group if equal_width else np.zeros_like(distinct.group)
     key = group * (np.int64(1) + bin_index.max(initial=0)) + bin_index
-    order = np.argsort(key, kind="stable")  # linear, since the keys are nearly always sorted already
-    value, count, correct = distinct.value[order], distinct.count[order], distinct.correct[order]
-    start = segment_starts(key[order])
-    bin_index = bin_index[order][start]
+    value, count, correct = distinct.value, distinct.count, distinct.correct
+    if bool((key[1:] < key[:-1]).any()):  # of several classes or dtypes
+        order = np.argsort(key, kind="stable")
+        value, count, correct = value[order], count[order], correct[order]
+        key, group, bin_index = key[order], group[order], bin_index[order]
+    start = segment_starts(key)
+    bin_index = bin_index[start]
     add = np.add.reduceat  # pairwise summation: a million floats are exact to 1e-12
 
     def find_limits() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -619,7 +634,7 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
 
     return Binned(
         scheme=scheme,
-        group=group[order][start],
+        group=group[start],
         index=bin_index,
         count=add(count, start),
         correct=add(correct, start),
@@ -653,23 +668,25 @@ class CutBins:
         Whether a bin of the scheme may end within the finest bin.
     cut_pairs : DistinctConfidences
         The pairs in finest bins that are cut.
-    cut_piece : NDArray[np.intp], shape (distinct confidences of `cut_pairs`,)
-        Piece of each.
+    find_pieces : Callable[[], NDArray[np.intp]]
+        Finds the piece of each distinct confidence of `cut_pairs`.
     """
 
     pieces: Binned
     bin_index: NDArray[np.intp]
     is_cut: NDArray[np.bool_]
     cut_pairs: DistinctConfidences
-    cut_piece: NDArray[np.intp]
+    find_pieces: Callable[[], NDArray[np.intp]]
 
 
-def _finest_bins_cut_by(bins: int) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Which of the finest bins an edge of M equal-width bins cuts, and the bin in which each of them ends."""
-    edges = FINEST_BINS * np.arange(1, bins)
+def _finest_bins_cut_by(scheme: Scheme) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """In which of the finest bins a bin of the scheme may end, and the bin that each other one belongs to."""
+    if scheme.binning != "width":
+        return np.ones(FINEST_BINS, np.bool_), np.zeros(FINEST_BINS, np.intp)
+    edges = FINEST_BINS * np.arange(1, scheme.bins)
     is_cut = np.zeros(FINEST_BINS, np.bool_)
-    is_cut[edges[edges % bins > 0] // bins] = True
-    return is_cut, -(-bins * np.arange(1, FINEST_BINS + 1) // FINEST_BINS) - 1
+    is_cut[edges[edges % scheme.bins > 0] // scheme.bins] = True
+    return is_cut, -(-scheme.bins * np.arange(1, FINEST_BINS + 1) // FINEST_BINS) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -860,13 +877,20 @@ class BinSums:
         return self._compute_bins(Scheme("width", FINEST_BINS))
 
     def _compute_bins(self, scheme: Scheme) -> Binned:
-        if scheme.binning == "width" and scheme.bins != FINEST_BINS:
-            cut = self.cut_bins(scheme)
-            return cut.pieces.merged(scheme, cut.bin_index)
         source = self.source
         if isinstance(source, RawPairs) and one_pass_is_faster(source, scheme, self.n_groups):
+            if self._is_cut_from_finest(scheme):
+                cut = self.cut_bins(scheme)
+                return cut.pieces.merged(scheme, cut.bin_index)
             return bins_in_one_pass(source, scheme, self.n_groups)
         return bins_from_distinct(self.distinct, scheme, self._bin_index(self.distinct, scheme))
+
+    def _is_cut_from_finest(self, scheme: Scheme) -> bool:
+        """Whether these equal-width bins are made from the finest ones, which are known or soon needed."""
+        n_cut = scheme.bins - gcd(scheme.bins, FINEST_BINS)
+        if scheme.bins == FINEST_BINS or n_cut > _MAX_CUT_BINS:
+            return False
+        return self.n_groups == 1 or "_finest_bins" in self.__dict__
 
     def cut_bins(self, scheme: Scheme) -> CutBins:
         """The finest bins, cut where a bin of the scheme ends; only pairs in bins that are cut are sorted.
@@ -885,57 +909,58 @@ class BinSums:
         return {}
 
     def _cut_bins(self, scheme: Scheme) -> CutBins:
-        equal_width, fine = scheme.binning == "width", self._finest_bins
-        is_cut, end = _finest_bins_cut_by(scheme.bins)
-        if not equal_width:
-            is_cut[:] = True
+        fine = self._finest_bins
+        is_cut, bin_of_whole = _finest_bins_cut_by(scheme)
         pairs = self._pairs_in(is_cut)
-        # The number of edges below, of both grids, is different for each piece of a class.
-        cell, n_below = equal_width_index(pairs, FINEST_BINS), self._bin_index(pairs, scheme)
-        n_below += cell
-        parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), n_below)
-        cell_of_part = np.zeros(n_below.max(initial=0) + 1, np.intp)
-        cell_of_part[n_below] = cell
+        bin_of_pair = self._bin_index(pairs, scheme)
+        # A piece of a class, numbered in the order of the confidences.
+        n_numbers = 1 + max(int(bin_of_pair.max(initial=0)), int(bin_of_whole.max()))
+        number = equal_width_index(pairs, FINEST_BINS) * n_numbers + bin_of_pair
+        parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), number)
         whole = np.flatnonzero(~is_cut[fine.index])
+        cell = fine.index[whole]
         group = np.concatenate([fine.group[whole], parts.group])
-        edges_below = np.concatenate([fine.index[whole] + end[fine.index[whole]], parts.index])
-        order = np.lexsort((edges_below, group))
-        group, edges_below = group[order], edges_below[order]
+        numbers = np.concatenate([cell * n_numbers + bin_of_whole[cell], parts.index])
+        order = np.lexsort((numbers, group))
+        group, numbers = group[order], numbers[order]
 
-        def merge(whole_bins: NDArray[Any], part_bins: NDArray[Any]) -> NDArray[Any]:
-            return np.concatenate([whole_bins[whole], part_bins])[order]
+        def joined(of_finest: NDArray[Any], of_parts: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([of_finest[whole], of_parts])[order]
 
-        index = merge(fine.index, cell_of_part[parts.index])
         pieces = Binned(
             Scheme("width", FINEST_BINS),
             group,
-            index,
-            merge(fine.count, parts.count),
-            merge(fine.correct, parts.correct),
-            merge(fine.confidence, parts.confidence),
-            sum_products=lambda: merge(fine.correct_confidence, parts.correct_confidence),
-            sum_squares=lambda: merge(fine.squared_confidence, parts.squared_confidence),
+            numbers // n_numbers,
+            joined(fine.count, parts.count),
+            joined(fine.correct, parts.correct),
+            joined(fine.confidence, parts.confidence),
+            sum_products=lambda: joined(fine.correct_confidence, parts.correct_confidence),
+            sum_squares=lambda: joined(fine.squared_confidence, parts.squared_confidence),
         )
-        size = np.int64(edges_below.max(initial=0) + 1)
-        key: NDArray[np.int64] = group * size + edges_below
-        cut_piece = np.searchsorted(key, pairs.group * size + n_below)
-        return CutBins(pieces, edges_below - index, is_cut, pairs, cut_piece)
+
+        def find_pieces() -> NDArray[np.intp]:
+            of_pair = equal_width_index(pairs, FINEST_BINS) * n_numbers + self._bin_index(pairs, scheme)
+            size = np.int64(FINEST_BINS * n_numbers)
+            return np.searchsorted(group * size + numbers, pairs.group * size + of_pair)
+
+        return CutBins(pieces, numbers % n_numbers, is_cut, pairs, find_pieces)
 
     def _pairs_in(self, is_wanted: NDArray[np.bool_]) -> DistinctConfidences:
         """The pairs in some of the finest bins, shape (FINEST_BINS,)."""
         if bool(is_wanted.all()):
             return self.distinct
-        if isinstance(source := self.source, RawPairs):
+        if isinstance(source := self.source, RawPairs) and "distinct" not in self.__dict__:
             rows = np.flatnonzero(is_wanted[source.finest_index])
             group = None if source.group is None else source.group[rows]
             return RawPairs(source.confidence[rows], source.correct[rows], group).distinct()
-        rows = is_wanted[equal_width_index(source, FINEST_BINS)]
+        distinct = self.distinct
+        rows = is_wanted[equal_width_index(distinct, FINEST_BINS)]
         return DistinctConfidences(
-            source.value[rows],
-            source.itemsize[rows],
-            source.group[rows],
-            source.count[rows],
-            source.correct[rows],
+            distinct.value[rows],
+            distinct.itemsize[rows],
+            distinct.group[rows],
+            distinct.count[rows],
+            distinct.correct[rows],
         )
 
     def _bin_index(self, distinct: DistinctConfidences, scheme: Scheme) -> NDArray[np.intp]:

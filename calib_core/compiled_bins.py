@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calib_core import bins as numpy_bins
 from calib_core.compiled import compiled
 from calib_core.edges import inner_edges
 
@@ -59,9 +58,6 @@ def add_pairs(
     power: int,
 ) -> None:
     """Adds pairs to the sums of their keys; see `bins.add_pairs`."""
-    if confidence.dtype == np.float16:  # few bits: NumPy looks the bins up
-        numpy_bins.add_pairs(sums, confidence, correct, group, bins, shift, power)
-        return
     classes = np.zeros(0, np.int32) if group is None else group
     _add_pairs(sums, confidence, correct, classes, bins, _upper_edges(bins, confidence.dtype), shift, power)
 

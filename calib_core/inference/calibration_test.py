@@ -104,8 +104,16 @@ class CalibrationSums:
     def from_pairs(
         cls, confidence: ArrayLike, correct: ArrayLike, sums: BinSums | None = None
     ) -> CalibrationSums:
-        """The sums of pairs, made from their `BinSums` if given; ValueError as in `BinSums.from_pairs`."""
+        """The sums of pairs, made from their `BinSums` if given.
+
+        Raises
+        ------
+        ValueError
+            As in `BinSums.from_pairs`, or if the sums are of another number of pairs.
+        """
         sums = BinSums.from_pairs(confidence, correct) if sums is None else sums
+        if sums.n_pairs != np.size(confidence):
+            raise ValueError(f"sums of {sums.n_pairs} pairs, for {np.size(confidence)}")
         value, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
         return cls.from_bins(
             sums.binned(FINEST),
@@ -281,7 +289,11 @@ class _Information:
 
 
 def cox_test(
-    confidence: ArrayLike, correct: ArrayLike, cluster: NDArray[np.intp] | None = None
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    cluster: NDArray[np.intp] | None = None,
+    *,
+    sums: CalibrationSums | None = None,
 ) -> CalibrationTest:
     """The score test of calibration for rows.
 
@@ -293,6 +305,8 @@ def cox_test(
         Outcomes, 0 or 1.
     cluster : NDArray[np.intp], shape (n,), optional
         Cluster of each row, any numbers of at least 0; None if the rows are independent.
+    sums : CalibrationSums, optional
+        The sums of these rows; computed where omitted.
 
     Raises
     ------
@@ -310,7 +324,7 @@ def cox_test(
     which is exact for independent rows. For clusters they are drawn as in `cluster_draws`, and the larger
     p-value is taken.
     """
-    sums = CalibrationSums.from_pairs(confidence, correct)
+    sums = CalibrationSums.from_pairs(confidence, correct) if sums is None else sums
     if cluster is None:
         return cox_test_of_sums(sums)
     said, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)

@@ -303,5 +303,5 @@ class _FittedBinomialDraws(BinomialDraws):
     def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
         rows = np.flatnonzero(cut.is_cut[self._row_cell])
         place = np.searchsorted(cut.cut_pairs.value, self._row_confidence[rows].astype(np.float64))
-        piece = cut.cut_piece[place]
+        piece = cut.find_pieces()[place]
         return np.bincount(piece, self._row_probability[rows], cut.pieces.n_bins).astype(np.float64)

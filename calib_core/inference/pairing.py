@@ -64,10 +64,11 @@ class QuestionNumbers:
         Unavailable
             If they have no question in common, or equal ids have different right answers.
         """
-        if first == second or all(
+        alike = self.by_run[first].size > 0 and all(
             np.array_equal(of_run[first], of_run[second])
             for of_run in (self.by_run, self.gold_kind, self.gold)
-        ):
+        )
+        if first == second or alike:
             rows = np.arange(self.by_run[first].size)
             return rows, rows
         row_of_second = np.full(self.keys.len(), -1, np.intp)

@@ -41,7 +41,7 @@ from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence
-from calib_core.results.uncertainty import influence_of_one_more, metric_gaps, scale_of_one_more
+from calib_core.results.uncertainty import influence_of_one_more, metric_gaps, side_of_one_more
 from calib_core.runs import AnswerRun
 from calib_core.wording import ROUNDING_TOLERANCE, join_names, plural
 
@@ -399,7 +399,7 @@ class _Side:
         self._run = evidence.run
         self._pairs = evidence.confidences.pairs
         self._known: dict[str, tuple[float, NDArray[np.float64]]] = {}
-        self._scales: dict[str, float] = {}
+        self._sides_of_one_more: dict[str, float] = {}
         self._position_of_row: NDArray[np.intp] | None = None
 
     @property
@@ -430,11 +430,11 @@ class _Side:
             self._known[metric] = value, influence
         return value, influence if positions is None else influence[positions]
 
-    def scale_of_one_more(self, metric: str) -> float:
+    def side_of_one_more(self, metric: str) -> float:
         """As the function of this name, on all pairs."""
-        if metric not in self._scales:
-            self._scales[metric] = scale_of_one_more(METRICS[metric], self._pairs)
-        return self._scales[metric]
+        if metric not in self._sides_of_one_more:
+            self._sides_of_one_more[metric] = side_of_one_more(METRICS[metric], self._pairs)
+        return self._sides_of_one_more[metric]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -456,11 +456,11 @@ class _SidePairs:
             return self.side.value_and_influence(metric, self.positions)
         return _value_and_influence(metric, self.pairs)
 
-    def scale_of_one_more(self, metric: str) -> float:
+    def side_of_one_more(self, metric: str) -> float:
         """As the function of this name, on these pairs."""
         if self.are_all:
-            return self.side.scale_of_one_more(metric)
-        return scale_of_one_more(METRICS[metric], self.pairs)
+            return self.side.side_of_one_more(metric)
+        return side_of_one_more(METRICS[metric], self.pairs)
 
 
 def _value_and_influence(metric: str, pairs: Pairs) -> tuple[float, NDArray[np.float64]]:
@@ -490,7 +490,7 @@ def _test(metric: str, rows: _CommonPairs) -> PairedTest | None:
         0.0
         if rows.same_answers
         else influence_of_one_more(
-            METRICS[metric], rows.first.scale_of_one_more(metric), rows.second.scale_of_one_more(metric)
+            METRICS[metric], rows.first.side_of_one_more(metric), rows.second.side_of_one_more(metric)
         )
     )
     return paired_test(first - second, of_first - of_second, rows.cluster, one_more=one_more)

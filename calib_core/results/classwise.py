@@ -230,6 +230,7 @@ def _bins_of_class(binned: Binned, class_index: int) -> Binned:
         confidence=binned.confidence[of_class],
         sum_products=lambda: binned.correct_confidence[of_class],
         sum_squares=lambda: binned.squared_confidence[of_class],
+        find_limits=None,
     )
 
 

@@ -501,7 +501,7 @@ def _mean_difference(
     )
     influences = [
         influence_of_one_more(
-            metric, scale_of_one_more(metric, first.pairs), scale_of_one_more(metric, second.pairs)
+            metric, side_of_one_more(metric, first.pairs), side_of_one_more(metric, second.pairs)
         )
         for first, second in sides
     ]
@@ -521,7 +521,8 @@ def influence_of_one_more(metric: Metric, first: float, second: float) -> float:
     metric : Metric
         A mean, or a smooth function of means over pairs.
     first, second : float
-        `scale_of_one_more` of both, on the rows that are compared.
+        What it depends on, as `side_of_one_more` gives it: the range of each side's mean; for the Brier skill
+        score, each side's accuracy.
 
     Returns
     -------
@@ -534,7 +535,7 @@ def influence_of_one_more(metric: Metric, first: float, second: float) -> float:
     return mean
 
 
-def scale_of_one_more(metric: Metric, pairs: Pairs) -> float:
+def side_of_one_more(metric: Metric, pairs: Pairs) -> float:
     """What `influence_of_one_more` needs to know of one side: how far its mean can move, or its accuracy."""
     if metric.pair_term is None:
         return float(pairs.correct.mean())

@@ -55,8 +55,8 @@ def test_sorting_one_class_gives_what_sorting_classes_gives(
     assert same_sums(one, dataclasses.replace(classes, n_groups=1))
     for scheme in (Scheme("width", bins), Scheme("mass", bins)):
         fast, general = one.cut_bins(scheme), classes.cut_bins(scheme)
-        for name in ("bin_index", "cut_piece"):
-            assert getattr(fast, name).tolist() == getattr(general, name).tolist()
+        assert fast.bin_index.tolist() == general.bin_index.tolist()
+        assert fast.find_pieces().tolist() == general.find_pieces().tolist()
     n_bins = one.natural_bins().n_bins
     assert one.n_natural_bins == n_bins
     assert [one.has_more_natural_bins(n_bins + more) for more in (-1, 0)] == [True, False]
@@ -97,7 +97,11 @@ def test_whole_numbers_and_booleans_are_confidences_too() -> None:
         ([math.nan], [1], "a confidence is a number from 0 to 1"),
         ([0.5], [2], "an outcome is 0 or 1"),
         ([0.5], [math.nan], "an outcome is 0 or 1"),
+        ([0.5] * 40_000 + [math.nan], [1] * 40_001, "a confidence is a number from 0 to 1"),
+        ([0.5] * 40_000 + [1.5], [1] * 40_001, "a confidence is a number from 0 to 1"),
+        ([0.5] * 40_001, [1] * 40_000 + [2], "an outcome is 0 or 1"),
     ],
+    ids=range(10),
 )
 def test_what_is_not_a_pair_is_refused(confidence: list[float], correct: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
