@@ -43,7 +43,7 @@ _MAX_EMPTY_BINS: Final = 300_000
 _CHUNK_PAIRS: Final = 2**15
 """Pairs processed together, so that intermediate results stay in the processor's cache."""
 
-MIN_COMPILED_PAIRS: Final = 2**24
+MIN_COMPILED_PAIRS: Final = 2**25
 """From this many pairs on, compiled code repays the time that loading Numba takes (benchmarks/peers.md)."""
 
 MIN_PAIRS_WITH_NUMBA: Final = 2**13
