@@ -452,9 +452,9 @@ def page(largest: int) -> Iterator[str]:
     loading = loading_seconds()
     yield (
         f"Here and below, Numba is loaded before {OURS} is called. Loading it, and code that it compiled "
-        f"before, takes {loading:.2f} s; adding up a million pairs, it saves {saved * 1000:.0f} ms. Where it is "
-        f"not loaded, it is used from {MIN_COMPILED_PAIRS:,} pairs on, which mostly are added up twice: their "
-        "confidences and the squares of these."
+        f"before, takes {loading:.2f} s; adding up a million pairs, it saves {saved * 1000:.0f} ms. Where it "
+        f"is not loaded, it is used from {MIN_COMPILED_PAIRS:,} pairs on, which mostly are added up twice: "
+        "their confidences and the squares of these."
     )
     yield "Most memory beyond the input, each in a process of its own:"
     yield memory_table(growth)
