@@ -229,7 +229,10 @@ def sum_draws(
         np.add.reduceat(correct_counts * moments.mean[order], start, axis=1) if binned.n_bins else right * 1.0
     )
     # Each draw in one piece, so that its sums round as those of the data do.
-    correct, correct_confidence = right.astype(np.int64, "C"), np.ascontiguousarray(correct_confidence)
+    correct, correct_confidence = (
+        right.astype(np.int64, "C"),
+        np.ascontiguousarray(correct_confidence, np.float64),
+    )
     missing_variance = np.bincount(
         bin_position[order],
         correct_counts.mean(axis=0) * moments.variance_bound[order],
