@@ -229,10 +229,7 @@ def sum_draws(
         np.add.reduceat(correct_counts * moments.mean[order], start, axis=1) if binned.n_bins else right * 1.0
     )
     # Each draw in one piece, so that its sums round as those of the data do.
-    correct, correct_confidence = (
-        right.astype(np.int64, "C"),
-        np.ascontiguousarray(correct_confidence, np.float64),
-    )
+    outcomes = right.astype(np.int64, "C"), np.ascontiguousarray(correct_confidence, np.float64)
     missing_variance = np.bincount(
         bin_position[order],
         correct_counts.mean(axis=0) * moments.variance_bound[order],
@@ -246,8 +243,8 @@ def sum_draws(
         sums.n_groups,
         n_draws,
         seed,
-        lambda draw: binned.with_outcomes(correct[draw], correct_confidence[draw]),
-        (correct, correct_confidence),
+        lambda draw: binned.with_outcomes(outcomes[0][draw], outcomes[1][draw]),
+        outcomes,
         missing_spread,
     )
 
