@@ -857,18 +857,19 @@ class BinSums:
 
     def binned(self, scheme: Scheme) -> Binned:
         """The non-empty bins: equal-width bins by class, natural and equal-mass bins over all pairs."""
-        if scheme.binning == "width" and FINEST_BINS % scheme.bins == 0:
-            return self._finest_bins.coarsened(scheme)
-        binned = self._last_binned.get(scheme)
-        if binned is None:
-            binned = self._compute_bins(scheme)
-            self._last_binned.clear()
-            self._last_binned[scheme] = binned
+        nests = scheme.binning == "width" and FINEST_BINS % scheme.bins == 0
+        binned = self._last_binned.get(nests)
+        if binned is None or binned.scheme != scheme:
+            binned = self._finest_bins.coarsened(scheme) if nests else self._compute_bins(scheme)
+            self._last_binned[nests] = binned
         return binned
 
     @cached_property
-    def _last_binned(self) -> dict[Scheme, Binned]:
-        """The most recent bins: a number, its recipe and its diagram need the same ones in turn."""
+    def _last_binned(self) -> dict[bool, Binned]:
+        """Whether bins are made of the finest ones → the most recent such bins.
+
+        A number, its null distribution, its interval and its diagram need the same ones in turn.
+        """
         return {}
 
     @cached_property

@@ -227,9 +227,9 @@ def rounded_values(series: pl.Series, decimals: int = 5) -> list[float | None]:
 
 def significant_values(series: pl.Series) -> list[float | None]:
     """As `rounded_values`, but below 0.01 with four significant digits, for logarithmic axes."""
-    values = series.cast(pl.Float64)
-    rounded, small = values.round(5), values.abs() < 0.01
-    return values.round_sig_figs(4).zip_with(small, rounded).to_list() if small.any() else rounded.to_list()
+    values = pl.first().cast(pl.Float64)
+    shown = pl.when(values.abs() < 0.01).then(values.round_sig_figs(4)).otherwise(values.round(5))
+    return series.to_frame().select(shown).to_series().to_list()
 
 
 def logarithmic_axis(theme: Theme, title: str, low: float, high: float, **options: Any) -> dict[str, Any]:  # noqa: ANN401

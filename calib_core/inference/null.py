@@ -155,6 +155,8 @@ class BinnedNullDraws:
         Number R and seed of the draws.
     bins_of_draw : callable
         Number of a draw → `data_bins` with the outcomes of that draw.
+    outcomes : pair of arrays, optional
+        Σ y and Σ c·y of all draws at once, both of shape (R, bins); None if they are too many for that.
     missing_spread : float
         Upper bound of the standard deviation that Σ c·y of the draws lacks because all confidences of a cell
         are replaced by their mean, summed over the bins and divided by the rows.
@@ -166,12 +168,29 @@ class BinnedNullDraws:
     n_draws: int
     seed: int
     bins_of_draw: Callable[[int], Binned]
+    outcomes: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
     missing_spread: float = 0.0
 
     def __iter__(self) -> Iterator[NullDrawSums]:
         pairs = int(self.data_bins.count.sum())
         for number in range(self.n_draws):
             yield NullDrawSums(self.bins_of_draw(number), self.n_rows, self.n_groups, pairs)
+
+    def values(self, metric: Metric) -> NDArray[np.float64]:
+        """The metric in every draw, shape (R,): NaN where it is not defined.
+
+        A sum of |gap| is computed for all draws at once, to the same last bit.
+        """
+        bins = self.data_bins
+        if metric.divisor is None or self.outcomes is None or not bins.n_bins:
+            return np.array([metric.compute(sums, bins.scheme) for sums in self], np.float64)
+        correct, correct_confidence = self.outcomes
+        gaps = (
+            correct_confidence - bins.squared_confidence
+            if metric.weighted_by_confidence
+            else correct - bins.confidence
+        )
+        return np.abs(gaps).sum(axis=1) / metric.divisor(next(iter(self)))
 
 
 def sum_draws(
@@ -207,11 +226,8 @@ def sum_draws(
     correct_confidence = (
         np.add.reduceat(correct_counts * moments.mean[order], start, axis=1) if binned.n_bins else right * 1.0
     )
-
-    def bins_of_draw(draw: int) -> Binned:
-        correct = right[draw].astype(np.int64)
-        return binned.with_outcomes(correct, correct_confidence[draw])
-
+    # Each draw in one piece, so that its sums round as those of the data do.
+    outcomes = right.astype(np.int64, "C"), np.ascontiguousarray(correct_confidence, np.float64)
     missing_variance = np.bincount(
         bin_position[order],
         correct_counts.mean(axis=0) * moments.variance_bound[order],
@@ -219,7 +235,16 @@ def sum_draws(
     )
     missing_spread = float(np.sqrt(missing_variance).sum()) / max(sums.n_rows, 1)
     n_draws = correct_counts.shape[0]
-    return BinnedNullDraws(binned, sums.n_rows, sums.n_groups, n_draws, seed, bins_of_draw, missing_spread)
+    return BinnedNullDraws(
+        binned,
+        sums.n_rows,
+        sums.n_groups,
+        n_draws,
+        seed,
+        lambda draw: binned.with_outcomes(outcomes[0][draw], outcomes[1][draw]),
+        outcomes,
+        missing_spread,
+    )
 
 
 def sum_sparse_draws(
@@ -635,7 +660,7 @@ def _draws_of_scheme(
         draws = evidence.null_draws(metric, scheme)
         if draws is None:
             return None
-        values = np.array([metric.compute(sums, scheme) for sums in draws], np.float64)
+        values = draws.values(metric)
         if metric.needs == "distribution" and metric.required_sums == "squares":
             max_missing_spread = MAX_MISSING_SPREAD * np.median(values)
             if draws.missing_spread > max_missing_spread:

@@ -51,7 +51,7 @@ from calib_core.inference.intervals import (
     p_value_of_interval,
     wilson_interval,
 )
-from calib_core.inference.null import null_distribution
+from calib_core.inference.null import metric_draws, monte_carlo_p_value
 from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS, paired_test
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.verdict import MIN_ROWS
@@ -259,13 +259,14 @@ def _directional_interval(
     evidence: AnswerEvidence, metric: Metric, scheme: Scheme, value: float, seed: int, unit_text: str
 ) -> Interval | None:
     """The interval of a sum of |gap| over bins; None without a null distribution, or with too many bins."""
-    null = null_distribution(evidence, metric, (scheme,), (value,))
-    if null is None or null.p[0] is None:
+    null = metric_draws(evidence, metric, (scheme,))
+    if null is None:
         return None
     bins = _bin_means(evidence, metric, scheme)
     if bins is None:
         return None
-    low, high = directional_interval(bins, null.p[0], metric.high, seed=seed)
+    p = monte_carlo_p_value(null[1][0], value)
+    low, high = directional_interval(bins, p, metric.high, seed=seed)
     fixed = ", bins held fixed" if scheme.binning != "width" else ""
     text = f"directional delta method 95 % over {unit_text}{fixed}, {DIRECTIONAL_DRAWS} draws, seed {seed}"
     return Interval(min(low, value), max(high, value), DIRECTIONAL_DRAWS, seed, text)

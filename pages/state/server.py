@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from threading import Thread
 from typing import Final
+
+from streamlit import env_util
 
 from pages.state.cache import read_ahead
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
 
-_LATE_IMPORTS: Final = ("streamlit.emojis", "pandas", "plotly.offline", "scipy.optimize")
+_LATE_IMPORTS: Final = ("streamlit.emojis", "pandas", "scipy.optimize")
 """What is otherwise imported while somebody waits for a page: to name its tab, to draw tables and figures,
 and to compute intervals."""
 
@@ -22,11 +27,41 @@ async def server_lifespan(_app: object) -> AsyncGenerator[None]:
 
     Folders of servers that were killed are removed at the start, the server's own when it stops.
     """
+    _send_at_once()
+    _seek_no_prompt()
     remove_abandoned_folders()
     for prepare in (read_ahead, _import_ahead):
         Thread(target=prepare, name="calib-ahead", daemon=True).start()
     yield
     remove_server_folder()
+
+
+def _send_at_once() -> None:
+    """Have the server send small messages at once.
+
+    Streamlit opens its socket without the number of a protocol, so that asyncio leaves Nagle's algorithm on:
+    the body of an answer waits until the browser has confirmed the head, for which it may take 40 ms. A
+    connection has the settings of the socket that accepts it.
+    """
+    with suppress(OSError):  # a system without this folder
+        for path in Path("/dev/fd").iterdir():
+            if path.is_socket():
+                with socket.socket(fileno=os.dup(int(path.name))) as opened:
+                    if opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _seek_no_prompt() -> None:
+    """Keep Streamlit from asking whether it runs at Python's prompt.
+
+    It asks as it draws the first element, and looks up the file of every loaded module for the answer, with
+    a system call for each part of each path, while other threads are busy and a person waits.
+    """
+    env_util.is_repl = _is_no_prompt
+
+
+def _is_no_prompt() -> bool:
+    return False
 
 
 def _import_ahead() -> None:

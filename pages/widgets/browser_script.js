@@ -50,7 +50,9 @@ function whenAtRest(act) {
   else setTimeout(whenAtRest, 1000, act);
 }
 
-// Load the code of the figures while the first page is read: otherwise the first figure waits for it.
+// Load the code of the tables while the server computes the first page, and that of the figures while a person
+// reads it: otherwise the first table and the first figure wait for it.
+if ("TABLES") import("TABLES").catch(() => {});
 if ("FIGURES") {
   setTimeout(whenAtRest, 1000, () => (window.requestIdleCallback ?? setTimeout)(() => import("FIGURES").catch(() => {})));
 }

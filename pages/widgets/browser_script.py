@@ -2,7 +2,7 @@
 
 They close the menu of a phone once a link in it is followed, which Streamlit leaves open over the page, copy
 the text of a copy button, run the page's script again when the system's colours change, and load the code of
-the figures while the first page is read. This layer serves the script, and names it in Streamlit's own page.
+tables and figures before they are drawn. This layer serves the script, and names it in Streamlit's own page.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ PATH: Final = "/calib/browser_script.js"
 _STATIC: Final = Path(st.__file__).parent / "static"
 
 
-def _script() -> bytes:
-    """The script, with the address of the code of Streamlit's figures: a checksum is part of its name.
+_LOADED_AHEAD: Final = {"TABLES": "DataFrame", "FIGURES": "PlotlyChart"}
+"""Word in the script → what Streamlit calls the file with the code."""
 
-    Where Streamlit has no such file, or several, nothing is loaded ahead.
+
+def _script() -> bytes:
+    """The script, with the addresses of the files it loads: a checksum is part of their names.
+
+    Where Streamlit has no such file, or several, it is not loaded ahead.
     """
-    found = [path.relative_to(_STATIC).as_posix() for path in _STATIC.glob("static/js/PlotlyChart.*.js")]
-    path = f"../{found[0]}" if len(found) == 1 else ""
-    return Path(__file__).with_suffix(".js").read_text("utf-8").replace("FIGURES", path).encode()
+    script = Path(__file__).with_suffix(".js").read_text("utf-8")
+    for word, name in _LOADED_AHEAD.items():
+        found = [path.relative_to(_STATIC).as_posix() for path in _STATIC.glob(f"static/js/{name}.*.js")]
+        script = script.replace(word, f"../{found[0]}" if len(found) == 1 else "")
+    return script.encode()
 
 
 SCRIPT: Final = _script()

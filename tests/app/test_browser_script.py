@@ -70,10 +70,11 @@ def test_nothing_else_is_changed() -> None:
     assert ask(Response(PAGE, media_type="text/html"), method="POST")[1] == PAGE
 
 
-def test_the_script_loads_the_file_that_streamlit_draws_figures_with() -> None:
-    """Its address in the browser: the script's own, and the path that it imports from there."""
-    (path,) = re.findall(rb'import\("([^"]+)"\)', SCRIPT)
-    address = posixpath.normpath(posixpath.join(posixpath.dirname(PATH), path.decode()))
-    file = Path(st.__file__).parent / "static" / address.removeprefix("/")
-    assert file.stat().st_size > 1_000_000
-    assert b"plotly" in file.read_bytes()
+def test_the_script_loads_the_files_that_streamlit_draws_tables_and_figures_with() -> None:
+    """Their addresses in the browser: the script's own, and the paths that it imports from there."""
+    paths = re.findall(rb'import\("([^"]+)"\)', SCRIPT)
+    addresses = [posixpath.normpath(posixpath.join(posixpath.dirname(PATH), path.decode())) for path in paths]
+    static = Path(st.__file__).parent / "static"
+    tables, figures = (static / address.removeprefix("/") for address in addresses)
+    assert b"stDataFrame" in tables.read_bytes()
+    assert b"js-plotly-plot" in figures.read_bytes()

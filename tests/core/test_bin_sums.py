@@ -165,3 +165,14 @@ def test_a_bin_s_sums_are_rounded_once_whatever_the_order() -> None:
         binned = BinSums.from_pairs(ordered, np.ones(3000)).binned(Scheme("width", 7))
         assert binned.confidence.tolist() == [math.fsum(confidence)]
         assert binned.squared_confidence.tolist() == [math.fsum(confidence * confidence)]
+
+
+def test_the_last_bins_are_kept_those_that_nest_apart_from_the_others() -> None:
+    sums = BinSums.from_pairs([0.25, 0.35, 0.75, 0.75], [0, 1, 1, 1])
+    ten, seven = sums.binned(Scheme("width", 10)), sums.binned(Scheme("width", 7))
+    assert sums.binned(Scheme("width", 10)) is ten
+    assert sums.binned(Scheme("width", 7)) is seven
+    assert sums.binned(Scheme("width", 20)).count.tolist() == [1, 1, 2]
+    assert sums.binned(Scheme("width", 7)) is seven
+    assert sums.binned(Scheme("mass", 2)).scheme == Scheme("mass", 2)
+    assert sums.binned(Scheme("width", 10)).count.tolist() == ten.count.tolist() == [1, 1, 2]

@@ -11,6 +11,7 @@ from calib_core.bins import BinSums
 from calib_core.edges import Scheme
 from calib_core.inference.null import NullDistribution, monte_carlo_p_value, null_distribution
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics import METRICS
 from calib_core.pairs import Distribution
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.robustness import relative_standard_deviation, with_rsd
@@ -73,6 +74,7 @@ _REDRAWN: dict[bytes, list[BinSums]] = {}
 
 CONFIDENCE = np.random.default_rng(4).beta(3, 1.5, 400)
 RIGHT = [int(value) for value in np.random.default_rng(5).random(400) < CONFIDENCE]
+TWICE = [f"q{at % 70}" for at in range(80)]
 
 
 @pytest.mark.parametrize("scheme", [Scheme("width", 10), Scheme("width", 13), Scheme("mass", 8)])
@@ -213,6 +215,51 @@ def test_certainty_has_no_rsd_but_a_null() -> None:
     found = null(given_evidence([1.0, 0.0], [1, 0]), "ece", Scheme("width", 5), Scheme("width", 10))
     assert (found.median, found.p) == ((0.0, 0.0), (1.0, 1.0))
     assert (found.rsd_median, found.rsd_p) == (None, None)
+
+
+def asked_twice(seed: int) -> Evidence:
+    confidence, right = pairs_of_seed(seed)
+    return given_evidence(
+        np.tile(confidence, 2), right + right, question=[f"q{at % 80}" for at in range(2 * len(right))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("evidence_of", "n_kinds"),
+    [
+        (lambda: given_evidence(CONFIDENCE, RIGHT), 2),
+        (lambda: asked_twice(3), 2),
+        (lambda: choice_evidence(*(part.tolist() for part in random_rows(300, 4, seed=7))), 6),
+        (lambda: choice_evidence(*(part.tolist() for part in random_rows(80, 4, seed=7)), question=TWICE), 6),
+        (lambda: dense_evidence(*random_rows(200, 5, seed=8)), 5),
+    ],
+    ids=["given", "asked twice", "choices", "choices asked twice", "tokens"],
+)
+def test_all_draws_at_once_are_each_draw_to_the_last_bit(
+    evidence_of: Callable[[], Evidence], n_kinds: int
+) -> None:
+    evidence, kinds = evidence_of(), set[str]()
+    for metric in METRICS.values():
+        if metric.divisor is None:
+            continue
+        for bins in (1, 10, 13, 500):
+            scheme = Scheme(metric.binning or "width", bins)
+            if evidence.unavailable_reason(metric, scheme) or not (
+                draws := evidence.null_draws(metric, scheme)
+            ):
+                continue
+            one_by_one = [metric.compute(sums, scheme) for sums in draws]
+            assert draws.values(metric).tolist() == one_by_one, (metric.id, bins)
+            assert len(set(one_by_one)) > 1 or bins == 1
+            kinds.add(metric.id)
+    assert len(kinds) == n_kinds
+
+
+def test_all_draws_of_a_fitted_model_at_once_are_each_draw_to_the_last_bit() -> None:
+    evidence, metric = given_evidence(CONFIDENCE, RIGHT), get_metric("ece")
+    for scheme in (Scheme("width", 10), Scheme("mass", 7), Scheme("natural")):
+        draws = evidence.fitted_null(Scheme("width", 5)).null_draws(metric, scheme)
+        assert draws.values(metric).tolist() == [metric.compute(sums, scheme) for sums in draws]
 
 
 def test_draws_are_kept() -> None:

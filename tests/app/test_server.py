@@ -1,0 +1,66 @@
+"""The server answers at once, and its first page looks for nothing that Calib does not need."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import socket
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from streamlit import env_util
+
+from app_server import HOST, Server
+from pages.state.server import server_lifespan
+
+CONFIRMED_AFTER = 0.04
+"""Seconds until a client that has nothing to send confirms what it got; Nagle's algorithm waits for that."""
+
+
+def test_an_answer_does_not_wait_for_a_confirmation(demo_server: Server) -> None:
+    connection = HTTPConnection(HOST, int(demo_server.url.rpartition(":")[2]), timeout=10)
+    waits: list[float] = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        connection.request("GET", "/_stcore/health")
+        assert connection.getresponse().read() == b"ok"
+        waits.append(time.perf_counter() - begun)
+    connection.close()
+    assert min(waits[5:]) < 0.8 * CONFIRMED_AFTER
+
+
+def test_every_connection_of_the_server_sends_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CALIB_DATA", str(tmp_path / "gone"))
+
+    async def run() -> None:
+        async with server_lifespan(None):
+            pass
+
+    with socket.socket(socket.AF_INET) as server:  # as Streamlit opens its own
+        server.bind((HOST, 0))
+        server.listen()
+        assert not accepted_sends_at_once(server)
+        asyncio.run(run())
+        assert accepted_sends_at_once(server)
+
+
+def accepted_sends_at_once(server: socket.socket) -> bool:
+    with socket.create_connection(server.getsockname()), server.accept()[0] as accepted:
+        return bool(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+
+def test_streamlit_does_not_look_through_all_modules_for_a_prompt(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CALIB_DATA", str(tmp_path / "gone"))
+
+    async def run() -> None:
+        async with server_lifespan(None):
+            monkeypatch.setattr(inspect, "stack", lambda: pytest.fail("looks through all modules"))
+            assert not env_util.is_repl()
+
+    asyncio.run(run())
