@@ -47,7 +47,8 @@ def _send_at_once() -> None:
         for path in Path("/dev/fd").iterdir():
             if path.is_socket():
                 with socket.socket(fileno=os.dup(int(path.name))) as opened:
-                    if opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    is_internet = opened.family in (socket.AF_INET, socket.AF_INET6)
+                    if is_internet and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
