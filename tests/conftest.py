@@ -44,10 +44,13 @@ LONGEST: Final = (
     "core/readers/sandbox/test_worker.py",
     "browser/test_appearance.py",
     "browser/test_user_journey.py",
-    "browser/test_comparison.py",
-    "browser/test_tour.py",
-    "browser/test_robustness.py",
+    "browser/test_own_files.py",
     "browser/test_keyboard.py",
+    "browser/test_report.py",
+    "browser/test_robustness.py",
+    "browser/test_first_screen.py",
+    "browser/test_comparison.py",
+    "browser/test_groups.py",
 )
 """The longest modules, as paths below `tests`. They come first, so that no process works alone at the end."""
 
