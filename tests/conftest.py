@@ -66,7 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is None or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
-    modules = sorted(map(str, (ROOT / "tests").rglob("test_*.py")))
+    patterns: list[str] = config.getini("python_files")
+    modules = sorted({str(path) for pattern in patterns for path in (ROOT / "tests").rglob(pattern)})
     first = len(modules) * int(worker.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
     config.args = modules[first:] + modules[:first]
 
