@@ -27,6 +27,7 @@ NAMES: Final = (SHELL, *BROWSERS[:-1])
 FLAGS: Final = (
     "--no-sandbox",  # the sandbox cannot be set up as root in a container
     "--disable-gpu",
+    "--font-render-hinting=none",  # letters as wide as in a window, also where there are no windows
     "--disable-quic",
     "--no-first-run",
     "--process-per-site",  # the next page reuses the compiled scripts
