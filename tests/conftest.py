@@ -26,6 +26,9 @@ from window import Browse, ColorScheme, Reopen, Settled, Window, Windows
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# New objects are searched for garbage at 20,000 of them, not at 700: that took a tenth of the tests' time.
+gc.set_threshold(20_000, *gc.get_threshold()[1:])
+
 # A slow machine is not a failing property. Runs are repeatable, so that a failure can be investigated;
 # `pytest --hypothesis-profile=search` draws new examples each time, and many more of them.
 settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=20)
@@ -41,14 +44,32 @@ LONGEST: Final = (
     "core/readers/sandbox/test_worker.py",
     "browser/test_appearance.py",
     "browser/test_user_journey.py",
-    "browser/test_comparison.py",
-    "browser/test_tour.py",
-    "browser/test_robustness.py",
+    "browser/test_own_files.py",
     "browser/test_keyboard.py",
+    "browser/test_report.py",
+    "browser/test_robustness.py",
+    "browser/test_first_screen.py",
+    "browser/test_comparison.py",
+    "browser/test_groups.py",
 )
 """The longest modules, as paths below `tests`. They come first, so that no process works alone at the end."""
 
 NO_EXTRA_FILES: Final = "reads files of other people: CALIB_EXTRA_FILES names no folder of them"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Each of several processes collects another part of the modules first, if all are collected.
+
+    In a fresh checkout whoever comes first rewrites a module's assertions and keeps them for the others. Side
+    by side all of them would do so, which takes each half a minute.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    patterns: list[str] = config.getini("python_files")
+    modules = sorted({str(path) for pattern in patterns for path in (ROOT / "tests").rglob(pattern)})
+    first = len(modules) * int(worker.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    config.args = modules[first:] + modules[:first]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -74,6 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.get_closest_marker("browser") is not None,
             str(item.path).startswith(own),
             places.get(str(item.path), len(places)),
+            str(item.path),  # all processes collect the same, in the same order
         )
     )
     if "slow" not in config.option.markexpr:

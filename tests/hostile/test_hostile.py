@@ -19,7 +19,7 @@ from calib_core.runs import AnswerRun
 from hostile import importer as importers
 from hostile.importer import Importer, Result
 from hostile.manifest import CASES, Case
-from hostile.resource_watch import NOBODY, Port, Watch
+from hostile.resource_watch import NOBODY, Port, Watch, resident
 
 NEVER: list[str] = ["CANARY-7f3a", "root:", "Traceback"]
 
@@ -134,6 +134,17 @@ def _ids_of_exports(result: Result, folder: Path) -> tuple[str, ...]:
             assert isinstance(run, AnswerRun)
             ids += run.rows["id"].to_list()
     return tuple(ids)
+
+
+def test_the_memory_of_a_grandchild_is_seen() -> None:
+    hold = "held = bytearray(80_000_000); print(1, flush=True); input()"
+    start = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {hold!r}])"
+    words = [sys.executable, "-c", start]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        assert psutil.Process(process.pid).memory_info().rss < 80_000_000 < resident(process.pid)
+        process.communicate(b"\n")
 
 
 KEYS: dict[str, set[str]] = {

@@ -105,12 +105,7 @@ CELLS = st.one_of(
 )
 HEAD_BYTES = 100_000
 """Of a real table."""
-RULES = settings(
-    max_examples=50,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+RULES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 CSV_NAMES = ["id", "confidence", "correct", "choice_probs", "level"]
 
 

@@ -31,7 +31,7 @@ def read_again(made: CanonicalFile, kind: str) -> Reading:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"again.{kind}"
         path.write_bytes(made.to_parquet() if kind == "parquet" else made.to_json_lines())
-        reading = readers.read(path)
+        reading = readers.read_in_this_process(path, file=path.name)
     assert (reading.format, reading.n_bad_rows, reading.refusal) == ("canonical", 0, None)
     return reading
 
