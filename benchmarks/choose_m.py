@@ -238,9 +238,7 @@ def main() -> None:
     """Measures, writes the table and prints it."""
     before = os.getloadavg()[0]
     with served() as (server, path), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.find(names=chromium.BROWSERS), args=list(chromium.FLAGS)
-        )
+        browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
         window = open_window(browser, "light", 1440, 900)
         clock = Clock(window.page)
         first = opening(window.page, server)

@@ -202,7 +202,7 @@ def main() -> None:
     waits, n_bytes = Waits(), 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium.find(names=chromium.BROWSERS),
+            executable_path=chromium.find(),
             args=[flag for flag in chromium.FLAGS if not flag.startswith("--js-flags")],
         )
         for _ in range(given.times):

@@ -105,9 +105,7 @@ def main(only: tuple[str, ...]) -> None:
     with TemporaryDirectory() as home, sync_playwright() as playwright:
         server = app_server.start(None, Path(home))
         try:
-            browser = playwright.chromium.launch(
-                executable_path=chromium.find(names=chromium.BROWSERS), args=list(chromium.FLAGS)
-            )
+            browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
             for scheme in SCHEMES:
                 shown = window.open_window(browser, scheme, WIDTHS[0], 900)
                 for name, address in taken:

@@ -53,9 +53,7 @@ def main() -> None:
     with TemporaryDirectory() as home, sync_playwright() as playwright:
         server = app_server.start(None, Path(home))
         try:
-            browser = playwright.chromium.launch(
-                executable_path=chromium.find(names=chromium.BROWSERS), args=list(chromium.FLAGS)
-            )
+            browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
             shown = window.open_window(browser, "light", WIDTH, HEIGHT)
             for url, height, path in shots():
                 shown.page.set_viewport_size({"width": WIDTH, "height": height})

@@ -139,9 +139,7 @@ def main() -> None:
     with TemporaryDirectory() as home, sync_playwright() as playwright:
         server = app_server.start(None, Path(home) / "server")
         try:
-            browser = playwright.chromium.launch(
-                executable_path=chromium.find(names=chromium.BROWSERS), args=list(chromium.FLAGS)
-            )
+            browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
             shown = window.open_window(browser, "light", WIDTH, HEIGHT)
             camera = Camera(shown.open(server.url))
             visit(camera, Path(home))

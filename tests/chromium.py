@@ -10,45 +10,32 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-SHELL: Final = "chromium-headless-shell"
-"""Chromium without windows, a package of its own. Pages cost it a fifth less processor time."""
-
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", SHELL)
-"""What people have comes first: for pictures, and for times that a person would see."""
-
-NAMES: Final = (SHELL, *BROWSERS[:-1])
-"""For tests."""
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 FLAGS: Final = (
     "--no-sandbox",  # the sandbox cannot be set up as root in a container
     "--disable-gpu",
-    "--font-render-hinting=none",  # letters as wide as in a window, also where there are no windows
     "--disable-quic",
     "--no-first-run",
     "--process-per-site",  # the next page reuses the compiled scripts
     # A page is closed before its scripts have gained what optimising them costs: a fifth of opening it.
-    # And a process that loads page after page need not keep its memory small: that took a twentieth.
-    "--js-flags=--no-opt,--no-maglev,--no-memory-reducer,--initial-heap-size=512",
+    "--js-flags=--no-opt,--no-maglev",
     # Background requests of the browser: tests count requests, and these are not the page's.
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
 )
 
-DEBIAN_PACKAGES: Final = (SHELL, "chromium")
-"""The first of these that can be installed is enough."""
-
-FONTS: Final = "fonts-dejavu-core"
-"""Letters for what the page's own fonts do not have."""
+DEBIAN_PACKAGES: Final = ("chromium", "fonts-dejavu-core")
+"""The browser, and letters for what the page's own fonts do not have."""
 
 HELP: Final = (
     "The browser tests need a Chromium, and none was found. Install one:\n"
-    f"    sudo apt-get install --yes {DEBIAN_PACKAGES[-1]} {FONTS}\n"
+    f"    sudo apt-get install --yes {' '.join(DEBIAN_PACKAGES)}\n"
     "Or name one that you have: CHROMIUM=/path/to/chrome make test\n"
     "Or leave the browser tests out: make check-fast"
 )
@@ -58,21 +45,21 @@ class NoChromiumError(LookupError):
     """No browser found, or CHROMIUM names something that cannot be run; the message says what to do."""
 
 
-def find(environment: Mapping[str, str] = os.environ, names: Sequence[str] = NAMES) -> Path:
-    """The browser to use: what CHROMIUM names, else the first of `names` on PATH.
+def find(environment: Mapping[str, str] = os.environ) -> Path:
+    """The browser to use: what CHROMIUM names, else the first of `NAMES` on PATH.
 
     Raises NoChromiumError. A wrong CHROMIUM is an error, never a reason to take another browser.
     """
     search_path = environment.get("PATH")
     named = environment.get("CHROMIUM")
-    for name in (named,) if named else names:
+    for name in (named,) if named else NAMES:
         if found := shutil.which(name, path=search_path):
             return Path(found)
     raise NoChromiumError(f"CHROMIUM is {named!r}, which is no program that can be run." if named else HELP)
 
 
 def find_or_install(environment: Mapping[str, str] = os.environ, user_id: int | None = None) -> Path:
-    """As `find`; where there is none, the superuser of a Debian gets a package installed first.
+    """As `find`; where there is none, the superuser of a Debian gets its package installed first.
 
     user_id: who asks, this process's user by default. Raises NoChromiumError.
     """
@@ -85,13 +72,10 @@ def find_or_install(environment: Mapping[str, str] = os.environ, user_id: int | 
             raise
     sys.stderr.write("Installing Debian's Chromium for the browser tests (once) ...\n")
     install_environment = {**environment, "DEBIAN_FRONTEND": "noninteractive"}
-    installs = (["install", "--yes", "--no-install-recommends", name, FONTS] for name in DEBIAN_PACKAGES)
-    for words in (["update"], *installs):
+    for words in (["update"], ["install", "--yes", "--no-install-recommends", *DEBIAN_PACKAGES]):
         # stdout carries only the path, so the installer's output goes to stderr.
         subprocess.run([apt_get, "-qq", *words], env=install_environment, stdout=sys.stderr, check=False)
-        with suppress(NoChromiumError):
-            return find(environment)
-    raise NoChromiumError(HELP)
+    return find(environment)
 
 
 def main() -> int:
