@@ -270,7 +270,7 @@ def exponent(growth: Growth, name: str, least: int) -> str:
 
 def peak_memory(name: str, rows: int) -> float:
     """Most memory in MB that a library's seven ECE needed beyond their input, on Linux; in a new process."""
-    PEERS[name](*pairs(100), BINS)  # what is imported late
+    PEERS[name](*pairs(10_000), BINS)  # what is imported late
     confidence, correct = pairs(rows)
     ctypes.CDLL(None).malloc_trim(0)  # what making them needed
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
