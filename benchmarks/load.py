@@ -225,9 +225,20 @@ async def view_large_run(folder: Path, home: Path) -> FirstViews:
             since_start = time.perf_counter() - begun
             bins = [await session.type_bins(number) for number in BINS]
             again = await (await Session.connect(stack, server.url)).view("reliability")
+            await nothing_written(home)
             return FirstViews(ready, first, since_start, bins, again, memory_mb(server), peak.mb)
     finally:
         server.stop()
+
+
+async def nothing_written(folder: Path, seconds: float = 3.0) -> None:
+    """Returns when no file below a folder has changed for some seconds: what was read is kept by then."""
+    sizes, since = {}, time.monotonic()
+    while time.monotonic() < since + seconds:
+        found = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+        if found != sizes:
+            sizes, since = found, time.monotonic()
+        await asyncio.sleep(0.2)
 
 
 class _Peak:
@@ -427,7 +438,8 @@ def lines_of_large_run(folder: Path, rows: int) -> Iterator[str]:
         f"One Parquet file ({size:.0f} MB: id, confidence, correct; nearly every confidence is another) and "
         "the page Reliability. First start: nothing is kept on disk. Next start: what the first kept. The "
         f"page is asked for as soon as the server answers. M = {BINS[-1]} is the first whose bins are no "
-        "sums of the finest ones, so that all rows are sorted; another session comes after it."
+        "sums of the finest ones, so that some rows are sorted; another session comes after it. Memory: when all "
+        "that was read is kept on disk."
     )
     yield ""
     titles_ = (
