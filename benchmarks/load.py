@@ -231,11 +231,16 @@ async def view_large_run(folder: Path, home: Path) -> FirstViews:
         server.stop()
 
 
+def sizes_below(folder: Path) -> dict[Path, int]:
+    """Size of every file below a folder."""
+    return {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
 async def nothing_written(folder: Path, seconds: float = 3.0) -> None:
     """Returns when no file below a folder has changed for some seconds: what was read is kept by then."""
-    sizes, since = {}, time.monotonic()
+    sizes, since = sizes_below(folder), time.monotonic()
     while time.monotonic() < since + seconds:
-        found = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+        found = sizes_below(folder)
         if found != sizes:
             sizes, since = found, time.monotonic()
         await asyncio.sleep(0.2)
@@ -438,8 +443,8 @@ def lines_of_large_run(folder: Path, rows: int) -> Iterator[str]:
         f"One Parquet file ({size:.0f} MB: id, confidence, correct; nearly every confidence is another) and "
         "the page Reliability. First start: nothing is kept on disk. Next start: what the first kept. The "
         f"page is asked for as soon as the server answers. M = {BINS[-1]} is the first whose bins are no "
-        "sums of the finest ones, so that some rows are sorted; another session comes after it. Memory: when all "
-        "that was read is kept on disk."
+        "sums of the finest ones, so that some rows are sorted; another session comes after it. Memory: when "
+        "all that was read is kept on disk."
     )
     yield ""
     titles_ = (
