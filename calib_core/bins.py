@@ -74,7 +74,7 @@ class Binned:
     sum_products, sum_squares : Callable[[], NDArray[np.float64]]
         Compute `correct_confidence` and `squared_confidence`, which most metrics do not need.
     find_limits : Callable[[], tuple of two NDArray[np.float64]], optional
-        Smallest and largest confidence of each bin, for bins that are not of equal width.
+        Finds `low` and `high`; where omitted, they are the edges of equal-width bins.
     """
 
     scheme: Scheme
@@ -913,11 +913,13 @@ class BinSums:
         fine = self._finest_bins
         is_cut, bin_of_whole = _finest_bins_cut_by(scheme)
         pairs = self._pairs_in(is_cut)
-        bin_of_pair = self._bin_index(pairs, scheme)
-        # A piece of a class, numbered in the order of the confidences.
-        n_numbers = 1 + max(int(bin_of_pair.max(initial=0)), int(bin_of_whole.max()))
-        number = equal_width_index(pairs, FINEST_BINS) * n_numbers + bin_of_pair
-        parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), number)
+        n_numbers = max(self.n_natural_bins if scheme.binning == "natural" else scheme.bins, 1)
+
+        def number_pairs() -> NDArray[np.intp]:
+            """The piece that each pair lies in, of those of its class, numbered as the confidences ascend."""
+            return equal_width_index(pairs, FINEST_BINS) * n_numbers + self._bin_index(pairs, scheme)
+
+        parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), number_pairs())
         whole = np.flatnonzero(~is_cut[fine.index])
         cell = fine.index[whole]
         group = np.concatenate([fine.group[whole], parts.group])
@@ -940,9 +942,8 @@ class BinSums:
         )
 
         def find_pieces() -> NDArray[np.intp]:
-            of_pair = equal_width_index(pairs, FINEST_BINS) * n_numbers + self._bin_index(pairs, scheme)
             size = np.int64(FINEST_BINS * n_numbers)
-            return np.searchsorted(group * size + numbers, pairs.group * size + of_pair)
+            return np.searchsorted(group * size + numbers, pairs.group * size + number_pairs())
 
         return CutBins(pieces, numbers % n_numbers, is_cut, pairs, find_pieces)
 

@@ -297,7 +297,7 @@ def loading_seconds() -> float:
     """Processor seconds in which Numba and code that it compiled before are loaded, in new processes."""
     command = [sys.executable, "-c", LOADING]
     return median(
-        float(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
+        float(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603  our own program
         for _ in range(ROUNDS)
     )
 

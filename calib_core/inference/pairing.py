@@ -64,12 +64,10 @@ class QuestionNumbers:
         Unavailable
             If they have no question in common, or equal ids have different right answers.
         """
-        alike = self.by_run[first].size > 0 and all(
-            np.array_equal(of_run[first], of_run[second])
-            for of_run in (self.by_run, self.gold_kind, self.gold)
-        )
-        if first == second or alike:
-            rows = np.arange(self.by_run[first].size)
+        of_runs = (self.by_run, self.gold_kind, self.gold)
+        n_rows = self.by_run[first].size
+        if first == second or (n_rows and all(np.array_equal(of[first], of[second]) for of in of_runs)):
+            rows = np.arange(n_rows)
             return rows, rows
         row_of_second = np.full(self.keys.len(), -1, np.intp)
         row_of_second[self.by_run[second]] = np.arange(self.by_run[second].size)

@@ -34,17 +34,11 @@ def test_an_answer_does_not_wait_for_a_confirmation(demo_server: Server) -> None
 def test_every_connection_of_the_server_sends_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("CALIB_DATA", str(tmp_path / "gone"))
-
-    async def run() -> None:
-        async with server_lifespan(None):
-            pass
-
     with socket.socket(socket.AF_INET) as server:  # as Streamlit opens its own
         server.bind((HOST, 0))
         server.listen()
         assert not accepted_sends_at_once(server)
-        asyncio.run(run())
+        run_server(tmp_path, monkeypatch)
         assert accepted_sends_at_once(server)
 
 
@@ -56,11 +50,17 @@ def accepted_sends_at_once(server: socket.socket) -> bool:
 def test_streamlit_does_not_look_through_all_modules_for_a_prompt(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("CALIB_DATA", str(tmp_path / "gone"))
+    run_server(tmp_path, monkeypatch)
+    monkeypatch.setattr(inspect, "stack", lambda: pytest.fail("looks through all modules"))
+    assert not env_util.is_repl()
+
+
+def run_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's start and end, without data."""
+    monkeypatch.setenv("CALIB_DATA", str(folder / "gone"))
 
     async def run() -> None:
         async with server_lifespan(None):
-            monkeypatch.setattr(inspect, "stack", lambda: pytest.fail("looks through all modules"))
-            assert not env_util.is_repl()
+            pass
 
     asyncio.run(run())
