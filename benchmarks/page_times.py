@@ -1,11 +1,11 @@
 """Measure how long a person waits for the pages on the demo data, in a browser, and what the browser loads.
 
 Starts the server as `make run` does, on a cache folder that is empty, then on the same folder again, and
-opens Start in a browser without anything kept. As a person does, it looks at Start for some seconds, in
-which the browser loads the code of the figures. Then it follows the menu to every page twice, and moves
-each page's main control. A page counts as shown when its script rests, all its tables and charts are
-drawn, and nothing has changed for 0.3 s; those 0.3 s are not counted. Writes page_times.md beside this
-script.
+opens Start in a window without anything kept, which is open already. As a person does, it looks at Start for
+some seconds, in which the browser loads the code of the figures. Then it follows the menu to every page
+twice, and moves each page's main control. A page counts as shown when its script rests, all its tables and
+charts are drawn, and nothing has changed for 0.3 s; the time at rest is not counted. Writes page_times.md
+beside this script.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -32,6 +33,7 @@ from browser_pages import follow_link
 from pages.widgets.shell import PAGES
 
 STARTS: Final = ("first start", "next start")
+APP: Final = app_server.ROOT / "app.py"
 FIRST: Final = "start"
 LEAST: Final = "least app"
 LEAST_APP: Final = """import pandas as pd
@@ -47,11 +49,13 @@ INTRODUCTION: Final = (
     "Written by `python benchmarks/page_times.py`. Seconds until a page is shown on the demo data, the "
     "script at rest and every table and chart drawn; the median of {times} servers. First start: the "
     "server's cache folder is empty. Next start: it holds what the first start kept. The browser has nothing "
-    "kept at either. From the server's start: the process of Python included. Least app: a page of a "
-    "title, a number and a table by Streamlit alone. Before the first page by the menu, {seconds} s pass, in "
-    "which the browser loads the code of the figures, as while a person reads Start."
+    "kept at either; its window is open. From the server's start: the process of Python included. Least app: "
+    "a page of a title, a number and a table by Streamlit alone. Before the first page by the menu, "
+    "{seconds} s pass, in which the browser loads the code of the figures, as while a person reads Start."
 )
 READING_SECONDS: Final = 3
+WINDOW_SECONDS: Final = 1
+"""A new window keeps the browser busy for a while; a person's is open before the server starts."""
 
 
 @dataclass(slots=True)
@@ -77,8 +81,8 @@ def seconds_until_shown(page: Page, act: Callable[[], object]) -> float:
     """Seconds from an action until the page is shown."""
     begun = time.perf_counter()
     act()
-    window.settled(page, seconds=120)
-    return time.perf_counter() - begun - window.QUIET_SECONDS
+    rested = window.settled(page, seconds=120)
+    return time.perf_counter() - begun - rested
 
 
 def count_bytes(session: CDPSession) -> list[int]:
@@ -103,49 +107,47 @@ def step(page: Page) -> Callable[[], object] | None:
     return None
 
 
-def open_least(browser: Browser, waits: Waits, home: Path) -> None:
-    """Times of the least app on a server of its own."""
-    script = home / "least.py"
-    script.write_text(LEAST_APP, encoding="utf-8")
+@contextmanager
+def first_page(
+    browser: Browser, waits: Waits, start: str, home: Path, data: Path | None = None, app: Path = APP
+) -> Iterator[tuple[Page, int]]:
+    """The first page of a server of its own, when all of it is shown, and how many bytes it took."""
+    shown = window.open_window(browser, "light", 1440, 900)
+    sizes = count_bytes(shown.context.new_cdp_session(shown.page))
+    time.sleep(WINDOW_SECONDS)
     begun = time.perf_counter()
-    server = app_server.start(None, home / "least", script)
+    server = app_server.start(data, home, app)
     try:
-        open_first(browser, waits, LEAST, server, begun)[0].context.close()
+        waits.note(f"{start}: server answers", time.perf_counter() - begun)
+        shown.page.goto(server.url)
+        rested = window.settled(shown.page, seconds=120)
+        waits.note(f"{start}: {FIRST}", time.perf_counter() - begun - rested)
+        yield shown.page, sum(sizes)
+        shown.context.close()
     finally:
         server.stop()
 
 
-def open_first(
-    browser: Browser, waits: Waits, start: str, server: app_server.Server, begun: float
-) -> tuple[window.Window, int]:
-    """A window on the server's first page, when all of it is shown, and how many bytes it took."""
-    waits.note(f"{start}: server answers", time.perf_counter() - begun)
-    shown = window.open_window(browser, "light", 1440, 900)
-    sizes = count_bytes(shown.context.new_cdp_session(shown.page))
-    shown.open(server.url, seconds=120)
-    waits.note(f"{start}: {FIRST}", time.perf_counter() - begun - window.QUIET_SECONDS)
-    return shown, sum(sizes)
+def open_least(browser: Browser, waits: Waits, home: Path) -> None:
+    """Times of the least app."""
+    script = home / "least.py"
+    script.write_text(LEAST_APP, encoding="utf-8")
+    with first_page(browser, waits, LEAST, home / "least", app=script):
+        pass
 
 
 def visit_all(browser: Browser, waits: Waits, start: str, data: Path | None, home: Path) -> int:
     """Times of one server; returns how many bytes the first page took."""
-    begun = time.perf_counter()
-    server = app_server.start(data, home)
-    try:
-        shown, n_bytes = open_first(browser, waits, start, server, begun)
+    with first_page(browser, waits, start, home, data) as (page, n_bytes):
         time.sleep(READING_SECONDS)
         for way in ("visit", "again"):
             for id_, info in PAGES.items():
                 if id_ != FIRST:
-                    name = f"{start}: {id_}, {way}"
-                    go = partial(follow_link, shown.page, info.title)
-                    waits.note(name, seconds_until_shown(shown.page, go))
-                if way == "again" and (move := step(shown.page)) is not None:
-                    window.settled(shown.page)
-                    waits.note(f"{start}: {id_}, step", seconds_until_shown(shown.page, move))
-        shown.context.close()
-    finally:
-        server.stop()
+                    go = partial(follow_link, page, info.title)
+                    waits.note(f"{start}: {id_}, {way}", seconds_until_shown(page, go))
+                if way == "again" and (move := step(page)) is not None:
+                    window.settled(page)
+                    waits.note(f"{start}: {id_}, step", seconds_until_shown(page, move))
     return n_bytes
 
 

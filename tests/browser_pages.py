@@ -71,7 +71,7 @@ def targets(page: Page) -> list[tuple[int, int]]:
     return [(number, count) for number, count in held]
 
 
-def wait_until(page: Page, look: Callable[[], T], wanted: T, seconds: float = 10) -> None:
+def wait_until(page: Page, look: Callable[[], T], wanted: T, seconds: float = 30) -> None:
     """Fails unless `look` gives `wanted` in so many seconds: charts paint after the script rests."""
     deadline = time.monotonic() + seconds
     while (found := look()) != wanted and time.monotonic() < deadline:
@@ -85,18 +85,41 @@ def box_at_rest(page: Page, locator: Locator) -> FloatRect:
     A chart replaces its bars whenever it is drawn, on a busy machine seconds after the script rests: an
     element found before is then no longer part of the page, and is looked for again.
     """
-    before: FloatRect | None = None
+
+    def look() -> FloatRect | None:
+        try:
+            return locator.evaluate(PLACE, timeout=5_000)
+        except NotInTime:
+            return None
+
+    return _at_rest(page, look)
+
+
+def _at_rest(page: Page, look: Callable[[], T | None]) -> T:
+    """What `look` finds, once two looks in a row find the same."""
+    before: T | None = None
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        try:
-            box: FloatRect | None = locator.evaluate(PLACE, timeout=5_000)
-        except NotInTime:
-            box = None
-        if box is not None and box == before:
-            return box
-        before = box
+        found = look()
+        if found is not None and found == before:
+            return found
+        before = found
         page.wait_for_timeout(150)
-    raise AssertionError(f"{locator} does not come to rest")
+    raise AssertionError(f"does not come to rest: {before}")
+
+
+def click_mark(page: Page, key: str, place: Callable[[], tuple[float, float] | None]) -> None:
+    """Points at a mark of the figure with this key, and clicks it when its label shows, as a person does.
+
+    place: where the mark is now; a figure that is still being laid out moves it, and swallows a click.
+    """
+    figure = page.locator(f".st-key-{key}")
+    figure.scroll_into_view_if_needed()
+    x, y = _at_rest(page, place)
+    page.mouse.move(x - 2, y)
+    page.mouse.move(x, y)
+    figure.locator(".hoverlayer .hovertext").first.wait_for()
+    page.mouse.click(x, y)
 
 
 def click_bar(page: Page, at: int, width: float = 0.5) -> None:

@@ -16,6 +16,20 @@ from typing import Final
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
+_DISABLED_FEATURES: Final = (
+    # The lists below the address bar, which nobody sees here: pages of their own, loaded for each profile.
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    # Of Playwright's own list, which this one replaces: requests of the browser, and what moves or delays.
+    "AimEnabled",
+    "HttpsUpgrades",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+)
+
 FLAGS: Final = (
     "--no-sandbox",  # the sandbox cannot be set up as root in a container
     "--disable-gpu",
@@ -28,6 +42,7 @@ FLAGS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(_DISABLED_FEATURES)}",
 )
 
 DEBIAN_PACKAGES: Final = ("chromium", "fonts-dejavu-core")

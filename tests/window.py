@@ -32,17 +32,20 @@ STILL_LOADING: Final = '[data-testid="stSkeleton"], .st-key-reading, [data-stale
 files that are still read, after which the page is drawn again, and what is pale until it is drawn again."""
 AT_REST: Final = """async ([app, loading, looks, pause, patience]) => {
     const until = performance.now() + patience;
+    let since = 0;
     for (let atRest = 0; atRest < looks; await new Promise(done => setTimeout(done, pause))) {
         const state = document.querySelector(app)?.dataset ?? {};
         const rests = state.testScriptState === "notRunning" && state.testConnectionState === "CONNECTED"
             && !document.querySelector(loading);
         atRest = rests ? atRest + 1 : 0;
-        if (performance.now() > until) return false;
+        if (atRest === 1) since = performance.now();
+        if (performance.now() > until) return null;
     }
-    return true;
+    return (performance.now() - since) / 1000;
 }"""
-"""Whether all comes to rest in time: so many looks in a row find it so. It is the page that looks, as asking
-it each time takes a tenth of opening it; and while the page is busy drawing it does not look."""
+"""Seconds since all came to rest, when so many looks in a row have found it so; null where none does in time.
+It is the page that looks, as asking it each time takes a tenth of opening it; and while the page is busy
+drawing it does not look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class Reopen(Protocol):
 class Settled(Protocol):
     """Waits until the app's script rests: call it after every click or key."""
 
-    def __call__(self, page: Page, quiet: float = QUIET_SECONDS) -> None: ...
+    def __call__(self, page: Page, quiet: float = QUIET_SECONDS) -> float: ...
 
 
 class Windows:
@@ -167,18 +170,22 @@ def _empty(window: Window) -> None:
         session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
 
 
-def settled(page: Page, quiet: float = QUIET_SECONDS, seconds: float = SETTLE_SECONDS) -> None:
+def settled(page: Page, quiet: float = QUIET_SECONDS, seconds: float = SETTLE_SECONDS) -> float:
     """Returns when the script has been at rest, and every element there, for `quiet` seconds on end.
 
-    One look is not enough: right after a click the state still says "notRunning" of the run before.
-    Raises TimeoutError after so many seconds, saying what was still going on.
+    The result is for how many seconds it has been so: more than `quiet` where the browser was busy. One look
+    is not enough: right after a click the state still says "notRunning" of the run before. Raises
+    TimeoutError after so many seconds, saying what was still going on.
     """
     deadline = time.monotonic() + seconds
     looks = math.ceil(1000 * quiet / POLL_MS) + 1
     while (left := deadline - time.monotonic()) > 0:
         try:
-            if page.evaluate(AT_REST, [RUN_STATE, STILL_LOADING, looks, POLL_MS, 1000 * left]):
-                return
+            rested: float | None = page.evaluate(
+                AT_REST, [RUN_STATE, STILL_LOADING, looks, POLL_MS, 1000 * left]
+            )
+            if rested is not None:
+                return rested
         except PlaywrightError as reason:  # the page left for another address: look at that
             if "context was destroyed" not in str(reason):
                 raise

@@ -16,9 +16,8 @@ import os
 import re
 import sys
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
@@ -63,9 +62,8 @@ FIRST_PAGE_SECONDS: Final = 1.5
 """… and of more, what can be read in this time."""
 MAX_PAUSE_SECONDS: Final = 3.0
 """For at most this long, no further file is read while the first page is drawn."""
-
-_SAVER: Final = ThreadPoolExecutor(1, "calib-saver")
-"""Keeps on disk what was read from large files, while a page is drawn with it."""
+MAX_SECONDS_TO_FIRST_PAGE: Final = 10.0
+"""For so long since reading began, what can wait gives way to the first page, even if nobody asks for it."""
 _POLL_SECONDS: Final = 0.1
 _RETRY_SECONDS: Final = 0.5
 _MISSING_VERSION: Final = (-1, -1)
@@ -255,6 +253,7 @@ class FolderReader:
         self._first_page: ref[Thread] | None = None
         self._pause_end = 0.0
         self._changed = Condition()
+        self._tasks: deque[Callable[[], object]] = deque()
 
     def update(
         self, listed: Sequence[ListedFile], rank: Callable[[ListedFile], float] = lambda _listing: 0.0
@@ -331,6 +330,19 @@ class FolderReader:
             if self._first_page is None or self._first_page() is page:
                 self._first_page, self._pause_end = ref(page), time.monotonic() + MAX_PAUSE_SECONDS
 
+    def run_later(self, task: Callable[[], object]) -> None:
+        """Run this once the first page has been drawn; at once where no file is being read."""
+        with self._changed:
+            if self._n_threads:
+                self._tasks.append(task)
+                return
+        task()
+
+    def wait_for_first_page(self) -> None:
+        """Wait until the first page since reading began has been drawn, or its time is over."""
+        while not self._is_first_page_over():
+            time.sleep(_POLL_SECONDS)
+
     def progress(self) -> ReadingProgress:
         """Return how far the reading is."""
         with self._changed:
@@ -357,6 +369,21 @@ class FolderReader:
                 self._notes.pop(listing.path, None)
                 self._files[listing.path] = file
                 self._changed.notify_all()
+            if self._is_first_page_over():
+                self._run_tasks()
+        if self._tasks:
+            self.wait_for_first_page()
+            self._run_tasks()
+
+    def _is_first_page_over(self) -> bool:
+        first = self._first_page
+        is_drawn = first is not None and ((page := first()) is None or not page.is_alive())
+        return is_drawn or self.seconds_since_start > MAX_SECONDS_TO_FIRST_PAGE
+
+    def _run_tasks(self) -> None:
+        while self._tasks:
+            with suppress(IndexError):  # the other thread took the last one
+                self._tasks.popleft()()
 
     def _take_next(self) -> ListedFile | None:
         """Return the next file, after the pause for the first page; None ends the thread."""
@@ -447,6 +474,11 @@ def read_ahead() -> None:
     with suppress(CalibError, OSError):  # the first page will tell
         if (folder := data_folder()).is_dir():
             _server_store().reader.update(list_folder(folder, mapping_store()))
+
+
+def wait_for_first_page() -> None:
+    """Wait until the first page that shows files of the folder has been drawn, or its time is over."""
+    _server_store().reader.wait_for_first_page()
 
 
 def load_files(
@@ -600,7 +632,6 @@ def _read_report(
 
     if listing.stamp.session:  # an upload is its session's alone
         return survey().report()
-    n_bytes = sum(size for _, size in listing.stamp.versions)
     return load_or_read(
         _reading_cache(readings_folder(), max_cache_bytes()),
         SurveyedFile,
@@ -610,7 +641,7 @@ def _read_report(
         gold=gold,
         root=listing.root,
         parameters=asdict(mapping),
-        save=_SAVER.submit if n_bytes > MAX_AWAITED_BYTES else lambda do_save: do_save(),
+        save=_server_store().reader.run_later,
     ).report()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import AsyncGenerator
@@ -13,12 +14,14 @@ from typing import Final
 
 from streamlit import env_util
 
-from pages.state.cache import read_ahead
+from pages.state.cache import read_ahead, wait_for_first_page
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
 
-_LATE_IMPORTS: Final = ("streamlit.emojis", "pandas", "scipy.optimize")
-"""What is otherwise imported while somebody waits for a page: to name its tab, to draw tables and figures,
-and to compute intervals."""
+_FIRST_IMPORTS: Final = ("streamlit.emojis", "pandas")
+"""What the first page would otherwise wait for: to name its tab and to draw its tables."""
+
+_LATER_IMPORTS: Final = ("scipy.optimize",)
+"""What other pages would wait for, to compute intervals; meanwhile it would delay the first one."""
 
 
 @asynccontextmanager
@@ -66,6 +69,14 @@ def _is_no_prompt() -> bool:
 
 
 def _import_ahead() -> None:
-    """Import what the first pages wait for."""
-    for module in _LATE_IMPORTS:
+    """Import what pages wait for: what the first one does now, the rest once it has been drawn.
+
+    Streamlit has the garbage collector look through everything after each run of a script, while what the
+    script has drawn waits to be sent. What was imported never becomes garbage and need not be looked at.
+    """
+    for module in _FIRST_IMPORTS:
         import_module(module)
+    wait_for_first_page()
+    for module in _LATER_IMPORTS:
+        import_module(module)
+    gc.freeze()

@@ -54,5 +54,12 @@ function whenAtRest(act) {
 // reads it: otherwise the first table and the first figure wait for it.
 if ("TABLES") import("TABLES").catch(() => {});
 if ("FIGURES") {
-  setTimeout(whenAtRest, 1000, () => (window.requestIdleCallback ?? setTimeout)(() => import("FIGURES").catch(() => {})));
+  setTimeout(whenShown, 1000, () => (window.requestIdleCallback ?? setTimeout)(() => import("FIGURES").catch(() => {})));
+}
+
+// A table takes the browser a while to draw after the script has ended.
+function whenShown(act, looks = 0) {
+  const shown = document.querySelector("[data-test-script-state=notRunning]") && !document.querySelector("[data-testid=stSkeleton]");
+  if (shown && looks === 3) act();
+  else setTimeout(whenShown, 100, act, shown ? looks + 1 : 0);
 }

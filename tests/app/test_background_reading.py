@@ -24,7 +24,7 @@ from calib_core.errors import Refused
 from calib_core.results.files import FileReport
 from calib_core.user_cache import readings_folder
 from export_menus import open_menus
-from pages.state import cache
+from pages.state import cache, server
 from pages.state.cache import FileStamp, FolderReader, ListedFile, LoadedFile
 from pages.state.mappings import FileMapping
 from pages.state.runs import LoadedRun, loaded_runs
@@ -235,6 +235,29 @@ def test_the_pause_for_a_page_ends(
         assert not desk.reader.wait(desk.reader.contents([listed("b")]).unread, SECONDS)
     desk.await_begin()
     assert desk.order == ["a", "b"]
+
+
+@pytest.mark.parametrize("first", ["drawn", "not asked for"])
+def test_what_can_wait_gives_way_to_the_first_page(
+    desk: Desk, page: tuple[threading.Thread, threading.Event], monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    desk.reader.update([listed("a")])
+    desk.await_begin()
+    done = threading.Event()
+    desk.reader.run_later(done.set)
+    if first == "drawn":
+        desk.reader.give_way_to(page[0])
+    desk.may_end.set()
+    assert not done.wait(0.3)
+    if first == "drawn":
+        page[1].set()
+    else:
+        monkeypatch.setattr(cache, "MAX_SECONDS_TO_FIRST_PAGE", 0.0)
+    assert done.wait(SECONDS)
+    desk.finish()
+    done.clear()
+    desk.reader.run_later(done.set)  # nobody is there to run it later
+    assert done.is_set()
 
 
 def test_each_reading_gives_way_to_its_first_page(
@@ -458,6 +481,15 @@ def test_the_server_reads_the_folder_before_anybody_asks(gate: Gate, three: Path
     assert gate.order == ["a.csv", "b.csv", "c.csv"]
 
 
+def test_the_server_loads_first_what_the_first_page_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(server, "import_module", order.append)
+    monkeypatch.setattr(server, "wait_for_first_page", lambda: order.append("first page"))
+    monkeypatch.setattr(server.gc, "freeze", lambda: order.append("freeze"))
+    server._import_ahead()
+    assert order == ["streamlit.emojis", "pandas", "first page", "scipy.optimize", "freeze"]
+
+
 def test_the_server_loads_numpy_with_one_thread_for_each_product() -> None:
     """Streamlit's command does not load numpy itself; the app is what it loads next."""
     program = """if True:
@@ -511,6 +543,7 @@ def test_the_next_server_does_not_read_the_folder_again(
     write_jsonl(data / "four.jsonl", choices(60))
     write_csv(data / "quiz.csv", quiz(60))
     before = screens.tiles(visit("reliability", run="four"))
+    finish()
     assert len(list(kept.iterdir())) == 2
     st.cache_resource.clear()
     monkeypatch.setattr(cache.readers, "read", lambda *_words, **_more: pytest.fail("read again"))

@@ -115,10 +115,15 @@ def visible_names(page: Page) -> list[str]:
 
 def click_point(page: Page, at: int) -> None:
     """Clicks the point at this place (from 0)."""
-    page.locator(".st-key-comparison").scroll_into_view_if_needed()
-    box = label_boxes(page)["points"][at]
-    page.mouse.move((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
-    page.mouse.click((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+
+    def place() -> tuple[float, float] | None:
+        points = label_boxes(page)["points"]
+        if at >= len(points):
+            return None
+        left, top, right, bottom = points[at]
+        return (left + right) / 2, (top + bottom) / 2
+
+    browser_pages.click_mark(page, "comparison", place)
 
 
 def diagram_below(page: Page) -> tuple[str, int]:

@@ -36,17 +36,20 @@ def points(page: Page) -> int:
 
 def click_point(page: Page, line: int, at: int) -> None:
     """Clicks a checkpoint (from 0) of a line (from 0)."""
-    box = page.locator(".st-key-training .js-plotly-plot").evaluate(
-        """(plot, [line, at]) => {
-            const lines = [...plot.querySelectorAll('.scatterlayer .trace')]
-                .filter(trace => trace.__data__[0].trace.customdata);
-            const box = lines[line].querySelectorAll('.points path')[at].getBoundingClientRect();
-            return [box.left + box.width / 2, box.top + box.height / 2];
-        }""",
-        [line, at],
+    browser_pages.click_mark(
+        page,
+        "training",
+        lambda: page.locator(".st-key-training .js-plotly-plot").evaluate(
+            """(plot, [line, at]) => {
+                const lines = [...plot.querySelectorAll('.scatterlayer .trace')]
+                    .filter(trace => trace.__data__[0].trace.customdata);
+                const point = lines[line]?.querySelectorAll('.points path')[at];
+                const box = point?.getBoundingClientRect();
+                return box && [box.left + box.width / 2, box.top + box.height / 2];
+            }""",
+            [line, at],
+        ),
     )
-    page.mouse.move(*box)
-    page.mouse.click(*box)
 
 
 def checkpoint_shown(page: Page) -> str | None:
