@@ -6,6 +6,7 @@ PORT := 8501
 DATA :=
 # Number of test processes: one more than two cores, because browser tests often wait. A module's tests share one.
 WORKERS := 3
+check-fast: WORKERS := 2
 # One recipe of the demo data, r1, r2 or r3; empty: all.
 RECIPE :=
 # How many corrupted files `make fuzz` reads, and the seed of the first.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calib_core.tokens.float_bits import unlisted_unit, unlisted_values
 from calib_core.tokens.grid import GRID_CELLS, GridSums
-from calib_core.tokens.row_scanner import PositionBlock, ScannedRows
+from calib_core.tokens.row_scanner import ClassSumsOfRows, PositionBlock, ScannedRows
 
 # --- Sums by key --------------------------------------------------------------
 
@@ -257,12 +257,14 @@ class ClassSums:
         return self._cells.grid(occurrences, self.unlisted * self._unit)
 
     def _plus_unlisted_of(self, scanned: ScannedRows) -> NDArray[np.float64]:
-        """`unlisted` plus the unlisted entries of these rows, added row by row."""
+        """`unlisted` plus the unlisted entries of these rows, added as the scan adds them."""
         sums, row = self.unlisted.copy(), np.empty(self.unlisted.size)
+        by_class = ClassSumsOfRows(sums)
         for at, values in enumerate(unlisted_values(scanned.values)):
             np.copyto(row, values)
             row[scanned.class_index[scanned.start[at] : scanned.start[at + 1]]] = 0
-            sums += row
+            by_class.add(row)
+        by_class.finish()
         return sums
 
 

@@ -2,8 +2,9 @@
 
 Non-negative floats have the order of their bits, read as integers; anything else (a sign, infinity, NaN) has
 larger bits than 1. So a single integer comparison finds both the few entries that matter individually and
-everything that may be invalid. All other entries lie in the grid's first cell and are only added up, in a
-fixed order, so that the compiled scan (`compiled_scan`) has the same sums to the last bit.
+everything that may be invalid. All other entries lie in the grid's first cell and are only added up: by row
+as whole multiples of a small unit, whose sum depends on no order, and by class four rows at a time, so that
+the compiled scan (`compiled_scan`) has the same sums to the last bit.
 """
 
 from __future__ import annotations
@@ -17,19 +18,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.compiled import compiled_version
-from calib_core.tokens.float_bits import as_bits, first_cell_max_bits, unlisted_unit, unlisted_values
+from calib_core.tokens.float_bits import (
+    FLOAT16_UNIT,
+    as_bits,
+    first_cell_max_bits,
+    unlisted_values,
+)
 
-LANES: Final = 64
-"""Partial sums of a block of classes: entry k is added to number k mod 64 of them, in ascending order."""
+CHUNK: Final = 128
+"""Divides the size of a block of classes."""
+
+ROWS_AT_ONCE: Final = 4
+"""Rows whose entries of a class are added together, (1 + 2) + (3 + 4), before they are added to its sum."""
+
+_UNIT, _SQUARE_UNIT = 2.0**-62, 2.0**-74
+"""Entries of the first cell and their squares are rounded to whole multiples of these, fewer than 2⁵¹."""
 
 
 def class_block_size(classes: int) -> int:
     """Number of consecutive classes whose unlisted entries are summed together.
 
-    A divisor of K near 1,000 if there is one; always a multiple of 2 · `LANES`.
+    A divisor of K near 1,000 if there is one; always a multiple of `CHUNK`.
     """
-    divisors = [size for size in range(512, 2049, 2 * LANES) if classes % size == 0]
+    divisors = [size for size in range(512, 2049, CHUNK) if classes % size == 0]
     return min(divisors, key=lambda size: abs(size - 1024), default=1024)
+
+
+def sum_units(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Units of the sums of entries and of their squares."""
+    return (FLOAT16_UNIT, FLOAT16_UNIT**2) if dtype == np.float16 else (_UNIT, _SQUARE_UNIT)
+
+
+def sum_shifts(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """What is added to `unlisted_values` and to their squares, so that the last bits count units.
+
+    The sum lies between 3/2 and 2 times a power of 2, 2⁵² units large; the bits of such numbers, read as
+    integers, differ by as many as the numbers differ by units.
+    """
+    unit, square_unit = (1.0, 1.0) if dtype == np.float16 else (_UNIT, _SQUARE_UNIT)
+    return 1.5 * 2.0**52 * unit, 1.5 * 2.0**52 * square_unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +193,9 @@ class ScanResult:
     class_sums: NDArray[np.float64] | None
 
 
-RawScan = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any], NDArray[np.float64]]
+RawScan = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any], NDArray[np.int64]]
 """Number of large entries of each row, their classes, their bits, and of the others Σ and Σ of squares by row
-and block, shape (2, R, blocks), in units of `unlisted_unit` and of its square."""
+and block, shape (2, R, blocks), in `sum_units`."""
 
 ScanFunction = Callable[[NDArray[Any], int, int, NDArray[np.float64] | None], RawScan]
 """Rows, the largest bits that are not large, size of the blocks, and sums by class, to which the other
@@ -195,7 +222,7 @@ class RowScanner:
 
     def __init__(self, classes: int, dtype: np.dtype[Any], *, compiled: bool = False) -> None:
         self.bits_limit = first_cell_max_bits(dtype)
-        self._unit = unlisted_unit(dtype)
+        self._unit, self._square_unit = sum_units(dtype)
         self._block_size = class_block_size(classes)
         self._scan = compiled_scan_function(dtype) if compiled else scan_rows
 
@@ -213,8 +240,9 @@ class RowScanner:
         count, class_index, bits, (sums, squares) = self._scan(
             rows, self.bits_limit, self._block_size, class_sums
         )
-        square_sum = squares.sum(axis=1) * self._unit**2
-        return ScanResult(count, class_index, bits, sums * self._unit, square_sum, class_sums)
+        block_sums = sums * self._unit
+        square_sum = (squares * self._square_unit).sum(axis=1)
+        return ScanResult(count, class_index, bits, block_sums, square_sum, class_sums)
 
 
 def compiled_scan_function(dtype: np.dtype[Any]) -> ScanFunction:
@@ -222,7 +250,7 @@ def compiled_scan_function(dtype: np.dtype[Any]) -> ScanFunction:
     return compiled_version(
         scan_rows,
         "calib_core.tokens.compiled_scan",
-        lambda scan: scan(np.zeros((1, 2 * LANES), dtype), 0, 2 * LANES, None),
+        lambda scan: scan(np.zeros((1, CHUNK), dtype), 0, CHUNK, None),
     )
 
 
@@ -232,37 +260,59 @@ def scan_rows(
     """Scans rows with NumPy; see `ScanFunction`."""
     n_rows, classes = rows.shape
     n_blocks = -(-classes // block_size)
-    padded = np.zeros(n_blocks * block_size)
-    row, by_lane = padded[:classes], padded.reshape(n_blocks, -1, LANES)
-    bits = as_bits(rows)
+    padded, shifted = np.zeros(n_blocks * block_size), np.empty(n_blocks * block_size)
+    row, steps = padded[:classes], shifted.view(np.int64).reshape(n_blocks, block_size)
+    bits, shifts = as_bits(rows), sum_shifts(rows.dtype)
     limit, is_large = bits.dtype.type(bits_limit), np.empty(classes, np.bool_)
-    lanes = np.empty((2, n_blocks, LANES))
-    block_sums = np.empty((2, n_rows, n_blocks))
+    offsets = block_size * np.array(shifts).view(np.int64)
+    block_sums = np.empty((2, n_rows, n_blocks), np.int64)
     class_indices: list[NDArray[np.intp]] = []
     large = [np.zeros(0, bits.dtype)]
+    by_class = ClassSumsOfRows(class_sums) if class_sums is not None else None
     for at in range(n_rows):
         np.greater(bits[at], limit, out=is_large)
         class_indices.append(is_large.nonzero()[0])
         large.append(bits[at, class_indices[at]])
         np.copyto(row, unlisted_values(rows[at]))
         row[class_indices[at]] = 0
-        if class_sums is not None:
-            class_sums += row
-        np.einsum("bel->bl", by_lane, out=lanes[0])
-        if rows.dtype == np.float64:
-            np.einsum("bel->bl", by_lane * by_lane, out=lanes[1])
-        else:  # exact squares, which may be added with or without rounding them
-            np.einsum("bel,bel->bl", by_lane, by_lane, out=lanes[1])
-        block_sums[:, at] = _sum_lanes(lanes)
+        if by_class is not None:
+            by_class.add(row)
+        np.add(padded, shifts[0], out=shifted)
+        steps.sum(axis=1, out=block_sums[0, at])
+        np.multiply(padded, padded, out=shifted)
+        np.add(shifted, shifts[1], out=shifted)
+        steps.sum(axis=1, out=block_sums[1, at])
+    if by_class is not None:
+        by_class.finish()
+    block_sums -= offsets[:, np.newaxis, np.newaxis]
     count = np.array([index.size for index in class_indices], np.intp)
     class_index = np.concatenate([np.zeros(0, np.intp), *class_indices])
     return count, class_index, np.concatenate(large), block_sums
 
 
-def _sum_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Σ over the last axis, in halves."""
-    lanes = np.ascontiguousarray(np.moveaxis(lanes, -1, 0))
-    while len(lanes) > 1:
-        half = len(lanes) // 2
-        lanes = lanes[:half] + lanes[half:]
-    return lanes[0]
+class ClassSumsOfRows:
+    """Adds rows to sums by class, in place: of four rows (1 + 2) + (3 + 4)."""
+
+    def __init__(self, class_sums: NDArray[np.float64]) -> None:
+        self._class_sums = class_sums
+        self._first_two, self._last_two = np.zeros_like(class_sums), np.zeros_like(class_sums)
+        self._n_rows = 0
+
+    def add(self, row: NDArray[np.float64]) -> None:
+        """Adds one row, shape (K,)."""
+        pair = self._first_two if self._n_rows < 2 else self._last_two  # noqa: PLR2004  a half of four
+        if self._n_rows % 2:
+            pair += row
+        else:
+            np.copyto(pair, row)
+        self._n_rows += 1
+        if self._n_rows == ROWS_AT_ONCE:
+            self.finish()
+
+    def finish(self) -> None:
+        """Adds the rows of a group that is not full."""
+        if self._n_rows > 2:  # noqa: PLR2004  a half of four
+            self._first_two += self._last_two
+        if self._n_rows:
+            self._class_sums += self._first_two
+        self._n_rows = 0
