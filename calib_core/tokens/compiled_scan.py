@@ -4,8 +4,9 @@ Four rows are read side by side, so that the sums by class are loaded and stored
 row and block are sums of integers, which LLVM may add in any order and so turns into vector instructions.
 """
 
-# Numba has no type information.
+# Numba has no type information, and takes no objects: hence the many parameters.
 # pyright: basic
+# ruff: noqa: PLR0913, PLR0917
 
 from __future__ import annotations
 

@@ -300,7 +300,7 @@ class ClassSumsOfRows:
 
     def add(self, row: NDArray[np.float64]) -> None:
         """Adds one row, shape (K,)."""
-        pair = self._first_two if self._n_rows < 2 else self._last_two  # noqa: PLR2004  a half of four
+        pair = self._first_two if self._n_rows < 2 else self._last_two
         if self._n_rows % 2:
             pair += row
         else:
@@ -311,7 +311,7 @@ class ClassSumsOfRows:
 
     def finish(self) -> None:
         """Adds the rows of a group that is not full."""
-        if self._n_rows > 2:  # noqa: PLR2004  a half of four
+        if self._n_rows > 2:
             self._first_two += self._last_two
         if self._n_rows:
             self._class_sums += self._first_two

@@ -35,7 +35,7 @@ from calib_core.readers.table.run_split import Origin, file_stem
 from calib_core.readers.token.alignment import DenseAlignment
 from calib_core.readers.token.arrays import BLOCK_BYTES, MAX_CLASSES, StoredArray
 from calib_core.runs import RowCounts, TokenRun
-from calib_core.tokens.dense import DenseReducer
+from calib_core.tokens.dense import LONG_BLOCK_ROWS, DenseReducer
 from calib_core.tokens.row_checks import PositionProblem
 from calib_core.tokens.scales import ProbabilityScale
 from calib_core.tokens.sums import MergeTree, TokenSums
@@ -499,6 +499,8 @@ def reduce_rows(
         If the arrays end early.
     """
     part_rows = max(1, BLOCK_BYTES // values.row_bytes)
+    if part_rows > LONG_BLOCK_ROWS:  # leave no few rows over, which take nearly as long as a block of them
+        part_rows -= part_rows % LONG_BLOCK_ROWS
     reducer = DenseReducer(values.shape[1], scale=scale, first_row=first_row, compiled=compiled)
     alignment, n_read = DenseAlignment(scale), 0
     for part, stored in zip(values.blocks(part_rows), target.blocks(part_rows), strict=True):
