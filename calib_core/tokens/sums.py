@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calib_core.errors import Refused
 from calib_core.tokens.float_bits import as_bits, to_float64
-from calib_core.tokens.grid import GridSums
+from calib_core.tokens.grid import GRID_CELLS, GridSums
 
 N_DRAWS: Final = 199
 """Number of null draws for the pooled sums."""
@@ -52,12 +52,13 @@ class NullDraws:
         by_class = None
         if self.by_class is not None and other.by_class is not None:
             joined = np.concatenate([self.by_class, other.by_class])
-            joined = joined[np.lexsort((joined[:, 2], joined[:, 1], joined[:, 0]))]
-            is_first = np.ones(joined.shape[0], np.bool_)
-            is_first[1:] = np.any(joined[1:, :3] != joined[:-1, :3], axis=1)
-            by_class = joined[is_first]
+            draw, class_index, cell, _ = joined.T.astype(np.int64)
+            key = (draw * (1 + class_index.max(initial=0)) + class_index) * GRID_CELLS + cell
+            order = np.argsort(key, kind="stable")  # which merges two sorted parts in one pass
+            joined, start = joined[order], np.flatnonzero(np.diff(key[order], prepend=-1))
+            by_class = joined[start]
             if by_class.size:
-                by_class[:, 3] = np.add.reduceat(joined[:, 3], np.flatnonzero(is_first))
+                by_class[:, 3] = np.add.reduceat(joined[:, 3], start)
         return NullDraws(
             min(self.seed, other.seed),
             self.top_label + other.top_label,

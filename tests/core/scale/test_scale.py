@@ -30,7 +30,7 @@ from calib_core.readers.token import npz as npz_format
 from calib_core.readers.token.npz import ReducedRows
 from calib_core.runs import TokenRun
 from calib_core.scale import stores, units
-from calib_core.scale.cluster import ClusterReader, ScaleSettings
+from calib_core.scale.cluster import ClusterReader, ScaleSettings, connect
 from calib_core.scale.stores import expand_pattern, list_address, open_file, path_of_address, version_of
 from calib_core.scale.units import FileRequest, blocks_per_unit, do_unit, survey_file, unit_key, units_of
 from calib_core.tokens import row_scanner
@@ -264,6 +264,16 @@ def test_workers_give_the_bits_of_one_process_and_nothing_is_done_twice(
     assert [bytes_of(one) for one in again[:4]] == [bytes_of(one) for one in outcomes[:4]]
     assert "6 of 6 blocks done, 5 of them kept from before" in lines[-1]
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == kept
+
+
+def test_workers_here_keep_the_memory_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = {"MALLOC_TRIM_THRESHOLD_": str(2**28), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
+    for name in wanted:
+        monkeypatch.delenv(name, raising=False)  # what other workers of this process were given stays there
+    with connect(None, 1) as connected:
+        client: Any = connected
+        for name, n_bytes in wanted.items():
+            assert list(client.run(os.environ.get, name).values()) == [n_bytes]
 
 
 def test_what_is_kept_is_of_one_version_with_one_set_of_options(folder: Path, tmp_path: Path) -> None:
