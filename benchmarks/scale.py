@@ -152,9 +152,9 @@ def lines(rates: list[Rate], kept: float, merge: float, load: tuple[float, float
         per_unit = 1 << (per_unit.bit_length() - 1)
         units = size / REDUCED_BYTES / per_unit
         adding = units * merge / 3600
-        with_workers = " | ".join(f"{max(hours / n, adding):,.2f}" for n in (100, 1000))
+        with_workers = " | ".join(f"{max(hours / n, adding):.2g}" for n in (100, 1000))
         yield (
-            f"| {name} | {hours:,.1f} | {hours * CORE_HOUR:,.2f} | {with_workers} | {adding:,.2f} | "
+            f"| {name} | {hours:.3g} | {hours * CORE_HOUR:.2g} | {with_workers} | {adding:.2g} | "
             f"{units * kept / 1e9:,.0f} GB |"
         )
     yield (
