@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmark_page import date_line, table, write_page
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import app_server
 import chromium
@@ -53,6 +53,10 @@ INTRODUCTION: Final = (
     "a page of a title, a number and a table by Streamlit alone. Before the first page by the menu, "
     "{seconds} s pass, in which the browser loads the code of the figures, as while a person reads Start."
 )
+LOADED_BYTES: Final = """() =>
+    performance.getEntries().reduce((sum, entry) => sum + (entry.transferSize ?? 0), 0)"""
+"""What the page has loaded, headers included."""
+
 READING_SECONDS: Final = 3
 WINDOW_SECONDS: Final = 1
 """A new window keeps the browser busy for a while; a person's is open before the server starts."""
@@ -85,14 +89,6 @@ def seconds_until_shown(page: Page, act: Callable[[], object]) -> float:
     return time.perf_counter() - begun - rested
 
 
-def count_bytes(session: CDPSession) -> list[int]:
-    """A list that grows by the bytes that each answer took on its way, headers included."""
-    sizes: list[int] = []
-    session.send("Network.enable")
-    session.on("Network.loadingFinished", lambda event: sizes.append(round(event["encodedDataLength"])))
-    return sizes
-
-
 def step(page: Page) -> Callable[[], object] | None:
     """What moves the first control of the page by one: a slider, else the first button of a choice."""
     sliders = page.locator(
@@ -113,7 +109,6 @@ def first_page(
 ) -> Iterator[tuple[Page, int]]:
     """The first page of a server of its own, when all of it is shown, and how many bytes it took."""
     shown = window.open_window(browser, "light", 1440, 900)
-    sizes = count_bytes(shown.context.new_cdp_session(shown.page))
     time.sleep(WINDOW_SECONDS)
     begun = time.perf_counter()
     server = app_server.start(data, home, app)
@@ -122,7 +117,7 @@ def first_page(
         shown.page.goto(server.url)
         rested = window.settled(shown.page, seconds=120)
         waits.note(f"{start}: {FIRST}", time.perf_counter() - begun - rested)
-        yield shown.page, sum(sizes)
+        yield shown.page, shown.page.evaluate(LOADED_BYTES)
         shown.context.close()
     finally:
         server.stop()
