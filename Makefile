@@ -4,7 +4,8 @@
 PORT := 8501
 # A folder of prediction files; empty: the demo data.
 DATA :=
-# Number of test processes: one more than two cores, because browser tests often wait. A module's tests share one.
+# Number of test processes: one more than two cores, because browser tests often wait; without these, one a core.
+# A module's tests share one.
 WORKERS := 3
 check-fast: WORKERS := 2
 # One recipe of the demo data, r1, r2 or r3; empty: all.

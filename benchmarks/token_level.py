@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import product
 from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any, Final
 
@@ -122,6 +123,9 @@ def bare_read(path: Path, rows: int) -> float:
     return time.perf_counter() - begun
 
 
+_both_ready: Barrier
+
+
 def prepare(dtype: str) -> None:
     """Compiles what can be compiled."""
     compiled_scan_function(np.dtype(dtype))
@@ -153,14 +157,28 @@ def added_up(path: Path, rows: int, code: str, kept: str) -> tuple[float, TokenS
 def added_up_by_two(path: Path, rows: int, kept: str) -> tuple[float, TokenSums, float]:
     """The same by two processes that are ready, and the peak memory of both."""
     halves = range(rows // 2), range(rows // 2, rows)
-    with ProcessPoolExecutor(2, get_context("spawn")) as workers:
-        list(workers.map(prepare, [path.name] * 2))
-        idle = sum(workers.map(peak_memory, range(2)))
+    context = get_context("spawn")
+    both_ready = context.Barrier(2)
+    with ProcessPoolExecutor(2, context, get_ready, (path.name, both_ready)) as workers:
+        idle = sum(workers.map(idle_memory, range(2)))
         begun = time.perf_counter()
         first, second = workers.map(sums_of, [path] * 2, halves, [COMPILED] * 2, [kept] * 2)
         sums = first[0].merge(second[0])
         metrics(sums, PAPER)
         return time.perf_counter() - begun, sums, first[1] + second[1] - idle
+
+
+def get_ready(dtype: str, both_ready: Barrier) -> None:
+    """Makes a process ready to add up, and remembers the barrier at which it meets the other one."""
+    global _both_ready  # noqa: PLW0603  one a process
+    prepare(dtype)
+    _both_ready = both_ready
+
+
+def idle_memory(_: int) -> float:
+    """Peak memory so far of a process; each of the two has one such task, as it waits for the other."""
+    _both_ready.wait()
+    return peak_memory()
 
 
 def metrics(sums: TokenSums, bins: tuple[int, ...]) -> list[float]:
@@ -173,7 +191,7 @@ def metrics(sums: TokenSums, bins: tuple[int, ...]) -> list[float]:
     ]
 
 
-def peak_memory(_: object = None) -> float:
+def peak_memory() -> float:
     """Peak resident memory of this process in MB, including mapped files (Linux)."""
     # Not getrusage: its maximum starts at that of the parent process.
     status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -236,7 +254,7 @@ def machine(load: tuple[float, float]) -> str:
     """The machine and versions of the measurement."""
     return (
         f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores "
-        f"(one is used, by two workers both), load {load[0]:.1f} before and {load[1]:.1f} after, "
+        f"(one is used; both by two workers), load {load[0]:.1f} before and {load[1]:.1f} after, "
         f"Python {platform.python_version()}, numpy {version('numpy')}, numba {version('numba')}; files in "
         "the page cache."
     )

@@ -61,7 +61,7 @@ def _list_large(
     for at in range(np.uintp(n_found), place):
         found_bits[at] = bits[np.uintp(found[at])]
         found[at] += first_class
-    return np.intp(place)
+    return int(place)
 
 
 @compiled
@@ -87,7 +87,7 @@ def _append_rows(
 
 
 @compiled
-def _as_integer(value: float) -> int:
+def _as_integer(value: float) -> np.int64:
     """The bits of a number."""
     return np.float64(value).view(np.int64)
 
@@ -108,7 +108,10 @@ def _add_floats(
     sums: NDArray[Any],
     has_large: NDArray[Any],
 ) -> None:
-    """Adds a block of four rows to `class_sums`, and writes Σ and Σ of squares of each row, shape (2, 4)."""
+    """Adds a block of four rows to `class_sums`; writes `sums`, shape (2, 4): Σ and Σ of squares of each row.
+
+    has_large: whether each row has a large entry, written too.
+    """
     shift, square_shift = shifts
     zero = v0.dtype.type(0)
     m0, m1, m2, m3 = b0[0], b1[0], b2[0], b3[0]
@@ -157,8 +160,8 @@ def _scan_floats(
     """
     n_rows, classes = values.shape
     sums, has_large = np.empty((2, ROWS_AT_ONCE), np.int64), np.empty(ROWS_AT_ONCE, np.bool_)
-    large = np.empty((ROWS_AT_ONCE, classes + 1), np.intp)
-    large_bits = np.empty((ROWS_AT_ONCE, classes + 1), bits.dtype)
+    large = np.empty((ROWS_AT_ONCE, classes), np.intp)
+    large_bits = np.empty((ROWS_AT_ONCE, classes), bits.dtype)
     n_found = 0
     for row in range(0, n_rows, ROWS_AT_ONCE):
         n_here = min(ROWS_AT_ONCE, n_rows - row)
@@ -264,8 +267,8 @@ def _scan_float16(
     """As `_scan_floats`."""
     n_rows, classes = bits.shape
     units, has_large = np.zeros((ROWS_AT_ONCE + 1, block_size), np.int16), np.empty(ROWS_AT_ONCE, np.bool_)
-    large = np.empty((ROWS_AT_ONCE, classes + 1), np.intp)
-    large_bits = np.empty((ROWS_AT_ONCE, classes + 1), bits.dtype)
+    large = np.empty((ROWS_AT_ONCE, classes), np.intp)
+    large_bits = np.empty((ROWS_AT_ONCE, classes), bits.dtype)
     n_found = 0
     for row in range(0, n_rows, ROWS_AT_ONCE):
         n_here = min(ROWS_AT_ONCE, n_rows - row)

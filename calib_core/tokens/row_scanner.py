@@ -26,7 +26,7 @@ from calib_core.tokens.float_bits import (
 )
 
 CHUNK: Final = 128
-"""Divides the size of a block of classes."""
+"""Divides the size of a block of classes; the squares of so many float16 units sum to less than 2³²."""
 
 ROWS_AT_ONCE: Final = 4
 """Rows whose entries of a class are added together, (1 + 2) + (3 + 4), before they are added to its sum."""

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from math import inf
 from pathlib import Path
-from threading import Condition, RLock, Thread, current_thread
+from threading import Condition, Lock, RLock, Thread, current_thread
 from typing import Any, Final, TypeVar, cast
 from weakref import ref
 
@@ -63,7 +63,7 @@ FIRST_PAGE_SECONDS: Final = 1.5
 MAX_PAUSE_SECONDS: Final = 3.0
 """For at most this long, no further file is read while the first page is drawn."""
 MAX_SECONDS_TO_FIRST_PAGE: Final = 10.0
-"""For so long since reading began, what can wait gives way to the first page, even if nobody asks for it."""
+"""For at most this long, what can wait gives way to the first page."""
 _POLL_SECONDS: Final = 0.1
 _RETRY_SECONDS: Final = 0.5
 _MISSING_VERSION: Final = (-1, -1)
@@ -254,6 +254,8 @@ class FolderReader:
         self._pause_end = 0.0
         self._changed = Condition()
         self._tasks: deque[Callable[[], object]] = deque()
+        self._has_task_thread = False
+        self._task_turn = Lock()
 
     def update(
         self, listed: Sequence[ListedFile], rank: Callable[[ListedFile], float] = lambda _listing: 0.0
@@ -331,16 +333,41 @@ class FolderReader:
                 self._first_page, self._pause_end = ref(page), time.monotonic() + MAX_PAUSE_SECONDS
 
     def run_later(self, task: Callable[[], object]) -> None:
-        """Run this once the first page has been drawn; at once where no file is being read."""
+        """Run this in a thread of its own, once the first page has been drawn or its time is over."""
         with self._changed:
-            if self._n_threads:
-                self._tasks.append(task)
-                return
-        task()
+            self._tasks.append(task)
+            if not self._has_task_thread:
+                self._has_task_thread = True
+                Thread(target=self._run_tasks_later, name="calib-later", daemon=True).start()
+
+    def finish_tasks(self) -> None:
+        """Run now what was to run later, and return when all of it is done."""
+        while True:
+            with self._task_turn:  # another thread may be running one
+                with self._changed:
+                    if not self._tasks:
+                        return
+                    task = self._tasks.popleft()
+                try:
+                    task()
+                except Exception:  # what was read must not suffer from it
+                    _LOGGER.exception("a task after reading")
+
+    def _run_tasks_later(self) -> None:
+        self.wait_for_first_page()
+        while True:
+            self.finish_tasks()
+            with self._changed:
+                if not self._tasks:
+                    self._has_task_thread = False
+                    return
 
     def wait_for_first_page(self) -> None:
-        """Wait until the first page since reading began has been drawn, or its time is over."""
-        while not self._is_first_page_over():
+        """Wait until the first page since reading began has been drawn, at most its time."""
+        end = time.monotonic() + MAX_SECONDS_TO_FIRST_PAGE
+        while time.monotonic() < end:
+            if (first := self._first_page) is not None and ((page := first()) is None or not page.is_alive()):
+                return
             time.sleep(_POLL_SECONDS)
 
     def progress(self) -> ReadingProgress:
@@ -369,21 +396,6 @@ class FolderReader:
                 self._notes.pop(listing.path, None)
                 self._files[listing.path] = file
                 self._changed.notify_all()
-            if self._is_first_page_over():
-                self._run_tasks()
-        if self._tasks:
-            self.wait_for_first_page()
-            self._run_tasks()
-
-    def _is_first_page_over(self) -> bool:
-        first = self._first_page
-        is_drawn = first is not None and ((page := first()) is None or not page.is_alive())
-        return is_drawn or self.seconds_since_start > MAX_SECONDS_TO_FIRST_PAGE
-
-    def _run_tasks(self) -> None:
-        while self._tasks:
-            with suppress(IndexError):  # the other thread took the last one
-                self._tasks.popleft()()
 
     def _take_next(self) -> ListedFile | None:
         """Return the next file, after the pause for the first page; None ends the thread."""
@@ -477,8 +489,13 @@ def read_ahead() -> None:
 
 
 def wait_for_first_page() -> None:
-    """Wait until the first page that shows files of the folder has been drawn, or its time is over."""
+    """Wait until the first page that shows files of the folder has been drawn, at most its time."""
     _server_store().reader.wait_for_first_page()
+
+
+def finish_tasks() -> None:
+    """Run now what was to run once the first page has been drawn."""
+    _server_store().reader.finish_tasks()
 
 
 def load_files(

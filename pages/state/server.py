@@ -14,7 +14,7 @@ from typing import Final
 
 from streamlit import env_util
 
-from pages.state.cache import read_ahead, wait_for_first_page
+from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
 
 _FIRST_IMPORTS: Final = ("streamlit.emojis", "pandas")
@@ -36,6 +36,7 @@ async def server_lifespan(_app: object) -> AsyncGenerator[None]:
     for prepare in (read_ahead, _import_ahead):
         Thread(target=prepare, name="calib-ahead", daemon=True).start()
     yield
+    finish_tasks()
     remove_server_folder()
 
 
@@ -72,11 +73,13 @@ def _import_ahead() -> None:
     """Import what pages wait for: what the first one does now, the rest once it has been drawn.
 
     Streamlit has the garbage collector look through everything after each run of a script, while what the
-    script has drawn waits to be sent. What was imported never becomes garbage and need not be looked at.
+    script has drawn waits to be sent. What is there now, nearly all of it imported code, is no longer looked
+    at.
     """
     for module in _FIRST_IMPORTS:
         import_module(module)
     wait_for_first_page()
     for module in _LATER_IMPORTS:
         import_module(module)
+    gc.collect()
     gc.freeze()

@@ -83,7 +83,7 @@ def three(data: Path) -> Path:
 
 def finish(reader: FolderReader | None = None) -> None:
     """Waits until all is read and every thread that read has ended."""
-    threads = [thread for thread in threading.enumerate() if thread.name == "calib-reader"]
+    threads = [thread for thread in threading.enumerate() if thread.name in ("calib-reader", "calib-later")]
     for thread in threads:
         thread.join(SECONDS)
     assert (reader or cache._server_store().reader).progress().is_finished
@@ -241,23 +241,34 @@ def test_the_pause_for_a_page_ends(
 def test_what_can_wait_gives_way_to_the_first_page(
     desk: Desk, page: tuple[threading.Thread, threading.Event], monkeypatch: pytest.MonkeyPatch, first: str
 ) -> None:
+    monkeypatch.setattr(cache, "MAX_SECONDS_TO_FIRST_PAGE", 0.6 if first == "not asked for" else math.inf)
     desk.reader.update([listed("a")])
     desk.await_begin()
     done = threading.Event()
-    desk.reader.run_later(done.set)
     if first == "drawn":
         desk.reader.give_way_to(page[0])
-    desk.may_end.set()
+    desk.reader.run_later(done.set)
     assert not done.wait(0.3)
     if first == "drawn":
         page[1].set()
-    else:
-        monkeypatch.setattr(cache, "MAX_SECONDS_TO_FIRST_PAGE", 0.0)
     assert done.wait(SECONDS)
-    desk.finish()
-    done.clear()
-    desk.reader.run_later(done.set)  # nobody is there to run it later
-    assert done.is_set()
+    assert desk.reader.progress().n_read == 0, "the file is still being read"
+
+
+def test_what_fails_later_keeps_nothing_else_from_running(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cache, "MAX_SECONDS_TO_FIRST_PAGE", 0.0)
+    done: list[str] = []
+    with caplog.at_level(logging.CRITICAL):
+        for task in ([].pop, lambda: done.append("first"), lambda: done.append("second")):
+            desk.reader.run_later(task)
+        finish(desk.reader)
+        assert done == ["first", "second"]
+        monkeypatch.setattr(cache, "MAX_SECONDS_TO_FIRST_PAGE", 0.2)
+        desk.reader.run_later(lambda: done.append("third"))
+        desk.reader.finish_tasks()  # as the server does when it stops
+    assert done == ["first", "second", "third"]
 
 
 def test_each_reading_gives_way_to_its_first_page(
@@ -467,8 +478,11 @@ def test_a_file_that_is_looked_at_is_read_before_the_others(
     assert gate.order == ["a.csv", "b.csv", "d.csv", "c.csv"]
 
 
-def test_the_server_reads_the_folder_before_anybody_asks(gate: Gate, three: Path) -> None:
+def test_the_server_reads_the_folder_before_anybody_asks(
+    gate: Gate, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert three.is_dir()
+    monkeypatch.setattr(server, "_import_ahead", int)  # it would freeze what other tests make
 
     async def serve() -> None:
         async with server_lifespan(None):
@@ -485,9 +499,10 @@ def test_the_server_loads_first_what_the_first_page_needs(monkeypatch: pytest.Mo
     order: list[str] = []
     monkeypatch.setattr(server, "import_module", order.append)
     monkeypatch.setattr(server, "wait_for_first_page", lambda: order.append("first page"))
+    monkeypatch.setattr(server.gc, "collect", lambda: order.append("collect"))
     monkeypatch.setattr(server.gc, "freeze", lambda: order.append("freeze"))
     server._import_ahead()
-    assert order == ["streamlit.emojis", "pandas", "first page", "scipy.optimize", "freeze"]
+    assert order == ["streamlit.emojis", "pandas", "first page", "scipy.optimize", "collect", "freeze"]
 
 
 def test_the_server_loads_numpy_with_one_thread_for_each_product() -> None:
@@ -558,6 +573,7 @@ def test_an_upload_is_never_kept(kept: Path, tmp_path: Path) -> None:
             ListedFile(path, path.name, FileMapping(), stamp, None, tmp_path), lambda _share, _text: None
         )
         assert file.report is not None
+        cache.finish_tasks()
         assert kept.exists() is (session == "")
         if not session:
             for entry in kept.iterdir():
@@ -577,4 +593,5 @@ def test_a_mapping_is_part_of_what_is_kept(kept: Path, tmp_path: Path) -> None:
         except Refused:
             found.append(None)
     assert found == ["refused", "loads", None]
+    cache.finish_tasks()
     assert len(list(kept.iterdir())) == 2

@@ -13,6 +13,7 @@ import pytest
 from streamlit import env_util
 
 from app_server import HOST, Server
+from pages.state import server
 from pages.state.server import server_lifespan
 
 CONFIRMED_AFTER = 0.04
@@ -58,6 +59,7 @@ def test_streamlit_does_not_look_through_all_modules_for_a_prompt(
 def run_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server's start and end, without data."""
     monkeypatch.setenv("CALIB_DATA", str(folder / "gone"))
+    monkeypatch.setattr(server, "_import_ahead", int)  # it would freeze what other tests make
 
     async def run() -> None:
         async with server_lifespan(None):

@@ -499,7 +499,7 @@ def reduce_rows(
         If the arrays end early.
     """
     part_rows = max(1, BLOCK_BYTES // values.row_bytes)
-    if part_rows > LONG_BLOCK_ROWS:  # leave no few rows over, which take nearly as long as a block of them
+    if part_rows > LONG_BLOCK_ROWS:  # whole blocks of rows: a few left over take nearly as long as one
         part_rows -= part_rows % LONG_BLOCK_ROWS
     reducer = DenseReducer(values.shape[1], scale=scale, first_row=first_row, compiled=compiled)
     alignment, n_read = DenseAlignment(scale), 0

@@ -21,7 +21,7 @@ from core.tokens.distributions import LONG, ODD, SHORT, WIDTHS, language
 @pytest.mark.parametrize("classes", [4096, 4112, 32_000, 50_257, 128_000, 128_256, 151_936, 256_000])
 def test_blocks_are_multiples_of_a_chunk_near_1000_classes(classes: int) -> None:
     size = class_block_size(classes)
-    assert size % (CHUNK) == 0
+    assert size % CHUNK == 0
     assert 512 <= size <= 2048
     divides = any(classes % other == 0 for other in range(512, 2049, CHUNK))
     assert (classes % size == 0) == divides
