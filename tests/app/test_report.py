@@ -206,6 +206,18 @@ def test_progress_and_outcome_are_recorded(folder: Path, visit: Visit, report_bu
     assert "Training (No run here is a checkpoint of a training)" in work.outcome
 
 
+def test_the_page_shows_how_far_a_report_is(folder: Path, visit: Visit) -> None:
+    at = visit("report", pages="overview")
+    assert folder.is_dir()
+    assert at.get("progress") == []
+    work: ReportProgress = at.session_state["_report_work"]
+    work.update(0.4, "Start: *red*")
+    (bar,) = screens.run(at).get("progress")
+    assert (bar.proto.value, screens.plain(bar.proto.text)) == (40, "Start: *red*")
+    work.update(0.4, "")
+    assert screens.run(at).get("progress") == []
+
+
 def test_the_reason_is_shown_where_no_report_can_be_made(
     data: Path, visit: Visit, report_buttons: Given
 ) -> None:

@@ -29,7 +29,9 @@ WATCH_PROGRESS = """() => {
         window.hasProgress ||= document.querySelector('[role=progressbar]')?.checkVisibility() ?? false;
     }).observe(document.body, {childList: true, subtree: true});
 }"""
-"""Notes whether progress is shown, on a fast machine for a moment."""
+"""Notes whether progress is shown."""
+
+LONG_SECONDS = 4
 
 
 def save_report(server: Server, browse: Browse, folder: Path) -> Path:
@@ -40,10 +42,13 @@ def save_report(server: Server, browse: Browse, folder: Path) -> Path:
     page.evaluate(WATCH_PROGRESS)
     with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name="Make and download the report").click()
-    assert page.evaluate("() => window.hasProgress")
     assert re.fullmatch(r"calibration-report-\d{4}-\d\d-\d\d\.html", download.value.suggested_filename)
     told = page.get_by_text(re.compile(r"Made in \d+ s.*\d+ sections of 3 runs"))
     expect(told).to_be_visible(timeout=20_000)
+    seconds = re.match(r"Made in (\d+) s", told.inner_text().strip())
+    assert seconds is not None
+    # The page looks for progress every second: a fast machine may have made the report before.
+    assert page.evaluate("() => window.hasProgress") or int(seconds[1]) < LONG_SECONDS
     path = folder / "report.html"
     download.value.save_as(path)
     return path
