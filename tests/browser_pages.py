@@ -152,7 +152,8 @@ def click_row(page: Page, name: str, at: int, x: float = 18) -> None:
 
 
 def press_slider_key(page: Page, key: str) -> None:
-    """A key on the slider of M."""
+    """A key on the slider of M, once the page rests: another choice may bring another slider."""
+    settled(page)
     page.locator(SLIDER).focus()
     page.keyboard.press(key)
     settled(page)

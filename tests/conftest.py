@@ -86,6 +86,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         fixtures = set(getattr(item, "fixturenames", ()))
         if "chromium" in fixtures:
             item.add_marker("browser")
+            # What a browser does on a busy machine may come at a moment that a test did not foresee. A second
+            # attempt spares another whole run, and the summary prints the failure.
+            item.add_marker(pytest.mark.flaky(reruns=1))
         if "extra_files" in fixtures:
             item.add_marker("extra")
     own = str(ROOT / "tests" / "browser")
@@ -122,7 +125,9 @@ def pytest_report_header() -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says how many tests did not run for want of further files."""
+    """Says how many tests did not run for want of further files, and which ones ran twice."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.write_line(f"failed at the first attempt: {report.nodeid}\n{report.longrepr}")
     skipped: list[pytest.TestReport] = terminalreporter.stats.get("skipped", [])
     count = sum(NO_EXTRA_FILES in str(report.longrepr) for report in skipped)
     if count:
