@@ -170,7 +170,7 @@ def added_up_by_two(path: Path, rows: int, kept: str) -> tuple[float, TokenSums,
 
 def get_ready(dtype: str, both_ready: Barrier) -> None:
     """Makes a process ready to add up, and remembers the barrier at which it meets the other one."""
-    global _both_ready  # noqa: PLW0603  one a process
+    global _both_ready  # noqa: PLW0603  each process has its own
     prepare(dtype)
     _both_ready = both_ready
 

@@ -173,9 +173,9 @@ def _empty(window: Window) -> None:
 def settled(page: Page, quiet: float = QUIET_SECONDS, seconds: float = SETTLE_SECONDS) -> float:
     """Returns when the script has been at rest, and every element there, for `quiet` seconds on end.
 
-    The result is for how many seconds it has been so: more than `quiet` where the browser was busy. One look
-    is not enough: right after a click the state still says "notRunning" of the run before. Raises
-    TimeoutError after so many seconds, saying what was still going on.
+    The result is the number of seconds at rest: more than `quiet` where the browser was busy. One look is not
+    enough: right after a click the state still says "notRunning" of the run before. Raises TimeoutError after
+    so many seconds, saying what was still going on.
     """
     deadline = time.monotonic() + seconds
     looks = math.ceil(1000 * quiet / POLL_MS) + 1

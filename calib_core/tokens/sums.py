@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.bins import segment_starts
 from calib_core.errors import Refused
 from calib_core.tokens.float_bits import as_bits, to_float64
 from calib_core.tokens.grid import GRID_CELLS, GridSums
@@ -55,7 +56,7 @@ class NullDraws:
             draw, class_index, cell, _ = joined.T.astype(np.int64)
             key = (draw * (1 + class_index.max(initial=0)) + class_index) * GRID_CELLS + cell
             order = np.argsort(key, kind="stable")  # which merges two sorted parts in one pass
-            joined, start = joined[order], np.flatnonzero(np.diff(key[order], prepend=-1))
+            joined, start = joined[order], segment_starts(key[order])
             by_class = joined[start]
             if by_class.size:
                 by_class[:, 3] = np.add.reduceat(joined[:, 3], start)

@@ -121,10 +121,10 @@ def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_many_rows_are_read_in_whole_blocks_of_the_reducer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few left over would take nearly as long as a block."""
     monkeypatch.setattr(npz, "BLOCK_BYTES", 30 * 4 * 150)
-    told: list[float] = []
+    shares: list[float] = []
     probs, target = distributions(320, 30)
-    read_dense_positions(make_positions(probs, target), lambda share, _text: told.append(share))
-    assert told[:-1] == [128 / 320, 256 / 320, 1.0]
+    read_dense_positions(make_positions(probs, target), lambda share, _text: shares.append(share))
+    assert shares[:-1] == [128 / 320, 256 / 320, 1.0]
 
 
 def test_progress_is_reported_after_every_block(monkeypatch: pytest.MonkeyPatch) -> None:
