@@ -176,6 +176,7 @@ def _choose_cascade(
     st.selectbox(
         "Hand on to",
         ["", *others],
+        ["", *others].index(second),
         key="second",
         format_func=lambda id_: labels.get(id_, "no second run"),
         help="A run on the same questions that answers where the first is not confident enough (a cascade).",
@@ -202,7 +203,7 @@ def _cost_input(url_state: UrlState, key: str, label: str) -> float | None:
     url_state.set_widget(key, shown)
     url_state.remember(key, shown, "")
     st.text_input(
-        label, key=key, help="In any unit, the same for both runs. With both costs, costs are shown."
+        label, shown, key=key, help="In any unit, the same for both runs. With both costs, costs are shown."
     )
     return cost
 
@@ -232,7 +233,7 @@ def _share_input(
     value = default if share is None else share
     url_state.set_widget(key, _share_text(value))
     url_state.remember(key, _share_text(value), default_text)
-    st.text_input(label, key=key, help=help_)
+    st.text_input(label, _share_text(value), key=key, help=help_)
     return value
 
 

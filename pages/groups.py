@@ -207,6 +207,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     st.selectbox(
         "Group by",
         list(groupings),
+        list(groupings).index(by),
         key="by",
         format_func=lambda id_: groupings[id_].title,
         help="A column of the file or a property of the runs. Each value is a group.",
@@ -274,6 +275,7 @@ def _pick_baseline_level(
     st.selectbox(
         "Compared with",
         levels,
+        levels.index(against),
         key="against",
         help="The difference of each other group from this one, on the same questions.",
     )

@@ -150,7 +150,12 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
     help_ = METRICS[metric].help
     st.selectbox(
-        "Metric", DEFAULT_METRICS, key="metric", format_func=lambda id_: METRICS[id_].title, help=help_
+        "Metric",
+        DEFAULT_METRICS,
+        DEFAULT_METRICS.index(metric),
+        key="metric",
+        format_func=lambda id_: METRICS[id_].title,
+        help=help_,
     )
     sizes = _sizes_input(url_state, _default_sizes_text(run, answers))
     left, right = st.columns(2)

@@ -183,7 +183,9 @@ class UrlState:
     def set_widget(self, key: str, value: object, options: Sequence[object] | None = None) -> None:
         """Set the widget of this key and these options, unless it has this value already.
 
-        A value set here is sent to the browser, where it would undo the keys pressed since.
+        A value set here is sent to the browser, where it would undo the keys pressed since. It is sent once,
+        and is lost where the next run of the script begins before the browser has it: draw the widget with
+        this value as its default, or the browser begins with the first option and sends it back as chosen.
         """
         state = st.session_state
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})

@@ -66,6 +66,7 @@ def _pick_bins(url_state: UrlState, *, disabled: bool) -> int:
     slider.select_slider(
         "Bins M",
         steps,
+        bins,
         key=slider_key,
         disabled=disabled,
         on_change=_on_bins_changed,
@@ -76,6 +77,7 @@ def _pick_bins(url_state: UrlState, *, disabled: bool) -> int:
         "M, typed",
         1,
         MAX_BINS,
+        bins,
         key=number_key,
         step=1,
         disabled=disabled,

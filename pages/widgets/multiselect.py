@@ -92,6 +92,7 @@ def limited_multiselect(
         st.multiselect(
             label,
             allowed,
+            selected,
             key=widget,
             format_func=title_of,
             on_change=_mark_changed,

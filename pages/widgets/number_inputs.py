@@ -51,7 +51,7 @@ def number_list_input(url_state: UrlState, key: str, spec: NumberListSpec) -> tu
     numbers = tuple(valid[: spec.max_numbers]) or spec.default
     url_state.set_widget(key, _joined(numbers))
     url_state.remember(key, _joined(numbers).replace(" ", ""), _joined(spec.default).replace(" ", ""))
-    st.text_input(spec.label, key=key, placeholder=spec.placeholder, help=spec.help)
+    st.text_input(spec.label, _joined(numbers), key=key, placeholder=spec.placeholder, help=spec.help)
     if invalid := [word for word, number in parsed.items() if number is None]:
         st.caption(f":material/error: Not {spec.noun}: {escape_markdown(', '.join(invalid[:5]))}.")
     if len(valid) > spec.max_numbers:
@@ -70,7 +70,15 @@ def whole_number_input(
     _store_value(url_state, key, str(number), str(default), valid=parsed is not None)
     url_state.set_widget(f"{key}_typed", number)
     st.number_input(
-        label, minimum, maximum, key=f"{key}_typed", step=1, help=help_, on_change=_on_number, args=(key,)
+        label,
+        minimum,
+        maximum,
+        number,
+        key=f"{key}_typed",
+        step=1,
+        help=help_,
+        on_change=_on_number,
+        args=(key,),
     )
     return number
 
@@ -89,6 +97,7 @@ def decimal_input(
         label,
         minimum,
         maximum,
+        number,
         key=f"{key}_typed",
         step=step,
         format="%g",

@@ -51,6 +51,7 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
     st.selectbox(
         "Run",
         list(runs),
+        list(runs).index(id_),
         key="run",
         format_func=lambda id_: labels[id_],
         help="One model's answers to one data set. Type to search.",
@@ -80,6 +81,7 @@ def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str
     st.selectbox(
         "Confidence method",
         usable,
+        usable.index(picked),
         key="method",
         format_func=lambda id_: METHODS[id_].title,
         help=escape_markdown(METHODS[picked].help),
@@ -136,6 +138,7 @@ def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
     st.selectbox(
         "Samples that do not parse",
         list(UNPARSEABLE_TITLES),
+        list(UNPARSEABLE_TITLES).index(rule),
         key="unparseable",
         format_func=lambda id_: UNPARSEABLE_TITLES[id_],
         help="How to count samples without a readable answer. N is the number of samples.",
@@ -176,7 +179,13 @@ def pick_segment(
         st.caption(f"{label}: {titles[picked]}", help=help_)
     else:
         st.segmented_control(
-            label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_
+            label,
+            list(titles),
+            default=picked,
+            key=key,
+            required=True,
+            format_func=lambda id_: titles[id_],
+            help=help_,
         )
     return picked
 

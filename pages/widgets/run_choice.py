@@ -179,10 +179,12 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
     if not url_state.url_changed and state.pop("_beside_changed", False):
         state["with"] = ",".join(state["beside"])
     requested = url_state.pick_list("with", list(run.report.survey.usable))
-    url_state.set_widget("beside", [id_ for id_ in requested if id_ in others], others)
+    beside = [id_ for id_ in requested if id_ in others]
+    url_state.set_widget("beside", beside, others)
     chosen = st.multiselect(
         "Side by side with",
         others,
+        beside,
         key="beside",
         format_func=lambda id_: METHODS[id_].title,
         on_change=_mark_other_methods_changed,
@@ -285,6 +287,7 @@ def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default:
     st.selectbox(
         "Metric",
         usable,
+        usable.index(metric),
         key="metric",
         format_func=lambda id_: METRICS[id_].title,
         help=METRICS[metric].help,

@@ -234,6 +234,7 @@ def _pick_dataset(
     st.selectbox(
         "Data set",
         [*titles, ALL_DATASETS],
+        [*titles, ALL_DATASETS].index(picked),
         key="dataset",
         format_func=lambda id_: f"all ({len(runs)} runs)" if id_ == ALL_DATASETS else titles[str(id_)],
         help="Compare within one data set: other data sets have other questions.",

@@ -240,3 +240,38 @@ def test_a_link_is_short_enough_for_a_chat(data: Path, visit: Visit) -> None:
         link = "https://calib.example.org" + screens.copied_link(at)
         assert len(link) < 300, (page, len(link), link)
         assert main_content(visit(page, **copied_choice(at))) == main_content(at)
+
+
+@pytest.mark.parametrize("page", list(BY_HAND))
+def test_a_control_begins_with_what_is_chosen_where_the_message_that_sets_it_is_lost(
+    page: str, runs_for_every_page: Path, visit: Visit
+) -> None:
+    """Streamlit sends it once, and drops it if the script begins again before it is sent."""
+    assert runs_for_every_page.is_dir()
+    at = visit(page, **address(choose_steps(visit(page), BY_HAND[page])))
+    sent = {key: sent_values(proto) for key, proto in controls(at).items() if proto.set_value}
+    later = {key: proto for key, proto in controls(screens.run(at)).items() if key in sent}
+    unsent = {key: default_values(proto) for key, proto in later.items() if not proto.set_value}
+    assert len(unsent) >= 3
+    assert unsent == {key: sent[key] for key in unsent}
+
+
+def controls(at: AppTest) -> dict[str, Any]:
+    """Key → message that draws the control."""
+    nodes = (*screens.walk(at.sidebar), *screens.walk(at.main))
+    return {str(node.key): node.proto for node in nodes if hasattr(getattr(node, "proto", None), "set_value")}
+
+
+def sent_values(proto: Any) -> list[Any]:
+    for name in ("raw_values", "raw_value"):
+        if hasattr(proto, name):
+            values = getattr(proto, name)
+            return [values] if isinstance(values, str) else list(values)
+    return [proto.value]
+
+
+def default_values(proto: Any) -> list[Any]:
+    if not hasattr(proto, "options"):
+        return [proto.default]
+    chosen = [proto.default] if isinstance(proto.default, int) else [int(index) for index in proto.default]
+    return [getattr(option, "content", option) for option in (proto.options[index] for index in chosen)]
