@@ -13,6 +13,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -76,9 +77,10 @@ def start_worker(program: str = PROGRAM) -> ReaderProcess:
     return ReaderProcess(process, connection)
 
 
+@cache
 def start_ahead() -> None:
-    """Start the process that `take_worker` returns next; a failure is reported once it is needed."""
-    if not _STARTED_AHEAD and hasattr(socket, "send_fds"):
+    """Start the process that `take_worker` returns first, once; a failure is reported once it is needed."""
+    if hasattr(socket, "send_fds"):
         with suppress(OSError):
             _STARTED_AHEAD.append(start_worker())
             atexit.register(_end)

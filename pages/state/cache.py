@@ -55,11 +55,8 @@ MAX_RESULTS: Final = 64
 MAX_LARGE_RESULTS: Final = 4
 """Number kept of a kind that may be as large as its file."""
 
-MAX_AWAITED_FILES: Final = 24
-MAX_AWAITED_BYTES: Final = 32_000_000
-"""Up to this many files of this size together are always read before the page is drawn …"""
-FIRST_PAGE_SECONDS: Final = 1.5
-"""… and of more, what can be read in this time."""
+FIRST_PAGE_SECONDS: Final = 1.0
+"""A page shows what has been read this long after reading began, and the rest when all is read."""
 MAX_PAUSE_SECONDS: Final = 3.0
 """For at most this long, no further file is read while the first page is drawn."""
 MAX_SECONDS_TO_FIRST_PAGE: Final = 10.0
@@ -503,7 +500,8 @@ def load_files(
 ) -> FolderContents:
     """Return the files below the folder and the session's uploads, reading only what is new or changed.
 
-    A few files are waited for; of many, those are returned that have been read so far.
+    They are waited for until `FIRST_PAGE_SECONDS` after reading began; then those are returned that have
+    been read.
 
     Parameters
     ----------
@@ -518,7 +516,7 @@ def load_files(
     uploaded = _read_uploads(list_uploads(uploads, [listing.path for listing in listed]), uploads)
     words = _words(wanted)
     reader.update(listed, lambda listing: -len(words & _words(listing.name)))
-    seconds = _seconds_to_wait(reader.contents(listed).unread)
+    seconds = FIRST_PAGE_SECONDS - reader.seconds_since_start
     while True:
         contents = _wait(listed, seconds)
         all_contents = FolderContents((*contents.files, *uploaded), contents.unread)
@@ -541,14 +539,6 @@ def reading_progress() -> ReadingProgress:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z0-9]+", text.lower()))
-
-
-def _seconds_to_wait(unread: Sequence[LoadedFile]) -> float:
-    """Return for how long a page waits for these files before it is drawn without them."""
-    n_bytes = sum(size for file in unread for _, size in file.stamp.versions)
-    if len(unread) <= MAX_AWAITED_FILES and n_bytes <= MAX_AWAITED_BYTES:
-        return inf
-    return FIRST_PAGE_SECONDS - _server_store().reader.seconds_since_start
 
 
 def _wait(listed: Sequence[ListedFile], seconds: float) -> FolderContents:

@@ -223,11 +223,12 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
-    contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
+    with st.container():  # there in any case: what follows keeps its place, and is not drawn anew without it
+        contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
+        _note_partial_folder(contents)
     files, unread = contents.files, contents.unread
     runs, hidden_runs = _runs_to_list(url_state, all_runs)
     url_state.remember("good", ",".join(accepted_file_ids), "")
-    _note_partial_folder(contents)
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import sys
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,8 +62,7 @@ def wait_for_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
     `test_background_reading.py` says otherwise.
     """
     monkeypatch.setenv("CALIB_CACHE_MIB", "0")
-    monkeypatch.setattr(cache, "MAX_AWAITED_FILES", sys.maxsize)
-    monkeypatch.setattr(cache, "MAX_AWAITED_BYTES", sys.maxsize)
+    monkeypatch.setattr(cache, "FIRST_PAGE_SECONDS", math.inf)
 
 
 @pytest.fixture

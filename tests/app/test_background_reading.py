@@ -64,7 +64,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
         return report_cache.report(listing, mapping, progress)
 
     monkeypatch.setattr(cache, "_read_report", read)
-    monkeypatch.setattr(cache, "MAX_AWAITED_FILES", 0)
     monkeypatch.setattr(cache, "FIRST_PAGE_SECONDS", 0.0)
     monkeypatch.setattr(cache, "MAX_PARALLEL_READS", 1)
     st.cache_resource.clear()
@@ -444,17 +443,15 @@ def test_a_link_to_a_run_that_is_nowhere_is_told_once_all_is_read(
     assert "The link asks for run “d”, which is not loaded. Shown: run " in page_text(at)
 
 
-def test_a_few_small_files_are_always_waited_for(
+def test_a_page_waits_for_files_that_are_read_soon(
     three: Path, visit: Visit, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate.open_all()
-    monkeypatch.setattr(cache, "MAX_AWAITED_FILES", 3)
+    assert three.is_dir()
+    monkeypatch.setattr(cache, "FIRST_PAGE_SECONDS", SECONDS)
+    opener = threading.Timer(0.3, gate.open_all)
+    opener.start()
     assert sorted(table(visit("start"), "verdict")["run"]) == ["a", "b", "c"]
-    unread = [LoadedFile(file, None, None) for file in cache.list_folder(three, cache.mapping_store())]
-    n_bytes = sum(path.stat().st_size for path in three.iterdir())
-    for limit, is_awaited in ((n_bytes, True), (n_bytes - 1, False)):
-        monkeypatch.setattr(cache, "MAX_AWAITED_BYTES", limit)
-        assert (cache._seconds_to_wait(unread) == math.inf) is is_awaited
+    opener.join()
 
 
 def test_a_file_that_is_looked_at_is_read_before_the_others(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core import readers
+from calib_core import reader_process, readers
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.readers.sandbox import worker_pool
@@ -66,6 +66,22 @@ def test_a_worker_that_ended_has_a_waiting_successor(quiz: Path) -> None:
         os.close(handle)
         crew.shut_down()
     assert not successor.is_alive
+
+
+def test_a_process_is_started_ahead_once_and_taken_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script of Start asks for it whenever it runs."""
+    monkeypatch.setattr(reader_process, "_STARTED_AHEAD", [])
+    reader_process.start_ahead.cache_clear()
+    reader_process.start_ahead()
+    (ahead,) = reader_process._STARTED_AHEAD
+    try:
+        assert reader_process.take_worker() is ahead
+        reader_process.start_ahead()
+        assert reader_process._STARTED_AHEAD == []
+    finally:
+        ahead.process.kill()
+        ahead.connection.close()
+        ahead.process.communicate()
 
 
 def test_sessions_read_at_the_same_time(quiz: Path) -> None:
