@@ -381,14 +381,19 @@ def validate_pairs(
         raise ValueError(f"confidence and correct: two lists of one length, not {c.shape} and {y.shape}")
     classes = None if group is None else np.array(group, np.int32)
     copy, is_correct = np.empty(c.shape, c.dtype.newbyteorder("=")), np.empty(c.shape, np.bool_)
+    bits = copy.view(f"u{c.dtype.itemsize}")
+    bits_of_one, bits_of_minus_0 = np.array([1, -0.0], copy.dtype).view(bits.dtype)
+    right, wrong = (True, False) if y.dtype == np.bool_ else (1, 0)
     for begin in range(0, c.size, _CHUNK_PAIRS):
         chunk = slice(begin, begin + _CHUNK_PAIRS)
-        values = np.add(c[chunk], c.dtype.type(0), out=copy[chunk])  # −0.0 becomes 0
-        if not (values.min() >= 0 and values.max() <= 1):  # also if one is NaN
-            raise ValueError("a confidence is a number from 0 to 1")
+        copy[chunk] = c[chunk]
+        if bits[chunk].max() > bits_of_one:  # bits order as numbers from 0 do; those of all others are larger
+            bits[chunk][bits[chunk] == bits_of_minus_0] = 0
+            if bits[chunk].max() > bits_of_one:
+                raise ValueError("a confidence is a number from 0 to 1")
         outcomes = y[chunk]
-        is_correct[chunk] = outcomes == 1
-        if not bool((is_correct[chunk] | (outcomes == 0)).all()):
+        is_correct[chunk] = outcomes == right
+        if np.count_nonzero(is_correct[chunk]) + np.count_nonzero(outcomes == wrong) < outcomes.size:
             raise ValueError("an outcome is 0 or 1")
     if classes is not None and (
         classes.shape != c.shape or bool(np.any((classes < 0) | (classes >= n_groups)))
@@ -534,13 +539,11 @@ def _sum_by_key(raw: RawPairs, scheme: Scheme, n_keys: int, *, power: int = 1) -
     add = add_pairs
     if raw.n_pairs >= (MIN_PAIRS_WITH_NUMBA if "numba" in sys.modules else MIN_COMPILED_PAIRS):
         add = compiled_add_pairs(raw.confidence.dtype)
-    sums = np.zeros((n_keys, 4))
-    shift = 1.5 * 2.0 ** raw.n_pairs.bit_length()
-    n_chunk = max(_CHUNK_PAIRS, n_keys)  # with fewer, adding up the sums of the chunks would take longest
-    for begin in range(0, raw.n_pairs, n_chunk):
-        chunk = slice(begin, begin + n_chunk)
-        group = None if raw.group is None else raw.group[chunk]
-        add(sums, raw.confidence[chunk], raw.correct[chunk], group, scheme.bins, shift, power)
+    sums = np.zeros((n_keys, 3))
+    # Of smaller chunks, adding up the sums of the chunks would take longest.
+    n_chunk = max(1, min(raw.n_pairs, max(_CHUNK_PAIRS, n_keys)))
+    exponent = max(raw.n_pairs.bit_length(), 2 * n_chunk.bit_length() - 12)
+    add(sums, raw.confidence, raw.correct, raw.group, scheme.bins, exponent, n_chunk, power)
     return sums
 
 
@@ -550,7 +553,8 @@ def add_pairs(
     correct: NDArray[np.bool_],
     group: NDArray[np.int32] | None,
     bins: int,
-    shift: float,
+    exponent: int,
+    n_chunk: int,
     power: int,
 ) -> None:
     """Adds pairs to the sums of their keys (group·M + bin)·2 + y, in any order the same.
@@ -560,34 +564,38 @@ def add_pairs(
 
     Parameters
     ----------
-    sums : NDArray[np.float64], shape (n_keys, 4)
-        Number of terms, Σ of their multiples and Σ of their remainders, to which this adds; the last column
-        is for intermediate results.
+    sums : NDArray[np.float64], shape (n_keys, 3)
+        Number of terms, Σ of their multiples and Σ of their remainders, to which this adds.
     confidence, correct, group
-        As in `RawPairs`, some of them.
+        As in `RawPairs`.
     bins : int
         Number of bins M.
-    shift : float
-        Adding and subtracting it rounds to the multiple.
+    exponent : int
+        Multiples are those of 2^(exponent − 52). There are fewer than 2^exponent pairs. A number of b bits of
+        them in a chunk needs an exponent of 2·b − 12: the compiled function counts and adds up in 64 bits.
+    n_chunk : int
+        Number of pairs whose remainders are added up together, at least 1.
     power : {1, 2}
         Power of the confidences that is added up.
     """
-    n_keys = sums.shape[0]
-    key = bin_of(confidence, bins)
-    if group is not None:
-        key += group * np.int64(bins)
-    key *= 2
-    key += correct
-    term = confidence.astype(np.float64, copy=False)
-    if power == 2:
-        term = term * term
-    multiple = term + shift
-    multiple -= shift
-    sums[:, 0] += np.bincount(key, minlength=n_keys)
-    sums[:, 1] += np.bincount(key, multiple, minlength=n_keys)
-    remainder = term - multiple
-    if remainder.any():
-        sums[:, 2] += np.bincount(key, remainder, minlength=n_keys)
+    n_keys, shift = sums.shape[0], 1.5 * 2.0**exponent
+    for begin in range(0, confidence.size, n_chunk):
+        chunk = slice(begin, begin + n_chunk)
+        key = bin_of(confidence[chunk], bins)
+        if group is not None:
+            key += group[chunk] * np.int64(bins)
+        key *= 2
+        key += correct[chunk]
+        term = confidence[chunk].astype(np.float64, copy=False)
+        if power == 2:
+            term = term * term
+        multiple = term + shift
+        multiple -= shift
+        sums[:, 0] += np.bincount(key, minlength=n_keys)
+        sums[:, 1] += np.bincount(key, multiple, minlength=n_keys)
+        remainder = term - multiple
+        if remainder.any():
+            sums[:, 2] += np.bincount(key, remainder, minlength=n_keys)
 
 
 @cache
@@ -600,7 +608,7 @@ def compiled_add_pairs(dtype: np.dtype[Any]) -> Callable[..., None]:
         return add_pairs
 
     def call(add: Callable[..., None]) -> None:
-        add(np.zeros((2, 4)), np.zeros(0, dtype), np.zeros(0, np.bool_), None, 1, 1.5, 1)
+        add(np.zeros((2, 3)), np.zeros(0, dtype), np.zeros(0, np.bool_), None, 1, 1, 1, 1)
 
     return compiled_version(add_pairs, "calib_core.compiled_bins", call)
 

@@ -127,15 +127,32 @@ def test_compiled_code_adds_up_the_same_to_the_last_bit(
 ) -> None:
     given = random_pairs(3_000, dtype, groups)
     given.confidence[:7] = np.array([0, 1, 0.5, 1 / 3, 1e-9, 1 / 7, 0.3], dtype)
-    before = np.random.default_rng(2).random((groups * bins * 2, 4))
+    before = np.random.default_rng(2).random((groups * bins * 2, 3))
     before[:, :2] = np.floor(1000 * before[:, :2])  # as whole numbers are multiples of the power of 2
     sums = np.array([before, before])
-    shift = 1.5 * 2.0**12
     compiled = bins_module.compiled_add_pairs(given.confidence.dtype)
     assert compiled is compiled_bins.add_pairs
     for number, add in enumerate((bins_module.add_pairs, compiled)):
-        add(sums[number], given.confidence, given.correct, given.group, bins, shift, power)
-    assert sums[0, :, :3].tobytes() == sums[1, :, :3].tobytes()
+        add(sums[number], given.confidence, given.correct, given.group, bins, 14, 1_000, power)
+    assert sums[0].tobytes() == sums[1].tobytes()
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 1 / 3])
+@pytest.mark.parametrize(
+    ("rows", "n_keys"), [(2**15 - 1, 2), (2**15, 2), (2**15 + 1, 2), (2**16, 2**16), (1, 2), (2, 2)]
+)
+def test_compiled_code_counts_as_many_equal_pairs_as_a_chunk_has(
+    value: float, rows: int, n_keys: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Number and sum share 64 bits, which the largest of both just fill."""
+    given = validate_pairs(np.full(rows, value), np.ones(rows), None, 1)
+    monkeypatch.setattr(bins_module, "MIN_PAIRS_WITH_NUMBA", 1)
+    sums = bins_module._sum_by_key(given, Scheme("width", 1), n_keys)
+    (used,) = np.flatnonzero(sums[:, 0])
+    assert sums[used, 0] == rows
+    assert sums[used, 1] + sums[used, 2] == pytest.approx(rows * value, rel=1e-15)
+    monkeypatch.setattr(bins_module, "compiled_add_pairs", lambda _dtype: bins_module.add_pairs)
+    assert bins_module._sum_by_key(given, Scheme("width", 1), n_keys).tobytes() == sums.tobytes()
 
 
 def test_compiled_code_is_used_where_it_is_at_hand_or_repays_its_loading(
