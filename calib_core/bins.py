@@ -360,13 +360,13 @@ def _log_loss_sum(confidence: NDArray[np.float64], counts: NDArray[np.int64]) ->
 
 
 def validate_pairs(
-    confidence: ArrayLike, correct: ArrayLike, group: ArrayLike | None, n_groups: int
+    confidence: ArrayLike, correct: ArrayLike, group: ArrayLike | None, n_groups: int, *, copy: bool = True
 ) -> RawPairs:
-    """A copy of the pairs with checked shapes and values.
+    """The pairs with checked shapes and values.
 
     Parameters
     ----------
-    confidence, correct, group, n_groups
+    confidence, correct, group, n_groups, copy
         As in `BinSums.from_pairs`.
 
     Raises
@@ -380,26 +380,45 @@ def validate_pairs(
     if c.ndim != 1 or c.shape != y.shape:
         raise ValueError(f"confidence and correct: two lists of one length, not {c.shape} and {y.shape}")
     classes = None if group is None else np.array(group, np.int32)
-    copy, is_correct = np.empty(c.shape, c.dtype.newbyteorder("=")), np.empty(c.shape, np.bool_)
-    bits = copy.view(f"u{c.dtype.itemsize}")
-    bits_of_one, bits_of_minus_0 = np.array([1, -0.0], copy.dtype).view(bits.dtype)
-    right, wrong = (True, False) if y.dtype == np.bool_ else (1, 0)
-    for begin in range(0, c.size, _CHUNK_PAIRS):
-        chunk = slice(begin, begin + _CHUNK_PAIRS)
-        copy[chunk] = c[chunk]
-        if bits[chunk].max() > bits_of_one:  # bits order as numbers from 0 do; those of all others are larger
-            bits[chunk][bits[chunk] == bits_of_minus_0] = 0
-            if bits[chunk].max() > bits_of_one:
-                raise ValueError("a confidence is a number from 0 to 1")
-        outcomes = y[chunk]
-        is_correct[chunk] = outcomes == right
-        if np.count_nonzero(is_correct[chunk]) + np.count_nonzero(outcomes == wrong) < outcomes.size:
-            raise ValueError("an outcome is 0 or 1")
+    values, is_correct = _validate_confidences(c, copy=copy), _validate_outcomes(y, copy=copy)
     if classes is not None and (
         classes.shape != c.shape or bool(np.any((classes < 0) | (classes >= n_groups)))
     ):
         raise ValueError(f"a class is one whole number a pair, from 0 to {n_groups - 1}")
-    return RawPairs(copy, is_correct, classes)
+    return RawPairs(values, is_correct, classes)
+
+
+def _validate_confidences(c: Floats, *, copy: bool) -> Floats:
+    """The confidences in native byte order, without −0.0; raises ValueError for one outside [0, 1]."""
+    keeps = not copy and c.dtype.isnative and c.flags.c_contiguous
+    values = c if keeps else np.empty(c.shape, c.dtype.newbyteorder("="))
+    bits = values.view(f"u{c.dtype.itemsize}")
+    bits_of_one, bits_of_minus_0 = np.array([1, -0.0], values.dtype).view(bits.dtype)
+    for begin in range(0, c.size, _CHUNK_PAIRS):
+        chunk = slice(begin, begin + _CHUNK_PAIRS)
+        if not keeps:
+            values[chunk] = c[chunk]
+        if bits[chunk].max() > bits_of_one:  # bits order as numbers from 0 do; those of all others are larger
+            if keeps:
+                return _validate_confidences(c, copy=True)  # in which −0.0 becomes 0
+            bits[chunk][bits[chunk] == bits_of_minus_0] = 0
+            if bits[chunk].max() > bits_of_one:
+                raise ValueError("a confidence is a number from 0 to 1")
+    return values
+
+
+def _validate_outcomes(y: NDArray[Any], *, copy: bool) -> NDArray[np.bool_]:
+    """The outcomes as booleans; raises ValueError for one that is neither 0 nor 1."""
+    if y.dtype == np.bool_:
+        return y.copy() if copy or not y.flags.c_contiguous else y
+    is_correct = np.empty(y.shape, np.bool_)
+    for begin in range(0, y.size, _CHUNK_PAIRS):
+        chunk = slice(begin, begin + _CHUNK_PAIRS)
+        is_correct[chunk] = y[chunk] == 1
+        n_right, n_wrong = np.count_nonzero(is_correct[chunk]), np.count_nonzero(y[chunk] == 0)
+        if n_right + n_wrong < is_correct[chunk].size:
+            raise ValueError("an outcome is 0 or 1")
+    return is_correct
 
 
 def merge_distinct(parts: Sequence[DistinctConfidences]) -> DistinctConfidences:
@@ -738,6 +757,7 @@ class BinSums:
         n_rows: int | None = None,
         n_groups: int = 1,
         computed: bool = False,
+        copy: bool = True,
     ) -> BinSums:
         """The sums of pairs of (confidence, outcome).
 
@@ -756,6 +776,8 @@ class BinSums:
             Number of classes.
         computed : bool
             Whether the confidences were computed here rather than stored in a file.
+        copy : bool
+            Whether confidences and outcomes are copied. What is not copied must not change afterwards.
 
         Raises
         ------
@@ -763,7 +785,7 @@ class BinSums:
             If the shapes differ, a confidence is NaN or outside [0, 1], an outcome is neither 0 nor 1, or
             a class is outside 0..groups−1.
         """
-        given = validate_pairs(confidence, correct, group, n_groups)
+        given = validate_pairs(confidence, correct, group, n_groups, copy=copy)
         return cls(given, given.n_pairs if n_rows is None else n_rows, n_groups, computed)
 
     def merge(self, other: BinSums) -> BinSums:

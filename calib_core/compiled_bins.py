@@ -100,4 +100,7 @@ def add_pairs(
 ) -> None:
     """Adds pairs to the sums of their keys; see `bins.add_pairs`."""
     classes = np.zeros(0, np.int32) if group is None else group
-    _add_pairs(sums, confidence, correct, classes, bins, exponent, n_chunk, power)
+    views = [array.view() for array in (confidence, correct, classes)]
+    for view in views:
+        view.flags.writeable = False  # Numba compiles a function of its own for arrays that cannot be written
+    _add_pairs(sums, *views, bins, exponent, n_chunk, power)

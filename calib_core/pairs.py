@@ -51,7 +51,7 @@ class Pairs:
 
     def sums(self) -> BinSums:
         """The additive state of these pairs."""
-        return BinSums.from_pairs(self.confidence, self.correct, computed=self.computed)
+        return BinSums.from_pairs(self.confidence, self.correct, computed=self.computed, copy=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,4 +157,5 @@ class Distribution:
             n_rows=self.n,
             n_groups=max(self.n_classes, 1),
             computed=self.computed,
+            copy=False,
         )

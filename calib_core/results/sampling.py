@@ -776,7 +776,7 @@ class _DrawCollector:
         """Add one draw of every question: all metrics but the Brier score, which `add` computes."""
         others = [(metric, scheme) for metric, scheme in self._metrics if metric.id != BRIER.id]
         sums = (
-            [BinSums.from_pairs(confidence, right, computed=True) for confidence in confidences]
+            [BinSums.from_pairs(confidence, right, computed=True, copy=False) for confidence in confidences]
             if others
             else []
         )

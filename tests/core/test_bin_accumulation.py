@@ -82,6 +82,29 @@ def test_either_byte_order_gives_the_same_bins(dtype: str) -> None:
             assert found.tobytes() == expected.tobytes(), name
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8"])
+def test_arrays_are_kept_as_they_are_only_where_asked_and_possible(dtype: str) -> None:
+    confidence, correct = np.array([0.25, 1.0, 0.0], dtype), np.array([True, False, True])
+    copied = validate_pairs(confidence, correct, None, 1)
+    kept = validate_pairs(confidence, correct, None, 1, copy=False)
+    assert (kept.confidence is confidence) is (dtype != ">f8")
+    assert kept.correct is correct
+    other = validate_pairs(confidence[::-1], correct[::-1], None, 1, copy=False)
+    with_minus_0 = np.array([-0.0, 0.5, 1.0], dtype)
+    positive = validate_pairs(with_minus_0, correct, None, 1, copy=False)
+    confidence[:], correct[:] = 0.5, False
+    assert copied.confidence.tolist() == [0.25, 1.0, 0.0]
+    assert copied.correct.tolist() == [True, False, True]
+    assert other.confidence.tolist() == [0.0, 1.0, 0.25]
+    assert other.correct.tolist() == [True, False, True]
+    assert not np.signbit(positive.confidence).any()
+    assert np.signbit(with_minus_0).tolist() == [True, False, False]
+    for wrong in (-0.25, 1.0009765625, np.nan, np.inf, -np.nan):
+        for copy in (True, False):
+            with pytest.raises(ValueError, match="a confidence is a number from 0 to 1"):
+                validate_pairs(np.array([0.5, wrong], dtype), np.zeros(2), None, 1, copy=copy)
+
+
 @pytest.mark.parametrize("scheme", [Scheme("natural"), Scheme("mass", 4), Scheme("width", 7)], ids=str)
 def test_pieces_of_several_dtypes_add_up_to_the_bins(scheme: Scheme) -> None:
     """float16 0.3 is below 0.3 of the grid, where it falls by its own edges: cells and ranks go apart."""
