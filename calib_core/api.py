@@ -214,13 +214,14 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
                 named = rf"(?<![\w.-]){re.escape(path.name)}"
                 message = re.sub(named, lambda _: _called(path, Path(folder), name), message)
             raise Refused(as_keywords(message)) from None
-    return [_with_keywords(run) for run in runs]
+        file = path.stem if path.parent == Path(folder) else path.name  # what no file holds has no suffix
+    return [_as_loaded(run, file) for run in runs]
 
 
-def _with_keywords(run: Run) -> Run:
-    """The run, in whose notes the keywords of `load` are named instead of the command line's options."""
+def _as_loaded(run: Run, file: str) -> Run:
+    """The run of this file; its notes name the keywords of `load`, not options of the command line."""
     notes = tuple(map(as_keywords, run.row_counts.notes))
-    return replace(run, row_counts=replace(run.row_counts, notes=notes))
+    return replace(run, file=file, row_counts=replace(run.row_counts, notes=notes))
 
 
 def _called(path: Path, folder: Path, name: str) -> str:

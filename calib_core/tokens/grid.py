@@ -100,12 +100,18 @@ class GridSums:
 
     def merge(self, other: GridSums) -> GridSums:
         """The sums of both parts; the order of the parts affects at most the last bit."""
-        joined = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("group", "cell", *_SUMMED_ARRAYS)
-        }
+        n_cells, here, there = positions_in_union(_cell_keys(self), _cell_keys(other))
+        merged: dict[str, NDArray[Any]] = {}
+        for name in ("group", "cell", *_SUMMED_ARRAYS):
+            first, second = getattr(self, name), getattr(other, name)
+            values = np.zeros(n_cells, first.dtype)
+            values[here] = first
+            values[there] = second if name in {"group", "cell"} else values[there] + second
+            values.flags.writeable = False
+            merged[name] = values
         return replace(
-            _aggregate_cells(replace(self, **joined)),
+            self,
+            **merged,
             n_rows=self.n_rows + other.n_rows,
             n_groups=max(self.n_groups, other.n_groups),
             log_loss_sum=self.log_loss_sum + other.log_loss_sum,
@@ -170,17 +176,39 @@ class GridSums:
         )
 
 
-def _aggregate_cells(grid: GridSums) -> GridSums:
-    """The same sums with one element per (group, cell), sorted and read-only."""
-    key = grid.group * np.int64(GRID_CELLS) + grid.cell
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    start = np.flatnonzero(np.diff(key, prepend=-1))
-    sums: dict[str, NDArray[Any]] = {
-        name: np.add.reduceat(getattr(grid, name)[order], start) if key.size else getattr(grid, name)
-        for name in _SUMMED_ARRAYS
-    }
-    arrays = {"group": grid.group[order][start], "cell": grid.cell[order][start], **sums}
-    for array in arrays.values():
-        array.flags.writeable = False
-    return replace(grid, **arrays)
+def _cell_keys(grid: GridSums) -> NDArray[np.int64]:
+    """The cells of all classes, ascending."""
+    return grid.group * np.int64(GRID_CELLS) + grid.cell
+
+
+def positions_in_union(
+    first: NDArray[np.int64], second: NDArray[np.int64]
+) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
+    """Where the elements of two arrays lie among those of both.
+
+    Parameters
+    ----------
+    first, second : NDArray[np.int64]
+        Each ascending, without repeats.
+
+    Returns
+    -------
+    n : int
+        Size of the union.
+    of_first, of_second : NDArray[np.intp]
+        Positions in the union, which is ascending.
+
+    Examples
+    --------
+    >>> n, of_first, of_second = positions_in_union(np.array([2, 5, 9]), np.array([1, 5]))
+    >>> n, of_first.tolist(), of_second.tolist()
+    (4, [1, 2, 3], [0, 2])
+    """
+    joined = np.concatenate([first, second])
+    order = np.argsort(joined, kind="stable")  # which merges two ascending arrays in one pass
+    joined = joined[order]
+    is_new = np.ones(joined.shape, np.bool_)
+    is_new[1:] = joined[1:] != joined[:-1]
+    position = np.empty(joined.shape, np.intp)
+    position[order] = np.cumsum(is_new) - 1
+    return int(np.count_nonzero(is_new)), position[: first.size], position[first.size :]

@@ -8,10 +8,9 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import segment_starts
 from calib_core.errors import Refused
 from calib_core.tokens.float_bits import as_bits, to_float64
-from calib_core.tokens.grid import GRID_CELLS, GridSums
+from calib_core.tokens.grid import GRID_CELLS, GridSums, positions_in_union
 
 N_DRAWS: Final = 199
 """Number of null draws for the pooled sums."""
@@ -52,14 +51,15 @@ class NullDraws:
         """The outcomes of both parts, draw by draw; the seed is the smaller one."""
         by_class = None
         if self.by_class is not None and other.by_class is not None:
-            joined = np.concatenate([self.by_class, other.by_class])
-            draw, class_index, cell, _ = joined.T.astype(np.int64)
-            key = (draw * (1 + class_index.max(initial=0)) + class_index) * GRID_CELLS + cell
-            order = np.argsort(key, kind="stable")  # which merges two sorted parts in one pass
-            joined, start = joined[order], segment_starts(key[order])
-            by_class = joined[start]
-            if by_class.size:
-                by_class[:, 3] = np.add.reduceat(joined[:, 3], start)
+            parts = self.by_class, other.by_class
+            n_classes = 1 + max(int(part[:, 1].max(initial=0)) for part in parts)
+            draw, class_index, cell = np.concatenate(parts)[:, :3].T.astype(np.int64)
+            key = (draw * n_classes + class_index) * GRID_CELLS + cell
+            n, here, there = positions_in_union(key[: len(parts[0])], key[len(parts[0]) :])
+            by_class = np.zeros((n, 4), np.int32)
+            by_class[here] = self.by_class
+            by_class[there, :3] = other.by_class[:, :3]
+            by_class[there, 3] += other.by_class[:, 3]
         return NullDraws(
             min(self.seed, other.seed),
             self.top_label + other.top_label,

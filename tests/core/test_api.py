@@ -86,6 +86,13 @@ def test_a_refusal_of_data_in_memory_names_no_file(name: str, called: str, confi
             assert {found.value.file, *(cell.file for cell in problem.first_cells)} == {called}
 
 
+@pytest.mark.parametrize(("name", "file"), [("data", "data"), ("gpt-4.1", "gpt-4.1"), ("a/b", "a_b")])
+def test_a_run_from_memory_is_of_no_file(name: str, file: str) -> None:
+    columns = {"confidence": [0.5, 0.75], "correct": [1, 0]}
+    rows = [{"confidence": 0.5, "correct": 1}, {"confidence": 0.75, "correct": 0}]
+    assert [calib_core.load(source, name=name)[0].file for source in (columns, rows)] == [file, file]
+
+
 def test_a_refusal_of_the_gold_file_names_it(tmp_path: Path) -> None:
     rows = [{"id": 1, "prediction": "x", "confidence": 0.5}]
     for name in ("a", "data"):
