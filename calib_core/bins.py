@@ -43,7 +43,7 @@ _MAX_EMPTY_BINS: Final = 300_000
 _CHUNK_PAIRS: Final = 2**15
 """Pairs processed together, so that intermediate results stay in the processor's cache."""
 
-MIN_COMPILED_PAIRS: Final = 2**25
+MIN_COMPILED_PAIRS: Final = 2**26
 """From this many pairs on, compiled code repays the time that loading Numba takes (benchmarks/peers.md)."""
 
 MIN_PAIRS_WITH_NUMBA: Final = 2**13
@@ -559,8 +559,8 @@ def _sum_by_key(raw: RawPairs, scheme: Scheme, n_keys: int, *, power: int = 1) -
     if raw.n_pairs >= (MIN_PAIRS_WITH_NUMBA if "numba" in sys.modules else MIN_COMPILED_PAIRS):
         add = compiled_add_pairs(raw.confidence.dtype)
     sums = np.zeros((n_keys, 3))
-    # Of smaller chunks, adding up the sums of the chunks would take longest.
-    n_chunk = max(1, min(raw.n_pairs, max(_CHUNK_PAIRS, n_keys)))
+    # With smaller chunks, adding up the sums of the chunks would take most of the time.
+    n_chunk = max(1, min(raw.n_pairs, max(_CHUNK_PAIRS, int(n_keys))))
     exponent = max(raw.n_pairs.bit_length(), 2 * n_chunk.bit_length() - 12)
     add(sums, raw.confidence, raw.correct, raw.group, scheme.bins, exponent, n_chunk, power)
     return sums
@@ -579,7 +579,8 @@ def add_pairs(
     """Adds pairs to the sums of their keys (group·M + bin)·2 + y, in any order the same.
 
     Each term is split into a multiple of a power of 2, so coarse that all of them add up exactly, and a
-    remainder, so small that its rounding error does not matter; single precision mostly leaves none.
+    remainder, so small that its rounding error does not matter; single precision mostly leaves none, unless
+    there are very many keys.
 
     Parameters
     ----------
@@ -590,8 +591,9 @@ def add_pairs(
     bins : int
         Number of bins M.
     exponent : int
-        Multiples are those of 2^(exponent − 52). There are fewer than 2^exponent pairs. A number of b bits of
-        them in a chunk needs an exponent of 2·b − 12: the compiled function counts and adds up in 64 bits.
+        Multiples are those of 2^(exponent − 52). There are fewer than 2^exponent pairs, and it is at least
+        2·b − 12, where b is the bit length of `n_chunk`: the compiled function packs the number of pairs of a
+        chunk and the sum of their multiples into 64 bits.
     n_chunk : int
         Number of pairs whose remainders are added up together, at least 1.
     power : {1, 2}

@@ -27,7 +27,7 @@ def _find_keys(
     group: NDArray[np.int32],
     bins: int,
 ) -> None:
-    """Puts the keys of these pairs first; no groups stand for one group."""
+    """Writes the keys of these pairs to the front of `keys`; an empty `group` means one class."""
     width, half, n_bins = confidence.dtype.type(bins), confidence.dtype.type(0.5), np.float64(bins)
     for at in range(confidence.size):
         index = np.int64(np.int32(confidence[at] * width - half))

@@ -83,21 +83,29 @@ def start_ahead() -> None:
     if hasattr(socket, "send_fds"):
         with suppress(OSError):
             _STARTED_AHEAD.append(start_worker())
-            atexit.register(_end)
+            atexit.register(end_unused)
 
 
 def take_worker() -> ReaderProcess:
     """The process started ahead, otherwise a new one; raises OSError if that cannot be started."""
-    return _STARTED_AHEAD.pop() if _STARTED_AHEAD else start_worker()
-
-
-def _end() -> None:
-    """End a process that was started ahead and never used."""
     while _STARTED_AHEAD:
         ahead = _STARTED_AHEAD.pop()
-        ahead.process.kill()
-        ahead.connection.close()
-        ahead.process.communicate()
+        if ahead.process.poll() is None:
+            return ahead
+        _end(ahead)  # a busy system may have ended it
+    return start_worker()
+
+
+def end_unused() -> None:
+    """End a process that was started ahead and never used."""
+    while _STARTED_AHEAD:
+        _end(_STARTED_AHEAD.pop())
+
+
+def _end(reader: ReaderProcess) -> None:
+    reader.process.kill()
+    reader.connection.close()
+    reader.process.communicate()
 
 
 def _folders() -> list[str]:

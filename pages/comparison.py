@@ -159,7 +159,7 @@ def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: s
     st.selectbox(
         "X axis" if key == "x" else "Y axis",
         allowed,
-        allowed.index(picked),
+        allowed.index(picked) if allowed else None,
         key=key,
         format_func=lambda id_: METRICS[id_].title,
         help=METRICS[picked].help,

@@ -440,7 +440,8 @@ def page(largest: int) -> Iterator[str]:
     yield (
         "Written by `make bench-peers` (`python benchmarks/peers/compare.py`). A cell is the processor time "
         f"that a library takes, as a multiple of the time of `{OURS}` in the same round (median of the "
-        "rounds), and in brackets its median in seconds. The exponent is the a of time ∝ size^a, fitted by "
+        "rounds), and in brackets its median in seconds. No library copies the pairs that it is given (ours: "
+        "`copy=False`). The exponent is the a of time ∝ size^a, fitted by "
         "least squares. A dash: left out, since its time at the size before, if it grew as the size does, "
         f"would pass {LONGEST:.0f} s."
     )

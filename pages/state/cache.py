@@ -56,7 +56,10 @@ MAX_LARGE_RESULTS: Final = 4
 """Number kept of a kind that may be as large as its file."""
 
 FIRST_PAGE_SECONDS: Final = 1.0
-"""A page shows what has been read this long after reading began, and the rest when all is read."""
+"""Start is drawn this long after reading began, with what has been read by then. So are other pages …"""
+MAX_AWAITED_FILES: Final = 24
+MAX_AWAITED_BYTES: Final = 32_000_000
+"""… but of up to so many files, of this size together, they wait for all: what is chosen depends on them."""
 MAX_PAUSE_SECONDS: Final = 3.0
 """For at most this long, no further file is read while the first page is drawn."""
 MAX_SECONDS_TO_FIRST_PAGE: Final = 10.0
@@ -496,7 +499,7 @@ def finish_tasks() -> None:
 
 
 def load_files(
-    folder: Path | None, wanted: str, is_enough: Callable[[FolderContents], bool]
+    folder: Path | None, wanted: str, *, waits: bool, is_enough: Callable[[FolderContents], bool]
 ) -> FolderContents:
     """Return the files below the folder and the session's uploads, reading only what is new or changed.
 
@@ -508,6 +511,8 @@ def load_files(
     folder : Path or None
     wanted : str
         A run's id: files whose names have words in common with it are read first; empty where none is wanted.
+    waits : bool
+        Whether a few small files are waited for in any case.
     is_enough : Callable
         Whether a page can be drawn with these files; until then more of them are waited for.
     """
@@ -516,7 +521,8 @@ def load_files(
     uploaded = _read_uploads(list_uploads(uploads, [listing.path for listing in listed]), uploads)
     words = _words(wanted)
     reader.update(listed, lambda listing: -len(words & _words(listing.name)))
-    seconds = FIRST_PAGE_SECONDS - reader.seconds_since_start
+    unread = reader.contents(listed).unread
+    seconds = inf if waits and _are_few(unread) else FIRST_PAGE_SECONDS - reader.seconds_since_start
     while True:
         contents = _wait(listed, seconds)
         all_contents = FolderContents((*contents.files, *uploaded), contents.unread)
@@ -539,6 +545,12 @@ def reading_progress() -> ReadingProgress:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+def _are_few(unread: Sequence[LoadedFile]) -> bool:
+    """Return whether reading these files takes so little time that a page can wait for all."""
+    n_bytes = sum(size for file in unread for _, size in file.stamp.versions)
+    return len(unread) <= MAX_AWAITED_FILES and n_bytes <= MAX_AWAITED_BYTES
 
 
 def _wait(listed: Sequence[ListedFile], seconds: float) -> FolderContents:

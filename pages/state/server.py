@@ -14,6 +14,7 @@ from typing import Final
 
 from streamlit import env_util
 
+from calib_core.reader_process import end_unused
 from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
 
@@ -79,6 +80,7 @@ def _import_ahead() -> None:
     for module in _FIRST_IMPORTS:
         import_module(module)
     wait_for_first_page()
+    end_unused()  # where all was read before, and kept
     for module in _LATER_IMPORTS:
         import_module(module)
     gc.collect()

@@ -127,6 +127,8 @@ class UrlState:
         Values of a link that are not available here.
     used_keys : set of str
         Keys that the page has a control for.
+    awaits_files : bool
+        Whether files are still to be read, with which other values may be available.
     """
 
     def __init__(self, page: str) -> None:
@@ -137,8 +139,9 @@ class UrlState:
         # wrote, or older: of two quick moves, the browser hears of the first only after it sent the second.
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})
         touched = any(key in state and state[key] != control.value for key, control in controls.items())
-        awaits_files = bool(state.pop("_awaits_files", False))
-        self.url_changed = (self.url != state.get("_url") or awaits_files) and not touched
+        reads_again = bool(state.get("_reads_url_again", False))
+        self.url_changed = (self.url != state.get("_url") or reads_again) and not touched
+        self.awaits_files = False
         self.initial: dict[str, str] = self.url if self.url_changed else dict(state["_held"])
         self.current: dict[str, str] = {}
         self.rejected: dict[str, str] = {}
@@ -185,7 +188,8 @@ class UrlState:
 
         A value set here is sent to the browser, where it would undo the keys pressed since. It is sent once,
         and is lost where the next run of the script begins before the browser has it: draw the widget with
-        this value as its default, or the browser begins with the first option and sends it back as chosen.
+        this value as its default, or a browser that has yet to draw it begins with the first option and sends
+        that back as chosen. One that has drawn it keeps the old value.
         """
         state = st.session_state
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})
@@ -225,19 +229,25 @@ class UrlState:
         if st.session_state.get(key) == old:
             st.session_state[key] = new
 
-    def await_files(self) -> None:
+    def _keep_what_may_come(self) -> None:
         """Keep what may change as more files are read.
 
-        The run stays in the address even where it is the default, which may be another one then. What a link
-        asks for in vain is kept there too, and the address is read again in the next run of the script.
+        The run stays in the address even where it is the default, which may be another one then. What is
+        asked for in vain is kept there too.
         """
         if "run" in self.used_keys:
             self.current.setdefault("run", str(st.session_state["run"]))
         self.current |= {key: self.url[key] for key in self.rejected if key in self.url}
-        st.session_state["_awaits_files"] = bool(self.rejected)
 
     def write_url(self) -> None:
-        """Write the choice into the address, leaving parameters of others alone."""
+        """Write the choice into the address, leaving parameters of others alone.
+
+        Where the address asks for what files that are still to be read may have, it is read again in the next
+        run of the script.
+        """
+        if self.awaits_files:
+            self._keep_what_may_come()
+        st.session_state["_reads_url_again"] = self.awaits_files and bool(self.rejected)
         before, now = (_without_bin({**self._defaults, **choice}) for choice in (self.initial, self.current))
         if not self.url_changed and now != before:
             # With another choice the bins are others, so a selected bin and its questions mean nothing.

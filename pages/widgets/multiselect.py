@@ -79,7 +79,7 @@ def limited_multiselect(
         state[key] = default_value  # a choice that was the default follows the default
     state[f"_{key}_usual"] = default_value
     selected, missing = decode_ids(url_state.pick(key, None, default_value), allowed, offer.url_names)
-    if url_state.url_changed and missing:
+    if missing and (url_state.url_changed or url_state.awaits_files):
         url_state.rejected[key] = ", ".join(missing)
     selected = _within_limit(selected or default_ids, offer, title_of)
     value = offer.encode(selected)

@@ -223,7 +223,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
-    with st.container():  # there in any case: what follows keeps its place, and is not drawn anew without it
+    with st.container(key="reading_place"):  # there in any case, so that what follows keeps its place
         contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
         _note_partial_folder(contents)
     files, unread = contents.files, contents.unread
@@ -248,8 +248,6 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
             except Unavailable as reason:
                 refusal = reason
     url_state.carry_unused()
-    if unread:
-        url_state.await_files()
     url_state.write_url()
     _remember_run(runs)
     with st.sidebar:
@@ -327,7 +325,10 @@ def _load_folder(
         run_id = url_state.requested("run", "") if wanted else ""
         return page_id == "files" or (bool(runs) and (not run_id or any(run.id == run_id for run in runs)))
 
-    contents = load_files(folder if folder.is_dir() else None, wanted=wanted, is_enough=is_enough)
+    contents = load_files(
+        folder if folder.is_dir() else None, wanted, waits=page_id != "start", is_enough=is_enough
+    )
+    url_state.awaits_files = bool(contents.unread)
     return contents, runs
 
 

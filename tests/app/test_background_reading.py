@@ -31,7 +31,7 @@ from pages.state.runs import LoadedRun, loaded_runs
 from pages.state.server import server_lifespan
 from pages.widgets import shell
 from predictions import choices, quiz, write_csv, write_jsonl
-from screens import Visit, address, go, page_text, run, table
+from screens import Visit, address, choose, control, go, page_text, run, table
 
 SECONDS = 60.0
 """After which a test that waits in vain fails."""
@@ -65,6 +65,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 
     monkeypatch.setattr(cache, "_read_report", read)
     monkeypatch.setattr(cache, "FIRST_PAGE_SECONDS", 0.0)
+    monkeypatch.setattr(cache, "MAX_AWAITED_FILES", 0)
     monkeypatch.setattr(cache, "MAX_PARALLEL_READS", 1)
     st.cache_resource.clear()
     yield gate
@@ -443,7 +444,7 @@ def test_a_link_to_a_run_that_is_nowhere_is_told_once_all_is_read(
     assert "The link asks for run “d”, which is not loaded. Shown: run " in page_text(at)
 
 
-def test_a_page_waits_for_files_that_are_read_soon(
+def test_start_waits_for_files_that_are_read_soon(
     three: Path, visit: Visit, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert three.is_dir()
@@ -452,6 +453,56 @@ def test_a_page_waits_for_files_that_are_read_soon(
     opener.start()
     assert sorted(table(visit("start"), "verdict")["run"]) == ["a", "b", "c"]
     opener.join()
+
+
+def test_other_pages_wait_for_a_few_small_files(
+    three: Path, visit: Visit, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "MAX_AWAITED_FILES", 3)
+    assert table(visit("start"), "verdict")["run"].to_list() == ["a"]
+    opener = threading.Timer(0.3, gate.open_all)
+    opener.start()
+    assert control(visit("reliability"), "run").options == ["a", "b", "c"]
+    opener.join()
+    unread = [LoadedFile(file, None, None) for file in cache.list_folder(three, cache.mapping_store())]
+    n_bytes = sum(path.stat().st_size for path in three.iterdir())
+    for limit, is_awaited in ((n_bytes, True), (n_bytes - 1, False)):
+        monkeypatch.setattr(cache, "MAX_AWAITED_BYTES", limit)
+        assert cache._are_few(unread) is is_awaited
+
+
+def test_a_chosen_run_stays_chosen_while_its_changed_file_is_read(
+    three: Path, visit: Visit, gate: Gate
+) -> None:
+    gate.open |= {"b.csv", "c.csv"}
+    at = visit("comparison", dataset="*")
+    finish()
+    choose(run(at), "runs_shown", ["a", "b"])
+    gate.open -= {"b.csv"}
+    write_csv(three / "b.csv", quiz(310, model="b"))
+    assert control(run(at), "runs_shown").value == ["a"]
+    assert address(at)["runs"] == "a,b"
+    gate.open_all()
+    finish()
+    assert control(run(at), "runs_shown").value == ["a", "b"]
+    assert at.warning == []
+
+
+def test_a_link_is_not_forgotten_where_the_page_begins_again_before_it_is_drawn(
+    three: Path, visit: Visit, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert three.is_dir()
+    at = visit("comparison", runs="a,c", dataset="*")
+    load_files = shell.load_files
+
+    def load_and_finish(*args: Any, **options: Any) -> cache.FolderContents:
+        contents = load_files(*args, **options)
+        gate.open_all()
+        finish()  # so that the progress, drawn next, begins the page again
+        return contents
+
+    monkeypatch.setattr(shell, "load_files", load_and_finish)
+    assert control(run(at), "runs_shown").value == ["a", "c"]
 
 
 def test_a_file_that_is_looked_at_is_read_before_the_others(

@@ -71,6 +71,18 @@ def test_names_are_shown_beside_the_points_and_sizes_are_joined(models: Path, vi
     assert line["meta"][0]["family"] == ["small-1b-quiz:given", "small-7b-quiz:given"]
 
 
+@pytest.mark.parametrize(("judged", "method"), [("greedy", "cluster_size"), ("majority", "given")])
+def test_methods_that_are_not_judged_as_chosen_are_no_error(
+    judged: str, method: str, data: Path, visit: Visit
+) -> None:
+    rows = [{"id": n, "prediction": "a", "correct": n % 2, "confidence": n / 30} for n in range(30)]
+    rows += [{"id": 30 + n, "samples": ["a", "b", "a"], "correct_majority": n % 2} for n in range(30)]
+    write_jsonl(data / "two.jsonl", rows)
+    at = visit("comparison", judged=judged, methods=method)
+    assert not at.exception
+    assert points(visit("comparison"))
+
+
 def test_one_model_says_why_there_is_no_correlation(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(150, model="red", dataset="quiz"))
     at = visit("comparison", methods="given")

@@ -103,3 +103,23 @@ def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, browse: Brow
     assert figure is not None
     assert beside["x"] > figure["x"] + figure["width"]
     assert beside["y"] < figure["y"] + figure["height"]
+
+
+def test_the_place_of_the_progress_takes_no_room_once_all_is_read(
+    demo_server: Server, reopen: Reopen
+) -> None:
+    """Streamlit keeps what was emptied, and a gap of the page beside it."""
+    page = reopen(demo_server.url)
+    displays = page.evaluate("""() => {
+        const wrapper = document.createElement("div"), place = document.createElement("div");
+        wrapper.dataset.testid = "stLayoutWrapper";
+        place.className = "st-key-reading_place";
+        wrapper.append(place);
+        document.querySelector(".stMainBlockContainer").append(wrapper);
+        const displays = [getComputedStyle(wrapper).display];
+        place.innerHTML = '<div data-testid="stProgress"></div>';
+        displays.push(getComputedStyle(wrapper).display);
+        wrapper.remove();
+        return displays;
+    }""")
+    assert displays == ["none", "block"]

@@ -71,6 +71,15 @@ def test_bins_whose_edges_cut_the_finest_bins(dtypes: tuple[str, ...], bins: int
         np.testing.assert_allclose(getattr(binned, name), getattr(whole, name), rtol=1e-14)
 
 
+def test_the_number_of_classes_may_be_of_numpy() -> None:
+    given = random_pairs(45_000, "f8", 1_200)
+    sums = BinSums.from_pairs(
+        given.confidence, given.correct, group=given.group, n_groups=np.array([1_200], np.int64).max()
+    )
+    expected = bins_in_one_pass(given, Scheme("width", 17), 1_200)
+    assert sums.binned(Scheme("width", 17)).confidence.tobytes() == expected.confidence.tobytes()
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_either_byte_order_gives_the_same_bins(dtype: str) -> None:
     given = random_pairs(9_000, dtype)

@@ -84,6 +84,20 @@ def test_a_process_is_started_ahead_once_and_taken_first(monkeypatch: pytest.Mon
         ahead.process.communicate()
 
 
+def test_a_process_started_ahead_that_has_ended_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_process, "_STARTED_AHEAD", [])
+    reader_process.start_ahead.cache_clear()
+    reader_process.start_ahead()
+    (ahead,) = reader_process._STARTED_AHEAD
+    ahead.process.kill()
+    ahead.process.wait()
+    taken = reader_process.take_worker()
+    assert taken.process.poll() is None
+    reader_process._STARTED_AHEAD.append(taken)
+    reader_process.end_unused()
+    assert taken.process.poll() is not None
+
+
 def test_sessions_read_at_the_same_time(quiz: Path) -> None:
     with ThreadPoolExecutor(6) as threads:
         rows = list(threads.map(lambda _: readers.read(quiz).n_rows, range(24)))
