@@ -13,6 +13,8 @@ from threading import Thread
 from typing import Final
 
 from streamlit import env_util
+from streamlit.runtime.state import session_state
+from streamlit.runtime.state.session_state import WStates
 
 from calib_core.reader_process import end_unused
 from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page
@@ -24,6 +26,8 @@ _FIRST_IMPORTS: Final = ("streamlit.emojis", "pandas")
 _LATER_IMPORTS: Final = ("scipy.optimize",)
 """What other pages would wait for, to compute intervals; meanwhile it would delay the first one."""
 
+_REMOVE_VALUES: Final = WStates.remove_stale_widgets
+
 
 @asynccontextmanager
 async def server_lifespan(_app: object) -> AsyncGenerator[None]:
@@ -33,6 +37,7 @@ async def server_lifespan(_app: object) -> AsyncGenerator[None]:
     """
     _send_at_once()
     _seek_no_prompt()
+    _forget_gone_widgets()
     remove_abandoned_folders()
     for prepare in (read_ahead, _import_ahead):
         Thread(target=prepare, name="calib-ahead", daemon=True).start()
@@ -68,6 +73,27 @@ def _seek_no_prompt() -> None:
 
 def _is_no_prompt() -> bool:
     return False
+
+
+def _forget_gone_widgets() -> None:
+    """Have Streamlit forget widgets that are no longer drawn.
+
+    It forgets their values only. Of every figure that was ever drawn and can be clicked, and of every slider
+    of M, it keeps the callback, which keeps all that the script of the page defined in that run: the garbage
+    collector, which Streamlit starts after each run, takes the longer the more a session has been used.
+    """
+    WStates.remove_stale_widgets = _remove_gone_widgets
+
+
+def _remove_gone_widgets(
+    self: WStates, active_widget_ids: frozenset[str], fragment_ids_this_run: list[str] | None
+) -> None:
+    _REMOVE_VALUES(self, active_widget_ids, fragment_ids_this_run)
+    self.widget_metadata = {
+        id_: widget
+        for id_, widget in self.widget_metadata.items()
+        if not session_state._is_stale_widget(widget, active_widget_ids, fragment_ids_this_run)  # noqa: SLF001
+    }
 
 
 def _import_ahead() -> None:

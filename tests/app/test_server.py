@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import socket
 import time
 from http.client import HTTPConnection
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import pytest
 from streamlit import env_util
+from streamlit.runtime.state.session_state import WStates
 
 from app_server import HOST, Server
 from pages.state import server
 from pages.state.server import server_lifespan
+from screens import Visit, choose
 
 CONFIRMED_AFTER = 0.04
 """Seconds until a client that has nothing to send confirms what it got; Nagle's algorithm waits for that."""
@@ -54,6 +57,32 @@ def test_streamlit_does_not_look_through_all_modules_for_a_prompt(
     run_server(tmp_path, monkeypatch)
     monkeypatch.setattr(inspect, "stack", lambda: pytest.fail("looks through all modules"))
     assert not env_util.is_repl()
+
+
+def test_a_session_keeps_no_widgets_that_are_gone(
+    folder: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each M draws another figure, whose callback would keep all that the page's script defined then."""
+    assert folder.is_dir()
+    monkeypatch.setattr(WStates, "remove_stale_widgets", server._REMOVE_VALUES)
+    counts = [n_widgets_after_three_steps(visit)]
+    with monkeypatch.context() as patch:
+        data = os.environ["CALIB_DATA"]
+        run_server(tmp_path, patch)
+        patch.setenv("CALIB_DATA", data)
+        counts.append(n_widgets_after_three_steps(visit))
+    assert counts[0][1] > counts[0][0], "Streamlit forgets them itself: the patch can go"
+    assert counts[1][1] == counts[1][0]
+
+
+def n_widgets_after_three_steps(visit: Visit) -> tuple[int, int]:
+    """How many widgets the session knows after the first run, and after three others."""
+    at = visit("reliability")
+    kept = at.session_state._state._state._new_widget_state
+    before = len(kept.widget_metadata)
+    for bins in (12, 13, 14):
+        choose(at, "m_typed", bins)
+    return before, len(kept.widget_metadata)
 
 
 def run_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
