@@ -121,8 +121,10 @@ def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> N
             page_link(PAGES["files"].script, label, PAGES["files"].icon)
 
 
-def show_overview_tiles(files: Sequence[LoadedFile], runs: Sequence[LoadedRun], result: Overview) -> None:
-    """Draw how much is at hand."""
+def show_overview_tiles(
+    files: Sequence[LoadedFile], runs: Sequence[LoadedRun], result: Overview, n_unread: int
+) -> None:
+    """Draw how much is at hand; `n_unread` more files are still to be read."""
     summaries = result.by_default_method
     loaded = {file for run in runs for file in run.part_files}
     n_loaded = sum(file_state(file, loaded, files) in SETTLED_STATES for file in files)
@@ -137,7 +139,7 @@ def show_overview_tiles(files: Sequence[LoadedFile], runs: Sequence[LoadedRun], 
             ),
             (
                 "Files loaded",
-                f"{n_loaded:,} / {len(files):,}",
+                f"{n_loaded:,} / {len(files) + n_unread:,}",
                 "The page Files lists every file and its state.",
             ),
         ]
@@ -336,7 +338,7 @@ def page() -> None:
     runs = sorted(context.runs, key=lambda run: (not run.is_pinned, not run.file.is_uploaded))
     result = cached_overview(runs)
     show_overview_headline(result)
-    show_overview_tiles(context.files, context.all_runs, result)
+    show_overview_tiles(context.files, context.all_runs, result, len(context.unread))
     show_next_steps(result)
     show_warnings_of_runs(
         (run.title, run.report.survey.usable[default_method(run.report.survey.usable)]) for run in runs

@@ -459,7 +459,9 @@ def test_other_pages_wait_for_a_few_small_files(
     three: Path, visit: Visit, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache, "MAX_AWAITED_FILES", 3)
-    assert table(visit("start"), "verdict")["run"].to_list() == ["a"]
+    start = visit("start")
+    assert table(start, "verdict")["run"].to_list() == ["a"]
+    assert screens.tiles(start)["Files loaded"] == "1 / 3"
     opener = threading.Timer(0.3, gate.open_all)
     opener.start()
     assert control(visit("reliability"), "run").options == ["a", "b", "c"]
