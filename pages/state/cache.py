@@ -55,7 +55,7 @@ MAX_RESULTS: Final = 64
 MAX_LARGE_RESULTS: Final = 4
 """Number kept of a kind that may be as large as its file."""
 
-FIRST_PAGE_SECONDS: Final = 1.0
+FIRST_PAGE_SECONDS: Final = 0.7
 """Start is drawn this long after reading began, with what has been read by then. So are other pages …"""
 MAX_AWAITED_FILES: Final = 24
 MAX_AWAITED_BYTES: Final = 32_000_000
