@@ -214,7 +214,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
                 named = rf"(?<![\w.-]){re.escape(path.name)}"
                 message = re.sub(named, lambda _: _called(path, Path(folder), name), message)
             raise Refused(as_keywords(message)) from None
-        file = path.stem if path.parent == Path(folder) else path.name  # what no file holds has no suffix
+        file = path.stem if path.parent == Path(folder) else path.name  # not the suffix of the temporary file
     return [_as_loaded(run, file) for run in runs]
 
 

@@ -560,7 +560,7 @@ def _sum_by_key(raw: RawPairs, scheme: Scheme, n_keys: int, *, power: int = 1) -
         add = compiled_add_pairs(raw.confidence.dtype)
     sums = np.zeros((n_keys, 3))
     # With smaller chunks, adding up the sums of the chunks would take most of the time.
-    n_chunk = max(1, min(raw.n_pairs, max(_CHUNK_PAIRS, int(n_keys))))
+    n_chunk = max(1, min(raw.n_pairs, max(_CHUNK_PAIRS, n_keys)))
     exponent = max(raw.n_pairs.bit_length(), 2 * n_chunk.bit_length() - 12)
     add(sums, raw.confidence, raw.correct, raw.group, scheme.bins, exponent, n_chunk, power)
     return sums
@@ -788,7 +788,7 @@ class BinSums:
             a class is outside 0..groups−1.
         """
         given = validate_pairs(confidence, correct, group, n_groups, copy=copy)
-        return cls(given, given.n_pairs if n_rows is None else n_rows, n_groups, computed)
+        return cls(given, given.n_pairs if n_rows is None else n_rows, int(n_groups), computed)
 
     def merge(self, other: BinSums) -> BinSums:
         """The sums of both parts together; the order of the parts does not matter."""

@@ -56,7 +56,7 @@ from pages.state.url import UrlState
 from pages.widgets.export import Export, make_file_stem, stem_parts
 from pages.widgets.figure import show_figure
 from pages.widgets.multiselect import multiselect
-from pages.widgets.pickers import MAX_VISIBLE_TITLE, pick_run, usual_run
+from pages.widgets.pickers import MAX_VISIBLE_TITLE, pick_run, select_box, usual_run
 from pages.widgets.run_selection import METHODS_HELP
 from pages.widgets.shell import shell
 from pages.widgets.summary import (
@@ -173,13 +173,13 @@ def _choose_cascade(
     second = url_state.pick("second", ["", *others], "")
     titles = [other.title for other in others.values()]
     labels = dict(zip(others, shorten_in_middle(titles, MAX_VISIBLE_TITLE), strict=True))
-    st.selectbox(
+    select_box(
         "Hand on to",
         ["", *others],
-        ["", *others].index(second),
+        second,
         key="second",
-        format_func=lambda id_: labels.get(id_, "no second run"),
-        help="A run on the same questions that answers where the first is not confident enough (a cascade).",
+        title_of=lambda id_: labels.get(id_, "no second run"),
+        help_="A run on the same questions that answers where the first is not confident enough (a cascade).",
         disabled=not others,
     )
     if not others:

@@ -47,6 +47,7 @@ from pages.widgets.export import Export, make_file_stem, stem_parts, table_expor
 from pages.widgets.figure import figure_and_detail, show_figure
 from pages.widgets.pickers import (
     ROW_CLICKS,
+    select_box,
     select_point_from_figure,
     select_point_from_table,
     selected_point,
@@ -156,13 +157,13 @@ def cached_judged_evidence(scored: RunEvidence, judged_choice: JudgedChoice) -> 
 
 def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str) -> str:
     picked = url_state.pick(key, allowed, default)
-    st.selectbox(
+    select_box(
         "X axis" if key == "x" else "Y axis",
         allowed,
-        allowed.index(picked) if allowed else None,
+        picked,
         key=key,
-        format_func=lambda id_: METRICS[id_].title,
-        help=METRICS[picked].help,
+        title_of=lambda id_: METRICS[id_].title,
+        help_=METRICS[picked].help,
     )
     return picked
 

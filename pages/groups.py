@@ -81,6 +81,7 @@ from pages.widgets.pickers import (
     pick_method,
     pick_method_options,
     pick_segment,
+    select_box,
     select_point_from_table,
     selected_point,
 )
@@ -204,13 +205,13 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     if not groupings:
         raise Unavailable(NO_GROUPS)
     by = url_state.pick("by", list(groupings), next(iter(groupings)))
-    st.selectbox(
+    select_box(
         "Group by",
         list(groupings),
-        list(groupings).index(by),
+        by,
         key="by",
-        format_func=lambda id_: groupings[id_].title,
-        help="A column of the file or a property of the runs. Each value is a group.",
+        title_of=lambda id_: groupings[id_].title,
+        help_="A column of the file or a property of the runs. Each value is a group.",
     )
     return _pick_numbers(url_state, selection, evidences, groupings[by])
 
@@ -272,12 +273,12 @@ def _pick_baseline_level(
     if not levels:
         return None
     against = url_state.pick("against", levels, levels[0])
-    st.selectbox(
+    select_box(
         "Compared with",
         levels,
-        levels.index(against),
+        against,
         key="against",
-        help="The difference of each other group from this one, on the same questions.",
+        help_="The difference of each other group from this one, on the same questions.",
     )
     return against
 

@@ -62,7 +62,7 @@ from pages.widgets.number_inputs import (
     number_list_input,
     whole_number_input,
 )
-from pages.widgets.pickers import pick_method_options, pick_run, usual_run
+from pages.widgets.pickers import pick_method_options, pick_run, select_box, usual_run
 from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_headline,
@@ -149,13 +149,13 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     answers = sampled[run.id][1]
     metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
     help_ = METRICS[metric].help
-    st.selectbox(
+    select_box(
         "Metric",
         DEFAULT_METRICS,
-        DEFAULT_METRICS.index(metric),
+        metric,
         key="metric",
-        format_func=lambda id_: METRICS[id_].title,
-        help=help_,
+        title_of=lambda id_: METRICS[id_].title,
+        help_=help_,
     )
     sizes = _sizes_input(url_state, _default_sizes_text(run, answers))
     left, right = st.columns(2)

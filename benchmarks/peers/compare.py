@@ -73,7 +73,7 @@ Labels = NDArray[np.integer[Any]]
 
 
 def ours(confidence: Values, correct: Values, bins: Sequence[int]) -> list[float]:
-    """Sums of the pairs, which are not copied, as by the others; evaluated at every M."""
+    """Sums of the pairs, evaluated at every M. Like the others, this does not copy the pairs."""
     sums = BinSums.from_pairs(confidence, correct, copy=False)
     return [METRICS["ece"].compute(sums, Scheme("width", m)) or 0.0 for m in bins]
 

@@ -80,7 +80,7 @@ def _forget_gone_widgets() -> None:
 
     It forgets their values only. Of every figure that was ever drawn and can be clicked, and of every slider
     of M, it keeps the callback, which keeps all that the script of the page defined in that run: the garbage
-    collector, which Streamlit starts after each run, takes the longer the more a session has been used.
+    collector, which Streamlit starts after each run, takes longer the more a session has been used.
     """
     WStates.remove_stale_widgets = _remove_gone_widgets
 
@@ -88,6 +88,7 @@ def _forget_gone_widgets() -> None:
 def _remove_gone_widgets(
     self: WStates, active_widget_ids: frozenset[str], fragment_ids_this_run: list[str] | None
 ) -> None:
+    """Remove what Streamlit removes, and callbacks too; its test of what is gone has no public name."""
     _REMOVE_VALUES(self, active_widget_ids, fragment_ids_this_run)
     self.widget_metadata = {
         id_: widget

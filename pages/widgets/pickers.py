@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -43,18 +43,47 @@ UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
 }
 
 
+def select_box(
+    label: str,
+    options: Sequence[str],
+    chosen: str,
+    *,
+    key: str,
+    help_: str,
+    title_of: Callable[[str], str] = str,
+    disabled: bool = False,
+) -> None:
+    """Draw a select box whose value `UrlState.pick` gave; it begins with it (see `UrlState.set_widget`).
+
+    Parameters
+    ----------
+    label : str
+    options : Sequence of str
+        May be empty; the box is then empty, too.
+    chosen : str
+    key : str
+        The key that `chosen` was picked under.
+    help_ : str
+    title_of : Callable
+        Returns what the box shows of an option.
+    disabled : bool
+    """
+    index = options.index(chosen) if options else None
+    st.selectbox(label, options, index, key=key, format_func=title_of, help=help_, disabled=disabled)
+
+
 def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -> LoadedRun:
     """Draw the control of the run, and below it the full title if the box cuts it off, and the run's size."""
     id_ = url_state.pick("run", list(runs), default)
     titles = [f"{'★ ' if run.is_pinned else ''}{run.title}" for run in runs.values()]
     labels = dict(zip(runs, shorten_in_middle(titles, MAX_VISIBLE_TITLE + 2), strict=True))
-    st.selectbox(
+    select_box(
         "Run",
         list(runs),
-        list(runs).index(id_),
+        id_,
         key="run",
-        format_func=lambda id_: labels[id_],
-        help="One model's answers to one data set. Type to search.",
+        title_of=lambda id_: labels[id_],
+        help_="One model's answers to one data set. Type to search.",
     )
     run = runs[id_]
     is_named_in_full = len(run.title) <= MAX_VISIBLE_TITLE and run.title == run.real_title
@@ -78,13 +107,13 @@ def run_size_text(run: LoadedRun) -> str:
 def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str:
     """Draw the control of the confidence method, and return its id."""
     picked = url_state.pick("method", usable, default)
-    st.selectbox(
+    select_box(
         "Confidence method",
         usable,
-        usable.index(picked),
+        picked,
         key="method",
-        format_func=lambda id_: METHODS[id_].title,
-        help=escape_markdown(METHODS[picked].help),
+        title_of=lambda id_: METHODS[id_].title,
+        help_=escape_markdown(METHODS[picked].help),
     )
     return picked
 
@@ -135,13 +164,13 @@ def pick_tolerance(url_state: UrlState) -> float | None:
 def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
     """Draw the control of how samples without a readable answer count."""
     rule = url_state.pick("unparseable", list(UNPARSEABLE_TITLES), "own")
-    st.selectbox(
+    select_box(
         "Samples that do not parse",
         list(UNPARSEABLE_TITLES),
-        list(UNPARSEABLE_TITLES).index(rule),
+        rule,
         key="unparseable",
-        format_func=lambda id_: UNPARSEABLE_TITLES[id_],
-        help="How to count samples without a readable answer. N is the number of samples.",
+        title_of=lambda id_: UNPARSEABLE_TITLES[id_],
+        help_="How to count samples without a readable answer. N is the number of samples.",
     )
     return cast("UnparseableRule", rule)
 

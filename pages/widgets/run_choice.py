@@ -32,6 +32,7 @@ from pages.widgets.pickers import (
     pick_method_options,
     pick_run,
     pick_segment,
+    select_box,
     usual_run,
 )
 from pages.widgets.summary import show_reasons
@@ -284,13 +285,13 @@ def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default:
     """
     usable = [id_ for id_, reason in reasons.items() if reason is None]
     metric = url_state.pick("metric", usable, default)
-    st.selectbox(
+    select_box(
         "Metric",
         usable,
-        usable.index(metric),
+        metric,
         key="metric",
-        format_func=lambda id_: METRICS[id_].title,
-        help=METRICS[metric].help,
+        title_of=lambda id_: METRICS[id_].title,
+        help_=METRICS[metric].help,
     )
     return metric
 

@@ -22,7 +22,7 @@ from pages.state.cache import cached_result, run_evidence
 from pages.state.runs import MAX_MEASURES, LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
-from pages.widgets.pickers import pick_segment
+from pages.widgets.pickers import pick_segment, select_box
 from pages.widgets.summary import show_reasons
 
 METHODS_HELP: Final = "How the confidence is obtained from the model's answers."
@@ -231,13 +231,13 @@ def _pick_dataset(
     if url_state.initial.get("dataset") == picked:
         # Kept even where it is the default here: on the page it was chosen on it may not be.
         url_state.remember("dataset", picked, "")
-    st.selectbox(
+    select_box(
         "Data set",
         [*titles, ALL_DATASETS],
-        [*titles, ALL_DATASETS].index(picked),
+        picked,
         key="dataset",
-        format_func=lambda id_: f"all ({len(runs)} runs)" if id_ == ALL_DATASETS else titles[str(id_)],
-        help="Compare within one data set: other data sets have other questions.",
+        title_of=lambda id_: f"all ({len(runs)} runs)" if id_ == ALL_DATASETS else titles[id_],
+        help_="Compare within one data set: other data sets have other questions.",
     )
     if picked == ALL_DATASETS:
         return None, list(runs)
