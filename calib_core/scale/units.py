@@ -166,12 +166,14 @@ def units_of(file: int, survey: Survey, per_unit: int) -> list[Unit]:
     """The units of a file, in order."""
     if survey.blocks is None:
         return [Unit(file, 0, 0, sum(version.size for version in survey.files))]
-    values, n_blocks = survey.blocks.found.positions.values, survey.blocks.n_blocks
-    block_bytes = rows_per_block(values) * values.row_bytes
-    return [
-        Unit(file, first, min(per_unit, n_blocks - first), min(per_unit, n_blocks - first) * block_bytes)
-        for first in range(0, n_blocks, per_unit)
-    ]
+    positions, n_blocks = survey.blocks.found.positions, survey.blocks.n_blocks
+    block_rows = rows_per_block(positions.values)
+    units: list[Unit] = []
+    for first in range(0, n_blocks, per_unit):
+        n_unit_blocks = min(per_unit, n_blocks - first)
+        n_rows = min(n_unit_blocks * block_rows, positions.n_positions - first * block_rows)
+        units.append(Unit(file, first, n_unit_blocks, n_rows * positions.values.row_bytes))
+    return units
 
 
 def unit_key(request: FileRequest, survey: Survey, unit: Unit) -> str | None:

@@ -189,6 +189,8 @@ def test_units_done_in_any_order_are_the_plain_reading_to_the_last_bit(
     for per_unit in (1, 4):
         work = units_of(0, survey, per_unit)
         assert [unit.n_blocks for unit in work] == ([1] * 10 if per_unit == 1 else [4, 4, 2])
+        positions = survey.blocks.found.positions
+        assert sum(unit.n_bytes for unit in work) == positions.n_positions * positions.values.row_bytes
         done = {unit: do_unit(request, survey, unit) for unit in reversed(work)}
         tree = MergeTree[ReducedRows]()
         for unit in work:
@@ -254,7 +256,7 @@ def test_workers_give_the_bits_of_one_process_and_nothing_is_done_twice(
     for name, outcome in zip(names[:4], outcomes, strict=False):
         assert bytes_of(outcome) == bytes_of(readers.read(folder / name, name=name)), name
     assert str(outcomes[4]) == "none.csv cannot be opened (No such file or directory)."
-    assert re.match(r"6 of 6 blocks done: 0\.8 of 0\.8 MB", lines[-1])
+    assert re.match(r"6 of 6 blocks done: 0\.4 of 0\.4 MB", lines[-1])
 
     kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
     assert len(kept) == 6
