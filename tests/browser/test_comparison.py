@@ -142,7 +142,7 @@ def labelled_models(page: Page) -> list[str]:
     assert len(found) == len(set(found))
     assert (len(told) == 1) == (len(found) < 40)
     if told:
-        assert told[0].startswith(f"{40 - len(found)} of 40 without")
+        assert told[0].startswith(f"{40 - len(found)} of 40 unlabelled")
     return found
 
 
@@ -161,6 +161,21 @@ def test_on_a_telephone_the_names_that_are_shown_are_apart(forty_models: Server,
     page = reopen(f"{forty_models.url}/comparison?methods=given", width=420, height=1400)
     wait_until(page, lambda: points(page), 40)
     assert len(labelled_models(page)) >= 25
+
+
+def test_names_are_outlined_in_the_colour_of_the_page(six_models: Server, reopen: Reopen) -> None:
+    """So that a line which runs through a name does not make it unreadable."""
+    page = reopen(f"{six_models.url}/comparison?methods=given", height=1200)
+
+    def outline() -> list[str]:
+        name = page.locator(".st-key-comparison .overplot .textpoint text").first
+        return name.evaluate("text => [getComputedStyle(text).paintOrder, getComputedStyle(text).stroke]")
+
+    wait_until(page, lambda: points(page), 6)
+    page.emulate_media(color_scheme="dark")
+    wait_until(page, outline, ["stroke", "rgb(17, 21, 28)"])
+    page.emulate_media(color_scheme="light")
+    wait_until(page, outline, ["stroke", "rgb(255, 255, 255)"])
 
 
 def test_a_click_on_a_point_shows_its_diagram(six_models: Server, reopen: Reopen, settled: Settled) -> None:
