@@ -42,7 +42,9 @@ from pages.widgets.column_mapping import (
 )
 from pages.widgets.export import Export, make_file_stem
 from pages.widgets.file_status import (
+    SETTLED_STATES,
     escape_markdown_lines,
+    file_state,
     open_files,
     show_empty_folder,
     show_file_table,
@@ -383,10 +385,18 @@ def page() -> None:
     open_accepted_diagram(context.all_runs)
     show_uploader(context.files)
     keys = widget_keys((*context.files, *context.unread))
-    asking = show_next_steps(last_uploaded(context.files), context.all_runs, keys)
+    loaded = {file for run in context.all_runs for file in run.part_files}
+    dropped = last_uploaded(context.files)
+    asking = show_next_steps(dropped, context.all_runs, keys)
+    unsettled = [
+        file
+        for file in dropped
+        if file is not asking and file_state(file, loaded, context.files) not in SETTLED_STATES
+    ][:MAX_NEXT_STEPS]
+    for file in unsettled:  # where the eye is, not below the list
+        show_file(file, keys[file], context.files, context.accepted_file_ids, expanded=True)
     if not context.files and not context.unread:
         stop_on_empty_folder()
-    loaded = {file for run in context.all_runs for file in run.part_files}
     unread = f"{len(context.unread):,} not read yet, " if context.unread else ""
     show_view_caption(
         f"{plural(len(context.files) + len(context.unread), 'file')}, {unread}{len(loaded)} loaded, "
@@ -394,7 +404,7 @@ def page() -> None:
     )
     show_accept_all(context.files)
     show_joined_tables(context.files, context.runs)
-    shown = show_file_table(context.files, loaded, context.unread)
+    shown = show_file_table(context.files, loaded, context.unread, shown_above=unsettled)
     for file in shown.keys() & set(context.unread):
         read_now(file)
         st.rerun()
@@ -402,6 +412,9 @@ def page() -> None:
         show_merged_runs(context.all_runs)
     open_blocks = open_files(shown, loaded, context.files)
     for file, key in shown.items():
+        if file in unsettled:  # its row was clicked
+            st.caption(f"{escape_markdown(file.name)} is shown above the list.")
+            continue
         show_file(
             file,
             key,

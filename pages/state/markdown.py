@@ -19,7 +19,11 @@ _OPTION_PHRASES: Final = tuple(
         (r"^read as \w+, ", ""),
         (r"Say what (a column|an array) means: --map \w+=\w+", r"Say below what \1 means."),
         (r"or say which column it is: --map COLUMN=\w+", "or say below which column it is."),
-        (r"Have it divided by 100: --map (?:\"[^\"]*\"|\S+)", "Say below that it is in percent."),
+        (
+            r"Have it divided by the top of its scale, such as (\d+): --map (?:\"[^\"]*\"|\S+)",
+            r"Say that it is out of \1, if that is the top of its scale.",
+        ),
+        (r"Have it divided by 100: --map (?:\"[^\"]*\"|\S+)", "Say that it is in percent."),
         (r"the question: --map COLUMN=samples, once for each\.", "the question, below."),
         (r"Name them: --map COLUMN=id or --on COLUMN", "Say below which column holds the ids."),
         (r": --gold TABLE \(", ", chosen below ("),

@@ -466,7 +466,14 @@ def needs_columns(file: LoadedFile) -> bool:
         and base.format in TABLE_FORMATS
         and bool(base.proposal or base.preview)
         and missing_information(file) != NEEDS_GOLD
-        and not base.n_bad_rows
+        and (not base.n_bad_rows or _has_other_reading(base))
+    )
+
+
+def _has_other_reading(base: FileReport) -> bool:
+    """Return whether a column may be read otherwise than as its name says, such as in percent."""
+    return base.proposal is not None or any(
+        name != column for suggestion in base.suggestions for column, name in suggestion.names.items()
     )
 
 

@@ -27,7 +27,7 @@ from pages.widgets.column_mapping import (
 )
 from pages.widgets.export import Export
 from pages.widgets.page_link import page_link
-from pages.widgets.table import show_selectable_table
+from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_selectable_table
 
 MAX_UNFOLDED_LINES: Final = 4
 """A longer refusal has all reasons but that of the first method folded."""
@@ -138,9 +138,22 @@ def escape_markdown_lines(text: str) -> str:
 
 
 def show_file_table(
-    files: Sequence[LoadedFile], loaded: Collection[LoadedFile], unread: Sequence[LoadedFile] = ()
+    files: Sequence[LoadedFile],
+    loaded: Collection[LoadedFile],
+    unread: Sequence[LoadedFile],
+    *,
+    shown_above: Collection[LoadedFile],
 ) -> dict[LoadedFile, str]:
     """Draw one row per file, those that need attention first; by name until all have been read.
+
+    Parameters
+    ----------
+    files, unread : Sequence of LoadedFile
+        The files that are read, and those that are not yet.
+    loaded : Collection of LoadedFile
+        The files that runs come from.
+    shown_above : Collection of LoadedFile
+        Files that are drawn in full above the table.
 
     Returns
     -------
@@ -159,11 +172,14 @@ def show_file_table(
     export = Export("files", lambda: frame, recipe, "Table of files")
     # A selection is a position in the table, and the order changes when all is read.
     key = "files_so_far" if unread else "files"
-    selected = show_selectable_table(frame, key=key, alt=plural(len(order), "file"), export=export)
+    columns = fit_column_widths(COLUMN_CONFIG, frame, *({"State", "File", "Why"} & {*frame.columns}))
+    selected = show_selectable_table(
+        frame, key=key, alt=plural(len(order), "file"), export=export, columns=columns
+    )
     keys = widget_keys((*files, *unread))
     if selected is not None and selected < len(order):
         return {order[selected]: keys[order[selected]]}
-    key_by_file = {file: keys[file] for file in order if file not in unread}
+    key_by_file = {file: keys[file] for file in order if file not in unread and file not in shown_above}
     if len(order) <= MAX_FULL_FILES:
         return key_by_file
     needing_attention = open_files(key_by_file, loaded, files)

@@ -72,7 +72,7 @@ def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
 
 def _text_column_width(texts: pl.Series) -> int:
     """Return the pixels that the longest of these texts needs."""
-    return 18 + 6 * max((len(text) for text in texts), default=0)
+    return 20 + 13 * max((len(text) for text in texts.drop_nulls()), default=0) // 2
 
 
 def fit_column_widths(
@@ -115,18 +115,31 @@ def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -
         table_export_menu(export, key, shown=shown, columns=COLUMN_CONFIG)
 
 
-def show_selectable_table(frame: pl.DataFrame, key: str, alt: str, export: Export) -> int | None:
-    """Draw a table with selectable rows and its export menu; return the index of the selected row."""
+def show_selectable_table(
+    frame: pl.DataFrame, key: str, alt: str, export: Export, columns: Mapping[str, Any]
+) -> int | None:
+    """Draw a table with selectable rows and its export menu; return the index of the selected row.
+
+    Parameters
+    ----------
+    frame : pl.DataFrame
+    key : str
+    alt : str
+        Text for screen readers.
+    export : Export
+    columns : Mapping
+        Column → its configuration.
+    """
     event = st.dataframe(
         frame,
         key=key,
         hide_index=True,
-        column_config=COLUMN_CONFIG,
+        column_config=columns,
         placeholder="–",
         height="content" if frame.height <= 12 else 356,  # what a click brings is below, and in sight
         on_select="rerun",
         selection_mode=ROW_CLICKS,
         alt=alt,
     )
-    table_export_menu(export, key, shown=frame, columns=COLUMN_CONFIG)
+    table_export_menu(export, key, shown=frame, columns=columns)
     return clicked_row(event.selection)

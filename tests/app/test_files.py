@@ -121,7 +121,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "no column": ("colour,size\nred,1\n", "Say below what a column means."),
     "percent": (
         "id,confidence,correct\n" + "".join(f"{i},{50 + i},{i % 2}\n" for i in range(40)),
-        "Say below that it is in percent.",
+        "Say that it is in percent.",
     ),
     "letters": (
         "gold,m1,m2,m3\n" + "".join(f"{a},{a},{b},B\nC,C,D,A\n" for a, b in product("ABCD", "ABC")),

@@ -56,6 +56,13 @@ SCORES = table_text(
         "hit": [int(row["correct"]) for row in ROWS],
     }
 )
+OWN_NAMES = table_text(
+    {
+        "id": range(len(ROWS)),
+        "confidence": [f"{100 * float(row['confidence']):.2f}%" for row in ROWS],
+        "correct": ["pass" if row["correct"] else "fail" for row in ROWS],
+    }
+)
 TWO = table_text(
     {
         "certainty": [f"{float(row['confidence']):.4f}" for row in ROWS],
@@ -110,6 +117,12 @@ def no_stranger(window: Window) -> bool:
             {"Confidence": "score", "Right or wrong": "hit", "Question id": "item"},
             "score",
         ),
+        (
+            "own names.csv",
+            OWN_NAMES,
+            {"Confidence": "confidence", "Right or wrong": "correct", "Question id": "id"},
+            "pass",
+        ),
     ],
 )
 def test_three_clicks_from_start_to_the_diagram(
@@ -125,7 +138,7 @@ def test_three_clicks_from_start_to_the_diagram(
     for role, column in taken_for.items():
         expect(panel(page).get_by_role("combobox", name=role)).to_have_value(column)
     percent = panel(page).get_by_role("switch", name="In percent")
-    expect(percent).to_be_checked(checked="Conf (%)" in taken_for.values())
+    expect(percent).to_be_checked(checked="%" in text)
     preview = browser_pages.table(page, "The first 5 rows")
     wait_until(page, lambda: browser_pages.rows(page, "The first 5 rows"), 5)
     expect(preview.locator("canvas table[role=grid]")).to_contain_text(cells)
@@ -158,3 +171,32 @@ def test_a_file_that_needs_nothing_is_one_click_from_its_diagram(server: Server,
     drop(page, "ready.csv", ready)
     page.get_by_role("link", name="Open the reliability diagram").click()
     check_diagram(page, "uploaded--ready")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "says"), [("0,87", "found '0,87'. Write a plain number"), ("1.2", "1 of 240 rows is bad")]
+)
+def test_a_file_that_is_not_loaded_says_why_above_the_list(
+    confidence: str, says: str, server: Server, browse: Browse
+) -> None:
+    page = browse().open(f"{server.url}/files")
+    values = [confidence, *(f"{float(row['confidence']):.4f}" for row in ROWS[1:])]
+    if "," in confidence:
+        values = [confidence] * len(ROWS)
+    text = table_text(
+        {"id": range(len(ROWS)), "confidence": values, "correct": [row["correct"] for row in ROWS]}
+    )
+    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
+        [{"name": "slip.csv", "mimeType": "text/csv", "buffer": text.encode()}]
+    )
+    message = page.locator("[data-testid=stAlert]").filter(has_text=says)
+    expect(message).to_be_in_viewport()
+    settled(page)
+    expect(message).to_have_count(1)
+    above, below = message.bounding_box(), browser_pages.table(page, " files").bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] < below["y"]
+    browser_pages.click_row(page, " files", 1)
+    expect(page.get_by_text("is shown above the list.")).to_be_visible()
+    expect(message).to_have_count(1)

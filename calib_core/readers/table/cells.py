@@ -33,6 +33,11 @@ _PLAIN_NUMBER_FIX: Final = (
     "value is not known."
 )
 
+MIN_LARGEST_PERCENTAGE: Final = 20
+"""Percentages have one above this: 2.6, 5.5 and 7.0 may be a rating or a loss."""
+MAX_RATING: Final = 10
+"""Largest whole number of a rating that may be taken for a confidence where a person says so."""
+
 RIGHT_WORDS: Final = ("true", "yes", "y", "correct", "right", "c")
 WRONG_WORDS: Final = ("false", "no", "n", "incorrect", "wrong", "i")
 UNJUDGED_WORDS: Final = ("unparseable",)
@@ -303,7 +308,7 @@ def are_percentages(raw: pl.Series) -> bool:
         and numbers.len() > 0
         and bool(numbers.is_between(0, 100).all())
         and 2 * int((numbers > 1).sum()) > numbers.len()
-        and bool((numbers > 20).any())
+        and bool((numbers > MIN_LARGEST_PERCENTAGE).any())
     )
 
 

@@ -520,7 +520,7 @@ def read_table(
     has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
     wide = {} if is_complete else _propose_wide(head, dialect, columns, has_gold=has_gold)
     suggestions, preview, letters_note = (), {}, None
-    if not is_complete:
+    if refusal is not None or not is_complete:  # a column may be called confidence and be in percent
         suggestions, preview, letters_note = _suggest(head, dialect, roles, columns, proposals)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, head.file)
@@ -838,12 +838,19 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
 
     `one_based` is the file's column whose positions seem to count from 1, if there is one.
     """
-    for column, example in collected.percentage_columns:
+    for column, example, divisor in collected.scaled_columns:
         name = next(name for name, source in collected.source_columns.items() if source == column)
+        looks, advice = (
+            ("percentages: most of its numbers are above 1", "100")
+            if divisor == 100
+            else (
+                "ratings: its numbers are whole and most are above 1",
+                f"the top of its scale, such as {divisor}",
+            )
+        )
         return (
-            f"{collected.file}: column {column!r} looks like percentages: most of its numbers are above 1 "
-            f"(such as {example}), and numbers from 0 to 1 are expected. Have it divided by 100: "
-            f"{map_options({column: f'{name}/100'})}"
+            f"{collected.file}: column {column!r} looks like {looks} (such as {example}), and numbers from 0 "
+            f"to 1 are expected. Have it divided by {advice}: {map_options({column: f'{name}/{divisor}'})}"
         )
     if one_based is not None:
         return (

@@ -18,7 +18,14 @@ import polars as pl
 
 from calib_core.errors import shorten
 from calib_core.readers.format import BY_VALUES, HINTED, NAMED, ONLY_IF_CHOSEN, Role, Suggestion
-from calib_core.readers.table.cells import PLAIN_NUMBER, RIGHT_WORDS, UNJUDGED_WORDS, WRONG_WORDS
+from calib_core.readers.table.cells import (
+    MAX_RATING,
+    MIN_LARGEST_PERCENTAGE,
+    PLAIN_NUMBER,
+    RIGHT_WORDS,
+    UNJUDGED_WORDS,
+    WRONG_WORDS,
+)
 from calib_core.readers.table.columns import COLUMN_ALIASES, normalise_name
 
 N_RECOGNISED_ROWS: Final = 1_000
@@ -27,8 +34,6 @@ MAX_RECOGNISED_COLUMNS: Final = 200
 """Limit on the columns that are looked at; the first of the file."""
 MAX_TEXT_COLUMNS: Final = 24
 """Limit on the columns that are compared with one another as answers; those with telling names come first."""
-MAX_RATING: Final = 10
-"""Largest whole number of a rating that may be taken for a confidence where a person says so."""
 MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
 MAX_ID_CHARACTERS: Final = 64
@@ -329,7 +334,8 @@ def _divisor(column: _Column, rank: int) -> int | None:
         return None if distinct <= {0, 1} or column.present[0].endswith("%") else 1
     are_whole = all(number.is_integer() for number in distinct)
     are_row_numbers = are_whole and rank == BY_VALUES and len(distinct) == len(column.numbers)
-    if 20 < top <= 100 and 2 * sum(number > 1 for number in column.numbers) > len(column.numbers):
+    n_above_one = sum(number > 1 for number in column.numbers)
+    if MIN_LARGEST_PERCENTAGE < top <= 100 and 2 * n_above_one > len(column.numbers):
         return None if are_row_numbers else 100
     return int(top) if are_whole and top <= MAX_RATING and rank != BY_VALUES else None
 

@@ -3,7 +3,7 @@
 A column of which most values are bad does not mean what it is called, and is left out if nothing needs it.
 
 A single number above 1 among probabilities is a slip, and its row is bad. If most are above 1, the column
-holds percentages (`PercentCheck`): leaving those rows out would keep the lowest percentages as probabilities.
+holds percentages or ratings (`ScaleCheck`): leaving those rows out would keep the lowest as probabilities.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, shorten
 from calib_core.readers.table.cells import (
+    MAX_RATING,
+    MIN_LARGEST_PERCENTAGE,
     OUT_OF_RANGE,
     CellFault,
     JudgedColumn,
@@ -97,37 +99,54 @@ NEVER_LEFT_OUT: Final = OUTCOME_COLUMNS | GOLD_COLUMNS | {"id", "trial_of"}
 
 
 @dataclass(slots=True)
-class PercentCheck:
-    """Whether a column of probabilities holds percentages, judged by the numbers added so far.
+class ScaleCheck:
+    """Whether a column of probabilities holds percentages or ratings, judged by the numbers added so far.
 
     Attributes
     ----------
-    n_numbers, n_above_one, n_above_hundred
+    n_numbers, n_above_one
         Counts of the numbers.
+    largest
+        The largest number.
+    are_whole
+        Whether all numbers are whole.
     example
         The first number out of range, as in the file.
     """
 
     n_numbers: int = 0
     n_above_one: int = 0
-    n_above_hundred: int = 0
+    largest: float = 0.0
+    are_whole: bool = True
     example: str = ""
 
     def add_slice(self, raw: pl.Series, judged: JudgedColumn) -> None:
         """Add one slice of the column."""
-        self.n_numbers += judged.values.len() - judged.values.null_count()
+        self._add_numbers(judged.values.drop_nulls())
         for fault in judged.faults:
             if fault.kind == OUT_OF_RANGE:
                 outliers, _ = parse_numbers(raw.gather(fault.positions))
-                self.n_numbers += outliers.len()
-                self.n_above_one += int((outliers > 1).sum())
-                self.n_above_hundred += int((outliers > 100).sum())
+                self._add_numbers(outliers)
                 self.example = self.example or fault.examples[0]
 
+    def _add_numbers(self, numbers: pl.Series) -> None:
+        values = numbers.cast(pl.Float64).to_numpy()
+        self.n_numbers += values.size
+        self.n_above_one += int((values > 1).sum())
+        self.largest = max(self.largest, float(values.max(initial=0.0)))
+        self.are_whole = self.are_whole and bool((values == np.floor(values)).all())
+
     @property
-    def looks_like_percentages(self) -> bool:
-        """Whether most numbers are above 1, and none above 100."""
-        return 2 * self.n_above_one > self.n_numbers and not self.n_above_hundred
+    def divisor(self) -> int | None:
+        """What makes the numbers probabilities: 100, or the largest of whole numbers up to `MAX_RATING`.
+
+        None unless most numbers are above 1.
+        """
+        if 2 * self.n_above_one <= self.n_numbers or self.largest > 100:
+            return None
+        if self.largest > MIN_LARGEST_PERCENTAGE:
+            return 100
+        return int(self.largest) if self.are_whole and self.largest <= MAX_RATING else None
 
 
 @dataclass(slots=True)
@@ -204,7 +223,7 @@ class RowCollector:
         self._clipped: defaultdict[str, list[RowPositions]] = defaultdict(list)
         self._inexact_sums: list[RowPositions] = []
         self._unreadable: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
-        self._percent_checks: defaultdict[str, PercentCheck] = defaultdict(PercentCheck)
+        self._scale_checks: defaultdict[str, ScaleCheck] = defaultdict(ScaleCheck)
 
     def add(
         self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None
@@ -239,7 +258,7 @@ class RowCollector:
             name = roles[column]
             self._tallies[column].add_slice(name, part.columns[column], judged)
             if schema_name(name) in PROBABILITY_COLUMNS:
-                self._percent_checks[column].add_slice(part.columns[column], judged)
+                self._scale_checks[column].add_slice(part.columns[column], judged)
             self._store_column(name, column, judged, offset)
         if sum(schema_name(name) != name for name in self.source_columns) > MAX_NAMED_CONFIDENCES:
             raise Refused(
@@ -295,7 +314,7 @@ class RowCollector:
             for name in names - set(chosen_names)
             if self._tallies[self.source_columns[name]].may_be_left_out(name, self.n_rows)
         }
-        unneeded -= {self._name_of(column) for column, _ in self.percentage_columns}
+        unneeded -= {self._name_of(column) for column, _, _ in self.scaled_columns}
         kept = names - unneeded
         if CONFIDENCE_COLUMNS.intersection(map(schema_name, kept)) and (
             _has_outcome(kept) or not _has_outcome(names)
@@ -352,12 +371,12 @@ class RowCollector:
         return {name: pl.concat(parts) for name, parts in self._unreadable.items()}
 
     @property
-    def percentage_columns(self) -> tuple[tuple[str, str], ...]:
-        """(column, example) of columns that hold percentages where probabilities are expected."""
+    def scaled_columns(self) -> tuple[tuple[str, str, int], ...]:
+        """(column, example, divisor) of columns that hold percentages or ratings instead of probabilities."""
         return tuple(
-            (name, check.example)
-            for name, check in self._percent_checks.items()
-            if check.looks_like_percentages
+            (name, check.example, divisor)
+            for name, check in self._scale_checks.items()
+            if (divisor := check.divisor) is not None
         )
 
     def missing_notes(self, missing: Iterable[str]) -> tuple[str, ...]:

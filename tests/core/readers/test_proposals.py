@@ -54,6 +54,31 @@ def test_the_proposal_says_what_it_comes_to(read_text: ReadText) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("cells", "mapping"),
+    [
+        ("87,1 55,0 92,1 40,0", {"confidence": "confidence/100"}),
+        ("87%,pass 55%,fail 92%,pass 40%,fail", {"confidence": "confidence/100", "correct": "correct:pass"}),
+        ("0.87,T 0.55,F 0.92,T 0.4,F", {"correct": "correct:T"}),
+    ],
+)
+def test_a_column_that_has_its_name_but_other_values_is_proposed_as_what_they_are(
+    cells: str, mapping: dict[str, str], read_text: ReadText
+) -> None:
+    report = report_on("confidence,correct\n" + cells.replace(" ", "\n") + "\n", read_text)
+    assert report.proposal is not None
+    assert dict(report.proposal.mapping) == mapping
+    assert report.proposal.outcome == "accuracy 0.5000 (2 of 4), mean confidence 0.6850 (given)"
+
+
+def test_ratings_are_offered_and_not_proposed(read_text: ReadText) -> None:
+    report = report_on("confidence,correct\n9,1\n3,0\n10,1\n0,0\n", read_text)
+    assert report.proposal is None
+    assert [dict(one.names) for one in report.suggestions if one.role == "confidence"] == [
+        {"confidence": "confidence/10"}
+    ]
+
+
 def test_the_answer_that_agrees_with_the_outcomes_is_proposed(read_text: ReadText) -> None:
     """`prediction` is usually `pred`, but here the parsed answer is what was judged."""
     rows = [

@@ -25,6 +25,30 @@ def test_one_value_above_one_is_a_slip_and_most_are_percentages(read_text: ReadT
     assert (percent.n_rows, percent.n_bad_rows, percent.good_runs) == (6, 3, ())
 
 
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (("0", "1", "7", "10", "8"), "looks like ratings: its numbers are whole and most are above 1"),
+        (("2.6", "5.5", "7.0"), None),
+        (("3", "12", "14"), None),
+        (("0", "1", "10"), None),
+        (("3", "21", "14"), "looks like percentages"),
+    ],
+)
+def test_small_numbers_are_no_percentages(
+    read_text: ReadText, cells: tuple[str, ...], says: str | None
+) -> None:
+    reading = read_text("confidence,correct\n" + "".join(f"{cell},1\n" for cell in cells))
+    refusal = reading.refusal or ""
+    assert (says is None) == ("looks like" not in refusal)
+    assert (says or "") in refusal
+    if says and "ratings" in says:
+        assert refusal.endswith(
+            "(such as 7), and numbers from 0 to 1 are expected. Have it divided by the top of its scale, "
+            "such as 10: --map confidence=confidence/10"
+        )
+
+
 @pytest.mark.parametrize("column", ["p_true", "path_mean_prob", "verbal_confidence"])
 def test_any_column_of_probabilities_may_hold_percentages(read_text: ReadText, column: str) -> None:
     assert "looks like percentages" in (read_text(f"id,{column}\n1,90\n2,80\n").refusal or "")
