@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Final
@@ -37,7 +37,7 @@ from calib_core.inference.pairing import (
     identifies_questions,
     number_questions,
 )
-from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
+from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence
@@ -155,6 +155,8 @@ class PairedComparison:
         Two keys of one data set → why they cannot be compared.
     by_row_number : bool
         Whether equal row numbers were taken for the same question, as the user said.
+    n_rows : Mapping[str, int]
+        Key → rows used, of those that may be left uncompared.
     """
 
     values: Mapping[str, Mapping[str, float]]
@@ -163,6 +165,7 @@ class PairedComparison:
     family_sizes: Mapping[str, int]
     unpaired: Mapping[tuple[str, str], str]
     by_row_number: bool = False
+    n_rows: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def pair(self, metric: str, first: str, second: str) -> PairDifference | None:
         """The difference of first minus second by a metric; None where it could not be tested."""
@@ -215,8 +218,11 @@ class PairedComparison:
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:
             return nobody("the points with the best value are worse than always stating the accuracy")
-        higher = METRICS[metric].direction == "higher"
-        leader = max(best, key=lambda key: values[key] if higher else -values[key])
+        sign = 1 if METRICS[metric].direction == "higher" else -1
+        leader = max(best, key=lambda key: sign * values[key])
+        uncompared = [key for key in values if key not in compared and self.n_rows.get(key, 0) >= MIN_ROWS]
+        if any(sign * values[key] > sign * values[leader] for key in uncompared):
+            return nobody("the one with the best value cannot be compared with every other")
         return BestSet(metric, dataset, leader, tuple(best), tuple(compared), n_pairs)
 
 
@@ -272,7 +278,8 @@ def compare_pairs(
     }
     datasets = {key: top.run.info.dataset for key, top in tops.items()}
     found = _with_corrected(tests, values, datasets, unpaired)
-    return replace(found, by_row_number=questions.by_row_number)
+    n_rows = {key: top.n_used for key, top in tops.items()}
+    return replace(found, by_row_number=questions.by_row_number, n_rows=n_rows)
 
 
 def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme) -> PairedComparison:

@@ -569,6 +569,10 @@ def _frame_schema(other_metrics: Sequence[str]) -> dict[str, type[pl.DataType]]:
 # --- The best points in words ---------------------------------------------------------------------
 
 
+MIN_SHARE_UNSAID: Final = 0.9
+"""A point with a confidence in a smaller share of the rows says so beside its number."""
+
+
 def comparison_headline(
     points: Sequence[ComparisonPoint], paired: PairedComparison, available_methods: Collection[str] = ()
 ) -> str:
@@ -616,7 +620,8 @@ def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparis
         return f"The points come from {len(best_sets)} data sets; runs are ranked within one data set only"
     clauses: list[str] = []
     for best_set in best_sets:
-        value = "" if best_set.leader is None else point_value_text(by_key[best_set.leader], metric)
+        leader = None if best_set.leader is None else by_key[best_set.leader]
+        value = "" if leader is None else f"{point_value_text(leader, metric)}{rows_note(leader, ' on ')}"
         by_skill = metric == BRIER_SKILL
         clause = best_clause(
             best_set,
@@ -640,6 +645,12 @@ def point_value_text(point: ComparisonPoint, metric: str) -> str:
     if metric == BRIER_SKILL:
         return NO_VALUE if point.brier_skill is None else format_signed(point.brier_skill, "+.3f")
     return format_percent(point.accuracy.value)
+
+
+def rows_note(point: ComparisonPoint, lead: str) -> str:
+    """On how many rows a point stands, after `lead`, where fewer than nine in ten have its confidence."""
+    few = point.n_used < MIN_SHARE_UNSAID * point.n_total
+    return f"{lead}{point.n_used:,} of {point.n_total:,} rows" if few else ""
 
 
 # --- Trends over the models -----------------------------------------------------------------------

@@ -24,6 +24,7 @@ from calib_core.results.comparison import (
     estimate_metric,
     point_name,
     point_value_text,
+    rows_note,
 )
 from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
@@ -197,7 +198,9 @@ def _best_tile(result: Comparison, metric: str, label: str, meaning: str) -> Til
     order = [best.leader, *(key for key in best.best if key != best.leader)]
     names = list(dict.fromkeys(point_name(by_key[key], metric) for key in order))
     below = names[0] if len(names) == 1 else f"{abbreviated_list(names)}: not told apart"
-    return Tile(label, point_value_text(by_key[best.leader], metric), meaning, shorten(below, 90))
+    leader = by_key[best.leader]
+    below = f"{below}{rows_note(leader, ', ')}"
+    return Tile(label, point_value_text(leader, metric), meaning, shorten(below, 90))
 
 
 def comparison_caption(result: Comparison) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from calib_core.methods import METHODS
 from calib_core.results.comparison import compare_runs
@@ -39,6 +40,41 @@ def test_runs_that_cannot_be_told_from_the_best_are_named_with_it() -> None:
     seen |= {name: model_run(name, 119) for name in "defg"}
     accuracy = compare_runs(seen).headline.partition(". ")[2]
     assert accuracy == "a has the highest accuracy, 60.0 %, but b, d and 3 more cannot be told apart from it."
+
+
+def with_ids(evidence: AnswerEvidence, start: int) -> AnswerEvidence:
+    """The same rows as other questions, numbered from `start` on."""
+    rows = evidence.run.rows.with_columns(
+        id=pl.Series([f"q{start + at}" for at in range(evidence.run.rows.height)])
+    )
+    return gather_evidence(replace(evidence.run, rows=rows), "given")
+
+
+def test_the_highest_of_those_compared_is_not_called_the_highest_of_all() -> None:
+    """Nothing is said of the one with the best value, which shares no question with two of the others."""
+    seen: dict[str, Evidence] = {
+        "a": model_run("a", 80),
+        "b": model_run("b", 60),
+        "c": with_ids(model_run("c", 120), 500),
+    }
+    comparison = compare_runs(seen)
+    assert comparison.headline.endswith(
+        ". No point can be called the one with the highest accuracy: the one with the best value cannot be "
+        "compared with every other."
+    )
+    assert all("accuracy" not in best for best in comparison.best_by.values())
+    seen["c"] = with_ids(model_run("c", 40), 500)
+    assert compare_runs(seen).headline.endswith(". a has the highest accuracy, 40.0 %.")
+
+
+def test_a_number_of_some_rows_says_of_how_many() -> None:
+    for n_with, note in ((179, " on 179 of 200 rows"), (180, "")):
+        full = model_run("a", 120)
+        known = pl.int_range(200, eager=True) < n_with
+        rows = full.run.rows.with_columns(confidence=pl.when(known).then("confidence"))
+        part = gather_evidence(replace(full.run, rows=rows), "given")
+        headline = compare_runs({"a": part, "b": model_run("b", 30)}).headline
+        assert headline.endswith(f"a has the highest accuracy, {100 * 120 / n_with:.1f} %{note}.")
 
 
 def test_a_difference_that_questions_share_is_clear_though_the_intervals_overlap() -> None:
