@@ -230,7 +230,7 @@ class GroupResults(Displayable):
     def sorted_by(self, group_order: GroupOrder) -> GroupResults:
         """The same groups in another order.
 
-        Groups of the same name stand together, placed by the first of them.
+        Groups of the same name stand together, placed by the foremost of them.
 
         Parameters
         ----------
@@ -239,7 +239,8 @@ class GroupResults(Displayable):
         """
         leaders: dict[str, Group] = {}
         for group in self.groups:
-            leaders.setdefault(group.name, group)
+            foremost = leaders.setdefault(group.name, group)
+            leaders[group.name] = min(foremost, group, key=lambda one: _sort_key(one, group_order))
         order = sorted(self.groups, key=lambda group: _sort_key(leaders[group.name], group_order))
         return replace(self, groups=tuple(order))
 
@@ -314,9 +315,12 @@ def clear_first(groups: Sequence[Group]) -> list[Group]:
 
 
 def _clearness(group: Group) -> tuple[float, float]:
-    """What sorts groups by how clear their verdict is: the p-value, then the size of what is off."""
+    """What sorts groups by how clear their verdict is: the p-value, then the size of what is off.
+
+    Values that are shown as "< 0.001" are equal here, as some of them are simulated and have a least value.
+    """
     p, deviation = group.verdict.p, group.verdict.deviation
-    return (math.inf if p is None else p), -(deviation or 0.0)
+    return (math.inf if p is None else max(p, 0.001)), -(deviation or 0.0)
 
 
 def _sort_key(leader: Group, order: GroupOrder) -> tuple[float, float, str]:

@@ -289,7 +289,7 @@ def test_small_diagrams_in_the_order_of_the_figure(tmp_path: Path) -> None:
     assert published.all("h3")[0].text == "The paper beside your runs"
     (panels,) = block.all("div", "panels")
     names = [figure.all("p", "name")[0].text for figure in panels.all("figure")]
-    assert names == ["many", "few"], "the clearer verdict first"
+    assert names == ["few", "many"], "both p < 0.001: the larger deviation first"
     assert "Reliability diagrams of every group" in block.text
     notes = [figure.all("p", "note")[0].text for figure in panels.all("figure")]
     groups = [row for row in block.rows if row[0] in names]

@@ -73,6 +73,18 @@ def test_the_clearest_are_the_groups_with_the_smallest_p_of_any_run_however_high
     assert runs.clearest_groups(1) == ["b"]
 
 
+def test_groups_stand_where_the_clearest_of_their_runs_puts_them() -> None:
+    """Values of p that are shown as "< 0.001" are equal: there the larger deviation comes first."""
+    groups = make_groups(
+        make_group("sums", 0.2, run="a", verdict=over_by(0.2)),
+        make_group("law", 0.1, run="a", verdict=over_by(0.0)),
+        make_group("law", 0.4, run="b", verdict=over_by(0.4)),
+    )
+    assert all((group.verdict.p or 1) < 0.001 for group in groups.groups if group.name == "sums")
+    assert [group.name for group in groups.sorted_by("q").groups] == ["law", "law", "sums"]
+    assert [group.name for group in groups.sorted_by("value").groups] == ["law", "law", "sums"]
+
+
 def test_an_infinite_value_is_the_largest_and_an_undefined_one_stands_last() -> None:
     groups = make_groups(
         make_group("none", None), make_group("law", 0.3), make_group("all", math.inf), make_group("sums", 2.5)
