@@ -63,7 +63,7 @@ from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_si
 from calib_core.results.score import Score
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
-from calib_core.runs import AnswerRun, Run
+from calib_core.runs import AnswerRun, Run, TokenRun
 from calib_core.wording import join_names
 
 __all__ = [
@@ -291,8 +291,18 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
     raise TypeError(f"{type(value).__name__} is no number, text, list or dict")
 
 
+def _as_run(value: object) -> Run:
+    """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
+    if isinstance(value, AnswerRun | TokenRun):
+        return value
+    kind = value.__class__.__name__
+    hint = "take one of the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
+    raise TypeError(f"a run is expected, not {kind}: {hint}")
+
+
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
     """The run as seen by a method; by default by the one that stands for the run in the app."""
+    run = _as_run(run)
     if method is None:
         evidence = default_evidence(run)
         if options is None or options == evidence.options:
@@ -303,7 +313,10 @@ def _evidence(run: Run, method: str | None, options: MethodOptions | None = None
 
 def _keyed(runs: Run | Iterable[Run]) -> dict[str, Run]:
     """The runs by short names that tell them apart."""
-    numbered = {str(index): run for index, run in enumerate([runs] if isinstance(runs, Run) else runs)}
+    given = [runs] if isinstance(runs, Run) else runs
+    numbered = {str(index): _as_run(run) for index, run in enumerate(given)}
+    if not numbered:
+        raise ValueError("at least one run is needed")
     titles = {key: run.label for key, run in numbered.items()}
     names = short_run_names({key: run.info for key, run in numbered.items()}, titles)
     repeated = len(set(names.values())) < len(names)
@@ -530,10 +543,14 @@ def sampling(
     ------
     calib_core.errors.Unavailable
         If the run has no samples.
+    ValueError
+        For a number of samples below 1.
     """
+    if sizes is not None and min(sizes, default=0) < 1:
+        raise ValueError(f"sizes are one or more numbers of samples, each at least 1, not {list(sizes)}")
     metrics = tuple(dict.fromkeys((metric, BRIER.id)))
     return sample_size_sweep(
-        run, SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
+        _as_run(run), SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
     )
 
 
@@ -560,7 +577,11 @@ def threshold(
     ------
     calib_core.errors.Unavailable
         For a token-level run, where no row is usable, and for a confidence outside (0, 1).
+    ValueError
+        If the accuracy is outside [0, 1].
     """
+    if not 0 <= accuracy <= 1:
+        raise ValueError(f"accuracy must be from 0 to 1, not {accuracy!r}")
     return guaranteed_threshold(abstention(run, method=method), accuracy, confidence)
 
 

@@ -112,6 +112,8 @@ class Runner:
     ----------
     run_labels : sequence of str, optional
         Labels of the runs that are meant; all where omitted.
+    warns : bool
+        Whether to print what suggests a misreading of a run; False where the verb's own output says it.
 
     Attributes
     ----------
@@ -121,8 +123,9 @@ class Runner:
         Every message that raised it.
     """
 
-    def __init__(self, run_labels: Sequence[str] | None = None) -> None:
+    def __init__(self, run_labels: Sequence[str] | None = None, *, warns: bool = True) -> None:
         self._run_labels = tuple(run_labels or ())
+        self._warns = warns
         self.exit_code = 0
         self.refusals: list[str] = []
         self._file_names: list[str] = []
@@ -258,6 +261,9 @@ class Runner:
         missing: list[tuple[str, str, str]] = []
         evidences = list(self._evidences(run, request))
         self._report_unused_options(run, request, evidences)
+        if self._warns:
+            for warning in dict.fromkeys(warning for one in evidences for warning in one.warnings):
+                self.message(f"{run.file}, {run.label}: {warning}")
         for evidence in evidences:
             available = metric_availability(evidence, request.scheme)
             for metric in metrics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -31,12 +31,26 @@ class MethodOptions:
     tolerance : float or None
         Mean of |c − fitted curve|, in [0, 1], up to which miscalibration is tolerable; None means the default
         of the verdict. `results.evidence` applies it, not the method.
+
+    Raises
+    ------
+    ValueError
+        If one of the first three has another value.
     """
 
     renormalise: bool | None = None
     labels: Labels = "top"
     unparseable: UnparseableRule = "own"
     tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("renormalise", (None, True, False)),
+            ("labels", get_args(Labels)),
+            ("unparseable", get_args(UnparseableRule)),
+        ):
+            if (value := getattr(self, name)) not in allowed:
+                raise ValueError(f"{name} is one of {', '.join(map(str, allowed))}, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,7 +40,7 @@ CHOICE_COLUMNS: Final = ("choice_probs", "choice_logprobs", "choice_logits", "ch
 MAX_CHOICES: Final = 6
 """Choices up to which every order of them is tried."""
 _MAX_CHARACTERS: Final = 60
-_LOOK: Final = "Check the meaning of the columns gold and outcome."
+_LOOK: Final = "Check which columns were taken for the outcome and the right answer."
 
 
 def misreading_warnings(run: AnswerRun, confidences: Confidences) -> tuple[str, ...]:

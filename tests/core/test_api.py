@@ -6,6 +6,7 @@ import doctest
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -118,6 +119,30 @@ def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
         calib_core.score(run, method="given", metric="nll")
     with pytest.raises(ValueError, match="1 to 1000"):
         calib_core.score(run, method="given", metric="ece", bins=0)
+    with pytest.raises(ValueError, match="labels is one of top, all, not 'foo'"):
+        calib_core.score(run, labels=cast("Any", "foo"))
+    with pytest.raises(ValueError, match="renormalise is one of None, True, False, not 'x'"):
+        calib_core.score(run, renormalise=cast("Any", "x"))
+    for accuracy in (90, -1):
+        with pytest.raises(ValueError, match="accuracy must be from 0 to 1"):
+            calib_core.threshold(run, accuracy=accuracy)
+    for sizes in ([0, 5], []):
+        with pytest.raises(ValueError, match="each at least 1"):
+            calib_core.sampling(run, sizes=sizes)
+
+
+def test_anything_but_a_run_is_refused(tmp_path: Path) -> None:
+    runs = calib_core.load(write(tmp_path, "quiz.csv", GOOD))
+    calls = (calib_core.score, calib_core.verdict, calib_core.reliability, calib_core.sampling)
+    for call in calls:
+        with pytest.raises(TypeError, match="a run is expected, not list: take one of the list"):
+            call(cast("Any", runs))
+        with pytest.raises(TypeError, match=r"a run is expected, not str: make runs with calib_core\.load"):
+            call(cast("Any", "quiz.csv"))
+    with pytest.raises(TypeError, match="a run is expected, not str"):
+        calib_core.compare(cast("Any", ["quiz.csv"]))
+    with pytest.raises(ValueError, match="at least one run is needed"):
+        calib_core.compare([])
 
 
 def test_bin_sums_are_additive() -> None:

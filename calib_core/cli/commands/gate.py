@@ -36,6 +36,7 @@ from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import Refused, shorten
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.readers import FORMATS
 from calib_core.results.gate import (
@@ -213,7 +214,23 @@ def _metric_rules(kind: RuleKind, texts: Sequence[str] | None) -> list[Rule]:
                 f"found {shorten(text)!r}."
             )
         rules.append(Rule(kind, metric.strip(), limit))
+        _check_in_range(rules[-1])
     return rules
+
+
+def _check_in_range(rule: Rule) -> None:
+    """Raises Refused for a limit beyond all values of the metric, which every run or none would keep."""
+    metric = METRICS.get(rule.metric or "")
+    if metric is None or rule.limit is None or rule.kind == "worse-by":
+        return
+    low, high = metric.low, metric.high
+    if (low is None or rule.limit >= low) and (high is None or rule.limit <= high):
+        return
+    span = f"up to {high:g}" if low is None else f"from {low:g} {'on' if high is None else f'to {high:g}'}"
+    raise Refused(
+        f"--{rule.kind}: expected a limit of {metric.name} {span}, found {rule.limit:g}. "
+        "Percentages are divided by 100: 5 % is 0.05."
+    )
 
 
 def _parse_number(text: str) -> float | None:

@@ -68,7 +68,7 @@ def score(  # noqa: PLR0913  one parameter an option
             return run_verdict(evidence.with_tolerance(tolerance))
         return score_with_interval(evidence, metric, scheme)
 
-    runner, printer = Runner(run_labels), ResultPrinter()
+    runner, printer = Runner(run_labels, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
     verdicts: list[JsonElement] = []
     for run in runner.runs(input_files):
@@ -111,7 +111,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     request = CommandRequest.from_options(
         methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
     )
-    runner, printer = Runner(run_labels), ResultPrinter()
+    runner, printer = Runner(run_labels, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         diagrams = runner.results(run, request, request.metrics or (DEFAULT_METRIC,), reliability_diagram)

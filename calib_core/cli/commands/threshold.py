@@ -58,7 +58,7 @@ def threshold(  # noqa: PLR0913  one parameter an option
     for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
         if not 0 < value < 1:
             raise Refused(f"{option}: expected a number between 0 and 1, such as 0.9, found {value:g}.")
-    runner, printer = Runner(run_labels), ResultPrinter()
+    runner, printer = Runner(run_labels, warns=False), ResultPrinter()
     _tell_unused_options(runner, metrics, labels, binning)
     request = CommandRequest.from_options(
         methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)

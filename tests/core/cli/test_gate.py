@@ -42,6 +42,34 @@ def test_held_and_broken(call: Call, new: Path) -> None:
     assert call("gate", new, "--method", "given", "--min-n", "301").code == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "limit", "says"),
+    [
+        ("--max", "ece=5", "expected a limit of ECE from 0 to 1, found 5. Percentages are divided by 100"),
+        ("--min", "accuracy=70", "expected a limit of accuracy from 0 to 1, found 70"),
+        ("--max", "nll=-1", "from 0 on, found -1"),
+        ("--min", "brier_skill=2", "up to 1, found 2"),
+    ],
+)
+def test_a_limit_that_no_value_reaches_is_refused(
+    option: str, limit: str, says: str, call: Call, new: Path
+) -> None:
+    refused = call("gate", new, option, limit)
+    assert refused.code == 2
+    assert says in refused.err
+
+
+def test_what_suggests_a_misreading_is_told(call: Call, tmp_path: Path) -> None:
+    rows = [{**row, "correct": 0} for row in quiz(40)]
+    path = write_csv(tmp_path / "wrong.csv", rows)
+    told = "Suspicious: none of 40 answers counts as right."
+    assert told in call("gate", path, "--method", "given", "--max", "ece=.9").err
+    for verb in ("sweep", "audit", "compare"):
+        assert told in call(verb, path, "--method", "given").err
+    scored = call("score", path, "--method", "given")
+    assert (scored.out.count(told), scored.err.count(told)) == (1, 0)
+
+
 def test_every_usable_method_is_checked(call: Call, new: Path) -> None:
     everything = call("gate", new, "--max", "ece=.5", "--json").elements
     assert {element["method"] for element in everything} == {"given", "verbal"}

@@ -37,8 +37,8 @@ def test_not_one_right_answer_comes_with_an_example() -> None:
     ]
     (warning,) = warnings_of(rows, "given")
     assert warning == (
-        "Suspicious: none of 12 answers counts as right. Check the meaning of the columns gold and "
-        "outcome. Answer 'A', for example, counts as wrong where gold is \"['A']\"."
+        "Suspicious: none of 12 answers counts as right. Check which columns were taken for the outcome and "
+        "the right answer. Answer 'A', for example, counts as wrong where gold is \"['A']\"."
     )
 
 
