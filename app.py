@@ -40,6 +40,7 @@ from pages.widgets.figure import page_theme
 from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
 from pages.widgets.manage_runs import has_words, show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import kept_query, page_link
+from pages.widgets.pickers import ROW_CLICKS, clicked_row
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PAGES, PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
@@ -53,6 +54,9 @@ _ROW_PADDING: Final = 8
 _MIN_RUN_COLUMN_WIDTH, _MAX_RUN_COLUMN_WIDTH = 174, 320
 """Pixels: the same in most tables, so that their columns lie below one another; on a phone, the ECE and most
 of the verdict lie beside it."""
+
+_N_OPENED: Final = "_n_opened_runs"
+"""Key of the session: how many runs were opened by a click on their row."""
 
 _MAX_TABLES: Final = 20
 """Data sets with a table each; the runs of further ones share the last table, under their full names."""
@@ -216,6 +220,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
     """
     runs, summaries = context.runs, show_table_controls(context, result)
     clicked: RunSummary | None = None
+    n_opened: int = st.session_state.get(_N_OPENED, 0)
     uploaded = {run.title for run in runs if run.file.is_uploaded}
     verdicts = pl.DataFrame({"verdict": [look.verdict.words for look in summaries]})
     columns = fit_column_widths(OVERVIEW_COLUMNS, verdicts, "verdict")
@@ -225,7 +230,8 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
                 st.subheader(escape_markdown(heading), anchor=False)
             if len(methods := method_titles([look.method for look in group])) == 1:
                 st.caption(escape_markdown(f"{plural(len(group), 'run')}, method: {methods[0]}"))
-        clicked = _clicked_summary(heading, group, f"overview_{number}", columns, uploaded) or clicked
+        key = f"overview_{number}{f'_{n_opened}' if n_opened else ''}"
+        clicked = _clicked_summary(heading, group, key, columns, uploaded) or clicked
     st.caption("Click a row to see its reliability diagram.")
     show_recipe(result.recipe)
     table_export_menu(
@@ -235,6 +241,8 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
         columns=OVERVIEW_COLUMNS,
     )
     if clicked is not None:
+        # The browser still has this cell as clicked on the way back: new tables then, in which none is.
+        st.session_state[_N_OPENED] = n_opened + 1
         run = next(run for run in runs if run.title == clicked.run)
         query = kept_query({"run": run.id, "method": clicked.method})
         st.switch_page(PAGES["reliability"].script, query_params=query)
@@ -312,12 +320,12 @@ def _clicked_summary(
         row_height=SPARKLINE_HEIGHT + _ROW_PADDING,
         height="content" if shown.height <= 12 else 630,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode=ROW_CLICKS,
         alt=f"{f'{heading}: ' if heading else ''}{plural(shown.height, 'row')}, one per "
         f"run{' and confidence method' if several else ''}",
     )
-    rows = event["selection"]["rows"]
-    return summaries[rows[0]] if rows else None
+    row = clicked_row(event.selection)
+    return None if row is None else summaries[row]
 
 
 def page() -> None:

@@ -169,9 +169,19 @@ class UrlState:
         return value
 
     def requested(self, key: str, default: str) -> str:
-        """Return what the widget or the address holds under `key`, whether it is allowed or not."""
+        """Return what the widget or the address holds under `key`, whether it is allowed or not.
+
+        Of a widget that another page drew, only what was chosen in it counts: that page's default may differ.
+        """
         state = st.session_state
-        return self.initial.get(key, default) if self.url_changed or key not in state else str(state[key])
+        drawn: _DrawnWidget | None = state.get("_controls", {}).get(key)
+        if (
+            self.url_changed
+            or key not in state
+            or (drawn is not None and drawn.page != self.page and state[key] == drawn.value)
+        ):
+            return self.initial.get(key, default)
+        return str(state[key])
 
     def pick_list(self, key: str, allowed: Sequence[str]) -> list[str]:
         """Return the allowed values of a comma-separated list; others are reported if a link holds them."""

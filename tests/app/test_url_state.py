@@ -11,7 +11,7 @@ import calib_core
 import screens
 from app_server import ROOT
 from pages.state.url import URL_KEYS
-from predictions import quiz, write_csv
+from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, address, choose, control, go, page_text, tiles, unmet_link_warnings
 
 
@@ -184,6 +184,18 @@ def test_a_choice_made_on_one_page_is_made_on_all(folder: Path, visit: Visit) ->
     assert folder.is_dir()
     at = choose(visit("concentration"), "m_step", 200)
     assert "M=200" in go(at, "reliability").text[0].value
+
+
+def test_the_default_of_one_page_is_not_carried_to_another(data: Path, visit: Visit) -> None:
+    """Sampling opens with the Brier score, Reliability with the ECE; only a choice goes along."""
+    write_jsonl(data / "sampled.jsonl", samples())
+    at = visit("sampling")
+    assert control(at, "metric").value == "brier"
+    at = go(at, "reliability")
+    assert control(at, "metric").value == "ece"
+    assert "metric" not in address(at)
+    at = choose(go(at, "sampling"), "metric", "accuracy")
+    assert control(go(at, "reliability"), "metric").value == "accuracy"
 
 
 def test_another_m_closes_the_bin(folder: Path, visit: Visit) -> None:

@@ -92,6 +92,19 @@ def test_a_click_anywhere_in_a_row_selects_it_and_a_second_one_clears_it(
     wait_until(page, lambda: "bin" in address(page), wanted=False)
 
 
+def test_a_click_anywhere_in_a_row_of_start_opens_its_run_and_back_leads_to_start(
+    server: Server, browse: Browse
+) -> None:
+    page = browse(width=1440, height=HEIGHT).open(server.url)
+    for x in (18, 150):
+        click_row(page, "one per run", 0, x=x)
+        page_shown(page, "Reliability")
+        page.go_back()
+        page_shown(page, "Start")
+        settled(page)
+        expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
+
+
 def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, browse: Browse) -> None:
     page = browse(width=1440, height=HEIGHT).open(f"{demo_server.url}/comparison")
     click_row(page, "the highest skill first", 1, x=300)
