@@ -134,7 +134,7 @@ def format_p_value(p: float | None, draws: int | None) -> str:
     """
     if p is None:
         return NO_VALUE
-    if draws is None and p < 0.001:
+    if p < 0.001 and (draws is None or p < 0.0001):
         return "< 0.001"
     least = draws is not None and p * (1 + draws) <= 1 + ROUNDING_TOLERANCE
     return f"{'≤ ' if least else ''}{format_short(p) if p < 0.001 else f'{p:.3f}'}"

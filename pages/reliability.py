@@ -99,8 +99,9 @@ CORP_CAPTION: Final = (
     "Lower panel: rows in 50 equal bins. Brier score = miscalibration − discrimination + uncertainty."
 )
 SMOOTH_CAPTION: Final = (
-    "Line: the accuracy around each confidence, averaged with a Gaussian kernel (width: the smooth ECE); "
-    "below the diagonal: over-confident. No line: no rows nearby. Lower panel: density of rows."
+    "Line: each confidence plus the gap accuracy − confidence around it, averaged with a Gaussian kernel "
+    "(width: the smooth ECE); below the diagonal: over-confident. No line: no rows nearby. Lower panel: "
+    "density of rows."
 )
 
 

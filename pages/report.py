@@ -324,7 +324,7 @@ def show_progress(progress: ReportProgress) -> None:
     elif progress.outcome:
         st.success(escape_markdown(progress.outcome), icon=":material/check:")
     else:
-        st.caption("A report takes about one second per run.")
+        st.caption("The summary takes a few seconds, all sections about a second per run.")
 
 
 def show_contents(order: ReportOrder) -> None:

@@ -294,8 +294,14 @@ def cascade_headline(found: Cascade, threshold: float, names: tuple[str, str]) -
         return f"No question has a confidence below {t}: {names[0]} answers all, accuracy {_percent(first)}."
     if point.share_handed == 1:
         return f"Every confidence is below {t}: {names[1]} answers all, accuracy {_percent(second)}."
+    best, name = max((first.accuracy, names[0]), (second.accuracy, names[1]), key=lambda one: one[0])
+    lead = (
+        f"Hand questions with a confidence below {t} to {names[1]}"
+        if point.accuracy > best
+        else f"Handing questions with a confidence below {t} to {names[1]} is no gain over {name} alone"
+    )
     return (
-        f"Hand questions with a confidence below {t} to {names[1]}: accuracy {_percent(point)}, with "
+        f"{lead}: accuracy {_percent(point)}, with "
         f"{format_percent(point.share_handed)} of the questions handed on. Alone, {names[0]} reaches "
         f"{_percent(first)} and {names[1]} {_percent(second)}."
     )

@@ -221,7 +221,7 @@ def _low_ece_warning(
     if ece > LOW_ECE:
         return f"{opening}: the ECE of {ece:.4f} describes little else."
     return (
-        f"{opening}, so the ECE of {ece:.4f} says little more than that their average confidence is near "
-        "their accuracy. It does not say that higher confidence is righter: look at the Brier score and "
+        f"{opening}, so the ECE of {ece:.4f} says little more than how far their average confidence is "
+        "from their accuracy. It does not say that higher confidence is righter: look at the Brier score and "
         "AUROC before trusting it."
     )

@@ -42,6 +42,7 @@ from pages.state.run_preferences import (
     session_preferences,
 )
 from pages.state.runs import LoadedRun, file_id, loaded_runs, runs_with_tolerance, slug
+from pages.state.uploads import session_uploads
 from pages.state.url import UrlState
 from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.copyable_text import show_copy_button
@@ -55,6 +56,7 @@ ChoiceT = TypeVar("ChoiceT")
 Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
 """Draws a page's controls in the sidebar and returns the choice; raises Unavailable with what to do."""
 
+WITH_UPLOADS_NOTE: Final = " Demo data, and the files that you uploaded."
 DEMO_NOTE: Final = " Demo data: public predictions of known models, and tiny models trained for this demo."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
@@ -276,7 +278,8 @@ def _show_title(page: PageInfo) -> None:
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
-        st.caption(page.question + (DEMO_NOTE if is_demo_data() else ""), width="content")
+        note = "" if not is_demo_data() else WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE
+        st.caption(page.question + note, width="content")
 
 
 def _note_partial_folder(contents: FolderContents) -> None:
@@ -471,7 +474,7 @@ def _warn_rejected(url_state: UrlState, *, is_awaited: bool) -> None:
     shown = ", ".join(
         f"{key} {escape_markdown(shorten(_shown_instead(url_state, key)))}" for key in url_state.rejected
     )
-    clause = "which is not loaded" if len(url_state.rejected) == 1 else "which are not loaded"
+    clause = f"which {'is' if len(url_state.rejected) == 1 else 'are'} not available here"
     if is_awaited:
         clause = f"{clause} so far"
     st.warning(f"The link asks for {requested}, {clause}. Shown: {shown}.", icon=":material/link_off:")

@@ -72,7 +72,7 @@ def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
 
 def _text_column_width(texts: pl.Series) -> int:
     """Return the pixels that the longest of these texts needs."""
-    return 20 + 13 * max((len(text) for text in texts.drop_nulls()), default=0) // 2
+    return 18 + 6 * max((len(text) for text in texts.drop_nulls()), default=0)
 
 
 def fit_column_widths(

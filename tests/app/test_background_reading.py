@@ -424,7 +424,7 @@ def test_the_run_shown_stays_when_its_id_changes(data: Path, visit: Visit, gate:
 def test_what_a_link_asks_for_is_shown_once_it_is_read(three: Path, visit: Visit, gate: Gate) -> None:
     assert three.is_dir()
     at = visit("comparison", runs="a,c", dataset="*")
-    assert "which is not loaded so far" in page_text(at)
+    assert "which is not available here so far" in page_text(at)
     assert address(at)["runs"] == "a,c"
     run(at)
     assert address(at)["runs"] == "a,c"
@@ -441,7 +441,7 @@ def test_a_link_to_a_run_that_is_nowhere_is_told_once_all_is_read(
     assert three.is_dir()
     gate.open = {"a.csv", "b.csv", "c.csv"}
     at = visit("reliability", run="d")
-    assert "The link asks for run “d”, which is not loaded. Shown: run " in page_text(at)
+    assert "The link asks for run “d”, which is not available here. Shown: run " in page_text(at)
 
 
 def test_start_waits_for_files_that_are_read_soon(

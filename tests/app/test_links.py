@@ -142,7 +142,7 @@ def test_several_missing_things_are_one_message(runs_for_every_page: Path, visit
     assert runs_for_every_page.is_dir()
     at = visit("reliability", run="nobody", method="magic", metric="rouge", m="20")
     (told,) = screens.unmet_link_warnings(at)
-    assert "run “nobody”, method “magic”, metric “rouge”, which are not loaded" in told
+    assert "run “nobody”, method “magic”, metric “rouge”, which are not available here" in told
     assert tiles(at)["ECE"]
 
 

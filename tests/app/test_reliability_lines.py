@@ -136,7 +136,7 @@ def test_a_missing_line_is_reported_and_the_rest_is_drawn(seven_runs: Path, visi
     at = visit("reliability", lines="red,nobody,green~magic")
     assert legend_texts(at)[0].startswith("red")
     (told,) = screens.unmet_link_warnings(at, "lines", "nobody, green~magic")
-    assert "which is not loaded" in told
+    assert "which is not available here" in told
     assert address(at) == {"lines": "red"}
 
 

@@ -178,7 +178,7 @@ def test_bad_rows_are_left_out_as_decided(
 def test_progress_and_outcome_are_recorded(folder: Path, visit: Visit, report_buttons: Given) -> None:
     at = visit("report", pages="overview,training")
     assert folder.is_dir()
-    assert "A report takes about one second per run" in screens.page_text(at)
+    assert "The summary takes a few seconds" in screens.page_text(at)
     work: ReportProgress = at.session_state["_report_work"]
     seen: list[str] = []
     shares: list[float] = []

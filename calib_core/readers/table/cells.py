@@ -35,8 +35,8 @@ _PLAIN_NUMBER_FIX: Final = (
 
 MIN_LARGEST_PERCENTAGE: Final = 20
 """Percentages have one above this: 2.6, 5.5 and 7.0 may be a rating or a loss."""
-MAX_RATING: Final = 10
-"""Largest whole number of a rating that may be taken for a confidence where a person says so."""
+RATING_TOPS: Final = (3, 4, 5, 7, 10)
+"""Tops of the usual scales of ratings, which may be taken for a confidence where a person says so."""
 
 RIGHT_WORDS: Final = ("true", "yes", "y", "correct", "right", "c")
 WRONG_WORDS: Final = ("false", "no", "n", "incorrect", "wrong", "i")
@@ -310,6 +310,17 @@ def are_percentages(raw: pl.Series) -> bool:
         and 2 * int((numbers > 1).sum()) > numbers.len()
         and bool((numbers > MIN_LARGEST_PERCENTAGE).any())
     )
+
+
+def rating_top(largest: float) -> int | None:
+    """The top of the smallest usual scale on which this is a rating; None where it is above all.
+
+    Examples
+    --------
+    >>> rating_top(5), rating_top(8), rating_top(11)
+    (5, 10, None)
+    """
+    return next((top for top in RATING_TOPS if largest <= top), None)
 
 
 def judge_log_probability(raw: pl.Series) -> JudgedColumn:

@@ -19,12 +19,12 @@ import polars as pl
 from calib_core.errors import shorten
 from calib_core.readers.format import BY_VALUES, HINTED, NAMED, ONLY_IF_CHOSEN, Role, Suggestion
 from calib_core.readers.table.cells import (
-    MAX_RATING,
     MIN_LARGEST_PERCENTAGE,
     PLAIN_NUMBER,
     RIGHT_WORDS,
     UNJUDGED_WORDS,
     WRONG_WORDS,
+    rating_top,
 )
 from calib_core.readers.table.columns import COLUMN_ALIASES, normalise_name
 
@@ -95,7 +95,8 @@ SUBJECT_WORDS: Final = _words(
 OTHER_WORDS: Final = _words(
     "temperature temp latency time duration seconds secs ms cost price usd loss entropy length len tokens "
     "token words rouge bleu f1 similarity age year date step epoch seed k size id nr index shots top_p topp "
-    "perplexity ece auroc auc brier distance rank count margin std variance"
+    "perplexity ece auroc auc brier distance rank count margin std variance uncertainty uncertain doubt nll "
+    "surprisal unsicherheit incertidumbre incertitude"
 )
 """Words of the name of a number that is no confidence, whatever its range."""
 
@@ -337,7 +338,7 @@ def _divisor(column: _Column, rank: int) -> int | None:
     n_above_one = sum(number > 1 for number in column.numbers)
     if MIN_LARGEST_PERCENTAGE < top <= 100 and 2 * n_above_one > len(column.numbers):
         return None if are_row_numbers else 100
-    return int(top) if are_whole and top <= MAX_RATING and rank != BY_VALUES else None
+    return rating_top(top) if are_whole and rank != BY_VALUES else None
 
 
 def _as_outcome(column: _Column) -> Suggestion | None:
@@ -387,9 +388,10 @@ def _as_id(column: _Column) -> Suggestion | None:
         return None
     if column.raw.dtype.is_float() or all(map(_FRACTION.fullmatch, texts)):
         return None
-    if max(map(len, texts)) > MAX_ID_CHARACTERS:
-        return None
     rank = column.name_rank(ID_WORDS)
+    is_answer = rank != NAMED and bool(column.words & (PREDICTION_WORDS | ANSWER_WORDS | GOLD_WORDS))
+    if is_answer or max(map(len, texts)) > MAX_ID_CHARACTERS:
+        return None
     return Suggestion("id", {column.name: "id"}, rank, _reason(rank, "a different value in each row"))
 
 

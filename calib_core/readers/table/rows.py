@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, shorten
 from calib_core.readers.table.cells import (
-    MAX_RATING,
     MIN_LARGEST_PERCENTAGE,
     OUT_OF_RANGE,
     CellFault,
@@ -32,6 +31,7 @@ from calib_core.readers.table.cells import (
     judge_text,
     no_positions,
     parse_numbers,
+    rating_top,
     value_text,
 )
 from calib_core.readers.table.columns import (
@@ -138,7 +138,7 @@ class ScaleCheck:
 
     @property
     def divisor(self) -> int | None:
-        """What makes the numbers probabilities: 100, or the largest of whole numbers up to `MAX_RATING`.
+        """What makes the numbers probabilities: 100, or the top of the scale of whole numbers.
 
         None unless most numbers are above 1.
         """
@@ -146,7 +146,7 @@ class ScaleCheck:
             return None
         if self.largest > MIN_LARGEST_PERCENTAGE:
             return 100
-        return int(self.largest) if self.are_whole and self.largest <= MAX_RATING else None
+        return rating_top(self.largest) if self.are_whole else None
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ def test_one_value_above_one_is_a_slip_and_most_are_percentages(read_text: ReadT
     ("cells", "says"),
     [
         (("0", "1", "7", "10", "8"), "looks like ratings: its numbers are whole and most are above 1"),
+        (("0", "7", "8"), "Have it divided by the top of its scale, such as 10:"),
         (("2.6", "5.5", "7.0"), None),
         (("3", "12", "14"), None),
         (("0", "1", "10"), None),
@@ -42,7 +43,7 @@ def test_small_numbers_are_no_percentages(
     refusal = reading.refusal or ""
     assert (says is None) == ("looks like" not in refusal)
     assert (says or "") in refusal
-    if says and "ratings" in says:
+    if says and "looks like ratings" in says:
         assert refusal.endswith(
             "(such as 7), and numbers from 0 to 1 are expected. Have it divided by the top of its scale, "
             "such as 10: --map confidence=confidence/10"
