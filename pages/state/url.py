@@ -263,11 +263,27 @@ class UrlState:
             # With another choice the bins are others, so a selected bin and its questions mean nothing.
             for key in BIN_KEYS:
                 self.current.pop(key, None)
-        if self.current != self.url:
+        keeps_address = self._came_by_link_to_defaults()
+        if self.current != self.url and not keeps_address:
             others = {key: value for key, value in st.query_params.to_dict().items() if key not in URL_KEYS}
             st.query_params.from_dict({**others, **self.current})
-        st.session_state["_url"] = dict(self.current)
+        st.session_state["_url"] = dict(self.url if keeps_address else self.current)
         st.session_state["_held"] = dict(self.current)
+        st.session_state["_page"] = self.page
+
+    def _came_by_link_to_defaults(self) -> bool:
+        """Whether the address, by which another page led here, names only defaults beside the choice.
+
+        Without them it would be one more step of the browser's history, from which Back leads here again.
+        """
+        has_come = st.session_state.get("_page") not in (None, self.page)
+        has_stayed = not self.url_changed and self.current == self.initial
+        left_out = self.url.items() - self.current.items()
+        return (
+            (has_come or has_stayed)
+            and self.current.items() <= self.url.items()
+            and all(self._defaults.get(key) == value for key, value in left_out)
+        )
 
 
 def _without_bin(choice: dict[str, str]) -> dict[str, str]:
