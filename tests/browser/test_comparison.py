@@ -163,21 +163,6 @@ def test_on_a_telephone_the_names_that_are_shown_are_apart(forty_models: Server,
     assert len(labelled_models(page)) >= 25
 
 
-def test_names_are_outlined_in_the_colour_of_the_page(six_models: Server, reopen: Reopen) -> None:
-    """So that a line which runs through a name does not make it unreadable."""
-    page = reopen(f"{six_models.url}/comparison?methods=given", height=1200)
-
-    def outline() -> list[str]:
-        name = page.locator(".st-key-comparison .overplot .textpoint text").first
-        return name.evaluate("text => [getComputedStyle(text).paintOrder, getComputedStyle(text).stroke]")
-
-    wait_until(page, lambda: points(page), 6)
-    page.emulate_media(color_scheme="dark")
-    wait_until(page, outline, ["stroke", "rgb(17, 21, 28)"])
-    page.emulate_media(color_scheme="light")
-    wait_until(page, outline, ["stroke", "rgb(255, 255, 255)"])
-
-
 def test_a_click_on_a_point_shows_its_diagram(six_models: Server, reopen: Reopen, settled: Settled) -> None:
     page = reopen(f"{six_models.url}/comparison?methods=given", height=1200)
     wait_until(page, lambda: points(page), 6)
@@ -228,3 +213,18 @@ def test_another_metric_on_an_axis_removes_the_curves(
     assert not any("always stating" in word for word in visible_names(page))
     assert points(page) == 6
     assert tiles(page)["Points"] == "6"
+
+
+def test_names_are_outlined_in_the_colour_of_the_page(six_models: Server, reopen: Reopen) -> None:
+    """So that a line which runs through a name does not make it unreadable."""
+    page = reopen(f"{six_models.url}/comparison?methods=given", height=1200)
+
+    def outline() -> list[str]:
+        name = page.locator(".st-key-comparison .overplot .textpoint text").first
+        return name.evaluate("text => [getComputedStyle(text).paintOrder, getComputedStyle(text).stroke]")
+
+    wait_until(page, lambda: points(page), 6)
+    page.emulate_media(color_scheme="dark")
+    wait_until(page, outline, ["stroke", "rgb(17, 21, 28)"])
+    page.emulate_media(color_scheme="light")
+    wait_until(page, outline, ["stroke", "rgb(255, 255, 255)"])
