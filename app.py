@@ -241,7 +241,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
         columns=OVERVIEW_COLUMNS,
     )
     if clicked is not None:
-        # The browser still has this cell as clicked on the way back: new tables then, in which none is.
+        # On the way back the browser would send this click again, so Start then draws new tables.
         st.session_state[_N_OPENED] = n_opened + 1
         run = next(run for run in runs if run.title == clicked.run)
         query = kept_query({"run": run.id, "method": clicked.method})

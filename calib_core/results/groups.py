@@ -315,9 +315,9 @@ def clear_first(groups: Sequence[Group]) -> list[Group]:
 
 
 def _clearness(group: Group) -> tuple[float, float]:
-    """What sorts groups by how clear their verdict is: the p-value, then the size of what is off.
+    """What sorts groups by how clear their verdict is: the p-value, then the size of the deviation.
 
-    Values that are shown as "< 0.001" are equal here, as some of them are simulated and have a least value.
+    P-values below 0.001 count as equal, because simulated ones cannot fall below a minimum.
     """
     p, deviation = group.verdict.p, group.verdict.deviation
     return (math.inf if p is None else max(p, 0.001)), -(deviation or 0.0)

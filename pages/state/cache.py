@@ -373,7 +373,7 @@ class FolderReader:
     def progress(self) -> ReadingProgress:
         """Return how far the reading is."""
         with self._changed:
-            # Files of a folder that was read before may still be in progress.
+            # Files of a folder that was shown earlier may still be in progress.
             n_read = max(0, self._n_listed - len(self._waiting.keys() | self._in_progress.keys()))
             done = n_read + sum(share for share, _ in self._notes.values())
             text = next((text for _, text in self._notes.values() if text), "")

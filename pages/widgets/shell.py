@@ -278,8 +278,8 @@ def _show_title(page: PageInfo) -> None:
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
-        note = "" if not is_demo_data() else WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE
-        st.caption(page.question + note, width="content")
+        demo_note = WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE
+        st.caption(page.question + (demo_note if is_demo_data() else ""), width="content")
 
 
 def _note_partial_folder(contents: FolderContents) -> None:

@@ -122,11 +122,8 @@ def show_selectable_table(
 
     Parameters
     ----------
-    frame : pl.DataFrame
-    key : str
-    alt : str
-        Text for screen readers.
-    export : Export
+    frame, key, alt, export
+        As in `show_table`.
     columns : Mapping
         Column → its configuration.
     """

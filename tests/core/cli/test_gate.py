@@ -59,15 +59,15 @@ def test_a_limit_that_no_value_reaches_is_refused(
     assert says in refused.err
 
 
-def test_what_suggests_a_misreading_is_told(call: Call, tmp_path: Path) -> None:
+def test_a_suspected_misreading_is_printed(call: Call, tmp_path: Path) -> None:
     rows = [{**row, "correct": 0} for row in quiz(40)]
     path = write_csv(tmp_path / "wrong.csv", rows)
-    told = "Suspicious: none of 40 answers counts as right."
-    assert told in call("gate", path, "--method", "given", "--max", "ece=.9").err
+    warning = "Suspicious: none of 40 answers counts as right."
+    assert warning in call("gate", path, "--method", "given", "--max", "ece=.9").err
     for verb in ("sweep", "audit", "compare"):
-        assert told in call(verb, path, "--method", "given").err
+        assert warning in call(verb, path, "--method", "given").err
     scored = call("score", path, "--method", "given")
-    assert (scored.out.count(told), scored.err.count(told)) == (1, 0)
+    assert (scored.out.count(warning), scored.err.count(warning)) == (1, 0)
 
 
 def test_every_usable_method_is_checked(call: Call, new: Path) -> None:
