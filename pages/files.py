@@ -37,6 +37,7 @@ from pages.widgets.column_mapping import (
     needs_columns,
     show_accept_all,
     show_mapping_controls,
+    show_repeats_button,
     show_suggested_mapping,
     take_accepted_path,
 )
@@ -172,13 +173,15 @@ def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file
         )
     else:
         st.warning(f"{phrase}. Calib loads the file once you decide.", icon=":material/rule:")
-        st.button(
-            "Load the good rows only",
-            key=f"load_{key}",
-            type="primary",
-            on_click=toggle_good_rows,
-            args=(id_, accepted_file_ids, key),
-        )
+        with st.container(horizontal=True):
+            show_repeats_button(file, report, key)
+            st.button(
+                "Load the good rows only",
+                key=f"load_{key}",
+                type="secondary" if report.proposal else "primary",
+                on_click=toggle_good_rows,
+                args=(id_, accepted_file_ids, key),
+            )
     for number, problem in enumerate(report.problems):
         _show_problem(problem, f"problem_{key}_{number}")
 

@@ -365,7 +365,7 @@ class ResultPrinter:
             self.print_line(
                 f"Distributions whose sum is within 1e-3 of 1, used as stored: {row_counts.n_inexact_sums:,}"
             )
-        for note in row_counts.notes:
+        for note in () if given else row_counts.notes:  # the remarks of each method hold them
             self.print_line(note)
 
     def _print_remarks(self, methods: Iterable[tuple[str, str, tuple[str, ...]]]) -> None:

@@ -19,18 +19,28 @@ from calib_core.runs import AnswerRun
 def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
     """Key of the question that each row asks, with its subject; None if no question is repeated.
 
-    A row without `trial_of` is a question of its own.
+    `trial_of` names the question. A row without it asks what its text asks: rows of one text repeat a
+    question if they also offer the same choices, in whatever order, or have the same right answer where the
+    file has no choices. A row with neither is a question of its own.
 
     Returns
     -------
     pl.Series of String or None, shape (rows,)
     """
-    trial_of = column(run, "trial_of")
-    if trial_of.drop_nulls().len() < 2:
+    trial_of, question = column(run, "trial_of"), column(run, "question")
+    is_named = trial_of.is_not_null()
+    is_text_shared = ~is_named & question.is_not_null()
+    if is_text_shared.any():
+        is_text_shared &= question.hash().is_duplicated()  # as nearly all texts of most files differ
+    if int(is_named.sum()) < 2 and not is_text_shared.any():
         return None
-    subject = column(run, "subject").fill_null("")
+    choices = column(run, "choices").list.sort().list.join(KEY_SEPARATOR, ignore_nulls=True)
+    told_apart_by = choices.fill_null(column(run, "gold")).fill_null("")
     row_keys = pl.Series([f"{KEY_SEPARATOR}{row}" for row in range(trial_of.len())])
-    keys = (subject + KEY_SEPARATOR + trial_of).fill_null(row_keys)
+    text_keys = f"text{KEY_SEPARATOR}" + question.fill_null("") + KEY_SEPARATOR + told_apart_by
+    subject = column(run, "subject").fill_null("")
+    keys = subject + KEY_SEPARATOR + trial_of.zip_with(is_named, text_keys)
+    keys = keys.zip_with(is_named | is_text_shared, row_keys)
     return keys if keys.n_unique() < keys.len() else None
 
 

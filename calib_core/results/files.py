@@ -27,6 +27,7 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.recognition import suggested_mappings
 from calib_core.readers.table.rows import GOLD_COLUMNS
+from calib_core.readers.table.run_split import REPEATED_ID
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import (
     AnswerEvidence,
@@ -358,7 +359,7 @@ def survey_file(reading: Reading, read_again: ReadAgain | None = None) -> Survey
         ),
         tuple(survey.unavailable for survey in surveys),
         tuple(_default_verdict(survey) for survey in surveys),
-        None if is_usable or read_again is None else find_proposal(reading, read_again),
+        None if read_again is None else _proposal(reading, read_again, is_usable=is_usable),
     )
 
 
@@ -389,7 +390,7 @@ def check_file(
     """
     runs = tuple(run_report(run, options) for run in reading.good_runs)
     is_usable = any(report.usable for report in runs)
-    proposal = None if is_usable or read_again is None else find_proposal(reading, read_again)
+    proposal = None if read_again is None else _proposal(reading, read_again, is_usable=is_usable)
     return _file_report(reading, runs, proposal)
 
 
@@ -579,6 +580,15 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
 # --- Proposals: which columns are probably meant? ---------------------------------------------------------
 
 
+def _proposal(reading: Reading, read_again: ReadAgain, *, is_usable: bool) -> Proposal | None:
+    """What is proposed for a file of which nothing is usable, or only the first row of each question."""
+    if not is_usable:
+        return find_proposal(reading, read_again)
+    nothing: Mapping[str, str] = {}
+    repeated = _repeated_ids(reading)
+    return _try_mapping(dict.fromkeys(repeated, "trial_of"), nothing, read_again) if repeated else None
+
+
 def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     """Try what the columns of a file may mean, and return the best of what loads.
 
@@ -670,7 +680,9 @@ _SUPPORTING_NAMES: Final = frozenset({"question", "subject", *INFO_COLUMNS})
 
 def _essentials(mapping: Mapping[str, str]) -> frozenset[tuple[str, str]]:
     """The part of a mapping that decides on confidences and outcomes."""
-    return frozenset(item for item in mapping.items() if item[1] not in _SUPPORTING_NAMES | {"id"})
+    return frozenset(
+        item for item in mapping.items() if item[1] not in _SUPPORTING_NAMES | {"id", "trial_of"}
+    )
 
 
 def _needed_columns(mapping: Mapping[str, str]) -> frozenset[str]:
@@ -678,7 +690,7 @@ def _needed_columns(mapping: Mapping[str, str]) -> frozenset[str]:
 
 
 def _try_by_values(mapping: Mapping[str, str], read_again: ReadAgain) -> Proposal | None:
-    """Try a mapping, and if rows are bad with it, without its id: ids may repeat below the first rows."""
+    """Try a mapping, and if rows are bad with it, without its id: ids may be none below the first rows."""
     nothing: Mapping[str, str] = {}
     trial = _try_mapping(mapping, nothing, read_again)
     without_id = {column: name for column, name in mapping.items() if name != "id"}
@@ -692,9 +704,16 @@ def _try_by_values(mapping: Mapping[str, str], read_again: ReadAgain) -> Proposa
 def _try_mapping(
     mapping: Mapping[str, str], wide: Mapping[str, str], read_again: ReadAgain
 ) -> Proposal | None:
-    """Read the file with a mapping, without the columns that do not fit; None if that is of no use."""
+    """Read the file with a mapping, without the columns that do not fit; None if that is of no use.
+
+    Ids that repeat name the question that each row asks.
+    """
     try:
         reading = read_again(mapping, wide)
+        repeated = _repeated_ids(reading)
+        if repeated & mapping.keys():
+            mapping = {c: "trial_of" if c in repeated else name for c, name in mapping.items()}
+            reading = read_again(mapping, wide)
         report = check_file(reading)
         unfit = {
             cell.column
@@ -722,6 +741,16 @@ def _try_mapping(
         report.n_bad_rows,
         float(np.mean(agreements)) if agreements else 0.0,
     )
+
+
+def _repeated_ids(reading: Reading) -> set[str]:
+    """The column of ids, where many of them repeat; else empty."""
+    return {
+        cell.column
+        for problem in reading.problems
+        if problem.kind == REPEATED_ID and problem.count > MAX_BAD_SHARE * reading.n_rows
+        for cell in problem.first_cells
+    }
 
 
 def _agreement(run: Run) -> float | None:

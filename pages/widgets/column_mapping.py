@@ -130,7 +130,7 @@ def show_mapping_controls(
     can_map_columns = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
     if not (can_map_columns or file.refusal is not None or file.mapping):
         return
-    if base and base.proposal and not file.mapping and not is_shown_above:
+    if base and base.status == "refused" and base.proposal and not file.mapping and not is_shown_above:
         show_suggested_mapping(file, key)
     starts_open = _opens_by_default(file, files)
     if not st.toggle(
@@ -196,6 +196,18 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
             outcome = escape_markdown(trouble) if figures is None else figures_text(figures)
             st.markdown(outcome)
         st.caption("Calib uses the file once you accept.")
+
+
+def show_repeats_button(file: LoadedFile, report: FileReport, key: str) -> None:
+    """Draw the button that reads repeated ids as the question that their rows ask, where that is proposed."""
+    if report.proposal is not None:
+        st.button(
+            f"Load all {report.n_rows:,} rows: equal ids ask one question",
+            key=f"repeats_{key}",
+            type="primary",
+            on_click=accept_mapping,
+            args=(file, _mapping_of(file, report, report.proposal), key),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -580,7 +592,8 @@ def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
             if len(shortened) > 3
             else ", ".join(shortened)
         )
-        parts.append(f"{shown} as {escape_markdown(name)}" if name else f"{shown} left out")
+        meaning = "the question that rows repeat" if name == "trial_of" else escape_markdown(name)
+        parts.append(f"{shown} as {meaning}" if name else f"{shown} left out")
     more = f" and {len(parts) - max_parts} more" if len(parts) > max_parts else ""
     return ", ".join(parts[:max_parts]) + more
 

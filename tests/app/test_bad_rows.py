@@ -54,6 +54,20 @@ def test_the_button_loads_the_good_rows(spoilt_file: Path, visit: Visit) -> None
     assert "3 bad rows left out" in number.recipe
 
 
+def test_rows_of_one_id_can_be_loaded_as_a_question_asked_again(data: Path, visit: Visit) -> None:
+    again = [{**row, "id": f"q{at % 20}"} for at, row in enumerate(quiz(80))]
+    write_csv(data / "again.csv", again)
+    at = visit("files")
+    (all_rows, good_rows) = at.button
+    assert all_rows.label == "Load all 80 rows: equal ids ask one question"
+    assert good_rows.label == "Load the good rows only"
+    all_rows.click()
+    screens.run(at)
+    loaded = visit("reliability", method="given")
+    assert tiles(loaded)["Rows used / total"] == "80 / 80"
+    assert "only 20 different questions" in page_text(loaded)
+
+
 def test_the_address_holds_the_decision(spoilt_file: Path, visit: Visit) -> None:
     assert spoilt_file.exists()
     at = visit("files")

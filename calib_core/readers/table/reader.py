@@ -67,6 +67,7 @@ from calib_core.readers.table.raw import (
 )
 from calib_core.readers.table.recognition import (
     MAX_RECOGNISED_COLUMNS,
+    MAX_REPEATED_IDS,
     N_RECOGNISED_ROWS,
     are_fractions,
     choice_letters_note,
@@ -97,7 +98,7 @@ from calib_core.readers.table.shape import (
     unwrap_single_values,
     with_nested_fields,
 )
-from calib_core.runs import AnswerRun, RunInfo, is_missing, schema_name
+from calib_core.runs import RUN_COLUMNS, AnswerRun, RunInfo, is_missing, schema_name
 from calib_core.wording import plural
 
 PARSED_SHARE: Final = 0.9
@@ -515,6 +516,7 @@ def read_table(
     runs, notes, refusal = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
     proposals = _propose_mapping(head, dialect, roles, columns)
+    runs = tuple(_with_note(run, _repeats_note(proposals)) for run in runs)
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
     has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
@@ -550,6 +552,22 @@ def read_table(
         suggestions=suggestions,
         preview=MappingProxyType(preview),
     )
+
+
+def _repeats_note(proposals: Mapping[str, str]) -> str:
+    """Return a note on a column that is not read and seems to name the question of each row; "" for none."""
+    repeated = {column: name for column, name in proposals.items() if name == "trial_of"}
+    return (
+        f"Values of column {next(iter(repeated))!r} occur in several rows. If such rows ask the same "
+        f"question, they are not independent: have them count together with {map_options(repeated)}."
+        if repeated
+        else ""
+    )
+
+
+def _with_note(run: AnswerRun, note: str) -> AnswerRun:
+    counts = replace(run.row_counts, notes=(*run.row_counts.notes, *filter(None, [note])))
+    return replace(run, row_counts=counts)
 
 
 def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:
@@ -678,13 +696,23 @@ def _propose_mapping(
     ):
         proposals = {column: name for column, name in proposals.items() if name != "samples"}
         proposals.update(zip(sampled, ("samples", "sample_correct"), strict=True))
-    return {
-        column: f"{name}/100"
-        if schema_name(name) in PROBABILITY_COLUMNS
-        and are_percentages(first_values(head, dialect, [column])[0])
-        else name
-        for column, name in proposals.items()
-    }
+    for column, name in proposals.items():
+        if name == "id" and _values_repeat(head, dialect, {**roles.used_roles(columns), **proposals}, column):
+            proposals[column] = "trial_of"
+        elif schema_name(name) in PROBABILITY_COLUMNS and are_percentages(
+            first_values(head, dialect, [column])[0]
+        ):
+            proposals[column] = f"{name}/100"
+    return proposals
+
+
+def _values_repeat(head: Head, dialect: CsvDialect, read_as: Mapping[str, str], ids: str) -> bool:
+    """Return whether many of the first values of a column of ids occur before in their run and subject."""
+    within = [column for column, name in read_as.items() if name in {*RUN_COLUMNS, "subject"}]
+    values = first_values(head, dialect, [*within, ids], N_RECOGNISED_ROWS)
+    rows = pl.DataFrame([column.alias(str(at)) for at, column in enumerate(values)])
+    rows = rows.filter(pl.last().is_not_null())
+    return rows.height - rows.n_unique() > MAX_REPEATED_IDS * rows.height
 
 
 def _find_sampled_answers(
@@ -795,7 +823,7 @@ def _judge_rows(
     if golds.gold_index.null_count() < golds.gold_index.len():
         frame = frame.with_columns(golds.gold_index)
     progress(PARSED_SHARE, "looking for repeated ids")
-    for fault in repeated_id_faults(frame, collected.is_bad):
+    for fault in repeated_id_faults(frame, collected.is_bad, collected.source_columns.get("id", "id")):
         collected.mark_bad(collected.source_columns["id"], fault)
     one_based = golds.one_based_column
     refusal = _refusal_message(collected, None if one_based is None else collected.source_columns[one_based])

@@ -45,6 +45,9 @@ MAX_SUGGESTIONS: Final = 24
 MAX_TIES: Final = 3
 """Limit on equally likely columns for one role."""
 
+MAX_REPEATED_IDS: Final = 0.1
+"""Largest share of repeated values in a column of ids; with a larger one they name what several rows ask."""
+
 MIN_REPEATING_SHARE: Final = 0.2
 """Least share of rows with two equal texts in lists that are taken for sampled answers."""
 
@@ -88,6 +91,8 @@ PREDICTION_WORDS: Final = _words(
 )
 ANSWER_WORDS: Final = _words("answer answers antwort response label option choice respuesta réponse")
 ID_WORDS: Final = _words("id ids nr no num number index idx key uid uuid guid item row qid question frage n")
+QUESTION_ID_WORDS: Final = _words("qid question questions frage item items problem example prompt")
+"""Words of the name of a column that says which question a row asks, where its values repeat."""
 SUBJECT_WORDS: Final = _words(
     "subject subjects topic category domain field area theme fach thema bereich kategorie materia tema "
     "section discipline"
@@ -382,9 +387,15 @@ def _is_plain_flag(text: str) -> bool:
 
 
 def _as_id(column: _Column) -> Suggestion | None:
-    """Suggest a column with another short value in each row."""
+    """Suggest a column with another short value in each row, or one that names the question of each row."""
     texts = column.present
-    if len(texts) < max(2, len(column.texts)) or len(set(texts)) < len(texts):
+    if len(texts) < max(2, len(column.texts)):
+        return None
+    n_distinct = len(set(texts))
+    is_repeated = len(texts) - n_distinct > MAX_REPEATED_IDS * len(texts)
+    if n_distinct < len(texts) and (
+        not is_repeated or n_distinct < 2 or not column.words & QUESTION_ID_WORDS
+    ):
         return None
     if column.raw.dtype.is_float() or all(map(_FRACTION.fullmatch, texts)):
         return None
@@ -392,6 +403,9 @@ def _as_id(column: _Column) -> Suggestion | None:
     is_answer = rank != NAMED and bool(column.words & (PREDICTION_WORDS | ANSWER_WORDS | GOLD_WORDS))
     if is_answer or max(map(len, texts)) > MAX_ID_CHARACTERS:
         return None
+    if is_repeated:
+        seen = f"{n_distinct:,} values in {len(texts):,} rows"
+        return Suggestion("id", {column.name: "trial_of"}, rank, _reason(rank, seen))
     return Suggestion("id", {column.name: "id"}, rank, _reason(rank, "a different value in each row"))
 
 

@@ -12,9 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.readers.archives import PACKED_SUFFIXES
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.cells import CellFault, RowPositions, faults_where
 from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, RowCounts, RunInfo
 from calib_core.wording import plural
+
+REPEATED_ID: Final = "repeated id"
+"""The kind of fault of a row whose id occurred before."""
 
 _NO_GROUP_COLUMNS: Final = pl.DataFrame()
 
@@ -75,7 +79,7 @@ def fill_run_columns(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
     )
 
 
-def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_]) -> tuple[CellFault, ...]:
+def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_], source: str) -> tuple[CellFault, ...]:
     """Find rows whose id occurred before in the same run and subject; the first occurrence is no fault.
 
     Parameters
@@ -84,6 +88,8 @@ def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_]) -> tuple[C
         All rows.
     is_bad : NDArray[np.bool_], shape (n,)
         Rows that are left out anyway, so that their ids do not count.
+    source
+        The file's own name of the column, for the advice.
     """
     if "id" not in rows.columns:
         return ()
@@ -99,10 +105,10 @@ def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_]) -> tuple[C
     return faults_where(
         rows["id"],
         pl.Series(mask),
-        "repeated id",
+        REPEATED_ID,
         "an id that is not yet taken in its run and subject",
-        "Give each question one row; other answers to it belong in samples, other runs differ in model, "
-        "dataset, shots or checkpoint.",
+        f"If the row asks that question again, have the column say so: {map_options({source: 'trial_of'})}. "
+        "If it belongs to another run, give it a column model, dataset, shots or checkpoint.",
     )
 
 

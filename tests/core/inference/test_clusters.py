@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from calib_core.edges import Scheme
@@ -17,7 +18,7 @@ from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.overview import run_summary
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.uncertainty import metric_interval, paired_difference
-from calib_core.runs import RunInfo
+from calib_core.runs import ANSWER_SCHEMA, RunInfo
 from core.run_builders import make_answer_run
 
 EVERY = ("accuracy", "brier", "ece")
@@ -94,6 +95,28 @@ def test_a_question_is_one_within_its_subject_and_rows_without_a_name_are_alone(
     assert cluster_numbers(run, np.array([0, 2, 3])) is None  # none of these is repeated
     assert repeated_question_keys(run_of([0.5] * 2, [True] * 2, ["a", "b"]).run) is None
     assert repeated_question_keys(run_of([0.5] * 2, [True] * 2, None).run) is None
+
+
+def test_rows_of_one_text_ask_one_question_unless_their_choices_or_right_answers_differ() -> None:
+    asked: dict[str, list[object]] = {
+        "question": ["2+2?", "2+2?", "which?", "which?", "which?", "one?", None, None, "1+1?", "1+1?"],
+        "choices": [None, None, ["a", "b"], ["b", "a"], ["a", "c"], None, None, None, None, None],
+        "gold": ["4", "4", "A", "B", "A", "1", "2", "2", "2", "10"],
+    }
+
+    def questions_of(**columns: list[object]) -> list[int]:
+        run = run_of([0.5] * 10, [True] * 10, None).run
+        added = [pl.Series(name, values, ANSWER_SCHEMA[name]) for name, values in columns.items()]
+        numbers = cluster_numbers(replace(run, rows=run.rows.with_columns(added)), np.arange(10))
+        return list(range(10)) if numbers is None else numbers.tolist()
+
+    assert questions_of(**asked) == [0, 0, 1, 1, 2, 3, 4, 5, 6, 7]
+    trial_of: list[object] = ["x", "y", None, None, "y", None, None, None, None, None]
+    assert questions_of(**asked, trial_of=trial_of) == [0, 1, 2, 2, 1, 3, 4, 5, 6, 7]
+    subject: list[object] = ["law", "art", *["law"] * 8]
+    assert questions_of(**asked, subject=subject) == [0, 1, 2, 2, 3, 4, 5, 6, 7, 8]
+    assert questions_of(question=[f"{at}?" for at in range(10)]) == list(range(10))
+    assert questions_of(question=["again?"] * 10) == [0] * 10
 
 
 def test_design_effect_of_repeated_rows() -> None:

@@ -534,3 +534,47 @@ def test_no_suggestion_is_applied_unasked(names: list[str], seed: int, read_text
     assert (dict(reading.column_roles), reading.good_runs) == ({}, ())
     report = report_on(columns_text(chosen), read_text)
     assert (report.status, report.runs) == ("refused", ())
+
+
+QUESTIONS_ASKED_AGAIN = [(f"q{at % 30}", 0.5 + at % 40 / 100, at % 3 % 2) for at in range(90)]
+
+
+def written(path: Path, header: str, *, percent: bool = False) -> Path:
+    """A table in which thirty questions are asked three times, with the id in its first column."""
+    rows = [(name, 100 * conf if percent else conf, hit) for name, conf, hit in QUESTIONS_ASKED_AGAIN]
+    path.write_text("\n".join([header, *(f"{name},{conf:g},{hit}" for name, conf, hit in rows)]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "percent", "mapping"),
+    [
+        ("id,confidence,correct", False, {"id": "trial_of"}),
+        ("Item no.,Conf (%),Right?", True, {"Conf (%)": "confidence/100", "Right?": "correct"}),
+        ("question_id,conf,acc", False, {"conf": "confidence", "acc": "correct"}),
+    ],
+)
+def test_ids_that_repeat_are_proposed_as_the_question_that_rows_ask(
+    tmp_path: Path, header: str, *, percent: bool, mapping: dict[str, str]
+) -> None:
+    path = written(tmp_path / "again.csv", header, percent=percent)
+    ids = header.split(",", 1)[0]
+    assert proposed_mapping(path) == {**mapping, ids: "trial_of"}
+
+
+def test_rows_that_name_their_question_in_a_column_that_is_not_read_are_remarked_on(tmp_path: Path) -> None:
+    (run,) = tried_report(written(tmp_path / "again.csv", "question_id,confidence,correct")).runs
+    (remark,) = run.run.row_counts.notes
+    assert "'question_id'" in remark
+    assert "--map question_id=trial_of" in remark
+    (other,) = tried_report(written(tmp_path / "other.csv", "colour,confidence,correct")).runs
+    assert other.run.row_counts.notes == ()
+
+
+def test_a_question_of_each_of_two_models_is_not_asked_again(tmp_path: Path) -> None:
+    rows = [f"q{at % 30},{'ab'[at // 30]},0.{5 + at % 4},{at % 2}" for at in range(60)]
+    path = tmp_path / "two.csv"
+    path.write_text("\n".join(["question_id,model,confidence,correct", *rows]) + "\n")
+    report = tried_report(path)
+    assert dict(report.proposed_mapping) == {"question_id": "id"}
+    assert all(run.run.row_counts.notes == () for run in report.runs)

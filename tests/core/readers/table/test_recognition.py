@@ -57,6 +57,7 @@ def found(**columns: pl.Series) -> dict[str, tuple[str, int]]:
         ("hit", texts("correct", "unparseable", "incorrect"), ("correct", NAMED)),
         ("Question number", IDS, ("id", NAMED)),
         ("whatever", IDS, ("id", BY_VALUES)),
+        ("Question number", texts(*[1, 2, 3] * 4), ("trial_of", NAMED)),
         ("Fach", texts(*["Bio", "Mathe"] * 5), ("subject", NAMED)),
     ],
 )
@@ -78,6 +79,8 @@ def test_what_a_column_is_taken_for(name: str, values: pl.Series, expected: tupl
         ("conf", texts(*["0.5", "-0.5"] * 9)),
         ("conf", texts(*["50", "500"] * 9)),
         ("colour", texts(*["red", "blue"] * 9)),
+        ("user id", texts(*["u1", "u2"] * 9)),
+        ("Question number", texts(*range(20), 7)),
         ("chat", texts(*["yes", "no"] * 9)),
         ("flag", texts(*["yes", "no", "maybe"] * 9)),
         ("flag", texts(*YES_NO, "maybe")),

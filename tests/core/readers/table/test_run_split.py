@@ -144,13 +144,14 @@ def test_single_choices_are_pointed_out() -> None:
 def test_an_id_is_taken_once_within_a_run_and_subject(
     columns: dict[str, list[object]], again: list[int]
 ) -> None:
-    faults = repeated_id_faults(pl.DataFrame(columns), np.zeros(4, np.bool_))
+    faults = repeated_id_faults(pl.DataFrame(columns), np.zeros(4, np.bool_), "my id")
     assert [at for fault in faults for at in fault.positions.tolist()] == again
+    assert all("my id=trial_of" in fault.fix for fault in faults)
 
 
 @pytest.mark.parametrize("bad", [[False, True], [True, False]])
 def test_bad_rows_take_no_id(bad: list[bool]) -> None:
-    assert repeated_id_faults(pl.DataFrame({"id": ["a", "a"]}), np.array(bad)) == ()
+    assert repeated_id_faults(pl.DataFrame({"id": ["a", "a"]}), np.array(bad), "id") == ()
 
 
 def test_what_could_not_be_read_is_noted_once_for_each_run_and_column() -> None:
