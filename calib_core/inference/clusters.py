@@ -35,7 +35,8 @@ def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
     if int(is_named.sum()) < 2 and not is_text_shared.any():
         return None
     choices = column(run, "choices").list.sort().list.join(KEY_SEPARATOR, ignore_nulls=True)
-    told_apart_by = choices.fill_null(column(run, "gold")).fill_null("")
+    right_answer = column(run, "gold").fill_null(column(run, "gold_index").cast(pl.String))
+    told_apart_by = choices.fill_null(right_answer).fill_null("")
     row_keys = pl.Series([f"{KEY_SEPARATOR}{row}" for row in range(trial_of.len())])
     text_keys = f"text{KEY_SEPARATOR}" + question.fill_null("") + KEY_SEPARATOR + told_apart_by
     subject = column(run, "subject").fill_null("")

@@ -6,7 +6,7 @@ the command line say the same. The thresholds stand here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
@@ -158,9 +158,37 @@ def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
     )
 
 
+Q_TEXT: Final = f"q ≤ {SIGNIFICANCE_LEVEL:g}"
+"""What counts a verdict among several."""
+
+
 def counted_kind(verdict: Verdict, q: float | None) -> VerdictKind:
     """The verdict as sentences count it: none where its q-value is not clear among all of the list."""
     return verdict.kind if q is None or q <= SIGNIFICANCE_LEVEL else "none"
+
+
+def uncounted_note(judged: Iterable[tuple[Verdict, float | None]], noun: str) -> str:
+    """What sentences leave out of their counts by q though a table names it, by its own p; "" for nothing.
+
+    Parameters
+    ----------
+    judged : iterable of (Verdict, float or None)
+        Each verdict with its q-value.
+    noun : str
+        What each verdict is on: "run".
+
+    Examples
+    --------
+    >>> verdict = judge(np.repeat(0.9, 100), np.arange(100) < 82)
+    >>> round(verdict.p, 3), uncounted_note([(verdict, 0.2)], "run"), uncounted_note([(verdict, 0.04)], "run")
+    (0.013, '1 run has p ≤ 0.05 but q > 0.05 and does not count.', '')
+    """
+    n = sum(verdict.kind != counted_kind(verdict, q) for verdict, q in judged)
+    if not n:
+        return ""
+    has, does = ("has", "does") if n == 1 else ("have", "do")
+    level = f"{SIGNIFICANCE_LEVEL:g}"
+    return f"{plural(n, noun)} {has} p ≤ {level} but q > {level} and {does} not count."
 
 
 def verdict_recipe(tolerance: float = DEFAULT_TOLERANCE) -> str:

@@ -26,6 +26,7 @@ from calib_core.inference.verdict import (
     Verdict,
     VerdictKind,
     counted_kind,
+    uncounted_note,
     verdicts_sentence,
 )
 from calib_core.methods.columns import column
@@ -805,6 +806,8 @@ def groups_subheadline(titles: Mapping[str, str], groups: Sequence[Group]) -> st
             f"The clearest is {first.name}{run}, n = {first.n_used:,}: {first.verdict.words} "
             f"({q_value_phrase(first.q)})."
         )
+    if uncounted := uncounted_note([(group.verdict, group.q) for group in groups], "group"):
+        sentences.append(uncounted)
     compared = [group.rest for group in groups if group.rest is not None]
     if compared:
         n_clear = sum(rest.is_clear for rest in compared)

@@ -18,6 +18,7 @@ from calib_core.inference.verdict import (
     VerdictKind,
     count_verdicts,
     counted_kind,
+    uncounted_note,
     verdict_phrase,
 )
 from calib_core.methods import METHODS
@@ -415,12 +416,13 @@ def _verdicts_sentence(lines: Sequence[ReliabilityLine]) -> str:
     ]
     if not verdicts:
         return ""
+    uncounted = uncounted_note(zip(judged, q_values, strict=True), "line")
     if len(set(verdicts)) == 1 and len(verdicts) == len(lines):
-        return f"{both_or_all(len(verdicts)).capitalize()} {verdict_phrase(verdicts[0], len(verdicts))}."
+        same = f"{both_or_all(len(verdicts)).capitalize()} {verdict_phrase(verdicts[0], len(verdicts))}."
+        return f"{same} {uncounted}".rstrip()
     restriction = "" if len(verdicts) == len(lines) else " that pool one pair per row or position"
-    return (
-        f"Of the {len(verdicts)} lines{restriction}, {count_verdicts(verdicts)}." if len(verdicts) > 1 else ""
-    )
+    counts = f"Of the {len(verdicts)} lines{restriction}, {count_verdicts(verdicts)}. {uncounted}"
+    return counts.rstrip() if len(verdicts) > 1 else ""
 
 
 def line_caveats(

@@ -19,6 +19,7 @@ from calib_core.inference.verdict import (
     Verdict,
     VerdictKind,
     counted_kind,
+    uncounted_note,
     verdict_recipe,
     verdicts_sentence,
 )
@@ -307,7 +308,9 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
         f"Each run is scored with its default method. A verdict counts if q ≤ {SIGNIFICANCE_LEVEL} over "
         f"{n_judged} runs (Benjamini–Hochberg)."
     )
-    return verdicts_sentence(kinds, "run"), counted if len(judged) > 1 else ""
+    uncounted = uncounted_note([(summary.verdict, summary.q) for summary in judged], "run")
+    explained = f"{counted} {uncounted}".rstrip()
+    return verdicts_sentence(kinds, "run"), explained if len(judged) > 1 else ""
 
 
 def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:

@@ -13,7 +13,7 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.null import NullDistribution, null_distribution
-from calib_core.inference.verdict import Verdict, counted_kind
+from calib_core.inference.verdict import Verdict, counted_kind, uncounted_note
 from calib_core.metrics import METRICS
 from calib_core.results.changes import (
     Contrast,
@@ -529,8 +529,10 @@ def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: 
     judged = [point for point in line.points if point.verdict.kind != "few"]
     n_miscalibrated = sum(point.is_miscalibrated for point in judged)
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
+    uncounted = uncounted_note([(point.verdict, point.q) for point in judged], "checkpoint")
     reason = line.change.reason if line.change else None
-    return f"{opening}{count}.{f' The change is not tested: {reason}' if reason else ''}"
+    untested = f"The change is not tested: {reason}" if reason else ""
+    return " ".join(filter(None, [f"{opening}{count}.", uncounted, untested]))
 
 
 def steps_summary(line: TrainingLine, metric_id: str) -> str:

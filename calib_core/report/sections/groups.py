@@ -10,7 +10,7 @@ from calib_core.errors import Unavailable, shorten
 from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.reliability import describe_reliability, small_reliability_figure
 from calib_core.inference.intervals import coverage_note
-from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
+from calib_core.inference.verdict import MIN_ROWS, Q_TEXT
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.ece import ECE_DEBIASED_SQ
@@ -68,7 +68,6 @@ FEW_ROWS_CAUTION: Final = (
 NULL_MARK_CAUTION: Final = (
     ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
 )
-Q_TEXT: Final = f"q ≤ {SIGNIFICANCE_LEVEL:g}"
 HIDDEN_TITLE: Final = "Hidden groups"
 HIDDEN_HELP: Final = (
     "Accuracy less that of the other rows of the run at the same confidence, in percentage points: below 0 "

@@ -7,7 +7,7 @@ from typing import Final
 
 from calib_core.errors import Unavailable
 from calib_core.figures.training import describe_training, progress_text, training_figure
-from calib_core.inference.verdict import VERDICT_WORDS
+from calib_core.inference.verdict import Q_TEXT, VERDICT_WORDS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
@@ -120,7 +120,7 @@ def training_tiles(result: Training) -> list[Tile]:
             f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label, counted by q "
             "over all checkpoints that are drawn."
         )
-        tiles.append(Tile("Miscalibrated", f"{sum(judged):,} of {len(judged):,}", help_))
+        tiles.append(Tile("Miscalibrated", f"{sum(judged):,} of {len(judged):,}", help_, Q_TEXT))
     return tiles
 
 

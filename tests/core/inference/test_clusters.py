@@ -117,6 +117,7 @@ def test_rows_of_one_text_ask_one_question_unless_their_choices_or_right_answers
     assert questions_of(**asked, subject=subject) == [0, 1, 2, 2, 3, 4, 5, 6, 7, 8]
     assert questions_of(question=[f"{at}?" for at in range(10)]) == list(range(10))
     assert questions_of(question=["again?"] * 10) == [0] * 10
+    assert questions_of(question=["again?"] * 10, gold_index=[0, 1] * 5) == [0, 1] * 5
 
 
 def test_design_effect_of_repeated_rows() -> None:

@@ -27,6 +27,8 @@ def test_verdicts_are_counted_by_q() -> None:
         "Of 3 groups by subject, 1 is over-confident, 1 shows no evidence of miscalibration and 1 has too "
         "few rows."
     )
+    uncounted = "1 group has p ≤ 0.05 but q > 0.05 and does not count."
+    assert groups_subheadline({"r": "red"}, [unclear, few]) == uncounted
     assert groups_headline("subject", [law, replace(law, run="s")]) == (
         "Both groups by subject in 2 runs are over-confident."
     )

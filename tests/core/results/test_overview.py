@@ -99,6 +99,7 @@ def test_a_verdict_is_the_run_s_own_and_the_headline_counts_by_q() -> None:
         assert look.q == pytest.approx(len(result.by_default_method) * 0.01242, abs=1e-3)
     assert "over-confident" in alone.headline
     assert many.headline == "All 40 runs show no evidence of miscalibration."
+    assert many.subheadline.endswith("1 run has p ≤ 0.05 but q > 0.05 and does not count.")
     assert "ECE-L1, equal width, M=10, right-closed, top label" in alone.recipe
     assert set(many.to_frame()["recipe"]) == {many.recipe}
 

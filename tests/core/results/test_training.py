@@ -212,7 +212,9 @@ def test_checkpoints_are_counted_by_q_over_all_lines() -> None:
     assert alone.line_summaries[0].endswith("; 2 of 2 checkpoints miscalibrated.")
     fine = {f"{step}": checkpoint(step, *RIGHT) for step in range(3, 9)}
     among = training_curves({"a": checkpoint(1, barely), **fine}, "ece")
-    assert among.line_summaries[0].endswith("; 0 of 7 checkpoints miscalibrated.")
+    assert among.line_summaries[0].endswith(
+        "; 0 of 7 checkpoints miscalibrated. 1 checkpoint has p ≤ 0.05 but q > 0.05 and does not count."
+    )
     assert among.lines[0].points[0].verdict.miscalibrated
 
 
