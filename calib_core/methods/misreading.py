@@ -7,6 +7,7 @@ more often than from a model. Such a number is computed all the same, and comes 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
 from math import sqrt
 from typing import Final
@@ -16,10 +17,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.errors import shorten
+from calib_core.methods.answers.gold_match import has_gold
+from calib_core.methods.answers.normalise import AnswerNormaliser
+from calib_core.methods.answers.outcomes import prediction_matches_gold
 from calib_core.methods.columns import column
 from calib_core.methods.method import Confidences
 from calib_core.pairs import Distribution
 from calib_core.runs import AnswerRun
+from calib_core.wording import join_names
 
 MIN_ROWS: Final = 10
 """With fewer answers, none of them right is no surprise."""
@@ -37,6 +42,10 @@ ABOVE_CHANCE: Final = 6.0
 """… and by which that order must be above guessing. The best of 24 random orders is about 2 above it."""
 CHOICE_COLUMNS: Final = ("choice_probs", "choice_logprobs", "choice_logits", "choices")
 """Columns with an entry for each choice."""
+MAX_CONTRADICTING: Final = 0.05
+"""Share of rows up to which outcomes may differ from a comparison of answer and gold."""
+MAX_COMPARED_ROWS: Final = 20_000
+"""First rows of a run in which they are compared."""
 MAX_CHOICES: Final = 6
 """Choices up to which every order of them is tried."""
 _MAX_CHARACTERS: Final = 60
@@ -57,7 +66,9 @@ def misreading_warnings(run: AnswerRun, confidences: Confidences) -> tuple[str, 
     tuple of str
         Sentences with the first wrong answer as an example, and what would explain it where that is known.
     """
-    return (*_accuracy_warnings(run, confidences), *_order_warnings(confidences.distribution))
+    accuracy = tuple(_accuracy_warnings(run, confidences))
+    order = _order_warnings(confidences.distribution)
+    return (*(accuracy or _contradiction_warnings(run)), *order)
 
 
 def unmarked_warnings(run: AnswerRun, n_samples: int, n_unparsed: int) -> tuple[str, ...]:
@@ -98,6 +109,32 @@ def _accuracy_warnings(run: AnswerRun, confidences: Confidences) -> Iterator[str
             reason = f"accuracy {n_right / n:.3f} is far below the {chance:.3f} of guessing among the choices"
     if reason is not None:
         yield f"Suspicious: {reason}. {_LOOK}{_example(run, confidences)}"
+
+
+def _contradiction_warnings(run: AnswerRun) -> Iterator[str]:
+    """A warning where outcomes contradict answers and golds: equal and wrong, or different and right.
+
+    A text that differs from its gold may be right, so of texts only equal ones count.
+    """
+    if not (run.has_columns("correct") and has_gold(run).any()):
+        return
+    first = replace(run, rows=run.rows.head(MAX_COMPARED_ROWS))
+    normaliser = AnswerNormaliser.for_run(first)
+    matched, _ = prediction_matches_gold(first, normaliser)
+    stored = first.rows["correct"]
+    compared = matched.is_not_null() & stored.is_not_null()
+    opposite = (compared & (matched != stored) & (matched | (normaliser.kind != "text"))).arg_true()
+    n_compared = int(compared.sum())
+    if not n_compared or opposite.len() <= MAX_CONTRADICTING * n_compared:
+        return
+    at = opposite[0]
+    texts = {"answer": column(first, "prediction")[at], "gold": column(first, "gold")[at]}
+    shown = join_names([f"{what} {shorten(text, _MAX_CHARACTERS)!r}" for what, text in texts.items() if text])
+    yield (
+        f"Suspicious: in {opposite.len():,} of {n_compared:,} rows the outcome contradicts the answer: row "
+        f"{first.rows['row'][at]} counts as {'right' if stored[at] else 'wrong'}"
+        f"{f' with {shown}' if shown else ''}. {_LOOK}"
+    )
 
 
 def _distance_from_chance(accuracy: float, n: int, chance: float) -> float:

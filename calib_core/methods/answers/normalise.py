@@ -31,7 +31,7 @@ ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("number", "text", "choice")
 CHOICE_LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 """Names of the first choices; later ones are named by their index."""
 
-_LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
+_LETTER_PATTERN: Final = r"^[*_`]*[(\[]?\s*([A-Za-z])\s*[)\].:]*[*_`]*[.:]?$"
 _INDEX_PATTERN: Final = r"^\s*([0-9]{1,4})\.?\s*$"
 
 
@@ -214,7 +214,7 @@ def text_form(text: pl.Series) -> pl.Series:
 
 
 def named_choice_index(text: pl.Series) -> pl.Series:
-    """Index of the choice a letter or an index names: "(b)", "B.", "1" → 1; null for any other text."""
+    """Index of the choice a letter or an index names: "(b)", "**B**", "1" → 1; null for any other text."""
     bare = text.str.strip_chars()
     return _letter_index(bare).fill_null(bare.str.extract(_INDEX_PATTERN, 1).cast(pl.Int64))
 
@@ -261,7 +261,7 @@ class AnswerNormaliser:
 
         The kind of a row is the run's named normaliser, otherwise its `answer_kind`, otherwise choice if the
         row has choices (or its gold is an index), otherwise number if the golds of all other rows are
-        numbers, otherwise text.
+        numbers, choice if they are all letters and most answers name letters too, otherwise text.
 
         A choice whose own text is the letter of another choice of its row is named by its text only if the
         other rows don't show that answers, or golds, are letters (decision 0011).
@@ -452,7 +452,11 @@ def _answer_kinds(run: AnswerRun) -> pl.Series:
     choice = (column(run, "choices").list.len() > 0).fill_null(value=False) | by_index.fill_null(value=False)
     kind = stated.set(stated.is_not_null() & ~stated.is_in(ANSWER_KINDS), "text")
     kind = kind.set(stated.is_null() & choice, "choice")
-    return kind.fill_null("number" if _all_numbers(gold.filter(kind.is_null()).drop_nulls()) else "text")
+    rest = kind.is_null()
+    golds = gold.filter(rest).drop_nulls()
+    if _all_numbers(golds):
+        return kind.fill_null("number")
+    return kind.fill_null("choice" if _letters_name_choices(run, rest, golds) else "text")
 
 
 def _all_numbers(texts: pl.Series) -> bool:
@@ -465,6 +469,22 @@ def _all_numbers(texts: pl.Series) -> bool:
 
     # Where they are words the first of them says so.
     return texts.len() > 0 and are(texts.head(1)) and are(texts.unique())
+
+
+def _letters_name_choices(run: AnswerRun, of_rows: pl.Series, golds: pl.Series) -> bool:
+    """Whether the choices that these rows don't list are named by letters: all golds, and most answers.
+
+    A number among the answers may be the index of a choice counted from 0 or from 1, so then they do not.
+    """
+    if not golds.len() or _letter_index(golds.unique().str.strip_chars()).has_nulls():
+        return False
+    answers = _texts(run, ("prediction", "samples", "samples_parsed"))
+    answers = answers.filter(of_rows.gather(answers["row"]))
+    bare = answers["text"].str.strip_chars()
+    if bare.str.contains(_INDEX_PATTERN).any():
+        return False
+    named = answers.filter(_letter_index(bare).is_not_null())["row"].n_unique()
+    return 2 * named > answers["row"].n_unique()
 
 
 def choice_texts(rows: pl.DataFrame, position: NDArray[np.integer[Any]] | pl.Series) -> pl.Series:

@@ -225,7 +225,7 @@ def _greedy_outcomes(run: AnswerRun) -> Outcomes:
         why = first_reason(run.rows.height, ("no stored outcome", correct.is_null()))
         return Outcomes(JUDGED_ANSWER_NAMES["greedy"], correct, why, answers)
     normaliser = AnswerNormaliser.for_run(run)
-    correct, unread = _prediction_matches_gold(run, normaliser)
+    correct, unread = prediction_matches_gold(run, normaliser)
     why = first_reason(
         run.rows.height,
         ("no gold", correct.is_null() & ~has_gold(run)),
@@ -255,8 +255,8 @@ def _rarely_equal_remark(normaliser: AnswerNormaliser, correct: pl.Series) -> tu
     return (f"{equal}: free text needs a separate judgement in the column correct",)
 
 
-def _prediction_matches_gold(run: AnswerRun, normaliser: AnswerNormaliser) -> tuple[pl.Series, int]:
-    """Whether each prediction is right, and how many are wrong because they do not parse."""
+def prediction_matches_gold(run: AnswerRun, normaliser: AnswerNormaliser) -> tuple[pl.Series, int]:
+    """Whether each prediction is right (null where unknown), and how many don't parse and so are wrong."""
     prediction, gold = column(run, "prediction"), column(run, "gold")
     index = column(run, "prediction_index")
     named = choice_label(index.set(normaliser.kind != "choice", None))

@@ -303,7 +303,8 @@ def join_gold(
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Join the table of right answers that the user named to rows.
 
-    A row keeps its own values; if every row has what the table would add, the table is not used.
+    A row keeps its own values; if every row has what the table would add, the table is not used. A table
+    that contradicts the rows is refused, as nothing says which of the two is right.
 
     Parameters
     ----------
@@ -324,15 +325,17 @@ def join_gold(
     Raises
     ------
     Refused
-        The rows have no ids, or the table cannot be used.
+        The rows have no ids, or the table cannot be used or contradicts them.
     """
     if head.gold_path is None:
         return rows, ()
     table = read_gold_table(head.gold_path, head.gold_on)
     added = [name for name in JUDGED_COLUMNS if name in table.answers.columns]
     own = GOLD_COLUMNS if added != ["correct"] else ("correct",)
-    if any(name in rows.columns and not rows[name].has_nulls() for name in own):
-        return rows, (f"{table.file} is not needed: every row has a right answer of its own.",)
+    is_complete = any(name in rows.columns and not rows[name].has_nulls() for name in own)
+    not_needed = (f"{table.file} is not needed: every row has a right answer of its own.",)
+    if is_complete and keys is None:
+        return rows, not_needed
     ours, _ = join_columns(head.gold_on)
     if keys is None:
         advice = "Name one that it has." if ours else "Name them: --map COLUMN=id or --on COLUMN"
@@ -341,15 +344,55 @@ def join_gold(
             f"it. {advice}"
         )
     ids: list[str | None] = keys.to_list()
-    joined = table.join({id_ for id_ in ids if id_ is not None}, ours or source_columns.get("id", "id"))
+    try:
+        joined = table.join({id_ for id_ in ids if id_ is not None}, ours or source_columns.get("id", "id"))
+    except Refused:
+        if is_complete:
+            return rows, not_needed
+        raise
     indices = [None if id_ is None else joined.row_by_id.get(id_) for id_ in ids]
+    added_answers = table.answers[pl.Series(indices, dtype=pl.UInt32)]
+    _refuse_contradiction(rows, added_answers, ids, head.file, table.file)
+    if is_complete:
+        return rows, not_needed
     for name in table.answers.columns:
-        values = table.answers[name].gather(pl.Series(indices, dtype=pl.UInt32)).alias(name)
+        values = added_answers[name]
         source_columns.setdefault(name, f"{name} of {table.file}")
         if name in rows.columns:
             values = rows[name].zip_with(rows[name].is_not_null(), values).alias(name)
         rows = rows.with_columns(values)
     return rows, joined.notes(ids)
+
+
+def _refuse_contradiction(
+    rows: pl.DataFrame, theirs: pl.DataFrame, ids: Sequence[str | None], file: str, table: str
+) -> None:
+    """Raise Refused where file and table say different things of a row: numbers, letters or outcomes.
+
+    Two texts may say the same in other words, so they are not compared.
+    """
+    for name in ("gold", "gold_index", "correct"):
+        if name not in rows.columns or name not in theirs.columns:
+            continue
+        differ = _differ(rows[name], theirs[name]).fill_null(value=False)
+        if differ.any():
+            at = int(differ.arg_true()[0])
+            raise Refused(
+                f"{file} and {table} contradict each other in {plural(int(differ.sum()), 'row')}: {name} of "
+                f"{shorten(str(ids[at]), 40)!r} is {rows[name][at]!r} in {file} and {theirs[name][at]!r} in "
+                f"{table}. Give the table that belongs to this file, or leave one of the two out."
+            )
+
+
+def _differ(ours: pl.Series, theirs: pl.Series) -> pl.Series:
+    """Return which values are numbers, letters or truth values that differ; null for other texts."""
+    if ours.dtype != pl.String:
+        return ours != theirs
+    numbers = [one.str.strip_chars().cast(pl.Float64, strict=False) for one in (ours, theirs)]
+    letters = [
+        one.str.extract(r"^\s*[(\[]?([A-Za-z])[)\].:]?\s*$").str.to_uppercase() for one in (ours, theirs)
+    ]
+    return (numbers[0] != numbers[1]).fill_null(letters[0] != letters[1])
 
 
 def refuse_without_gold(reading: Reading, ids: Sequence[str | None], id_name: str) -> Reading:

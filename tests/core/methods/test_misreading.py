@@ -42,6 +42,28 @@ def test_not_one_right_answer_comes_with_an_example() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["text", "choice", "number"])
+@pytest.mark.parametrize(("n_turned", "n_found"), [(1, 0), (2, 2)])
+def test_outcomes_that_contradict_the_answers_are_suspicious(kind: str, n_turned: int, n_found: int) -> None:
+    """Of 20 rows; in a text another answer than gold may be right, in a number or choice it may not."""
+    good = "4" if kind == "number" else "B"
+
+    def row(number: int, *, is_equal: bool) -> Row:
+        answer = good if is_equal else "7" if kind == "number" else "C"
+        right = is_equal != (number < n_turned)
+        return {"confidence": 0.5, "prediction": answer, "gold": good, "correct": right, "answer_kind": kind}
+
+    equal, different = (
+        [warning for warning in warnings_of(rows, "given") if "contradicts the answer" in warning]
+        for rows in ([row(number, is_equal=equal) for number in range(20)] for equal in (True, False))
+    )
+    assert len(equal) + len(different) == (n_found if kind != "text" else n_found // 2)
+    assert all(f"in {n_turned} of 20 rows" in warning for warning in equal)
+    assert all(
+        f"row 1 counts as wrong with answer '{good}' and gold '{good}'" in warning for warning in equal
+    )
+
+
 @pytest.mark.parametrize(("n_right", "n", "expected"), [(0, 9, 0), (0, 10, 1), (2, 100, 1), (3, 100, 0)])
 def test_hardly_a_right_answer_is_suspicious(n_right: int, n: int, expected: int) -> None:
     rows: list[Row] = [{"confidence": 0.5, "correct": number < n_right} for number in range(n)]

@@ -81,7 +81,9 @@ def test_the_recipe_says_how_many_samples_which_equality_and_which_rule() -> Non
     assert result.pairs.computed
     alone = confidences("cluster_size", run_of(rows[1:]), unparseable="drop")
     assert alone.recipe == ("N=4", same, "unparseable samples left out")
-    one = confidences("cluster_size", run_of([{"gold": "a", "samples": ["b", "b"]}]), unparseable="one")
+    one = confidences(
+        "cluster_size", run_of([{"gold": "Rome", "samples": ["Oslo", "Oslo"]}]), unparseable="one"
+    )
     assert one.recipe == ("N=2", "answers compared as texts", "unparseable samples one cluster")
     assert one.remarks == ()
     labelled = confidences("cluster_size", run_of([{"sample_cluster": [1, 1], "correct_majority": True}]))

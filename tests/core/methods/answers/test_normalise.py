@@ -122,6 +122,10 @@ def test_a_text_keeps_its_words_alone(form: str | None, text: str) -> None:
         ("B", "b"),
         ("B", "B."),
         ("B", " [b]: "),
+        ("B", "**B**"),
+        ("B", "**(b).**"),
+        ("B", "`B`."),
+        ("B", "__B)__"),
         ("B", "1"),
         ("A", "0."),
         (None, "AB"),
@@ -242,6 +246,19 @@ def test_the_kind_of_answer_is_number_where_every_gold_is_one() -> None:
     assert kinds({"gold": "1"}, {"gold": "two"}) == ["text"] * 2
     assert kinds({"gold_all": ["1", "1.5"]}) == ["number"]
     assert kinds({"samples": ["1"]}) == ["text"]
+
+
+def test_the_kind_of_answer_is_choice_where_golds_and_answers_are_letters() -> None:
+    letters: list[Row] = [
+        {"gold": gold, "prediction": said} for gold, said in (("A", "(A)"), ("B", "**C**"), ("b", "B)"))
+    ]
+    assert kinds(*letters) == ["choice"] * 3
+    assert kinds(*letters, {"gold": "C", "prediction": "no idea"}) == ["choice"] * 4
+    assert kinds(*letters, {"gold": "Rome", "prediction": "A"}) == ["text"] * 4
+    assert kinds(*letters, {"gold": "A", "prediction": "1"}) == ["text"] * 4  # counted from 0 or from 1?
+    assert kinds({"gold": "A", "samples": ["A", "Rome"]}, {"gold": "B", "samples": ["Oslo"]}) == ["text"] * 2
+    assert kinds({"gold": "A", "samples": ["The answer is (B)."]}) == ["choice"]
+    assert kinds({"gold": "A"}) == ["text"]
 
 
 TEXTS = st.lists(st.none() | st.text(max_size=20) | st.sampled_from(["a", "b", "a longer text of words"]))

@@ -138,8 +138,36 @@ def test_a_right_answer_outside_the_choices_is_a_bad_row_named_by_its_table(tmp_
 def test_a_file_with_its_own_right_answers_needs_no_table(tmp_path: Path) -> None:
     path = tmp_path / "quiz.csv"
     path.write_text('id,choice_probs,gold\na,"[0.6, 0.4]",A\n')
-    reading = readers.read(path, gold=table(tmp_path, "id,gold\na,B\n"))
-    assert outcomes(only_run(reading), "choice_softmax") == [True]
+    for text in ("id,gold\na,(a)\n", "id,gold\nz,B\n"):
+        reading = readers.read(path, gold=table(tmp_path, text))
+        assert outcomes(only_run(reading), "choice_softmax") == [True]
+        assert reading.notes[0].startswith("gold.csv is not needed")
+
+
+@pytest.mark.parametrize(
+    ("quiz", "gold", "told"),
+    [
+        ("id,prediction,gold\na,A,A\nb,A,B\n", "id,gold\na,A\nb,c)\n", ("gold of 'b' is 'B'", "'c)'")),
+        ("id,prediction,gold\na,4,4\nb,4,\n", "id,gold\na,5.0\nb,5\n", ("gold of 'a' is '4'", "'5.0'")),
+        ("id,choices,gold_index\na,x;y,1\n", "id,gold_index\na,0\n", ("gold_index of 'a' is 1", "0")),
+        ("id,confidence,correct\na,.5,1\n", "id,correct\na,no\n", ("correct of 'a' is True", "False")),
+    ],
+)
+def test_a_table_that_contradicts_the_file_is_refused(
+    tmp_path: Path, quiz: str, gold: str, told: tuple[str, str]
+) -> None:
+    path = tmp_path / "quiz.csv"
+    path.write_text(quiz.replace("x;y", '"[""x"", ""y""]"'))
+    with pytest.raises(Refused) as refused:
+        readers.read(path, gold=table(tmp_path, gold))
+    said = f"{told[0]} in quiz.csv and {told[1]} in gold.csv."
+    assert str(refused.value).startswith(f"quiz.csv and gold.csv contradict each other in 1 row: {said}")
+
+
+def test_texts_of_a_table_may_say_the_same_in_other_words(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.csv"
+    path.write_text("id,prediction,gold\na,Rome,Rome\nb,5,4 apples\n")
+    reading = readers.read(path, gold=table(tmp_path, "id,gold\na,the city of Rome\nb,4\n"))
     assert reading.notes[0].startswith("gold.csv is not needed")
 
 
