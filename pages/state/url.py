@@ -96,6 +96,9 @@ URL_KEYS = (
 )
 
 
+KEPT_KEYS: Final = ("run", "dataset")
+"""Keys whose value, chosen on one page, is kept for the others while a page cannot show it."""
+
 BIN_KEYS: Final = ("bin", "search", "outcome")
 """Keys of the selected bin and of the questions listed of it."""
 
@@ -124,7 +127,9 @@ class UrlState:
     current : dict of str to str
         Values chosen in this run, where they differ from their default.
     rejected : dict of str to str
-        Values of a link that are not available here.
+        Values of a link, or chosen on another page, that are not available here.
+    known : dict of str to Collection of str
+        Runs and data sets that some page can show.
     used_keys : set of str
         Keys that the page has a control for.
     awaits_files : bool
@@ -145,6 +150,7 @@ class UrlState:
         self.initial: dict[str, str] = self.url if self.url_changed else dict(state["_held"])
         self.current: dict[str, str] = {}
         self.rejected: dict[str, str] = {}
+        self.known: dict[str, Collection[str]] = {}
         self.used_keys: set[str] = set()
         self._defaults: dict[str, str] = {}
 
@@ -160,8 +166,11 @@ class UrlState:
         """
         self.used_keys.add(key)
         value = self.requested(key, default)
+        if allowed is not None and key in KEPT_KEYS:
+            value = self._kept_value(key, value, allowed)
         if allowed is not None and value not in allowed:
-            if self.url_changed and key in self.url:
+            is_kept = st.session_state.get("_kept_choices", {}).get(key) == value
+            if is_kept or (self.url_changed and key in self.url):
                 self.rejected[key] = value
             value = default
         self.set_widget(key, value, allowed)
@@ -182,6 +191,28 @@ class UrlState:
         ):
             return self.initial.get(key, default)
         return str(state[key])
+
+    def _kept_value(self, key: str, value: str, allowed: Sequence[str]) -> str:
+        """Return what was chosen on another page, until this one has it or something else is chosen."""
+        kept: dict[str, str] = st.session_state.setdefault("_kept_choices", {})
+        if value not in allowed:
+            if value in self.known.get(key, ()) and (self._has_come or self.url_changed):
+                kept[key] = value
+            return value
+        if key not in kept:
+            return value
+        drawn: _DrawnWidget | None = st.session_state.get("_controls", {}).get(key)
+        is_chosen = drawn is not None and st.session_state.get(key, drawn.value) != drawn.value
+        is_named = self.url_changed and key in self.url
+        if is_chosen or is_named or kept[key] in allowed:
+            chosen = kept.pop(key)
+            return value if is_chosen or is_named else chosen
+        return kept[key]
+
+    @property
+    def _has_come(self) -> bool:
+        """Whether another page was shown before."""
+        return st.session_state.get("_page") not in (None, self.page)
 
     def pick_list(self, key: str, allowed: Sequence[str]) -> list[str]:
         """Return the allowed values of a comma-separated list; others are reported if a link holds them."""
@@ -276,11 +307,10 @@ class UrlState:
 
         Without them it would be one more step of the browser's history, from which Back leads here again.
         """
-        has_come = st.session_state.get("_page") not in (None, self.page)
         has_stayed = not self.url_changed and self.current == self.initial
         left_out = self.url.items() - self.current.items()
         return (
-            (has_come or has_stayed)
+            (self._has_come or has_stayed)
             and self.current.items() <= self.url.items()
             and all(self._defaults.get(key) == value for key, value in left_out)
         )

@@ -230,6 +230,10 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
         _note_partial_folder(contents)
     files, unread = contents.files, contents.unread
     runs, hidden_runs = _runs_to_list(url_state, all_runs)
+    url_state.known = {
+        "run": {run.id for run in runs},
+        "dataset": {slug(name) for run in runs if (name := run.report.run.info.dataset) is not None},
+    }
     url_state.remember("good", ",".join(accepted_file_ids), "")
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
@@ -259,7 +263,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
                 show_manage_runs(runs, hidden_runs, "manage_runs")
         show_hidden_runs(runs, hidden_runs, "show_hidden")
     _show_navigation(links, url_state.current, pages_without_content(runs))
-    _warn_rejected(url_state, is_awaited=bool(unread))
+    _warn_rejected(url_state, {run.id: run.title for run in all_runs}, is_awaited=bool(unread))
     if page_id != "files":
         _show_bad_rows(files, accepted_file_ids)
     if choose is None:
@@ -457,16 +461,21 @@ def shared_values(page: str, values: Mapping[str, str], used_keys: set[str]) -> 
     }
 
 
-def _warn_rejected(url_state: UrlState, *, is_awaited: bool) -> None:
-    """Say once, in one message, which values of the link are not available and what is shown instead.
+def _warn_rejected(url_state: UrlState, titles: Mapping[str, str], *, is_awaited: bool) -> None:
+    """Say once, in one message, which values are not available and what is shown instead.
 
     Parameters
     ----------
     url_state : UrlState
+    titles : Mapping of str to str
+        Run id → title.
     is_awaited : bool
         Whether files that are still to be read may have them.
     """
     if not url_state.rejected:
+        return
+    if not url_state.url_changed:
+        _note_kept_choice(url_state, titles)
         return
     requested = ", ".join(
         f"{key} “{escape_markdown(shorten(value))}”" for key, value in url_state.rejected.items()
@@ -478,6 +487,18 @@ def _warn_rejected(url_state: UrlState, *, is_awaited: bool) -> None:
     if is_awaited:
         clause = f"{clause} so far"
     st.warning(f"The link asks for {requested}, {clause}. Shown: {shown}.", icon=":material/link_off:")
+
+
+def _note_kept_choice(url_state: UrlState, titles: Mapping[str, str]) -> None:
+    """Say quietly that what was chosen on another page has nothing to show on this one."""
+    names = {"run": "run", "dataset": "data set"}
+    for key, value in url_state.rejected.items():
+        shown = _shown_instead(url_state, key)
+        st.caption(
+            f":material/info: The {names.get(key, key)} chosen before, "
+            f"{escape_markdown(titles.get(value, value))}, has nothing to show on this page; it shows "
+            f"{escape_markdown(titles.get(shown, shown))}."
+        )
 
 
 def _shown_instead(url_state: UrlState, key: str) -> str:

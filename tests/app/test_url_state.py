@@ -263,3 +263,22 @@ def test_a_long_name_is_read_below_its_box(data: Path, visit: Visit) -> None:
         assert f"{name}: 50 rows, quiz.csv" in below
         short = choose(at, "run", "short")
         assert "50 rows, quiz.csv" in [screens.plain(caption.value) for caption in short.sidebar.caption]
+
+
+def test_a_run_that_a_page_cannot_show_is_kept_for_the_others(everything: Path, visit: Visit) -> None:
+    assert everything.is_dir()
+    at = choose(visit("reliability"), "run", "gpt · plays · step400")
+    chosen = address(at)["run"]
+    assert "step400" in chosen
+    for page in ("abstention", "sampling"):
+        at = go(at, page)
+        assert "The run chosen before" in page_text(at)
+        assert "step400" in page_text(at)
+        assert "run" not in address(at)
+    assert "The run chosen before" in page_text(screens.run(at)), "it stays as long as it holds"
+    at = go(at, "reliability")
+    assert address(at)["run"] == chosen
+    assert "The run chosen before" not in page_text(at)
+    at = choose(go(at, "abstention"), "run", "red")
+    assert "The run chosen before" not in page_text(at)
+    assert control(go(at, "reliability"), "run").value == "red"
