@@ -27,6 +27,8 @@ OUT_OF_RANGE: Final = "out of range"
 """The kind of fault of a number farther outside."""
 
 PLAIN_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_DECIMAL_COMMA: Final = r"^\s*[+-]?[0-9]*,[0-9]+\s*%?\s*$"
+_DECIMAL_POINT: Final = r"^\s*[+-]?[0-9]*\.[0-9]"
 _MINUS_INFINITY: Final = r"^(?i)[-]inf(inity)?$"
 _PLAIN_NUMBER_FIX: Final = (
     "Write a plain number with a decimal point (0.87, not 87%, 0,87 or nan); leave the cell empty if the "
@@ -181,6 +183,24 @@ def null_where(values: pl.Series, mask: pl.Series) -> pl.Series:
 def null_series(raw: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return a column of nulls as long as `raw`."""
     return pl.Series(raw.name, [None], dtype=dtype).new_from_index(0, raw.len())
+
+
+def with_decimal_points(raw: pl.Series) -> pl.Series:
+    """Write the decimal commas of numbers as points, unless some numbers have points; all else stays.
+
+    Examples
+    --------
+    >>> with_decimal_points(pl.Series(["0,87", "87,5 %", "1", "a, b"])).to_list()
+    ['0.87', '87.5 %', '1', 'a, b']
+    >>> with_decimal_points(pl.Series(["0,87", "0.5"])).to_list()
+    ['0,87', '0.5']
+    """
+    if raw.dtype != pl.String:
+        return raw
+    is_number = raw.str.contains(_DECIMAL_COMMA).fill_null(value=False)
+    if not is_number.any() or raw.str.contains(_DECIMAL_POINT).any():
+        return raw
+    return raw.zip_with(~is_number, raw.str.replace(",", ".", literal=True))
 
 
 # --- Numbers ----------------------------------------------------------------------------------------------

@@ -315,6 +315,11 @@ class CsvDialect:
     title: str
     delimiter: str
 
+    @property
+    def may_have_decimal_commas(self) -> bool:
+        """Whether a spreadsheet of a language with decimal commas may have written the text."""
+        return self.delimiter in {";", "\t"}
+
     def records(
         self, content: Content, start: int = 0, *, mid_file: bool = False
     ) -> tuple[Reader, io.BytesIO | io.BufferedReader]:

@@ -19,7 +19,13 @@ from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identif
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions, Suggestion
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
-from calib_core.readers.table.cells import PLAIN_NUMBER, are_percentages, null_where, value_text
+from calib_core.readers.table.cells import (
+    PLAIN_NUMBER,
+    are_percentages,
+    null_where,
+    value_text,
+    with_decimal_points,
+)
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
     COLUMN_JUDGES,
@@ -223,16 +229,23 @@ def combine_columns(raw: Sequence[pl.Series]) -> pl.Series:
 
 
 def first_values(
-    head: Head, dialect: CsvDialect, columns: Sequence[str], n_rows: int = N_FIRST_OBJECTS
+    head: Head,
+    dialect: CsvDialect,
+    columns: Sequence[str],
+    n_rows: int = N_FIRST_OBJECTS,
+    *,
+    as_written: bool = False,
 ) -> list[pl.Series]:
-    """Return the first raw values of these columns, at most `n_rows` each."""
+    """Return the first raw values of these columns, at most `n_rows` each, with decimal points in numbers."""
     match head.kind:
         case "parquet":
             return first_parquet_values(head.all_bytes, columns, n_rows)
         case "arrow":
             return first_arrow_values(head.all_bytes, columns, n_rows)
         case "text":
-            return first_csv_values(head.content, dialect, columns, n_rows)
+            values = first_csv_values(head.content, dialect, columns, n_rows)
+            is_kept = as_written or not dialect.may_have_decimal_commas
+            return values if is_kept else list(map(with_decimal_points, values))
         case _:
             objects = _first_objects(head, n_rows)
             return [series_from_values(name, [value_at(row, name) for row in objects])[0] for name in columns]
@@ -504,7 +517,9 @@ def read_table(
     if table.columns is not None:
         roles.check_columns_exist((*table.columns, *added), head.file)
     may_have_role = table.columns is None or any(map(roles.is_used, table.columns))
-    collected = _collect_rows(table, groups, head, progress) if may_have_role else RowCollector(head.file)
+    collected = RowCollector(head.file)
+    if may_have_role:
+        _collect_rows(table, groups, head, progress, collected, dialect)
     columns = tuple(table.found_keys) if table.columns is None else table.columns
     absent = [path for path in table.nested if path not in table.found_keys]
     if absent:
@@ -581,14 +596,22 @@ def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:
     return groups
 
 
-def _collect_rows(table: RawTable, groups: GroupColumns, head: Head, progress: ReadProgress) -> RowCollector:
+def _collect_rows(
+    table: RawTable,
+    groups: GroupColumns,
+    head: Head,
+    progress: ReadProgress,
+    collected: RowCollector,
+    dialect: CsvDialect,
+) -> None:
     """Read all records and check each by itself."""
-    collected = RowCollector(head.file)
     key, _ = join_columns(head.gold_on)
 
     def add(part: Slice) -> None:
         keys = part.columns.get(key)
         known, n_missing = blank_missing(part, groups.roles)
+        if dialect.may_have_decimal_commas:
+            known = _with_decimal_points(known, groups.roles, collected)
         gathered, role_by_column = with_gold_lists(*gather_lists(known, groups.roles))
         judged = judge_slice(gathered, role_by_column, groups.roles)
         if part.read_strictly is not None and any(column.faults for column in judged.values()):
@@ -606,7 +629,18 @@ def _collect_rows(table: RawTable, groups: GroupColumns, head: Head, progress: R
         add(part)
         if len(table.found_keys) > MAX_COLUMNS:
             raise Refused(f"{head.file}: its objects have more than {MAX_COLUMNS:,} keys. Keep those needed.")
-    return collected
+
+
+def _with_decimal_points(part: Slice, roles: ColumnRoles, collected: RowCollector) -> Slice:
+    """Read the decimal commas of probabilities as points; no comma between thousands is below 1."""
+    columns = dict(part.columns)
+    for column, raw in part.columns.items():
+        role = roles.role(column)
+        if role is not None and schema_name(role) in {*PROBABILITY_COLUMNS, *CHOICE_LISTS[:3]}:
+            columns[column] = with_decimal_points(raw)
+            if columns[column] is not raw:
+                collected.with_decimal_commas[column] = None
+    return replace(part, columns=columns)
 
 
 def open_table(
@@ -757,13 +791,14 @@ def _suggest(
         in_lists -= {column for column, name in proposals.items() if name == "choices"}  # merely a, b, c
     left_out = {column for column, name in roles.mapping.items() if not name}
     free = {column: raw for column, raw in values.items() if column not in in_lists | left_out}
+    shown = [column for column in columns if column in values]
+    written = first_values(head, dialect, shown, N_PREVIEW_ROWS, as_written=True)
     preview = {
         column: tuple(
             "" if value is None else value if isinstance(value, str) else value_text(value)
-            for value in values[column].head(N_PREVIEW_ROWS).to_list()
+            for value in raw.to_list()
         )
-        for column in columns
-        if column in values
+        for column, raw in zip(shown, written, strict=True)
     }
     preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
     unread = {column: raw for column, raw in free.items() if not roles.is_used(column)}
@@ -839,7 +874,14 @@ def _judge_rows(
     )
     runs, run_notes = split_into_runs(frame, judgement, origin, group_columns)
     user_notes = (*roles.order_notes, *roles.value_notes, *collected.missing_notes(roles.missing))
-    notes = (*collected.left_out.values(), *gold_notes, *run_notes, *user_notes, *golds.notes)
+    notes = (
+        *collected.left_out.values(),
+        *gold_notes,
+        *run_notes,
+        *collected.decimal_comma_notes,
+        *user_notes,
+        *golds.notes,
+    )
     return runs, notes, None
 
 

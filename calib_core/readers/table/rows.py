@@ -42,7 +42,7 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.raw import Slice
 from calib_core.runs import MAX_NAMED_CONFIDENCES, RUN_COLUMNS, schema_name
-from calib_core.wording import plural
+from calib_core.wording import join_names, plural
 
 PARALLEL_LISTS: Final = (
     (
@@ -203,6 +203,8 @@ class RowCollector:
         Number of records so far, bad ones included.
     n_missing
         Column → how many of its values stood for none, as the user said.
+    with_decimal_commas
+        Columns of the file whose decimal commas were read as points, as an ordered set.
     left_out
         Column of the file that is left out as a whole → the sentence that says so.
     """
@@ -215,6 +217,7 @@ class RowCollector:
         self._value_parts: dict[str, list[pl.Series]] = {}
         self._lines: list[pl.Series] = []
         self.left_out: dict[str, str] = {}
+        self.with_decimal_commas: dict[str, None] = {}
         self._keys: list[pl.Series] = []
         self._tallies: defaultdict[str, ColumnTally] = defaultdict(ColumnTally)
         self._bad_positions: defaultdict[tuple[str, str], list[RowPositions]] = defaultdict(list)
@@ -389,6 +392,14 @@ class RowCollector:
             if count
         )
         return notes or ((f"No column that is read holds {texts}.",) if texts else ())
+
+    @property
+    def decimal_comma_notes(self) -> tuple[str, ...]:
+        """A note that names the columns whose decimal commas were read as points; () if there are none."""
+        if not self.with_decimal_commas:
+            return ()
+        names = [repr(shorten(column, 40)) for column in self.with_decimal_commas]
+        return (f"Decimal commas in {join_names(names)} are read as points.",)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -17,6 +17,7 @@ from calib_core import api, readers
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.results.files import FileReport, check_file
+from calib_core.runs import AnswerRun
 from core.readers.conftest import ReadText
 from core.readers.proposed_mappings import proposed_mapping, tried_report
 
@@ -578,3 +579,28 @@ def test_a_question_of_each_of_two_models_is_not_asked_again(tmp_path: Path) -> 
     report = tried_report(path)
     assert dict(report.proposed_mapping) == {"question_id": "id"}
     assert all(run.run.row_counts.notes == () for run in report.runs)
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_decimal_commas_of_a_spreadsheet_are_read_and_proposed(delimiter: str, read_text: ReadText) -> None:
+    own = ["id;confidence;correct;gold", "a;0,875;1;3,5", "b;,25;0;1,25", "c;1,000;1;2", "d;;0;1"]
+    reading = read_text("\n".join(own).replace(";", delimiter))
+    (run,) = reading.good_runs
+    assert isinstance(run, AnswerRun)
+    assert run.rows["confidence"].to_list() == [0.875, 0.25, 1.0, None]
+    assert run.rows["gold"].to_list() == ["3,5", "1,25", "2", "1"], "texts stay as they are written"
+    assert "Decimal commas in 'confidence' are read as points." in reading.notes
+    foreign = ["Nr;Konfidenz (%);Richtig", "a;87,5;ja", "b;60,25;nein", "c;99,9;ja", "d;70;ja"]
+    report = report_on("\n".join(foreign).replace(";", delimiter), read_text)
+    assert report.proposal is not None
+    assert dict(report.proposal.mapping) == {
+        "Nr": "id",
+        "Konfidenz (%)": "confidence/100",
+        "Richtig": "correct:ja",
+    }
+    assert report.preview["Konfidenz (%)"] == ("87,5", "60,25", "99,9", "70"), "as it is written"
+
+
+def test_a_comma_between_commas_is_no_decimal_comma(read_text: ReadText) -> None:
+    reading = read_text('id,confidence,correct\na,"0,875",1\nb,0.5,0\n')
+    assert [problem.kind for problem in reading.problems] == ["not a number"]

@@ -150,7 +150,7 @@ def test_proposals_tell_the_delimiter_of_the_refusal(read_text: ReadText) -> Non
         reading.runs(skip_bad_rows=True)
 
 
-def test_decimal_commas_are_bad_values_not_guessed(read_text: ReadText) -> None:
+def test_decimal_commas_beside_points_are_bad_values_not_guessed(read_text: ReadText) -> None:
     reading = read_text("id;confidence;correct\nq1;0,9;1\nq2;0.8;0\n")
     assert [(problem.kind, problem.first_cells[0].found) for problem in reading.problems] == [
         ("not a number", "0,9")
