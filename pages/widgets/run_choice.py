@@ -19,6 +19,7 @@ from calib_core.results.reliability import pools_vocabulary
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
 from calib_core.results.run_names import full_name, shorten_in_middle
 from calib_core.results.score import metric_availability
+from calib_core.runs import TokenRun
 from pages.state.cache import run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
@@ -155,7 +156,7 @@ def choose_sweep(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
     """Draw the controls of a sweep over M; raises as `choose_run`."""
     run, evidence = pick_run_and_method(url_state, runs)
     sweep = pick_sweep(url_state, run, evidence, runs)
-    show_unavailable(run.report.survey.unavailable, {})
+    show_unavailable(run.report.survey.unavailable, _unswept(evidence))
     return RunChoice(run, evidence, DEFAULT_METRIC, Scheme(), sweep=sweep)
 
 
@@ -206,7 +207,7 @@ def pick_sweep(
         SWEEPABLE_METRICS,
         label="Metrics",
         title_of=lambda id_: METRICS[id_].title,
-        default=SWEPT_METRICS,
+        default=[id_ for id_ in SWEPT_METRICS if id_ not in _unswept(evidence)],
         help_="One curve per metric. Only metrics with equal-width bins are listed.",
     )
     bin_counts = _pick_bin_counts(url_state)
@@ -219,6 +220,14 @@ def pick_sweep(
             help_="Divide by the number of M values (population), or by one less (sample).",
         )
     return SweepChoice(bin_counts, tuple(metrics), int(ddof), other_runs)
+
+
+def _unswept(evidence: Evidence) -> dict[str, str | None]:
+    """Return the metrics that no curve can show, with the reasons; of tokens some have bounds instead."""
+    if isinstance(evidence.run, TokenRun):
+        return {}
+    reasons = metric_availability(evidence, Scheme())
+    return {id_: reasons[id_] for id_ in SWEPT_METRICS if reasons[id_] is not None}
 
 
 def _pick_other_runs(

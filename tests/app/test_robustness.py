@@ -17,7 +17,7 @@ from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, sweep_bins
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
 from predictions import choices, quiz, write_csv, write_jsonl
-from screens import Visit, choose, figure, page_text, tiles
+from screens import Visit, choose, control, figure, page_text, tiles
 from token_files import CLASSES, positions, write_npz, write_topk
 
 
@@ -164,8 +164,15 @@ def test_one_confidence_per_question_has_ece_and_says_why_no_more(data: Path, vi
     write_csv(data / "quiz.csv", quiz(200))
     at = visit("robustness", method="given")
     assert {metric for metric, _ in curves(at)} == {"ece"}
-    assert "cw-ECE, K·cw-ECE, Full-ECE, mass-weighted Full-ECE not shown" in page_text(at)
-    assert "not a whole distribution" in page_text(at)
+    assert control(at, "metrics_shown").value == ["ece"]
+    assert "not shown" not in page_text(at)
+    unavailable = [screens.plain(caption.value) for caption in at.sidebar.caption]
+    (why,) = [reason for reason in unavailable if reason.startswith("Full-ECE: ")]
+    assert "not a whole distribution" in why
+    asked = visit("robustness", method="given", metrics="ece,cw_ece,full_ece")
+    assert {metric for metric, _ in curves(asked)} == {"ece"}
+    assert "cw-ECE, Full-ECE not shown" in page_text(asked)
+    assert "not a whole distribution" in page_text(asked)
 
 
 def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None:
