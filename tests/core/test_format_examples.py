@@ -51,6 +51,10 @@ FILES: Final[Mapping[str, str]] = {
     "choices.csv": table("p_B,p_A,gold", *(f"{1 - p},{p},{'A' if ok else 'B'}" for p, ok in ROWS)),
     "unnumbered.csv": table("confidence,correct", *(f"{p},{ok}" for p, ok in ROWS)),
     "percent.csv": table("conf,correct", *(f"{100 * p}%,{ok}" for p, ok in ROWS)),
+    "komma.csv": "\n".join(["confidence;correct", *(f"{p};{ok}".replace(".", ",") for p, ok in ROWS)]),
+    "again.csv": table(
+        "id,confidence,correct", *(f"{'ab'[at % 2]},{p},{ok}" for at, (p, ok) in enumerate(ROWS))
+    ),
     "logs.csv": table("logprob,correct", *(f"{math.log(p)},{ok}" for p, ok in ROWS)),
     "grades.csv": table(
         "confidence,grade", "0.9,Correct", "0.6,Wrong", "0.8,Mostly correct", "0.7,Correct", "1,Unparseable"
