@@ -230,7 +230,7 @@ _TOOLS: Final = (
     ),
     Convention(
         id="relplot-smooth",
-        title="relplot, smECE",
+        title="relplot, smECE, kernel cut at ±1/2",
         source="relplot.metrics.smECE; Błasiok, Nakkiran 2023, arXiv:2309.12236",
         tool="relplot",
         version="1.0.3",
@@ -423,7 +423,10 @@ _RELPLOT_FLOOR: Final = 1e-4
 
 
 def _relplot_smooth_error(confidence: Floats64, correct: NDArray[np.bool_]) -> float:
-    """The smooth ECE on relplot's grids, which differs from `metrics.smooth_ece` by its discretisation."""
+    """The smooth ECE as relplot computes it: its kernel is cut, and the error divided by the rows it keeps.
+
+    `metrics.smooth_ece` has the whole kernel, whose weights sum to 1.
+    """
     residual = confidence - correct
     narrow, wide = 0.0, 1.0
     for _ in range(_RELPLOT_HALVINGS):
