@@ -25,6 +25,7 @@ from calib_core.readers.table.columns import (
     COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
     LIST_COLUMNS,
+    LOG_SCALE,
     NUMERIC_COLUMNS,
     PROBABILITY_COLUMNS,
     ROW_NUMBER,
@@ -838,8 +839,8 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
 
     `one_based` is the file's column whose positions seem to count from 1, if there is one.
     """
+    names = {source: name for name, source in collected.source_columns.items()}
     for column, example, divisor in collected.scaled_columns:
-        name = next(name for name, source in collected.source_columns.items() if source == column)
         looks, advice = (
             ("percentages: most of its numbers are above 1", "100")
             if divisor == 100
@@ -850,7 +851,14 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
         )
         return (
             f"{collected.file}: column {column!r} looks like {looks} (such as {example}), and numbers from 0 "
-            f"to 1 are expected. Have it divided by {advice}: {map_options({column: f'{name}/{divisor}'})}"
+            f"to 1 are expected. Have it divided by {advice}: "
+            f"{map_options({column: f'{names[column]}/{divisor}'})}"
+        )
+    for column, example in collected.logarithm_columns:
+        return (
+            f"{collected.file}: column {column!r} looks like logarithms of probabilities: no number is above "
+            f"0 and most are below (such as {example}), and numbers from 0 to 1 are expected. Have it read "
+            f"as natural logarithms: {map_options({column: f'{names[column]}:{LOG_SCALE}'})}"
         )
     if one_based is not None:
         return (

@@ -100,11 +100,11 @@ NEVER_LEFT_OUT: Final = OUTCOME_COLUMNS | GOLD_COLUMNS | {"id", "trial_of"}
 
 @dataclass(slots=True)
 class ScaleCheck:
-    """Whether a column of probabilities holds percentages or ratings, judged by the numbers added so far.
+    """Whether a column of probabilities holds something else, judged by the numbers added so far.
 
     Attributes
     ----------
-    n_numbers, n_above_one
+    n_numbers, n_above_one, n_below_zero
         Counts of the numbers.
     largest
         The largest number.
@@ -116,6 +116,7 @@ class ScaleCheck:
 
     n_numbers: int = 0
     n_above_one: int = 0
+    n_below_zero: int = 0
     largest: float = 0.0
     are_whole: bool = True
     example: str = ""
@@ -133,6 +134,7 @@ class ScaleCheck:
         values = numbers.cast(pl.Float64).to_numpy()
         self.n_numbers += values.size
         self.n_above_one += int((values > 1).sum())
+        self.n_below_zero += int((values < 0).sum())
         self.largest = max(self.largest, float(values.max(initial=0.0)))
         self.are_whole = self.are_whole and bool((values == np.floor(values)).all())
 
@@ -147,6 +149,11 @@ class ScaleCheck:
         if self.largest > MIN_LARGEST_PERCENTAGE:
             return 100
         return rating_top(self.largest) if self.are_whole else None
+
+    @property
+    def are_logarithms(self) -> bool:
+        """Whether the numbers may be logarithms of probabilities: none above 0, and most below."""
+        return self.largest <= 0 and 2 * self.n_below_zero > self.n_numbers
 
 
 @dataclass(slots=True)
@@ -377,6 +384,15 @@ class RowCollector:
             (name, check.example, divisor)
             for name, check in self._scale_checks.items()
             if (divisor := check.divisor) is not None
+        )
+
+    @property
+    def logarithm_columns(self) -> tuple[tuple[str, str], ...]:
+        """(column, example) of columns that are read and seem to hold logarithms of probabilities."""
+        return tuple(
+            (name, check.example)
+            for name, check in self._scale_checks.items()
+            if check.are_logarithms and name not in self.left_out
         )
 
     def missing_notes(self, missing: Iterable[str]) -> tuple[str, ...]:
