@@ -56,6 +56,10 @@ MAX_REASONS: Final = 6
 """Number of verdicts up to which each has its reason below the table; of more, those without a test."""
 
 
+MAX_CELLS_SHOWN_BRIEFLY: Final = 3
+"""Bad cells of each kind that are shown where many files are checked at once."""
+
+
 class ResultPrinter:
     """Prints results on stdout; text is never interpreted as markup."""
 
@@ -320,13 +324,22 @@ class ResultPrinter:
         self._print_remarks([(diagram.method, diagram.judged, diagram.remarks)])
         self.print_line()
 
-    def print_report(self, report: FileReport) -> None:
-        """Prints what a file is, its runs and its problems."""
+    def print_report(self, report: FileReport, *, briefly: bool = False) -> None:
+        """Prints what a file is, its runs and its problems.
+
+        With `briefly`, a file that loads is one line, of another one the runs are left out, and of each
+        problem only the first rows are shown.
+        """
+        if briefly and report.status == "loads" and not report.warnings:
+            self.print_line(_report_line(report))
+            return
         self.print_line(report.message)
-        for run in report.runs:
+        for run in () if briefly else report.runs:
             self._print_run(report.file, run)
+        for warning in report.warnings if briefly else ():
+            self.print_line(warning)
         for problem in report.problems:
-            self._print_problem(problem)
+            self._print_problem(problem, MAX_CELLS_SHOWN_BRIEFLY if briefly else len(problem.first_cells))
         if report.proposal is not None:
             self.print_line(report.proposal.summary)
         elif report.proposed_mapping:
@@ -378,12 +391,13 @@ class ResultPrinter:
         for remark, sharing in methods_of_remark.items():
             self.print_line(f"{', '.join(sharing)}: {remark}")
 
-    def _print_problem(self, problem: Problem) -> None:
+    def _print_problem(self, problem: Problem, n_cells: int) -> None:
         self.print_line(f"Bad: {problem.kind}, {plural(problem.count, 'row')}")
-        for cell in problem.first_cells:
+        shown = problem.first_cells[:n_cells]
+        for cell in shown:
             self.print_line(f"  {cell}")
-        if problem.count > len(problem.first_cells):
-            self.print_line(f"  … and {problem.count - len(problem.first_cells):,} more")
+        if problem.count > len(shown):
+            self.print_line(f"  … and {problem.count - len(shown):,} more")
 
     def _print_table(
         self,
@@ -400,6 +414,20 @@ class ResultPrinter:
         for row in rows:
             table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
         self._console.print(table)
+
+
+def _report_line(report: FileReport) -> str:
+    """A file that loads, on one line: its rows and runs, and how many rows each method can use."""
+    used: dict[str, int] = {}
+    for run in report.runs:
+        for method, n_rows in run.usable.items():
+            used[method] = used.get(method, 0) + n_rows
+    n_notes = len(report.notes)
+    notes = f" ({plural(n_notes, 'note')}: check it alone)" if n_notes else ""
+    return (
+        f"{report.file}: {plural(report.n_rows, 'row')}, {plural(len(report.runs), 'run')}, read as "
+        f"{report.format}. Rows used: {_counts_text(used)}{notes}"
+    )
 
 
 def recipe_lines(scores: Sequence[Score]) -> list[str]:

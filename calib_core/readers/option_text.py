@@ -67,7 +67,9 @@ def wide_options(wide: Mapping[str, str]) -> str:
 
 ARGUMENT: Final = r"""(?:"[^"]*"|'[^']*')+|[^\s"']*[^\s"',.;:)]"""
 """Pattern of an argument as `quote_argument` writes it, without the punctuation that may follow."""
-_OPTION: Final = rf"--(?:(?:map|wide|rows) (?:{ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+)"
+_OPTION: Final = (
+    rf"--(?:(?:map|wide|rows) (?:{ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+|skip-bad-rows)"
+)
 _OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
 _BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
 _PHRASES: Final = {
@@ -106,6 +108,9 @@ def _keywords(options: re.Match[str]) -> str:
     values: dict[str, list[str]] = {}
     for option in re.findall(_OPTION, options[0]):
         name, _, argument = option.removeprefix("--").partition(" ")
+        if name == "skip-bad-rows":
+            values["skip_bad_rows"] = ["True"]
+            continue
         argument = unquote_argument(argument)
         if name in ("map", "wide"):
             column, _, role = argument.rpartition("=")
@@ -116,6 +121,8 @@ def _keywords(options: re.Match[str]) -> str:
     for name, keyword in (("map", "columns"), ("wide", "wide")):
         if name in values:
             values[keyword] = [f"{{{', '.join(values.pop(name))}}}"]
+    if skipped := values.pop("skip_bad_rows", None):
+        values["skip_bad_rows"] = skipped
     return ", ".join(f"{keyword}={value[-1]}" for keyword, value in values.items())
 
 

@@ -34,6 +34,7 @@ _OPTION_PHRASES: Final = tuple(
         (r"Name them: --map COLUMN=id or --on COLUMN", "Say below which column holds the ids."),
         (r": --gold TABLE \(", ", chosen below ("),
         (r"--map row=id", "switch on “Row number as question id” on the page Files"),
+        (r" --skip-bad-rows", ""),
         (r" \(--gold TABLE\)| \(--rows\)| \(--wide\)", ""),
     )
 )

@@ -79,6 +79,10 @@ def test_options_paste_into_a_shell_whatever_the_columns_are_called(shell: str) 
         ("holds rows already: --rows a.b is for", 'holds rows already: rows="a.b" is for'),
         ("read as --rows a (3 rows), --rows b (2 rows).", 'read as rows="a" (3 rows), rows="b" (2 rows).'),
         ("documents were asked (--limit or --samples).", "documents were asked (--limit or --samples)."),
+        (
+            "With --map p=confidence --skip-bad-rows it loads without 1 bad row",
+            'With columns={"p": "confidence"}, skip_bad_rows=True it loads without 1 bad row',
+        ),
         ("no a--map b=c, no --mapping", "no a--map b=c, no --mapping"),
     ],
 )
