@@ -16,6 +16,7 @@ from calib_core.inference.verdict import Verdict
 from calib_core.methods import METHODS, methods_of
 from calib_core.methods.answers.outcomes import greedy_correct, with_assumed_outcomes
 from calib_core.methods.method import Confidences, MethodOptions
+from calib_core.methods.self_consistency import COMPARED_WHOLE
 from calib_core.methods.stored_confidence import GIVEN
 from calib_core.readers.format import Reading, Suggestion
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
@@ -763,5 +764,6 @@ def _outcome_text(report: FileReport) -> str:
         facts = [f"accuracy {figures.accuracy:.4f} ({counts})"]
     if figures.mean_confidence is not None:
         facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
+    facts += [remark for remark in evidence.remarks if remark.endswith(COMPARED_WHOLE)]
     n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
     return f"{', '.join(facts) or 'no outcome'}{n_runs}"
