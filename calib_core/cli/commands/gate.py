@@ -112,7 +112,7 @@ def gate(  # noqa: PLR0913  one parameter an option
     if not all(check.held for check in checks):
         runner.exit_code = max(runner.exit_code, BROKEN)
     if output == "text":
-        ResultPrinter().print_gate(checks, gate_summary(checks))
+        ResultPrinter().print_gate(checks, gate_summary(checks, len(runner.refusals)))
     elif output != "json":
         write = gate_markdown if output == "markdown" else gate_junit
         sys.stdout.write(write(checks, runner.refusals))
