@@ -148,8 +148,8 @@ def test_what_is_not_a_list_of_sizes_is_refused(call: Call, tmp_path: Path, size
         (("--within", "0"), "above 0"),
         (("--within", "nan"), "above 0"),
         (("--sizes", "64"), "no question has that many samples"),
-        (("--repeats", "0"), "'--repeats'"),
-        (("--seed", "-1"), "'--seed'"),
+        (("--repeats", "0"), "--repeats: expected a whole number of 1 or more, found '0'"),
+        (("--seed", "-1"), "--seed: expected a whole number of 0 or more, found '-1'"),
     ],
 )
 def test_impossible_sample_sizes_are_refused(
