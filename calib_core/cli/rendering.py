@@ -12,12 +12,14 @@ from rich.text import Text
 
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem
+from calib_core.metrics.brier import BRIER
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.columns import likeliest_columns
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NO_VALUE,
     NOT_DEFINED,
+    as_clause,
     format_interval,
     format_number,
     format_p_value,
@@ -186,7 +188,10 @@ class ResultPrinter:
     def print_samples(self, file: str, result: SampleSizeSweep) -> None:
         """Prints a row for each method, metric and N' of one run, then which N' is enough, and the recipe."""
         columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
-        rows = [_samples_row(record) for record in result.to_frame().iter_rows(named=True)]
+        records = list(result.to_frame().iter_rows(named=True))
+        metrics = list(dict.fromkeys(record["metric"] for record in records))
+        shown_at = BRIER.id if BRIER.id in metrics else metrics[0]
+        rows = [_samples_row(record, with_difference=record["metric"] == shown_at) for record in records]
         self._print_table(heading(file, result.run), columns, rows, right=set(columns[2:6]))
         self.print_line(f"{result.headline} {result.sufficiency_definition}".rstrip())
         for why in (*result.spread_caveats.values(), *result.unavailable.values()):
@@ -251,7 +256,7 @@ class ResultPrinter:
         ]
         self._print_table("Paired differences", columns, rows, right=set(columns[3:]))
         for (first, second), reason in comparison.unpaired.items():
-            self.print_line(f"{names[first]} and {names[second]} cannot be compared: {reason}.")
+            self.print_line(f"{names[first]} and {names[second]} cannot be compared: {as_clause(reason)}.")
         for metric, recipe in recipes.items():
             self.print_line(f"{metric}: {recipe or 'no pair'}")
         self.print_line()
@@ -485,10 +490,13 @@ def _sweep_row(record: Mapping[str, Any]) -> tuple[str, ...]:
     return record["method"], record["metric"], str(record["bins"]), value, band, p
 
 
-def _samples_row(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """One row of the table over N', from a row of `SampleSizeSweep.to_frame`."""
+def _samples_row(record: Mapping[str, Any], *, with_difference: bool) -> tuple[str, ...]:
+    """One row of the table over N', from a row of `SampleSizeSweep.to_frame`.
+
+    The Brier difference is that of a method and N', whatever the metric of the row, and is shown once.
+    """
     size, std, difference = record["size"], record["std"], ""
-    if record["gap"] is not None:
+    if with_difference and record["gap"] is not None:
         interval = format_interval(record["gap_low"], record["gap_high"], "+.4f")
         difference = f"{format_signed(record['gap'])} ({interval})"
     return (

@@ -99,7 +99,7 @@ from calib_core.readers.table.shape import (
     with_nested_fields,
 )
 from calib_core.runs import AnswerRun, RunInfo, is_missing, schema_name
-from calib_core.wording import plural
+from calib_core.wording import all_are, plural
 
 PARSED_SHARE: Final = 0.9
 """Share of the progress that is reached when every record has been parsed and checked by itself."""
@@ -871,7 +871,7 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
     collected.keep_all()
     cells = [cell for problem in collected.problems for cell in problem.first_cells[:3]][:4]
     listed = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
-    return f"{collected.file}: all {collected.n_rows:,} rows are bad, so nothing in it can be used.{listed}"
+    return f"{collected.file}: {all_are(collected.n_rows, 'row')} bad, so nothing in it can be used.{listed}"
 
 
 TABLE: Final = Format(
