@@ -69,6 +69,8 @@ from calib_core.readers.table.raw import (
 from calib_core.readers.table.recognition import (
     MAX_RECOGNISED_COLUMNS,
     N_RECOGNISED_ROWS,
+    NO_VALUES,
+    WRONG_VALUES,
     are_fractions,
     choice_letters_note,
     find_sampled_answers,
@@ -109,6 +111,9 @@ N_FIRST_COLUMNAR_ROWS: Final = 1_000
 
 N_PREVIEW_ROWS: Final = 5
 """First rows of a file that are shown to the person who says what its columns mean."""
+
+MAX_VALUES_SHOWN: Final = 10
+"""Values of a column that a message lists, the most frequent first."""
 
 _ROWS_ARE_NUMBERED: Final = (
     "The number of the row is the id: only files with the same questions in the same order can be paired."
@@ -579,6 +584,9 @@ def _collect_rows(table: RawTable, groups: GroupColumns, head: Head, progress: R
                 add(strict_part)
             return
         groups.add(part)
+        for column, right in groups.roles.right_values.items():
+            if column in gathered.columns:
+                collected.count_values(column, gathered.columns[column], right)
         collected.add(gathered, role_by_column, judged)
         collected.n_missing.update(n_missing)
         if keys is not None:
@@ -799,7 +807,9 @@ def _judge_rows(
     for fault in repeated_id_faults(frame, collected.is_bad):
         collected.mark_bad(collected.source_columns["id"], fault)
     one_based = golds.one_based_column
-    refusal = _refusal_message(collected, None if one_based is None else collected.source_columns[one_based])
+    refusal = _right_values_message(collected, roles) or _refusal_message(
+        collected, None if one_based is None else collected.source_columns[one_based]
+    )
     if refusal is not None:
         return (), gold_notes, refusal
     progress(PARSED_SHARE, "telling the runs apart")
@@ -832,6 +842,28 @@ def _check_order_of_choices(frame: pl.DataFrame, roles: ColumnRoles, file: str) 
             f"or lists them too, does not say in which order it does. Map the columns in the order "
             f"{', '.join(sorted(labels))}, or leave {others[0]} out."
         )
+
+
+def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
+    """Say which column has none of the values that mean right, and which it has; None if there is none.
+
+    Of systems side by side one may be always wrong, as may a file whose values plainly mean wrong.
+    """
+    if roles.single_valued:
+        return None
+    for column, counts in collected.value_counts.items():
+        right = roles.right_values[column]
+        others = [value for value in counts if value.lower() not in WRONG_VALUES | NO_VALUES]
+        if others and right.isdisjoint(counts):
+            commonest = sorted(counts, key=lambda value: (-counts[value], value))[:MAX_VALUES_SHOWN]
+            listed = ", ".join(f"{shorten(one, 40)!r} ({plural(counts[one], 'row')})" for one in commonest)
+            more = ", …" if len(counts) > MAX_VALUES_SHOWN else ""
+            named = " or ".join(map(repr, sorted(right)))
+            return (
+                f"{collected.file}: no value of column {column!r} is {named}, which should mean right, so every "
+                f"row would count as wrong. Its values: {listed}{more}."
+            )
+    return None
 
 
 def _refusal_message(collected: RowCollector, one_based: str | None) -> str | None:

@@ -41,7 +41,7 @@ from calib_core.readers.table.columns import (
     ColumnRoles,
 )
 from calib_core.readers.table.raw import Slice
-from calib_core.runs import MAX_NAMED_CONFIDENCES, RUN_COLUMNS, schema_name
+from calib_core.runs import MAX_NAMED_CONFIDENCES, RUN_COLUMNS, is_missing, schema_name
 from calib_core.wording import plural
 
 PARALLEL_LISTS: Final = (
@@ -96,6 +96,10 @@ JUDGED_BY_GOLD: Final = frozenset(
 
 NEVER_LEFT_OUT: Final = OUTCOME_COLUMNS | GOLD_COLUMNS | {"id", "trial_of"}
 """Columns that say which question a row asks, or what is right: without them the numbers would be others."""
+
+
+MAX_COUNTED_VALUES: Final = 1_000
+"""Limit on the different values of a column that are counted."""
 
 
 @dataclass(slots=True)
@@ -210,6 +214,9 @@ class RowCollector:
         Number of records so far, bad ones included.
     n_missing
         Column → how many of its values stood for none, as the user said.
+    value_counts
+        Column whose values the user named → how many rows have each; of values without a
+        meaning, those beyond `MAX_COUNTED_VALUES` are not counted.
     left_out
         Column of the file that is left out as a whole → the sentence that says so.
     """
@@ -219,6 +226,7 @@ class RowCollector:
         self.source_columns: dict[str, str] = {}
         self.n_rows = 0
         self.n_missing = Counter[str]()
+        self.value_counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._value_parts: dict[str, list[pl.Series]] = {}
         self._lines: list[pl.Series] = []
         self.left_out: dict[str, str] = {}
@@ -272,6 +280,16 @@ class RowCollector:
                 f"{self.file} has more than {MAX_NAMED_CONFIDENCES} columns confidence.NAME. Leave out those "
                 f"that are not needed, each with --map confidence.NAME="
             )
+
+    def count_values(self, column: str, raw: pl.Series, right: Collection[str]) -> None:
+        """Count the values of a slice of a column of single values, as `judge_right_values` compares them."""
+        if raw.dtype.is_nested() or raw.dtype == pl.Binary:
+            return
+        text = raw.filter(~is_missing(raw)).cast(pl.String).str.strip_chars().alias("value")
+        counts = self.value_counts[column]
+        for value, count in text.value_counts(sort=True).iter_rows():
+            if value in counts or value in right or len(counts) < MAX_COUNTED_VALUES:
+                counts[value] += count
 
     def add_keys(self, keys: pl.Series) -> None:
         """Add the values of the last slice that a table of right answers is joined on."""
