@@ -860,8 +860,8 @@ def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | 
             more = ", …" if len(counts) > MAX_VALUES_SHOWN else ""
             named = " or ".join(map(repr, sorted(right)))
             return (
-                f"{collected.file}: no value of column {column!r} is {named}, which should mean right, so every "
-                f"row would count as wrong. Its values: {listed}{more}."
+                f"{collected.file}: no value of column {column!r} is {named}, which should mean right, so "
+                f"every row would count as wrong. Its values: {listed}{more}."
             )
     return None
 
