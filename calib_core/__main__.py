@@ -21,6 +21,7 @@ import typer
 from typer.exceptions import TyperException
 
 from calib_core.cli.exit_codes import REFUSED
+from calib_core.cli.option_errors import option_error_text
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import CalibError
 from calib_core.reader_process import start_ahead
@@ -195,7 +196,7 @@ def _run(arguments: Sequence[str]) -> int:
             return _invoke(load_verb(arguments[0]), arguments[1:], f"{program_name()} {arguments[0]}")
         return _invoke(build_listing(), arguments or ["--help"], program_name())
     except (TyperException, CalibError) as error:
-        message = error.format_message() if isinstance(error, TyperException) else str(error)
+        message = str(error) if isinstance(error, CalibError) else option_error_text(error)
         verb = f" {arguments[0]}" if arguments and arguments[0] in VERBS else ""
         _write_error(f"{message}\nHelp: {program_name()}{verb} --help")
         if _wants_json(arguments):

@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,7 +65,7 @@ from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_si
 from calib_core.results.score import Score
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
-from calib_core.runs import AnswerRun, Run, TokenRun
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, TokenRun
 from calib_core.wording import join_names
 
 __all__ = [
@@ -184,6 +186,9 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         if source is not None:
             raise TypeError("gold as an array goes with arrays by name; beside a file, name a table.")
         arrays["gold"] = gold
+    unknown = [array for array in arrays if array not in (*ANSWER_SCHEMA, *TOKEN_ARRAYS, "target")]
+    if source is not None and unknown:
+        raise TypeError(_unknown_keyword_text(unknown[0]))
     if (source is None) == (not arrays):
         raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
     options = ReadOptions(columns or {}, rows, wide or {}, missing, on)
@@ -216,6 +221,18 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
             raise Refused(as_keywords(message)) from None
         file = path.stem if path.parent == Path(folder) else path.name  # not the suffix of the temporary file
     return [_as_loaded(run, file) for run in runs]
+
+
+def _unknown_keyword_text(given: str) -> str:
+    """Why `load` does not take this keyword beside a source, and what may be meant."""
+    known = [name for name, one in signature(load).parameters.items() if one.kind is Parameter.KEYWORD_ONLY]
+    bare = {name.replace("_", ""): name for name in known}
+    likely = get_close_matches(given.lower().replace("_", ""), bare, 1)
+    hint = f" Is {bare[likely[0]]} meant?" if likely else ""
+    return (
+        f"load takes no keyword {given!r} beside a file or table.{hint} Its keywords are {', '.join(known)}; "
+        "columns as arrays are taken in place of a file or table."
+    )
 
 
 def _as_loaded(run: Run, file: str) -> Run:

@@ -263,6 +263,17 @@ def join_names(names: Sequence[str], conjunction: str = "and") -> str:
     return f"{', '.join(others)} {conjunction} {last}" if others else last
 
 
+def all_are(n: int, noun: str) -> str:
+    """The subject and verb of a sentence on every one of n things.
+
+    Examples
+    --------
+    >>> all_are(1, "row"), all_are(1200, "row")
+    ('the only row is', 'all 1,200 rows are')
+    """
+    return f"the only {noun} is" if n == 1 else f"all {n:,} {noun}s are"
+
+
 def both_or_all(n: int) -> str:
     """The word before a plural noun that means all of them: "both" of two, "all 4" of four."""
     return "both" if n == 2 else f"all {n:,}"

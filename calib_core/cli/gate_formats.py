@@ -30,7 +30,7 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
     refusals : sequence of str
         What could not be read or computed.
     """
-    lines = [f"**Calib: {gate_summary(checks)}**", ""]
+    lines = [f"**Calib: {gate_summary(checks, len(refusals))}**", ""]
     ordered = sorted(checks, key=lambda check: check.held)
     if ordered:
         lines += ["| | Rule | Run | Method | Value | Note |", "| --- | --- | --- | --- | --- | --- |"]

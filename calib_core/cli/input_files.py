@@ -85,8 +85,11 @@ class InputFiles:
         Raises
         ------
         typer.BadParameter
-            If a --map or --wide is not COLUMN=NAME or names a column twice.
+            If a --map or --wide is not COLUMN=NAME or names a column twice, or there is no such format.
         """
+        if format_id is not None and format_id not in readers.FORMATS:
+            known = ", ".join(readers.FORMATS)
+            raise typer.BadParameter(f"expected one of {known}, found {format_id!r}", param_hint="--format")
         columns = _parse_pairs(column_mappings or (), "--map", "COLUMN=NAME")
         patterns = _parse_pairs(wide or (), "--wide", '"*SUFFIX=NAME"')
         options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on)
@@ -200,7 +203,7 @@ def _parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]
         if not column:
             raise typer.BadParameter(f"expected {form}, found {text!r}", param_hint=option)
         if column in names:
-            raise typer.BadParameter(f"column {column!r} is given twice", param_hint=option)
+            raise typer.BadParameter(f"expected each column once, found {column!r} twice", param_hint=option)
         names[column] = name
     return names
 
@@ -225,7 +228,7 @@ def takes_files(verb: Callable[..., int], *, at_scale: bool = False) -> Callable
         wishes = {name: options.pop(name) for name in reading}
         wishes[files.name] = wishes[files.name] or []
         if not wishes[files.name] and not remote:
-            raise typer.BadParameter("name at least one file or folder", param_hint="FILE")
+            raise typer.BadParameter("expected at least one file or folder, found none", param_hint="FILE")
         with many_files(settings, remote) as many:
             return verb(replace(InputFiles.from_options(**wishes), many=many), **options)
 

@@ -76,9 +76,11 @@ def scale_settings(
     if not remote and workers is None and scheduler is None and resume is None:
         return None
     if workers is not None and scheduler is not None:
-        raise typer.BadParameter("--scheduler has workers of its own", param_hint="--workers")
+        raise typer.BadParameter(
+            "expected without --scheduler, which has workers of its own, found both", param_hint="--workers"
+        )
     if resume is not None and resume.exists() and not resume.is_dir():
-        raise typer.BadParameter(f"{resume.name} is no folder", param_hint="--resume")
+        raise typer.BadParameter(f"expected a folder, found the file {resume.name!r}", param_hint="--resume")
     return ScaleSettings(scheduler, workers or os.cpu_count() or 1, resume)
 
 

@@ -18,7 +18,7 @@ from calib_core.results.judged_answer import JudgedChoice
 
 def _parse_path(text: str) -> Path:
     if not text:  # Path("") would be the current folder
-        raise typer.BadParameter("a file's name is empty")
+        raise typer.BadParameter("expected the name of a file, found ''")
     return Path(text)
 
 

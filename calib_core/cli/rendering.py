@@ -12,12 +12,14 @@ from rich.text import Text
 
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem
+from calib_core.metrics.brier import BRIER
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.columns import likeliest_columns
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NO_VALUE,
     NOT_DEFINED,
+    as_clause,
     format_interval,
     format_number,
     format_p_value,
@@ -54,6 +56,10 @@ _JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
 
 MAX_REASONS: Final = 6
 """Number of verdicts up to which each has its reason below the table; of more, those without a test."""
+
+
+MAX_CELLS_SHOWN_BRIEFLY: Final = 3
+"""Bad cells of each kind that are shown where many files are checked at once."""
 
 
 class ResultPrinter:
@@ -182,7 +188,10 @@ class ResultPrinter:
     def print_samples(self, file: str, result: SampleSizeSweep) -> None:
         """Prints a row for each method, metric and N' of one run, then which N' is enough, and the recipe."""
         columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
-        rows = [_samples_row(record) for record in result.to_frame().iter_rows(named=True)]
+        records = list(result.to_frame().iter_rows(named=True))
+        metrics = list(dict.fromkeys(record["metric"] for record in records))
+        shown_at = BRIER.id if BRIER.id in metrics else metrics[0]
+        rows = [_samples_row(record, with_difference=record["metric"] == shown_at) for record in records]
         self._print_table(heading(file, result.run), columns, rows, right=set(columns[2:6]))
         self.print_line(f"{result.headline} {result.sufficiency_definition}".rstrip())
         for why in (*result.spread_caveats.values(), *result.unavailable.values()):
@@ -247,7 +256,7 @@ class ResultPrinter:
         ]
         self._print_table("Paired differences", columns, rows, right=set(columns[3:]))
         for (first, second), reason in comparison.unpaired.items():
-            self.print_line(f"{names[first]} and {names[second]} cannot be compared: {reason}.")
+            self.print_line(f"{names[first]} and {names[second]} cannot be compared: {as_clause(reason)}.")
         for metric, recipe in recipes.items():
             self.print_line(f"{metric}: {recipe or 'no pair'}")
         self.print_line()
@@ -320,13 +329,22 @@ class ResultPrinter:
         self._print_remarks([(diagram.method, diagram.judged, diagram.remarks)])
         self.print_line()
 
-    def print_report(self, report: FileReport) -> None:
-        """Prints what a file is, its runs and its problems."""
+    def print_report(self, report: FileReport, *, briefly: bool = False) -> None:
+        """Prints what a file is, its runs and its problems.
+
+        With `briefly`, a file that loads is one line, of another one the runs are left out, and of each
+        problem only the first rows are shown.
+        """
+        if briefly and report.status == "loads" and not report.warnings:
+            self.print_line(_report_line(report))
+            return
         self.print_line(report.message)
-        for run in report.runs:
+        for run in () if briefly else report.runs:
             self._print_run(report.file, run)
+        for warning in report.warnings if briefly else ():
+            self.print_line(warning)
         for problem in report.problems:
-            self._print_problem(problem)
+            self._print_problem(problem, MAX_CELLS_SHOWN_BRIEFLY if briefly else len(problem.first_cells))
         if report.proposal is not None:
             self.print_line(report.proposal.summary)
         elif report.proposed_mapping:
@@ -378,12 +396,13 @@ class ResultPrinter:
         for remark, sharing in methods_of_remark.items():
             self.print_line(f"{', '.join(sharing)}: {remark}")
 
-    def _print_problem(self, problem: Problem) -> None:
+    def _print_problem(self, problem: Problem, n_cells: int) -> None:
         self.print_line(f"Bad: {problem.kind}, {plural(problem.count, 'row')}")
-        for cell in problem.first_cells:
+        shown = problem.first_cells[:n_cells]
+        for cell in shown:
             self.print_line(f"  {cell}")
-        if problem.count > len(problem.first_cells):
-            self.print_line(f"  … and {problem.count - len(problem.first_cells):,} more")
+        if problem.count > len(shown):
+            self.print_line(f"  … and {problem.count - len(shown):,} more")
 
     def _print_table(
         self,
@@ -400,6 +419,20 @@ class ResultPrinter:
         for row in rows:
             table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
         self._console.print(table)
+
+
+def _report_line(report: FileReport) -> str:
+    """A file that loads, on one line: its rows and runs, and how many rows each method can use."""
+    used: dict[str, int] = {}
+    for run in report.runs:
+        for method, n_rows in run.usable.items():
+            used[method] = used.get(method, 0) + n_rows
+    n_notes = len(report.notes)
+    notes = f" ({plural(n_notes, 'note')}: check it alone)" if n_notes else ""
+    return (
+        f"{report.file}: {plural(report.n_rows, 'row')}, {plural(len(report.runs), 'run')}, read as "
+        f"{report.format}. Rows used: {_counts_text(used)}{notes}"
+    )
 
 
 def recipe_lines(scores: Sequence[Score]) -> list[str]:
@@ -457,10 +490,13 @@ def _sweep_row(record: Mapping[str, Any]) -> tuple[str, ...]:
     return record["method"], record["metric"], str(record["bins"]), value, band, p
 
 
-def _samples_row(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """One row of the table over N', from a row of `SampleSizeSweep.to_frame`."""
+def _samples_row(record: Mapping[str, Any], *, with_difference: bool) -> tuple[str, ...]:
+    """One row of the table over N', from a row of `SampleSizeSweep.to_frame`.
+
+    The Brier difference is that of a method and N', whatever the metric of the row, and is shown once.
+    """
     size, std, difference = record["size"], record["std"], ""
-    if record["gap"] is not None:
+    if with_difference and record["gap"] is not None:
         interval = format_interval(record["gap_low"], record["gap_high"], "+.4f")
         difference = f"{format_signed(record['gap'])} ({interval})"
     return (

@@ -73,11 +73,16 @@ class CommandRequest:
         request = cls(
             tuple(dict.fromkeys(methods or ())), tuple(dict.fromkeys(metrics or ())), scheme, options
         )
-        for method_id in request.methods:
-            get_method(method_id)
-        for metric_id in request.metrics:
-            if metric_id not in besides:
-                get_metric(metric_id)
+        option = "--method"
+        try:
+            for method_id in request.methods:
+                get_method(method_id)
+            option = "--metric"
+            for metric_id in request.metrics:
+                if metric_id not in besides:
+                    get_metric(metric_id)
+        except Unavailable as reason:
+            raise Unavailable(f"{option}: {reason}") from None
         return request
 
 

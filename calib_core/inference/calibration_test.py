@@ -223,6 +223,8 @@ class CalibrationTest:
         Outcomes that a calibrated model cannot have.
     n_draws : int
         Number of draws behind the p-values; 0 if they are those of χ².
+    only_outcome : bool or None
+        True if every answer is right, False if every one is wrong, so that no β fits best; else None.
     """
 
     n: int
@@ -239,6 +241,7 @@ class CalibrationTest:
     n_wrong_at_one: int
     n_right_at_zero: int
     n_draws: int
+    only_outcome: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,6 +434,7 @@ def _result(
         n_wrong_at_one=sums.n_wrong_at_one,
         n_right_at_zero=sums.n_right_at_zero,
         n_draws=n_draws,
+        only_outcome={0.0: False, float(sums.n): True}.get(float(sums.correct.sum())),
     )
 
 

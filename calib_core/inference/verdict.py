@@ -7,7 +7,7 @@ the command line say the same. The thresholds stand here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -66,8 +66,8 @@ class Verdict:
     level : float or None
         Mean confidence minus accuracy, in [−1, 1]; None without rows.
     slope : float or None
-        Fitted β of Cox's recalibration: below 1 if the confidences are too extreme; None for too few rows
-        or if all confidences are equal.
+        Fitted β of Cox's recalibration: below 1 if the confidences are too extreme; None for too few rows,
+        or if all confidences or all outcomes are equal.
     deviation : float or None
         Mean of |c − fitted curve|, which is compared with the tolerance; None for too few rows.
     reason : str
@@ -147,7 +147,7 @@ def judge_sums(sums: CalibrationSums, *, tolerance: float = DEFAULT_TOLERANCE) -
 def verdict_of_test(test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:
     """The verdict that a test supports; the level is named first where level and slope are both clear."""
     kind = _kind(test, tolerance)
-    slope = None if test.slope is None else test.beta
+    slope = None if test.slope is None or test.only_outcome is not None else test.beta
     return Verdict(kind, test.p, test.level, slope, test.deviation, _reason(test, kind, tolerance), test)
 
 
@@ -271,7 +271,11 @@ _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 
 
 def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
-    """One sentence: what is off, by how much, and how clear it is."""
+    """What is off, by how much, and how clear it is; and why there is no slope where outcomes are equal."""
+    if test.only_outcome is not None and test.slope is not None:
+        outcome = "right" if test.only_outcome else "wrong"
+        without_slope = _reason(replace(test, only_outcome=None, slope=None), kind, tolerance)
+        return f"{without_slope} The slope is not defined, as every answer is {outcome}."
     if kind == "none":
         chance = p_value_phrase(test.p, None)
         return f"Neither the mean confidence nor its spread is off by more than chance ({chance})."

@@ -26,6 +26,7 @@ from calib_core.methods.answers.cluster import (
     Clusters,
     cluster_samples,
 )
+from calib_core.methods.answers.extract import marked_answers, may_have_marker
 from calib_core.methods.answers.gold_match import has_gold
 from calib_core.methods.answers.normalise import AnswerNormaliser
 from calib_core.methods.answers.outcomes import (
@@ -37,7 +38,7 @@ from calib_core.methods.answers.outcomes import (
     require_known,
 )
 from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES, UnparseableRule
-from calib_core.methods.columns import first_reason, usable_rows
+from calib_core.methods.columns import column, first_reason, usable_rows
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.misreading import unmarked_warnings
 from calib_core.runs import AnswerRun
@@ -46,6 +47,9 @@ _NEEDS: Final = (
     "several sampled answers per question (samples, samples_parsed or, for open text, sample_cluster); "
     "gold, or whether each is right (sample_correct)"
 )
+
+COMPARED_WHOLE: Final = "compared as a whole text"
+"""The end of a remark on samples that mark no answer."""
 
 ConfidenceFormula = Callable[[Clusters, NDArray[np.intp]], NDArray[np.float64]]
 """Clusters of a run and positions of its usable rows → confidences of those rows, float64 in [0, 1]."""
@@ -81,7 +85,7 @@ def self_consistency(
     Unavailable
         If no row has enough samples and an outcome.
     """
-    normaliser, clusters, outcomes = _cached_clusters(run, options.unparseable)
+    normaliser, clusters, outcomes, n_whole = _cached_clusters(run, options.unparseable)
     reason = _missing_reasons(run, normaliser, clusters)
     _require_judged(run, clusters, outcomes)
     rows, _missing = usable_rows(run, reason.fill_null(outcomes.unknown_reason))
@@ -98,6 +102,7 @@ def self_consistency(
         missing_reason=reason,
         remarks=(
             *_cluster_remarks(clusters, rows),
+            *_whole_output_remark(clusters, n_whole),
             *_open_text_remark(normaliser, clusters, rows),
             *remark(clusters, rows),
         ),
@@ -109,11 +114,25 @@ def self_consistency(
 @lru_cache(maxsize=1)
 def _cached_clusters(
     run: AnswerRun, unparseable: UnparseableRule
-) -> tuple[AnswerNormaliser, Clusters, Outcomes]:
+) -> tuple[AnswerNormaliser, Clusters, Outcomes, int]:
     # The three methods need the same clusters one after the other, so those of the last run are cached.
     normaliser = AnswerNormaliser.for_run(run)
     clusters = cluster_samples(run, normaliser, unparseable)
-    return normaliser, clusters, majority_outcomes(run, normaliser, clusters)
+    outcomes = majority_outcomes(run, normaliser, clusters)
+    return normaliser, clusters, outcomes, _count_whole_outputs(run, normaliser, clusters)
+
+
+def _count_whole_outputs(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clusters) -> int:
+    """Number of outputs that are compared whole as texts, as they mark no answer, while others do."""
+    if not clusters.samples.found_at_marker:
+        return 0
+    is_output = column(run, "samples_parsed").is_null() & pl.Series(~clusters.has_labels)
+    texts = column(run, "samples").filter(is_output & (normaliser.kind == "text")).explode().drop_nulls()
+    likely = texts.filter(may_have_marker(texts))
+    is_marked = np.zeros(likely.len(), np.bool_)
+    for whole, _ in marked_answers(likely):
+        is_marked |= whole.is_not_null().to_numpy()
+    return texts.len() - int(is_marked.sum())
 
 
 def clear_cluster_cache() -> None:
@@ -180,6 +199,15 @@ def _cluster_remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, .
     if unparsed:
         remarks.append(f"{unparsed:,} samples do not parse" if unparsed > 1 else "1 sample does not parse")
     return tuple(remarks)
+
+
+def _whole_output_remark(clusters: Clusters, n_whole: int) -> tuple[str, ...]:
+    """How many outputs mark no answer, so that their whole text counts as one; () where all do."""
+    if not n_whole:
+        return ()
+    n_samples = int(clusters.n_samples.sum())
+    are = "mark no answer and are" if n_whole > 1 else "marks no answer and is"
+    return (f"{n_whole:,} of {n_samples:,} samples {are} {COMPARED_WHOLE}",)
 
 
 def _open_text_remark(

@@ -16,7 +16,15 @@ from calib_core.errors import Refused
 from calib_core.readers.companions import existing_companions
 from calib_core.readers.detect import identify_columns, identify_objects, read_head, unsupported_message
 from calib_core.readers.folder import list_files, list_folder
-from calib_core.readers.format import AS_IT_LIES, Format, Head, Reading, ReadOptions
+from calib_core.readers.format import (
+    AS_IT_LIES,
+    JSON_KINDS,
+    Format,
+    Head,
+    Reading,
+    ReadOptions,
+    wrong_kind_message,
+)
 from calib_core.readers.helm.reader import HELM
 from calib_core.readers.inspect.reader import INSPECT
 from calib_core.readers.lm_eval.reader import LM_EVAL
@@ -159,7 +167,10 @@ def _choose_format(head: Head, format_id: str | None) -> Format:
         if format_id not in FORMATS:
             known = ", ".join(FORMATS)
             raise Refused(f"{head.file}: there is no format {format_id!r}. This version reads {known}.")
-        return FORMATS[format_id]
+        chosen = FORMATS[format_id]
+        if chosen.kinds >= JSON_KINDS and head.kind not in chosen.kinds:
+            raise Refused(wrong_kind_message(head, chosen))
+        return chosen
     for candidate in FORMATS.values():
         if head.kind in candidate.kinds and candidate.recognises(head):
             return candidate

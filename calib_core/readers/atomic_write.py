@@ -34,7 +34,8 @@ def write_atomically(data: bytes, path: Path) -> None:
         finally:
             unfinished.unlink(missing_ok=True)
     except OSError as error:
-        raise Refused(f"{path.name} cannot be written ({error.strerror or error}).") from None
+        in_folder = f"{path.parent.name}/{path.name}" if path.parent.name else path.name
+        raise Refused(f"{in_folder} cannot be written ({error.strerror or error}).") from None
 
 
 def check_output_path(path: Path, inputs: Iterable[Path] = ()) -> None:

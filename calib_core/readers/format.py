@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from calib_core.errors import BadRowsFound, Problem, Refused
 from calib_core.readers.content import Content
 from calib_core.readers.table.raw import ReadProgress
 from calib_core.runs import Run
+from calib_core.wording import join_names
 
 Role: TypeAlias = Literal["confidence", "outcome", "id", "subject"]
 """What a column may be needed for."""
@@ -190,6 +192,21 @@ JSON_KINDS: Final[frozenset[ContentKind]] = frozenset({"json lines", "json list"
 """Kinds of content that hold JSON objects."""
 
 
+_KIND_TEXTS: Final[Mapping[ContentKind, str]] = MappingProxyType(
+    {
+        "parquet": "a Parquet file",
+        "arrow": "an Arrow file",
+        "json lines": "JSON lines",
+        "json list": "a JSON list",
+        "json object": "a JSON object",
+        "text": "text such as CSV",
+        "zip": "an archive",
+        "npy": "a NumPy array",
+    }
+)
+"""What a file's content is called in messages."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
     """A file's bytes and what a first look at them shows.
@@ -272,3 +289,12 @@ class Format:
     kinds: frozenset[ContentKind]
     recognises: Callable[[Head], bool]
     read: ReadFunction
+
+
+def wrong_kind_message(head: Head, format_: Format) -> str:
+    """Say what a file of the format that the user chose would hold, and what this one holds."""
+    expected = [text for kind, text in _KIND_TEXTS.items() if kind in format_.kinds]
+    return (
+        f"{head.file} was to be read as {format_.title}: expected {join_names(expected, 'or')} with "
+        f"{format_.recognised_by}, found {_KIND_TEXTS[head.kind]}. Leave --format out."
+    )

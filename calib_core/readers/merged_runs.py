@@ -169,6 +169,13 @@ class _KnownQuestions:
         return bool(rows.select(names).join(pl.concat(self.frames), on=names, how="semi").height)
 
 
+def files_of_run(run: Run) -> tuple[str, ...]:
+    """Return the names of the files that a run has rows of, in the order of the rows."""
+    if isinstance(run, TokenRun) or FILE_COLUMN not in run.rows.columns:
+        return (run.file,)
+    return tuple(run.rows[FILE_COLUMN].unique(maintain_order=True).to_list())
+
+
 def _subjects(rows: pl.DataFrame) -> set[str]:
     return set(rows["subject"].to_list()) - {None} if "subject" in rows.columns else set()
 

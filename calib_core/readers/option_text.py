@@ -8,14 +8,28 @@ pages by `pages.state.markdown.without_options`.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Final
 
+_PLAIN: Final = re.compile(r"[\w@%+:,./-][\w@%+=:,./-]*")
+"""What bash and zsh take as it is; zsh reads "=" at the start of a word as the path of a command."""
+_ACTIVE_IN_DOUBLE_QUOTES: Final = frozenset('$`"\\!')
 
-def quote_if_spaced(text: str) -> str:
-    """Put a command-line argument in double quotes if it contains a space or a quotation mark."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"' if " " in text or '"' in text else text
+
+def quote_argument(text: str) -> str:
+    """Quote a command-line argument where bash or zsh would read something else.
+
+    In double quotes, which every shell has, unless it holds what is active even there.
+
+    Examples
+    --------
+    >>> print(quote_argument("conf=confidence"), quote_argument("is ok=correct"), quote_argument("a$b=id"))
+    conf=confidence "is ok=correct" 'a$b=id'
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    return shlex.quote(text) if _ACTIVE_IN_DOUBLE_QUOTES.intersection(text) else f'"{text}"'
 
 
 def map_options(mapping: Mapping[str, str]) -> str:
@@ -26,7 +40,7 @@ def map_options(mapping: Mapping[str, str]) -> str:
     >>> map_options({"conf": "confidence", "is ok": "correct"})
     '--map conf=confidence --map "is ok=correct"'
     """
-    return " ".join(f"--map {quote_if_spaced(f'{column}={name}')}" for column, name in mapping.items())
+    return " ".join(f"--map {quote_argument(f'{column}={name}')}" for column, name in mapping.items())
 
 
 def rows_option(path: str) -> str:
@@ -37,22 +51,25 @@ def rows_option(path: str) -> str:
     >>> rows_option("results.my items")
     '--rows "results.my items"'
     """
-    return f"--rows {quote_if_spaced(path)}" if path else ""
+    return f"--rows {quote_argument(path)}" if path else ""
 
 
 def wide_options(wide: Mapping[str, str]) -> str:
-    """Write patterns of columns as command-line options, in quotes since a shell would expand the star.
+    """Write patterns of columns as command-line options.
 
     Examples
     --------
     >>> wide_options({"*-evals": "correct"})
     '--wide "*-evals=correct"'
     """
-    return " ".join(f'--wide "{pattern}={name}"' for pattern, name in wide.items())
+    return " ".join(f"--wide {quote_argument(f'{pattern}={name}')}" for pattern, name in wide.items())
 
 
-_ARGUMENT: Final = r'"(?:[^"\\]|\\.)*"|[^\s"]*[^\s",.;:)]'
-_OPTION: Final = rf"--(?:(?:map|wide|rows) (?:{_ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+)"
+ARGUMENT: Final = r"""(?:"[^"]*"|'[^']*')+|[^\s"']*[^\s"',.;:)]"""
+"""Pattern of an argument as `quote_argument` writes it, without the punctuation that may follow."""
+_OPTION: Final = (
+    rf"--(?:(?:map|wide|rows) (?:{ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+|skip-bad-rows)"
+)
 _OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
 _BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
 _PHRASES: Final = {
@@ -60,6 +77,11 @@ _PHRASES: Final = {
     "--map COLUMN=samples, once for each": 'columns={"COLUMN": "samples"}, an entry for each',
 }
 """What is worded otherwise around an option."""
+
+
+def unquote_argument(argument: str) -> str:
+    """Return the text of an argument that `quote_argument` wrote."""
+    return "".join(shlex.split(argument)) if argument[:1] in ("'", '"') else argument
 
 
 def as_keywords(message: str) -> str:
@@ -86,8 +108,10 @@ def _keywords(options: re.Match[str]) -> str:
     values: dict[str, list[str]] = {}
     for option in re.findall(_OPTION, options[0]):
         name, _, argument = option.removeprefix("--").partition(" ")
-        if argument.startswith('"'):
-            argument = re.sub(r"\\(.)", r"\1", argument[1:-1])
+        if name == "skip-bad-rows":
+            values["skip_bad_rows"] = ["True"]
+            continue
+        argument = unquote_argument(argument)
         if name in ("map", "wide"):
             column, _, role = argument.rpartition("=")
             argument = f"{_quoted(column)}: {_quoted(role)}"
@@ -97,6 +121,8 @@ def _keywords(options: re.Match[str]) -> str:
     for name, keyword in (("map", "columns"), ("wide", "wide")):
         if name in values:
             values[keyword] = [f"{{{', '.join(values.pop(name))}}}"]
+    if skipped := values.pop("skip_bad_rows", None):
+        values["skip_bad_rows"] = skipped
     return ", ".join(f"{keyword}={value[-1]}" for keyword, value in values.items())
 
 

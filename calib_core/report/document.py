@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias, cast
 from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.readers.merged_runs import files_of_run
 from calib_core.report.blocks import Block, ReportFigure, ReportTable, Section
 from calib_core.report.html import (
     bullet_list,
@@ -369,7 +370,7 @@ def _header_html(
     provenance: Provenance,
 ) -> str:
     """The header: title, main findings, runs and data sets, date, and pages left out."""
-    files = {run.report.run.file for run in report_input.runs}
+    files = {file for run in report_input.runs for file in files_of_run(run.report.run)}
     datasets = list(dict.fromkeys(run.report.run.info.dataset for run in report_input.runs))
     dataset_names = ", ".join(name for name in datasets[:8] if name)
     scope = f"{plural(len(report_input.runs), 'run')} of {plural(len(files), 'file')}" + (

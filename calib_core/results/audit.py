@@ -322,4 +322,4 @@ def audit_headline(values: Sequence[ConventionValue]) -> str:
     low, high = format_short(means[0].value), format_short(means[-1].value)
     if low == high:
         return f"ECE is {low} under all {len(means)} conventions that average the gaps."
-    return f"ECE is {low} or {high}, depending on who computes it."
+    return f"ECE is from {low} to {high}, depending on who computes it."

@@ -43,7 +43,7 @@ from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.uncertainty import influence_of_one_more, metric_gaps, side_of_one_more
 from calib_core.runs import AnswerRun
-from calib_core.wording import ROUNDING_TOLERANCE, join_names, plural
+from calib_core.wording import ROUNDING_TOLERANCE, as_clause, join_names, plural
 
 BRIER_SKILL: Final = "brier_skill"
 
@@ -213,7 +213,7 @@ class PairedComparison:
             }
             is_alone = len(values) < 2
             default = "there is only one to compare" if is_alone else "their differences are not tested"
-            return nobody(min(reasons, default=default))
+            return nobody(as_clause(min(reasons, default=default)))
         worse = {pair.worse() for pair in self.pairs[metric] if pair.clear}
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:

@@ -44,6 +44,7 @@ from calib_core.results.uncertainty import metric_interval
 from calib_core.runs import RunInfo
 from calib_core.wording import (
     NO_VALUE,
+    as_clause,
     format_interval,
     format_percent,
     format_signed,
@@ -484,7 +485,7 @@ def _unpaired_caveat(paired: PairedComparison) -> tuple[str, ...]:
     if not paired.unpaired:
         return ()
     n_pairs = len(paired.unpaired) + len(paired.pairs[ACCURACY.id])
-    reason = min(paired.unpaired.values())
+    reason = as_clause(min(paired.unpaired.values()))
     return (f"{len(paired.unpaired)} of {plural(n_pairs, 'pair')} of points cannot be compared: {reason}.",)
 
 
@@ -596,6 +597,8 @@ def comparison_headline(
     )
     if len(points) == 1:
         return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}{coverage}."
+    if paired.unpaired and not any(paired.pairs.values()):
+        return f"{_few_rows_prefix(points)}No two runs can be compared on the same questions{coverage}."
     clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in (BRIER_SKILL, ACCURACY.id))
     return f"{_few_rows_prefix(points)}{'. '.join(clauses)}{coverage}."
 

@@ -16,6 +16,7 @@ from calib_core.inference.verdict import Verdict
 from calib_core.methods import METHODS, methods_of
 from calib_core.methods.answers.outcomes import greedy_correct, with_assumed_outcomes
 from calib_core.methods.method import Confidences, MethodOptions
+from calib_core.methods.self_consistency import COMPARED_WHOLE
 from calib_core.methods.stored_confidence import GIVEN
 from calib_core.readers.format import Reading, Suggestion
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
@@ -38,7 +39,7 @@ from calib_core.results.evidence import (
     survey_methods,
 )
 from calib_core.runs import INFO_COLUMNS, Run, TokenRun, confidence_name
-from calib_core.wording import plural
+from calib_core.wording import join_names, plural
 
 FileStatus = Literal["loads", "asks", "refused"]
 
@@ -214,7 +215,8 @@ class Proposal:
             what = "readings" if self.rows else "mappings"
             return f"{len(self.alternatives) + 1} {what} are equally likely: choose one.{choices}"
         parts = (rows_option(self.rows), map_options(self.mapping), wide_options(self.wide))
-        options = " ".join(filter(None, parts))
+        skip = "--skip-bad-rows" if self.n_bad_rows else ""
+        options = " ".join(filter(None, (*parts, skip)))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
         return f"With {options} it loads{bad_text}: {self.outcome}."
 
@@ -567,14 +569,33 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     notes = "".join(f" {note}" for note in reading.notes[:5])
     reasons: dict[str, None] = {}
     for report in runs:
-        unavailable = report.survey.unavailable
-        plainest_first = sorted(unavailable, key=lambda id_: (id_ in METHODS, id_ != SIMPLEST_METHOD))
-        reasons.update(dict.fromkeys(unavailable[id_] for id_ in plainest_first))
+        reasons.update(dict.fromkeys(_unavailable_reasons(report)))
     listed = "".join(f"\n- {reason}" for reason in reasons)
     return (
         f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no row has both a "
         f"confidence and an outcome, so Calib cannot use this file.{accuracy_text}{notes}{listed}"
     )
+
+
+def _unavailable_reasons(report: RunReport) -> list[str]:
+    """Why no method can be used, the plainest first; of methods without a column only the first in full."""
+    run, unavailable = report.run, report.survey.unavailable
+    plainest_first = sorted(unavailable, key=lambda id_: (id_ in METHODS, id_ != SIMPLEST_METHOD))
+    without_column = [id_ for id_ in plainest_first if _has_no_column(run, id_)]
+    named = [name for id_ in without_column for name in METHODS[id_].columns]
+    others = list(dict.fromkeys(named))[len(METHODS[without_column[0]].columns) :] if named else []
+    reasons = {id_: unavailable[id_] for id_ in plainest_first if id_ not in without_column[1:]}
+    if others:
+        reasons[without_column[0]] += (
+            f"\n- nor a column that another method needs: {join_names(others, 'or')}"
+        )
+    return list(reasons.values())
+
+
+def _has_no_column(run: Run, method_id: str) -> bool:
+    """Whether a run of answers has none of the columns of a method, or the method is for token-level runs."""
+    columns = METHODS[method_id].columns
+    return not isinstance(run, TokenRun) and not any(name in run.rows.columns for name in columns)
 
 
 # --- Proposals: which columns are probably meant? ---------------------------------------------------------
@@ -772,5 +793,6 @@ def _outcome_text(report: FileReport) -> str:
         facts = [f"accuracy {figures.accuracy:.4f} ({counts})"]
     if figures.mean_confidence is not None:
         facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
+    facts += [remark for remark in evidence.remarks if remark.endswith(COMPARED_WHOLE)]
     n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
     return f"{', '.join(facts) or 'no outcome'}{n_runs}"

@@ -316,11 +316,28 @@ def _paired(baseline: Measurement, measured: Measurement) -> tuple[float, float,
     return found.value, found.low, found.high, found.n_questions
 
 
-def gate_summary(checks: Sequence[RuleCheck]) -> str:
-    """The result in a sentence: "2 of 6 checks failed.", "All 6 checks passed.", "Nothing was checked."."""
+def gate_summary(checks: Sequence[RuleCheck], n_refused: int = 0) -> str:
+    """The result in a sentence; what could not be checked has not passed.
+
+    Parameters
+    ----------
+    checks : sequence of RuleCheck
+    n_refused : int
+        Number of files, methods and metrics that could not be used.
+
+    Examples
+    --------
+    >>> gate_summary([]), gate_summary([], 1)
+    ('Nothing was checked.', 'Nothing was checked: 1 refusal.')
+    """
     n_broken = sum(not check.held for check in checks)
+    refusals = plural(n_refused, "refusal")
     if not checks:
-        return "Nothing was checked."
+        return f"Nothing was checked: {refusals}." if n_refused else "Nothing was checked."
     if n_broken:
-        return f"{n_broken:,} of {plural(len(checks), 'check')} failed."
+        also = f", and there {'was' if n_refused == 1 else 'were'} {refusals}" if n_refused else ""
+        return f"{n_broken:,} of {plural(len(checks), 'check')} failed{also}."
+    if n_refused:
+        held = "The check held" if len(checks) == 1 else f"All {len(checks):,} checks held"
+        return f"Not passed: {refusals}. {held}."
     return "The check passed." if len(checks) == 1 else f"All {len(checks):,} checks passed."

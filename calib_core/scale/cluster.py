@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -39,6 +41,9 @@ from calib_core.user_cache import CacheFolder
 RETRIES: Final = 3
 """How often a unit is tried again after an error of the network."""
 
+RESUBMISSIONS: Final = 5
+"""How often a unit is submitted again that the scheduler gave up, as where its worker was killed."""
+
 REPORT_SECONDS: Final = 10.0
 """Seconds between two lines of progress."""
 
@@ -53,6 +58,7 @@ _WORKER_MEMORY: Final = {
 system, and fetch them again for each array: three fifths of a worker's time."""
 
 _START_SECONDS: Final = 60
+_POLL_SECONDS: Final = 0.1
 
 _ALL_BYTES: Final = 1 << 62
 
@@ -72,6 +78,8 @@ class _Future(Protocol):
 class _Client(Protocol):
     """What is used of `distributed.Client`, which has no types."""
 
+    @property
+    def status(self) -> str: ...
     def submit(self, function: Callable[..., object], *args: object, pure: bool, retries: int) -> _Future: ...
     def nthreads(self) -> dict[str, int]: ...
 
@@ -136,6 +144,8 @@ def _in_order(
 ) -> Iterator[Any]:
     """The results of `work`, in its order; a text where there is none, saying why.
 
+    What the scheduler gives up without a result or an error is begun again, at most `RESUBMISSIONS` times.
+
     Parameters
     ----------
     work : Sequence[WorkT]
@@ -146,36 +156,72 @@ def _in_order(
         Begins one piece of work, or returns its result where that is known.
     keep : Callable[[WorkT, Any], None]
         Called with each result as soon as it is there.
+
+    Raises
+    ------
+    Refused
+        If the scheduler cannot be reached any more.
     """
-    distributed = _distributed()
     window = _UNITS_PER_THREAD * max(1, sum(client.nthreads().values()))
     running: dict[_Future, int] = {}
     finished: dict[int, Any] = {}
+    given_up = Counter[int]()
     n_begun = 0
+
+    def begin(at: int) -> None:
+        begun = submit(work[at])
+        if isinstance(begun, bytes):
+            finished[at] = begun
+        else:
+            running[begun] = at
+
     for number in range(len(work)):
         while number not in finished:
             while n_begun < min(len(work), number + window):
-                begun = submit(work[n_begun])
-                if isinstance(begun, bytes):
-                    finished[n_begun] = begun
-                else:
-                    running[begun] = n_begun
+                begin(n_begun)
                 n_begun += 1
             if number in finished:
                 break
-            for future in distributed.wait(list(running), return_when="FIRST_COMPLETED").done:
+            for future in _ended(running):
                 at = running.pop(future)
-                finished[at] = _outcome(future, names[at])
-                keep(work[at], finished[at])
+                outcome = _outcome(future, names[at])
+                if outcome is None:
+                    given_up[at] += 1
+                    _check_scheduler(client)
+                    if given_up[at] <= RESUBMISSIONS:
+                        begin(at)
+                        continue
+                    outcome = f"{names[at]} cannot be read: the scheduler gave it up {given_up[at]} times."
+                finished[at] = outcome
+                keep(work[at], outcome)
         yield finished.pop(number)
 
 
-def _outcome(future: _Future, name: str) -> Any:  # noqa: ANN401  the result of the work
-    """The result of a piece of work on a file, or why there is none."""
-    if future.status == "finished":
-        return future.result()
-    if future.status != "error":
+def _ended(running: Mapping[_Future, int]) -> list[_Future]:
+    """The futures that are not pending any more, once there is one."""
+    with suppress(CancelledError):  # one of them was: its status says so
+        _distributed().wait(list(running), return_when="FIRST_COMPLETED")
+    return [future for future in running if future.status != "pending"]
+
+
+def _check_scheduler(client: _Client) -> None:
+    """Wait while the client connects again; raises Refused if it does not."""
+    deadline = time.monotonic() + _START_SECONDS
+    while client.status == "connecting" and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    if client.status != "running":
         raise Refused("The scheduler was lost. What was reduced is kept if --resume names a folder.")
+
+
+def _outcome(future: _Future, name: str) -> Any:  # noqa: ANN401  the result of the work
+    """The result of a piece of work on a file, or why there is none; None if the scheduler gave it up."""
+    if future.status == "finished":
+        try:
+            return future.result()
+        except CancelledError:  # with the worker that held it
+            return None
+    if future.status != "error":
+        return None
     error = future.exception()
     if type(error).__name__ == "KilledWorker":
         return (

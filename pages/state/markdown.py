@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from calib_core.readers.option_text import ARGUMENT, unquote_argument
+
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _ACTIVE_MARKS = frozenset(":@-<>~=.")
 """Marks that start something even behind a backslash: a bare address, an arrow, an icon's name."""
@@ -20,21 +22,24 @@ _OPTION_PHRASES: Final = tuple(
         (r"Say what (a column|an array) means: --map \w+=\w+", r"Say below what \1 means."),
         (r"or say which column it is: --map COLUMN=\w+", "or say below which column it is."),
         (
-            r"Have it divided by the top of its scale, such as (\d+): --map (?:\"[^\"]*\"|\S+)",
+            r"Have it divided by the top of its scale, such as (\d+): --map (?:{ARGUMENT})",
             r"Say that it is out of \1, if that is the top of its scale.",
         ),
-        (r"Have it divided by 100: --map (?:\"[^\"]*\"|\S+)", "Say that it is in percent."),
+        (rf"Have it divided by 100: --map (?:{ARGUMENT})", "Say that it is in percent."),
+        (
+            rf"Have it read as natural logarithms: --map (?:{ARGUMENT})",
+            "Accept it as natural logarithms where that is suggested.",
+        ),
         (r"the question: --map COLUMN=samples, once for each\.", "the question, below."),
         (r"Name them: --map COLUMN=id or --on COLUMN", "Say below which column holds the ids."),
         (r": --gold TABLE \(", ", chosen below ("),
         (r"--map row=id", "switch on “Row number as question id” on the page Files"),
+        (r" --skip-bad-rows", ""),
         (r" \(--gold TABLE\)| \(--rows\)| \(--wide\)", ""),
-        (r'--map (?:"([^"=]+)="|([^\s"=]+)=)(?![\w"])', r"“\1\2”"),
-        (r'--map (?:"([^"=]+)=([^"]+)"|([^\s"=]+)=([\w/.]*\w))', r"“\1\3” as “\2\4”"),
-        (r'--rows (?:"([^"]+)"|([^\s,;()]*[^\s,;().]))', r"“\1\2”"),
     )
 )
 """Phrases of a message that name an option of the command line, and what a page has in its place."""
+_ARGUMENT_OF_OPTION: Final = re.compile(rf"--(map|rows) ({ARGUMENT})")
 _WORD_JOINER = "\u2060"
 """Invisible character without width, which separates what Markdown would read as one token."""
 
@@ -55,7 +60,18 @@ def without_options(text: str) -> str:
     """
     for pattern, replacement in _OPTION_PHRASES:
         text = pattern.sub(replacement, text)
-    return text
+    return _ARGUMENT_OF_OPTION.sub(_argument_in_words, text)
+
+
+def _argument_in_words(option: re.Match[str]) -> str:
+    """Return the column and what it is read as, or the path of the rows."""
+    argument = unquote_argument(option[2])
+    if option[1] == "rows":
+        return f"“{argument}”"
+    column, equals, name = argument.rpartition("=")
+    if not equals:
+        return option[0]
+    return f"“{column}” as “{name}”" if name else f"“{column}”"
 
 
 def _escape_mark(mark: re.Match[str]) -> str:

@@ -29,9 +29,6 @@ from pages.widgets.export import Export
 from pages.widgets.page_link import page_link
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_selectable_table
 
-MAX_UNFOLDED_LINES: Final = 4
-"""A longer refusal has all reasons but that of the first method folded."""
-
 LOOKS_LIKE_GOLD: Final = (
     "This looks like a table of right answers. Select it as “Right answers from” of the file that needs one."
 )
@@ -67,7 +64,7 @@ STATE_PHRASES: Final = {
 
 
 def show_refusal(file: LoadedFile, files: Sequence[LoadedFile]) -> None:
-    """Draw why a file is not loaded; where each method has a reason, all but the first are folded."""
+    """Draw why a file is not loaded; what each method would need is folded, but for the plainest."""
     if is_gold_table(file, files):
         st.info(
             LOOKS_LIKE_GOLD,
@@ -75,13 +72,16 @@ def show_refusal(file: LoadedFile, files: Sequence[LoadedFile]) -> None:
         )
         return
     lines = refusal_text(file).splitlines()
-    reasons = [line for line in lines if line.startswith("- ")][1:] if len(lines) > MAX_UNFOLDED_LINES else []
+    runs = () if file.report is None else file.report.runs
+    unavailable = {id_: why for run in runs for id_, why in run.survey.unavailable.items()}
+    reasons = [line for line in lines if line.startswith("- ")][1:] if unavailable else []
     text = escape_markdown_lines("\n".join(line for line in lines if line not in reasons))
     if missing_information(file):
         st.warning(text, icon=":material/help:")
     else:
         st.error(text, icon=":material/block:")
-    show_requirements([line.removeprefix("- ") for line in reasons])
+    if reasons:
+        show_unusable_methods(unavailable)
 
 
 def refusal_text(file: LoadedFile) -> str:
@@ -112,15 +112,11 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
 
 
 def show_unusable_methods(reasons: dict[str, str]) -> None:
-    """List what each unusable method would need of the file, folded."""
-    show_requirements([f"{METHODS[id_].title}: {reason}" for id_, reason in reasons.items()])
-
-
-def show_requirements(reasons: Sequence[str]) -> None:
-    """List what unusable methods would need of the file, folded; nothing where the list is empty."""
+    """List what each unusable method would need of the file, folded; nothing where there is none."""
     if reasons:
         with st.expander(f"Unavailable confidence methods ({len(reasons)})"):
-            st.caption(escape_markdown_lines("\n".join(reasons)))
+            lines = [f"{METHODS[id_].title}: {reason}" for id_, reason in reasons.items()]
+            st.caption(escape_markdown_lines("\n".join(lines)))
 
 
 def escape_markdown_lines(text: str) -> str:

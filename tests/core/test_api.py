@@ -201,3 +201,14 @@ def test_all_methods_are_compared_by_the_answer_asked_for() -> None:
         cells = calib_core.compare_methods(run, judged=judged).cells.values()
         assert [point.accuracy.value for point in points] == [accuracy] * 2
         assert {cell.accuracy for cell in cells} == {accuracy}
+
+
+def test_a_misspelled_keyword_is_named_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.csv"
+    path.write_text("confidence,correct\n0.9,1\n")
+    with pytest.raises(TypeError, match=r"no keyword 'skipbadrows' .* Is skip_bad_rows meant\?"):
+        calib_core.load(path, skipbadrows=True)
+    with pytest.raises(
+        TypeError, match=r"no keyword 'zebra' beside a file or table\. Its keywords are name, "
+    ):
+        calib_core.load(path, zebra=1)

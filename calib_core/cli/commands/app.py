@@ -60,7 +60,7 @@ def command(data: Path | None, port: int | None, path: Path) -> list[str]:
 
 def _folder(text: str) -> Path:
     if not text:  # Path("") would be the current folder
-        raise typer.BadParameter("a folder's name is empty")
+        raise typer.BadParameter("expected the name of a folder, found ''")
     return Path(text)
 
 

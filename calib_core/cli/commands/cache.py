@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import StrEnum
 from typing import Annotated
@@ -40,7 +41,8 @@ def cache(
         return 0
     n_files, n_bytes = kept.size()
     entries = "1 entry" if n_files == 1 else f"{n_files:,} entries"
-    limit = f"{_mebibytes(kept.max_bytes)} at most, set by {SIZE_VARIABLE}"
+    setting = "set by" if SIZE_VARIABLE in os.environ else "unless set by"
+    limit = f"{_mebibytes(kept.max_bytes)} at most, {setting} {SIZE_VARIABLE}"
     sys.stdout.write(f"{where}: {entries}, {_mebibytes(n_bytes)} ({limit})\n")
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from calib_core.cli.exit_codes import BAD_ROWS
 from calib_core.cli.input_files import InputFiles, takes_files
@@ -15,6 +16,9 @@ from calib_core.cli.runner import Runner
 from calib_core.errors import CalibError
 from calib_core.results.files import FileReport, check_file, joined_reports
 
+MAX_DETAILED_FILES: Final = 3
+"""Of more files, each that loads is one line."""
+
 
 @takes_files
 def check(
@@ -22,17 +26,22 @@ def check(
     *,
     as_json: JsonOption = False,
 ) -> int:
-    """Report each file's format, usable methods and bad rows; files read together are reported as one."""
+    """Report each file's format, usable methods and bad rows; files read together are reported as one.
+
+    Of more than 3 files, each that can be used is one line.
+    """
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
     loaded: list[FileReport] = []
 
-    def tell(report: FileReport) -> None:
+    def tell(report: FileReport, *, briefly: bool) -> None:
         elements.extend(check_elements(report))
         if not as_json:
-            printer.print_report(report)
+            printer.print_report(report, briefly=briefly)
 
-    for path, name in runner.input_files(input_files):
+    files = list(runner.input_files(input_files))
+    are_many = len(files) > MAX_DETAILED_FILES
+    for path, name in files:
         try:
             read_again = partial(input_files.read, path, name)
             report = check_file(input_files.read(path, name), read_again=read_again)
@@ -45,7 +54,7 @@ def check(
         ):
             loaded.append(report)
         else:
-            tell(report)
+            tell(report, briefly=are_many)
         if report.status == "refused":
             runner.refuse(f"{name}: no confidence method has a usable row.")
         elif report.status == "asks" and not input_files.skip_bad_rows:
@@ -53,6 +62,7 @@ def check(
                 f"{name}: bad rows found, nothing is loaded. To leave them out, add --skip-bad-rows.",
                 BAD_ROWS,
             )
-    for report in joined_reports(loaded):
-        tell(report)
+    joined = joined_reports(loaded)
+    for report in joined:
+        tell(report, briefly=len(joined) > MAX_DETAILED_FILES)
     return runner.finish(elements, as_json=as_json)

@@ -39,6 +39,7 @@ from calib_core.results.comparison import (
 from calib_core.results.evidence import Evidence
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.runs import Run
+from calib_core.wording import as_clause
 
 GATE_ADVICE: Final = (
     "The interval of one such difference: calib gate FILE --baseline OTHER --worse-by METRIC=0 --significant"
@@ -168,7 +169,7 @@ def _print_pairs(
     are_paired = any(comparison.pairs.values())
     say = runner.message if are_paired else runner.refuse
     for (first, second), reason in comparison.unpaired.items():
-        say(f"{names[first]} and {names[second]} cannot be compared: {reason}.")
+        say(f"{names[first]} and {names[second]} cannot be compared: {as_clause(reason)}.")
     sides = {
         key: {"file": run.file, "run": run.label, "method": evidences[key].method.id}
         for key, run in runs.items()

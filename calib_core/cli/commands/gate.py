@@ -34,11 +34,11 @@ from calib_core.cli.options import (
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
-from calib_core.errors import Refused, shorten
+from calib_core.errors import Refused, Unavailable, shorten
 from calib_core.methods.method import MethodOptions
-from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.readers import FORMATS
+from calib_core.results.evidence import get_metric
 from calib_core.results.gate import (
     Measurement,
     Rule,
@@ -112,7 +112,7 @@ def gate(  # noqa: PLR0913  one parameter an option
     if not all(check.held for check in checks):
         runner.exit_code = max(runner.exit_code, BROKEN)
     if output == "text":
-        ResultPrinter().print_gate(checks, gate_summary(checks))
+        ResultPrinter().print_gate(checks, gate_summary(checks, len(runner.refusals)))
     elif output != "json":
         write = gate_markdown if output == "markdown" else gate_junit
         sys.stdout.write(write(checks, runner.refusals))
@@ -219,9 +219,12 @@ def _metric_rules(kind: RuleKind, texts: Sequence[str] | None) -> list[Rule]:
 
 
 def _check_in_range(rule: Rule) -> None:
-    """Raises Refused for a limit beyond all values of the metric, which every run or none would keep."""
-    metric = METRICS.get(rule.metric or "")
-    if metric is None or rule.limit is None or rule.kind == "worse-by":
+    """Raises Refused for an unknown metric, and for a limit that every run or none would keep."""
+    try:
+        metric = get_metric(rule.metric or "")
+    except Unavailable as reason:
+        raise Refused(f"--{rule.kind}: {reason}") from None
+    if rule.limit is None or rule.kind == "worse-by":
         return
     low, high = metric.low, metric.high
     if (low is None or rule.limit >= low) and (high is None or rule.limit <= high):

@@ -27,6 +27,7 @@ from calib_core.methods.answers.outcomes import with_assumed_outcomes
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.atomic_write import check_output_path, write_atomically
 from calib_core.readers.companions import expected_companions
+from calib_core.readers.option_text import quote_argument
 from calib_core.report.export.canonical import to_canonical
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.recalibration import (
@@ -181,7 +182,9 @@ def _recalibrate(
 
 def _write_map(found: Sequence[tuple[Run, Recalibration]], output: Path | None, python: Path | None) -> None:
     if len(found) > 1:
-        listed = "; ".join(f"--run {run.label!r} --method {each.method}" for run, each in found[:_MAX_LISTED])
+        listed = "; ".join(
+            f"--run {quote_argument(run.label)} --method {each.method}" for run, each in found[:_MAX_LISTED]
+        )
         more = "; …" if len(found) > _MAX_LISTED else ""
         raise Refused(f"A map is fitted to one run and method; nothing was written. Name one: {listed}{more}")
     (_, result) = found[0]

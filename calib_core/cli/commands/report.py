@@ -27,11 +27,11 @@ from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner, input_paths
 from calib_core.cli.terminal import progress_bar
 from calib_core.edges import Scheme
-from calib_core.errors import BadRowsFound, CalibError, Refused
+from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHOD_IDS
 from calib_core.methods.method import MethodOptions
-from calib_core.metrics import METRICS
+from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.readers.atomic_write import write_atomically
 from calib_core.report.build import Report, build_report, selected_pages
 from calib_core.report.inputs import (
@@ -44,9 +44,11 @@ from calib_core.report.inputs import (
     titled_runs,
 )
 from calib_core.report.provenance import Provenance, ReportCommand, file_checksums, files_read_with
-from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
+from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS, reliability
 from calib_core.report.sections.reliability import MAX_QUESTIONS
+from calib_core.results.evidence import Evidence
 from calib_core.results.files import FileReport, RunReport, check_file, usable_runs
+from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import effective_scheme
 from calib_core.scale.stores import shown_address
 from calib_core.wording import plural
@@ -162,6 +164,7 @@ def _write_report(
     merged = merge_partial_reports(run_reports, with_tables=input_files.together)
     report_input = ReportInput(select_runs(titled_runs(merged), runs), tuple(files), settings)
     _refuse_unavailable(runner, report_input)
+    _check_bin(runner, report_input, page_ids)
     command = _reproduction(input_files, output, settings, pages, runs)
     result = _build_with_progress(
         report_input,
@@ -212,6 +215,32 @@ def _refuse_unavailable(runner: Runner, report_input: ReportInput) -> None:
         ]
         if None not in reasons:
             runner.refuse(f"{metric} is not available: {reasons[0] if reasons else 'no run has it.'}")
+
+
+def _check_bin(runner: Runner, report_input: ReportInput, pages: Sequence[str]) -> None:
+    """Raises Refused where no diagram has the bin of --bin; says so where the report has no diagram."""
+    number, scheme = report_input.settings.bin_number, report_input.settings.scheme
+    if number is None:
+        return
+    if reliability.ID not in pages:
+        runner.message(
+            f"--bin has no effect without a reliability diagram below which questions are listed: add --page "
+            f"{reliability.ID}."
+        )
+    n_bins = scheme.bins
+    if scheme.binning == "natural":
+        methods = [(run, id_) for run in report_input.runs for id_ in report_input.methods_for(run)]
+        n_bins = max(_count_bins(report_input.evidence(run, id_), scheme) for run, id_ in methods)
+    if number > n_bins:
+        raise Refused(f"--bin: expected the number of a bin, 1 to {n_bins}, found {number}.")
+
+
+def _count_bins(evidence: Evidence, scheme: Scheme) -> int:
+    """The number of bins of a diagram; 0 where there is no diagram."""
+    try:
+        return reliability_diagram(evidence, DEFAULT_METRIC, scheme).table.height
+    except Unavailable:
+        return 0
 
 
 def _reproduction(

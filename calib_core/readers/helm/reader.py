@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from calib_core.errors import Refused
 from calib_core.readers.eval_logs import LogTable, read_log_records, read_log_table
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
 from calib_core.readers.helm.instances import (
@@ -31,6 +32,7 @@ from calib_core.readers.helm.instances import (
     trial_number,
 )
 from calib_core.readers.json_values import as_integer, as_list, as_name, as_object
+from calib_core.readers.table.columns import column_list_text
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 from calib_core.readers.table.run_split import file_stem
 from calib_core.runs import ReportedMetric
@@ -65,6 +67,12 @@ def _is_scenario_state(head: Head) -> bool:
 
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     """The runs of a HELM file. See `Format.read`."""
+    if not recognises(head):
+        keys = dict.fromkeys(key for record in head.first_objects for key in record)
+        raise Refused(
+            f"{head.file} was to be read as {HELM.title}: expected {HELM.recognised_by}, found records with "
+            f"{column_list_text(list(keys))}. Leave --format out."
+        )
     run_spec = as_object(read_companion(head.companions, "run_spec.json"))
     if _is_scenario_state(head):
         head = replace(head, kind="json object")

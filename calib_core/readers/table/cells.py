@@ -116,21 +116,41 @@ class NumberRange:
         The bounds.
     expected, fix
         The range in words, and what to do about a number outside.
+    fix_below
+        What to do about a number below, if that is something else.
     """
 
     low: float
     high: float
     expected: str
     fix: str
+    fix_below: str = ""
 
 
+_FIX_BELOW_ZERO: Final = (
+    "Natural logarithms of probabilities are read with :log, as in confidence:log; leave the cell empty if "
+    "the value is not known."
+)
 PROBABILITY_RANGE: Final = NumberRange(
     0.0,
     1.0,
     "a number from 0 to 1",
     "If these are percentages, divide them by 100; leave the cell empty if the value is not known.",
+    _FIX_BELOW_ZERO,
 )
-STATED_RANGE: Final = NumberRange(0.0, 1.0, "a number from 0 to 1, or a percentage", "Write 0.85 or 85%.")
+ELEMENT_RANGE: Final = NumberRange(
+    0.0,
+    1.0,
+    "a number from 0 to 1",
+    "If these are percentages, divide them by 100; logarithms belong in choice_logprobs.",
+)
+STATED_RANGE: Final = NumberRange(
+    0.0,
+    1.0,
+    "a number from 0 to 1, or a percentage with its sign",
+    "Write 0.85 or 85%; leave the cell empty if the value is not known.",
+    _FIX_BELOW_ZERO,
+)
 LOG_PROBABILITY_RANGE: Final = NumberRange(
     float("-inf"),
     0.0,
@@ -261,9 +281,12 @@ def judge_range(raw: pl.Series, limits: NumberRange, shown: pl.Series | None = N
     ):
         if mask.any():  # the last pair turns -0.0 into 0.0
             values = pl.select(pl.when(mask).then(pl.lit(edge, values.dtype)).otherwise(values)).to_series()
-    not_number_faults = faults_where(shown, not_number, "not a number", limits.expected, _PLAIN_NUMBER_FIX)
-    range_faults = faults_where(shown, is_outside, OUT_OF_RANGE, limits.expected, limits.fix)
-    return JudgedColumn(values.alias(raw.name), not_number_faults + range_faults, true_positions(is_clipped))
+    not_number_fix = limits.fix if limits is STATED_RANGE else _PLAIN_NUMBER_FIX
+    faults = faults_where(shown, not_number, "not a number", limits.expected, not_number_fix)
+    below = is_outside & is_below if limits.fix_below else pl.repeat(False, raw.len(), eager=True)  # noqa: FBT003
+    for mask, fix in ((is_outside & ~below, limits.fix), (below, limits.fix_below)):
+        faults += faults_where(shown, mask, OUT_OF_RANGE, limits.expected, fix)
+    return JudgedColumn(values.alias(raw.name), faults, true_positions(is_clipped))
 
 
 def _all_within(raw: pl.Series, limits: NumberRange) -> bool:
@@ -279,6 +302,11 @@ def _all_within(raw: pl.Series, limits: NumberRange) -> bool:
 def judge_probability(raw: pl.Series) -> JudgedColumn:
     """Check numbers in [0, 1]; float dtypes are kept."""
     return judge_range(raw, PROBABILITY_RANGE)
+
+
+def judge_element_probability(raw: pl.Series) -> JudgedColumn:
+    """Check the probabilities of a list, as `judge_probability`."""
+    return judge_range(raw, ELEMENT_RANGE)
 
 
 def judge_stated_probability(raw: pl.Series) -> JudgedColumn:

@@ -31,6 +31,7 @@ from calib_core.readers.table.columns import (
     COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
     LIST_COLUMNS,
+    LOG_SCALE,
     NUMERIC_COLUMNS,
     PROBABILITY_COLUMNS,
     ROW_NUMBER,
@@ -75,6 +76,8 @@ from calib_core.readers.table.recognition import (
     MAX_RECOGNISED_COLUMNS,
     MAX_REPEATED_IDS,
     N_RECOGNISED_ROWS,
+    NO_VALUES,
+    WRONG_VALUES,
     are_fractions,
     choice_letters_note,
     find_sampled_answers,
@@ -105,7 +108,7 @@ from calib_core.readers.table.shape import (
     with_nested_fields,
 )
 from calib_core.runs import RUN_COLUMNS, AnswerRun, RunInfo, is_missing, schema_name
-from calib_core.wording import plural
+from calib_core.wording import all_are, plural
 
 PARSED_SHARE: Final = 0.9
 """Share of the progress that is reached when every record has been parsed and checked by itself."""
@@ -115,6 +118,9 @@ N_FIRST_COLUMNAR_ROWS: Final = 1_000
 
 N_PREVIEW_ROWS: Final = 5
 """First rows of a file that are shown to the person who says what its columns mean."""
+
+MAX_VALUES_SHOWN: Final = 10
+"""Values of a column that a message lists, the most frequent first."""
 
 _ROWS_ARE_NUMBERED: Final = (
     "The number of the row is the id: only files with the same questions in the same order can be paired."
@@ -619,6 +625,9 @@ def _collect_rows(
                 add(strict_part)
             return
         groups.add(part)
+        for column, right in groups.roles.right_values.items():
+            if column in gathered.columns:
+                collected.count_values(column, gathered.columns[column], right)
         collected.add(gathered, role_by_column, judged)
         collected.n_missing.update(n_missing)
         if keys is not None:
@@ -861,7 +870,9 @@ def _judge_rows(
     for fault in repeated_id_faults(frame, collected.is_bad, collected.source_columns.get("id", "id")):
         collected.mark_bad(collected.source_columns["id"], fault)
     one_based = golds.one_based_column
-    refusal = _refusal_message(collected, None if one_based is None else collected.source_columns[one_based])
+    refusal = _right_values_message(collected, roles) or _refusal_message(
+        collected, None if one_based is None else collected.source_columns[one_based]
+    )
     if refusal is not None:
         return (), gold_notes, refusal
     progress(PARSED_SHARE, "telling the runs apart")
@@ -903,13 +914,35 @@ def _check_order_of_choices(frame: pl.DataFrame, roles: ColumnRoles, file: str) 
         )
 
 
+def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
+    """Say which column has none of the values that mean right, and which it has; None if there is none.
+
+    Of systems side by side one may be always wrong, as may a file whose values plainly mean wrong.
+    """
+    if roles.single_valued:
+        return None
+    for column, counts in collected.value_counts.items():
+        right = roles.right_values[column]
+        others = [value for value in counts if value.lower() not in WRONG_VALUES | NO_VALUES]
+        if others and right.isdisjoint(counts):
+            commonest = sorted(counts, key=lambda value: (-counts[value], value))[:MAX_VALUES_SHOWN]
+            listed = ", ".join(f"{shorten(one, 40)!r} ({plural(counts[one], 'row')})" for one in commonest)
+            more = ", …" if len(counts) > MAX_VALUES_SHOWN else ""
+            named = " or ".join(map(repr, sorted(right)))
+            return (
+                f"{collected.file}: no value of column {column!r} is {named}, which should mean right, so "
+                f"every row would count as wrong. Its values: {listed}{more}."
+            )
+    return None
+
+
 def _refusal_message(collected: RowCollector, one_based: str | None) -> str | None:
     """Say why nothing in the file can be used; None if it can.
 
     `one_based` is the file's column whose positions seem to count from 1, if there is one.
     """
+    names = {source: name for name, source in collected.source_columns.items()}
     for column, example, divisor in collected.scaled_columns:
-        name = next(name for name, source in collected.source_columns.items() if source == column)
         looks, advice = (
             ("percentages: most of its numbers are above 1", "100")
             if divisor == 100
@@ -920,7 +953,14 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
         )
         return (
             f"{collected.file}: column {column!r} looks like {looks} (such as {example}), and numbers from 0 "
-            f"to 1 are expected. Have it divided by {advice}: {map_options({column: f'{name}/{divisor}'})}"
+            f"to 1 are expected. Have it divided by {advice}: "
+            f"{map_options({column: f'{names[column]}/{divisor}'})}"
+        )
+    for column, example in collected.logarithm_columns:
+        return (
+            f"{collected.file}: column {column!r} looks like logarithms of probabilities: no number is above "
+            f"0 and most are below (such as {example}), and numbers from 0 to 1 are expected. Have it read "
+            f"as natural logarithms: {map_options({column: f'{names[column]}:{LOG_SCALE}'})}"
         )
     if one_based is not None:
         return (
@@ -933,7 +973,7 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
     collected.keep_all()
     cells = [cell for problem in collected.problems for cell in problem.first_cells[:3]][:4]
     listed = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
-    return f"{collected.file}: all {collected.n_rows:,} rows are bad, so nothing in it can be used.{listed}"
+    return f"{collected.file}: {all_are(collected.n_rows, 'row')} bad, so nothing in it can be used.{listed}"
 
 
 TABLE: Final = Format(

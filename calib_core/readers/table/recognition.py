@@ -316,6 +316,8 @@ def _as_confidence(column: _Column) -> Suggestion | None:
     if column.name_rank(LOG_WORDS) == NAMED and max(numbers) <= 0 and min(numbers) < 0:
         return Suggestion("confidence", {column.name: "confidence:log"}, NAMED, _reason(NAMED, seen))
     rank = column.name_rank(CONFIDENCE_WORDS, WEAK_CONFIDENCE_WORDS)
+    if rank == NAMED and max(numbers) <= 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
+        return Suggestion("confidence", {column.name: "confidence:log"}, HINTED, _reason(HINTED, seen))
     is_other = bool(column.words & OTHER_WORDS)
     is_of_gold = bool(column.words & GOLD_STATISTIC_WORDS) or column.is_known_as_other("confidence")
     if (rank != NAMED and is_other) or (rank == BY_VALUES and is_of_gold):

@@ -41,7 +41,7 @@ from calib_core.readers.table.columns import (
     ColumnRoles,
 )
 from calib_core.readers.table.raw import Slice
-from calib_core.runs import MAX_NAMED_CONFIDENCES, RUN_COLUMNS, schema_name
+from calib_core.runs import MAX_NAMED_CONFIDENCES, RUN_COLUMNS, is_missing, schema_name
 from calib_core.wording import join_names, plural
 
 PARALLEL_LISTS: Final = (
@@ -98,13 +98,17 @@ NEVER_LEFT_OUT: Final = OUTCOME_COLUMNS | GOLD_COLUMNS | {"id", "trial_of"}
 """Columns that say which question a row asks, or what is right: without them the numbers would be others."""
 
 
+MAX_COUNTED_VALUES: Final = 1_000
+"""Limit on the different values of a column that are counted."""
+
+
 @dataclass(slots=True)
 class ScaleCheck:
-    """Whether a column of probabilities holds percentages or ratings, judged by the numbers added so far.
+    """Whether a column of probabilities holds something else, judged by the numbers added so far.
 
     Attributes
     ----------
-    n_numbers, n_above_one
+    n_numbers, n_above_one, n_below_zero
         Counts of the numbers.
     largest
         The largest number.
@@ -116,6 +120,7 @@ class ScaleCheck:
 
     n_numbers: int = 0
     n_above_one: int = 0
+    n_below_zero: int = 0
     largest: float = 0.0
     are_whole: bool = True
     example: str = ""
@@ -133,6 +138,7 @@ class ScaleCheck:
         values = numbers.cast(pl.Float64).to_numpy()
         self.n_numbers += values.size
         self.n_above_one += int((values > 1).sum())
+        self.n_below_zero += int((values < 0).sum())
         self.largest = max(self.largest, float(values.max(initial=0.0)))
         self.are_whole = self.are_whole and bool((values == np.floor(values)).all())
 
@@ -147,6 +153,11 @@ class ScaleCheck:
         if self.largest > MIN_LARGEST_PERCENTAGE:
             return 100
         return rating_top(self.largest) if self.are_whole else None
+
+    @property
+    def are_logarithms(self) -> bool:
+        """Whether the numbers may be logarithms of probabilities: none above 0, and most below."""
+        return self.largest <= 0 and 2 * self.n_below_zero > self.n_numbers
 
 
 @dataclass(slots=True)
@@ -205,6 +216,9 @@ class RowCollector:
         Column → how many of its values stood for none, as the user said.
     with_decimal_commas
         Columns of the file whose decimal commas were read as points, as an ordered set.
+    value_counts
+        Column whose values the user named → how many rows have each; of values without a
+        meaning, those beyond `MAX_COUNTED_VALUES` are not counted.
     left_out
         Column of the file that is left out as a whole → the sentence that says so.
     """
@@ -214,6 +228,7 @@ class RowCollector:
         self.source_columns: dict[str, str] = {}
         self.n_rows = 0
         self.n_missing = Counter[str]()
+        self.value_counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._value_parts: dict[str, list[pl.Series]] = {}
         self._lines: list[pl.Series] = []
         self.left_out: dict[str, str] = {}
@@ -268,6 +283,16 @@ class RowCollector:
                 f"{self.file} has more than {MAX_NAMED_CONFIDENCES} columns confidence.NAME. Leave out those "
                 f"that are not needed, each with --map confidence.NAME="
             )
+
+    def count_values(self, column: str, raw: pl.Series, right: Collection[str]) -> None:
+        """Count the values of a slice of a column of single values, as `judge_right_values` compares them."""
+        if raw.dtype.is_nested() or raw.dtype == pl.Binary:
+            return
+        text = raw.filter(~is_missing(raw)).cast(pl.String).str.strip_chars().alias("value")
+        counts = self.value_counts[column]
+        for value, count in text.value_counts(sort=True).iter_rows():
+            if value in counts or value in right or len(counts) < MAX_COUNTED_VALUES:
+                counts[value] += count
 
     def add_keys(self, keys: pl.Series) -> None:
         """Add the values of the last slice that a table of right answers is joined on."""
@@ -380,6 +405,15 @@ class RowCollector:
             (name, check.example, divisor)
             for name, check in self._scale_checks.items()
             if (divisor := check.divisor) is not None
+        )
+
+    @property
+    def logarithm_columns(self) -> tuple[tuple[str, str], ...]:
+        """(column, example) of columns that are read and seem to hold logarithms of probabilities."""
+        return tuple(
+            (name, check.example)
+            for name, check in self._scale_checks.items()
+            if check.are_logarithms and name not in self.left_out
         )
 
     def missing_notes(self, missing: Iterable[str]) -> tuple[str, ...]:

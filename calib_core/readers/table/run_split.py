@@ -146,11 +146,15 @@ def split_into_runs(
         if run.rows.height:
             runs.append(run)
         else:
-            notes.append(f"All {run.row_counts.n_rows:,} rows of {run.label} are bad: the run is left out.")
+            n_rows = run.row_counts.n_rows
+            subject = "The only row" if n_rows == 1 else f"All {n_rows:,} rows"
+            are = "is" if n_rows == 1 else "are"
+            notes.append(f"{subject} of {run.label} {are} bad: the run is left out.")
     n_unknown = int(judgement.is_run_unknown.sum()) if len(masks) > 1 else 0
     if n_unknown:
+        belong, says = ("belongs", "it says of its") if n_unknown == 1 else ("belong", "they say of their")
         notes.append(
-            f"{n_unknown:,} bad rows belong to none of the runs, as what they say of their run is bad."
+            f"{plural(n_unknown, 'bad row')} {belong} to none of the runs, as what {says} run is bad."
         )
     return tuple(runs), tuple(notes)
 

@@ -39,6 +39,7 @@ from calib_core.tokens.dense import LONG_BLOCK_ROWS, DenseReducer
 from calib_core.tokens.row_checks import PositionProblem
 from calib_core.tokens.scales import ProbabilityScale
 from calib_core.tokens.sums import MergeTree, TokenSums
+from calib_core.wording import all_are
 
 # --- Roles of arrays ----------------------------------------------------------
 #
@@ -385,7 +386,7 @@ def reading_of_rows(
     file, n_rows = positions.origin.file, positions.n_positions
     problems = _problems(positions, reduced.problems)
     if reduced.n_bad_rows + reduced.n_padding == n_rows:
-        raise _nothing_usable(file, f"all {n_rows:,} positions are bad", problems)
+        raise _nothing_usable(file, f"{all_are(n_rows, 'position')} bad", problems)
     progress(1.0, f"{n_rows:,} positions read")
     row_counts = RowCounts(
         n_rows=n_rows - reduced.n_padding,

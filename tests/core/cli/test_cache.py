@@ -25,6 +25,15 @@ def test_nothing_is_kept_yet(call: Call, folder: Path) -> None:
     assert call("cache", "clear").out == f"0.0 MiB deleted from {folder}.\n"
 
 
+def test_the_variable_sets_the_limit_only_where_it_is_set(
+    call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CALIB_CACHE_MIB")
+    assert call("cache").out == (
+        f"{folder}: 0 entries, 0.0 MiB (2,048.0 MiB at most, unless set by CALIB_CACHE_MIB)\n"
+    )
+
+
 def test_what_was_read_is_counted_and_deleted(call: Call, folder: Path) -> None:
     folder.mkdir(parents=True)
     for name in ("entry", "other"):

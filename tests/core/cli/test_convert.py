@@ -106,7 +106,11 @@ def test_columns_that_nothing_is_read_from_are_named(tmp_path: Path, call: Call)
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("out.csv", "ends in .parquet or .jsonl"), ("no/out.jsonl", "cannot be written"), ("", "ends in .parq")],
+    [
+        ("out.csv", "ends in .parquet or .jsonl"),
+        ("no/out.jsonl", "no/out.jsonl cannot be written"),
+        ("", "ends in .parq"),
+    ],
 )
 def test_where_nothing_can_be_written(tmp_path: Path, call: Call, name: str, message: str) -> None:
     answer = call("convert", write_file(tmp_path, "quiz.csv", GOOD), "-o", tmp_path / name)

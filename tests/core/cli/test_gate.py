@@ -42,6 +42,22 @@ def test_held_and_broken(call: Call, new: Path) -> None:
     assert call("gate", new, "--method", "given", "--min-n", "301").code == 1
 
 
+@pytest.mark.parametrize("format_", ["text", "markdown"])
+def test_rules_that_hold_have_not_passed_where_a_file_was_refused(
+    call: Call, new: Path, tmp_path: Path, format_: str
+) -> None:
+    words = ("gate", new, "--method", "given", "--min", "accuracy=.1", "--format", format_)
+    assert "The check passed." in call(*words).out
+    other = write(tmp_path, "other.csv", NOTHING)
+    refused = call(*words, other)
+    assert refused.code == 2
+    assert "Not passed: 1 refusal. The check held." in refused.out
+    assert "The check passed." not in refused.out
+    bad = call(*words, write(tmp_path, "bad.csv", BAD))
+    assert bad.code == 3
+    assert "Not passed: 1 refusal. The check held." in bad.out
+
+
 @pytest.mark.parametrize(
     ("option", "limit", "says"),
     [
@@ -186,7 +202,7 @@ def test_markdown_shows_text_of_files_literally(call: Call, tmp_path: Path) -> N
         "gate", evil_runs(tmp_path), "--max", "ece=.001", tmp_path / "gone.csv", "--format", "markdown"
     )
     assert answer.code == 2
-    assert answer.out.startswith("**Calib: 2 of 2 checks failed.**\n")
+    assert answer.out.startswith("**Calib: 2 of 2 checks failed, and there was 1 refusal.**\n")
     assert "- gone.csv cannot be opened" in answer.out
     rows = [line for line in answer.out.splitlines() if "red" in line]
     assert len(rows) == 2

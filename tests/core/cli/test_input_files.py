@@ -25,7 +25,7 @@ def test_anything_else_is_not_a_mapping(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["p_true", "confidence", ""])
 def test_a_column_is_named_once(name: str) -> None:
-    with pytest.raises(typer.BadParameter, match="column 'conf' is given twice"):
+    with pytest.raises(typer.BadParameter, match="expected each column once, found 'conf' twice"):
         InputFiles.from_options([], column_mappings=["conf=confidence", f"conf={name}"])
 
 

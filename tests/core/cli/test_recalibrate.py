@@ -156,7 +156,7 @@ def test_one_map_needs_one_run_and_method(call: Call, quiz: Path, tmp_path: Path
     written = tmp_path / "map.json"
     answer = call("recalibrate", quiz, other, "-o", written)
     assert answer.code == 2
-    assert "Name one: --run 'quiz' --method given; --run 'second' --method given" in answer.err
+    assert "Name one: --run quiz --method given; --run second --method given" in answer.err
     assert not written.exists()
     assert call("recalibrate", quiz, other, "--run", "second", "-o", written).code == 0
     answer = call("recalibrate", quiz, "--run", "nobody")

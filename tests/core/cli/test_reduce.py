@@ -173,7 +173,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path, call: Reduce) -> None
 
 
 @pytest.mark.parametrize(
-    ("output", "message"), [("", "is a folder"), ("none/sums.parquet", "cannot be written")]
+    ("output", "message"), [("", "is a folder"), ("none/sums.parquet", "none/sums.parquet cannot be written")]
 )
 def test_an_output_that_cannot_be_written(tmp_path: Path, call: Reduce, output: str, message: str) -> None:
     answer = call(write_part(tmp_path, "a.npz"), "-o", tmp_path / output, "--json")

@@ -127,6 +127,28 @@ def test_check_counts_what_is_not_shown(call: Call, tmp_path: Path) -> None:
     assert "… and 5 more" in out
 
 
+def test_check_of_many_files_has_a_line_for_each_that_loads(call: Call, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv", "c.csv"):
+        write(tmp_path, name, "confidence,correct\n0.9,1\n0.8,0\n")
+    assert "┃" in call("check", tmp_path).out
+    write(tmp_path, "d.csv", "confidence,correct\n" + "5,1\n" * 6 + "0.9,1\n" * 9)
+    write(tmp_path, "e.csv", "sure,right\nyes,1\n")
+    answer = call("check", tmp_path)
+    lines = answer.out.splitlines()
+    assert lines[:3] == [f"{name}.csv: 2 rows, 1 run, read as table. Rows used: given: 2" for name in "abc"]
+    assert lines[3] == "d.csv: 15 rows, 6 bad rows, 1 run, read as table."
+    assert lines[4] == "Bad: out of range, 6 rows"
+    assert [line.partition(",")[2].partition(" (")[0] for line in lines[5:8]] == [
+        " row 1",
+        " row 2",
+        " row 3",
+    ]
+    assert lines[8] == "  … and 3 more"
+    assert "e.csv has no column that Calib recognises" in answer.out
+    assert "┃" not in answer.out
+    assert answer.code == 3
+
+
 def test_check_of_a_file_without_confidence(call: Call, tmp_path: Path) -> None:
     out = call("check", write(tmp_path, "quiz.csv", NOTHING)).out
     assert "no row has both a confidence and an outcome" in out

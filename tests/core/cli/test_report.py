@@ -144,6 +144,39 @@ def test_the_questions_of_a_bin_are_listed_and_reproduced(folder: Path, call: Ca
     assert call(*asked, "0").code == 2
 
 
+def test_a_bin_that_does_not_exist_is_refused(folder: Path, call: Call) -> None:
+    output = folder / "out.html"
+    asked = ("report", folder / "ten.jsonl", "-o", output, "--page", "reliability", "--bin")
+    refused = call(*asked, "11")
+    assert (refused.code, output.exists()) == (2, False)
+    assert "--bin: expected the number of a bin, 1 to 10, found 11." in refused.err
+    assert call(*asked, "11", "--bins", "11").code == 0
+    natural = call(*asked, "99", "--binning", "natural", "--method", "cluster_size")
+    assert natural.code == 2
+    bins = call("bins", folder / "ten.jsonl", "--binning", "natural", "--method", "cluster_size", "--json")
+    assert f"1 to {len(bins.element['bins'])}, found 99." in natural.err
+
+
+def test_a_bin_without_a_diagram_has_no_effect_and_that_is_said(folder: Path, call: Call) -> None:
+    answer = call("report", folder / "ten.jsonl", "-o", folder / "out.html", "--bin", "3")
+    assert answer.code == 0
+    assert "--bin has no effect" in answer.err
+    assert "add --page reliability" in answer.err
+
+
+def test_the_header_counts_every_file_of_a_run(tmp_path: Path, call: Call) -> None:
+    files = [
+        write_csv(tmp_path / f"part{part}.csv", [{**row, "id": f"{part}-{row['id']}"} for row in quiz(20)])
+        for part in range(4)
+    ]
+    output = tmp_path / "out.html"
+    assert call("report", *files, "--together", "-o", output, *QUICK).code == 0
+    assert "1 run of 4 files" in open_report(output).text
+    alone = tmp_path / "alone.html"
+    assert call("report", *files, "-o", alone, *QUICK, "--run", "part1").code == 0
+    assert "1 run of 1 file" in open_report(alone).text
+
+
 def test_files_are_named_by_their_checksum(folder: Path, call: Call) -> None:
     output = folder / "out.html"
     assert call("report", folder / "ten.jsonl", "-o", output, *QUICK).code == 0

@@ -116,6 +116,17 @@ def test_every_verb_counts_them_as_chosen(
     assert "unparseable samples left out" in dropped
 
 
+def test_the_brier_difference_is_shown_once_for_each_number_of_samples(call: Call, tmp_path: Path) -> None:
+    words = ("samples", quiz(tmp_path), "--repeats", "3", "--sizes", "2,4,8", "--method", "cluster_size")
+    rows = [line.split("│") for line in call(*words).out.splitlines() if "│ cluster_size" in line]
+    assert {row[2].strip() for row in rows} == {"brier", "ece", "accuracy"}
+    assert {row[2].strip() for row in rows if row[6].strip()} == {"brier"}
+    rows = [
+        line.split("│") for line in call(*words, "--metric", "ece").out.splitlines() if "│ cluster" in line
+    ]
+    assert any(row[6].strip() for row in rows)
+
+
 def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     answer = call("samples", quiz(tmp_path), "--repeats", "3", "--sizes", "2,4,8")
     assert answer.code == 0
@@ -148,8 +159,8 @@ def test_what_is_not_a_list_of_sizes_is_refused(call: Call, tmp_path: Path, size
         (("--within", "0"), "above 0"),
         (("--within", "nan"), "above 0"),
         (("--sizes", "64"), "no question has that many samples"),
-        (("--repeats", "0"), "'--repeats'"),
-        (("--seed", "-1"), "'--seed'"),
+        (("--repeats", "0"), "--repeats: expected a whole number of 1 or more, found '0'"),
+        (("--seed", "-1"), "--seed: expected a whole number of 0 or more, found '-1'"),
     ],
 )
 def test_impossible_sample_sizes_are_refused(

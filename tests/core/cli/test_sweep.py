@@ -136,7 +136,7 @@ def test_what_is_not_a_list_of_m_is_refused(call: Call, tmp_path: Path, bins: st
         (("--metric", "brier"), "Brier score has no bins"),
         (("--metric", "full_ece"), "one number per question"),
         (("--binning", "natural"), "no M to sweep"),
-        (("--ddof", "2"), "'--ddof'"),
+        (("--ddof", "2"), "--ddof: expected a whole number from 0 to 1, found '2'"),
     ],
 )
 def test_what_cannot_be_swept_is_refused(

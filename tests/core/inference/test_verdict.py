@@ -147,3 +147,16 @@ def test_verdicts_are_counted_in_one_order_and_number() -> None:
         "2 are over-confident, 1 shows no evidence of miscalibration and 2 have too few rows"
     )
     assert verdict_phrase("tolerable") == "is miscalibrated but within tolerance"
+
+
+@pytest.mark.parametrize(("outcome", "n_right"), [("right", 100), ("wrong", 0)])
+def test_equal_outcomes_have_no_slope_and_that_is_said(outcome: str, n_right: int) -> None:
+    verdict = judge(*pairs_of((0.5, 100, n_right), (0.8, 100, n_right)))
+    assert verdict.slope is None
+    assert verdict.reason.endswith(f"(p < 0.001). The slope is not defined, as every answer is {outcome}.")
+    assert "spread" not in verdict.reason
+    almost = abs(n_right - 1)
+    assert judge(*pairs_of((0.5, 100, almost), (0.8, 100, n_right))).slope is not None
+    alone = judge(*pairs_of((0.5, 200, 2 * n_right)))
+    assert alone.slope is None
+    assert "slope" not in alone.reason

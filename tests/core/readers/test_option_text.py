@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import shlex
+import shutil
+import subprocess
 
 import pytest
 
@@ -17,6 +19,9 @@ MAPPING = {
     "a.b=c": "given",
     "left out": "",
     'say "x"': "id",
+    "Correct?": "confidence.a",
+    "it's 100% $x!": "confidence.b",
+    r"back\slash`": "subject",
 }
 WIDE = {"*-said": "confidence", "* ok": "correct"}
 
@@ -31,6 +36,30 @@ def test_options_come_back_as_the_keywords_that_mean_the_same() -> None:
     assert keywords.keys() <= inspect.signature(calib_core.load).parameters.keys()
     words = shlex.split(map_options(MAPPING))
     assert words[1::2] == [f"{column}={name}" for column, name in MAPPING.items()]
+
+
+SHELLS = [shell for shell in ("bash", "zsh") if shutil.which(shell) is not None]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_options_paste_into_a_shell_whatever_the_columns_are_called(shell: str) -> None:
+    """In an interactive shell, in which "!" means an earlier command, and in a folder with matching files."""
+    columns = [f"a{mark}b" for mark in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ü\u00a0"]
+    columns += ["=a", "~", "Conf (%)", "$HOME", "a!!b", "'\"", "{a,b}", "Correct?", "*"]
+    mapping = dict.fromkeys(columns, "correct:Yes|No")
+    options = f"{map_options(mapping)} {wide_options({'*-$x': 'correct'})} {rows_option('a.$b')}"
+    startup = "set -o history -H\n" if shell == "bash" else "setopt BANG_HIST\n"
+    ran = subprocess.run(
+        [shell, *(["--norc", "--noprofile"] if shell == "bash" else ["--no-rcs"])],
+        input=f"{startup}printf '%s\\0' {options}\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    words = ran.stdout.split("\0")[:-1]
+    expected = [word for column in columns for word in ("--map", f"{column}=correct:Yes|No")]
+    assert words == [*expected, "--wide", "*-$x=correct", "--rows", "a.$b"]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +80,10 @@ def test_options_come_back_as_the_keywords_that_mean_the_same() -> None:
         ("holds rows already: --rows a.b is for", 'holds rows already: rows="a.b" is for'),
         ("read as --rows a (3 rows), --rows b (2 rows).", 'read as rows="a" (3 rows), rows="b" (2 rows).'),
         ("documents were asked (--limit or --samples).", "documents were asked (--limit or --samples)."),
+        (
+            "With --map p=confidence --skip-bad-rows it loads without 1 bad row",
+            'With columns={"p": "confidence"}, skip_bad_rows=True it loads without 1 bad row',
+        ),
         ("no a--map b=c, no --mapping", "no a--map b=c, no --mapping"),
     ],
 )

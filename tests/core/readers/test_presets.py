@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -18,8 +20,9 @@ from calib_core.errors import Refused
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.detect import read_head
-from calib_core.readers.format import Reading
+from calib_core.readers.format import AS_IT_LIES, Reading
 from calib_core.readers.presets import PRESETS, Preset
+from calib_core.readers.table.raw import ignore_progress
 from calib_core.results.files import check_file
 from core.readers.answer_run_checks import answer_runs
 from core.readers.conftest import ReadText
@@ -239,9 +242,14 @@ def test_a_parquet_file_takes_the_users_mapping_too() -> None:
     assert "id" not in reading.column_roles.values()
 
 
-def test_a_format_that_is_forced_on_another_file_is_refused(read_text: ReadText) -> None:
+def test_a_format_that_is_forced_on_another_file_is_refused(read_text: ReadText, tmp_path: Path) -> None:
+    path = tmp_path / "other.csv"
+    path.write_text("id,confidence,correct\na,0.5,1\n")
     for preset in PRESETS:
         with pytest.raises(Refused, match="none of its records is an answer"):
+            preset.read(read_head(path, "quiz.csv"), AS_IT_LIES, ignore_progress)
+        told = rf"^quiz.csv was to be read as {re.escape(preset.title)}: .*, found text such as CSV\. "
+        with pytest.raises(Refused, match=told):
             read_text("id,confidence,correct\na,0.5,1\n", format=preset.id)
 
 

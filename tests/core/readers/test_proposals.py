@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -111,7 +111,9 @@ def test_a_few_bad_rows_are_told(read_text: ReadText) -> None:
     lines = ["conf,hit", *(f"0.{number % 9 + 1},{number % 2}" for number in range(40)), "high,1"]
     report = report_on("\n".join(lines), read_text)
     assert report.proposal is not None
-    assert "it loads without 1 bad row:" in report.proposal.summary
+    assert report.proposal.summary.startswith(
+        "With --map conf=confidence --map hit=correct --skip-bad-rows it loads without 1 bad row:"
+    )
 
 
 def test_nested_fields_are_proposed_by_their_paths(read_text: ReadText) -> None:
@@ -355,6 +357,21 @@ def test_sampled_answers_and_their_outcomes_are_proposed(read_text: ReadText) ->
     assert proposal.summary == (
         "With --map ys=samples --map infos.r=sample_correct it loads: accuracy 0.3333 (10 of 30, majority "
         "answer judged), mean confidence 0.4000 (cluster_number)."
+    )
+
+
+def test_a_proposal_says_how_many_samples_mark_no_answer(read_text: ReadText) -> None:
+    """As in the logs on the game of 24, where chains that give up end without an answer."""
+    rows = puzzles()
+    for row in rows:
+        row["ys"] = [f"Steps.\nAnswer: {text}" for text in cast("list[str]", row["ys"])]
+        row["ys"][4] = "Steps.\nIt cannot be done."
+        cast("list[dict[str, int]]", row["infos"])[4]["r"] = 0
+    proposal = report_on(json.dumps(rows), read_text).proposal
+    assert proposal is not None
+    assert dict(proposal.mapping) == SAMPLED
+    assert proposal.outcome.endswith(
+        "(cluster_number), 30 of 150 samples mark no answer and are compared as a whole text"
     )
 
 

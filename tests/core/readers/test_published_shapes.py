@@ -212,8 +212,8 @@ PUZZLES = [
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        (SOLUTIONS, ("read as table, 5 rows", "no column samples")),
-        (PROGRAMS, ("read as table, 5 rows", "no column samples")),
+        (SOLUTIONS, ("read as table, 5 rows", "samples, samples_parsed, sample_cluster")),
+        (PROGRAMS, ("read as table, 5 rows", "samples, samples_parsed, sample_cluster")),
         (PUZZLES, ("'ys'", "(samples, gold)")),
     ],
     ids=["solutions", "programs", "puzzles"],

@@ -174,9 +174,15 @@ def test_votes_of_several_columns(extra_files: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("gsm8k-model-solutions/*.jsonl", ("read as table, 1,319 rows", "no column samples")),
-        ("pot-aqua-sc/aqua*.jsonl", ("read as table, 256 rows", "no column samples")),
-        ("pot-aqua-sc/gsm8K*.jsonl", ("read as table, 1,317 rows", "no column samples")),
+        (
+            "gsm8k-model-solutions/*.jsonl",
+            ("read as table, 1,319 rows", "samples, samples_parsed, "),
+        ),
+        ("pot-aqua-sc/aqua*.jsonl", ("read as table, 256 rows", "samples, samples_parsed, ")),
+        (
+            "pot-aqua-sc/gsm8K*.jsonl",
+            ("read as table, 1,317 rows", "samples, samples_parsed, "),
+        ),
         ("tot-game24/*.json", ("'ys'", "(samples, gold)")),
     ],
 )

@@ -31,7 +31,7 @@ def values(audit: ConventionAudit) -> dict[str, float]:
 
 
 def test_the_headline_names_both_ends(base: ConventionAudit) -> None:
-    assert base.headline == "ECE is 0.0037 or 0.0255, depending on who computes it."
+    assert base.headline == "ECE is from 0.0037 to 0.0255, depending on who computes it."
     assert base.default.value == pytest.approx(0.0252, abs=5e-5)
     assert "netcal" not in base.range_note.partition("Highest")[2]
     assert set(values(base)) == set(CONVENTIONS)

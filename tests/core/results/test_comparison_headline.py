@@ -67,6 +67,14 @@ def test_the_highest_of_those_compared_is_not_called_the_highest_of_all() -> Non
     assert compare_runs(seen).headline.endswith(". a has the highest accuracy, 40.0 %.")
 
 
+def test_where_no_two_runs_share_questions_that_is_said_once() -> None:
+    seen: dict[str, Evidence] = {"a": model_run("a", 80), "b": with_ids(model_run("b", 60), 500)}
+    comparison = compare_runs(seen)
+    assert comparison.headline == "No two runs can be compared on the same questions."
+    (said,) = (caveat for caveat in comparison.caveats if "question in common" in caveat)
+    assert said == "1 of 1 pair of points cannot be compared: the two runs have no question in common."
+
+
 def test_a_number_of_some_rows_says_of_how_many() -> None:
     for n_with, note in ((179, " on 179 of 200 rows"), (180, "")):
         full = model_run("a", 120)

@@ -80,7 +80,8 @@ def test_an_unusable_file_is_refused_with_its_own_message(bad: tuple[Problem, ..
         "rows, but no row has both a confidence and an outcome, so Calib cannot use this file.",
         "Accuracy where outcomes are known: 0.7500 (3 of 4).",
         "no column confidence",
-        "no column samples",
+        "\n- nor a column that another method needs: choice_logprobs, choice_logits, choice_probs, ",
+        "samples, samples_parsed, sample_cluster or verbal_confidence",
     ):
         assert part in report.message
     for skip_bad_rows in (False, True):
@@ -117,7 +118,18 @@ def test_what_was_read_and_noted_is_in_the_report() -> None:
 def test_every_reason_is_reported_once() -> None:
     message = check_file(reading(make_answer_run(NOTHING), make_answer_run(NOTHING))).message
     reasons = [line for line in message.splitlines() if line.startswith("- ")]
-    assert len(reasons) == len(set(reasons)) >= 6
+    assert len(reasons) == len(set(reasons)) == 2
+    assert message.count("no column") == 1
+
+
+def test_columns_that_no_method_finds_are_listed_once() -> None:
+    """A method whose column is there keeps its own reason."""
+    message = check_file(reading(make_answer_run({"confidence": [0.5, 0.6]}))).message
+    outcome, first, *others = [line for line in message.splitlines() if line.startswith("- ")]
+    assert "no gold and no outcome" in outcome
+    assert first.startswith("- no column choice_logprobs, choice_logits or choice_probs: a number")
+    assert len(others) == 1
+    assert others[0].startswith("- nor a column that another method needs: path_logprobs, path_mean_prob, ")
 
 
 def test_without_outcomes_no_accuracy_is_mentioned() -> None:

@@ -192,3 +192,12 @@ def test_the_summary_counts() -> None:
     assert gate_summary([held]) == "The check passed."
     assert gate_summary([held, held]) == "All 2 checks passed."
     assert gate_summary([held, broken]) == "1 of 2 checks failed."
+
+
+def test_what_could_not_be_checked_has_not_passed() -> None:
+    held, broken = (check_limit(Rule("max", "ece", 0.1), measured(value, None)) for value in (0, 1))
+    assert gate_summary([], 2) == "Nothing was checked: 2 refusals."
+    assert gate_summary([held], 1) == "Not passed: 1 refusal. The check held."
+    assert gate_summary([held, held], 2) == "Not passed: 2 refusals. All 2 checks held."
+    assert gate_summary([held, broken], 1) == "1 of 2 checks failed, and there was 1 refusal."
+    assert gate_summary([held, broken], 2) == "1 of 2 checks failed, and there were 2 refusals."

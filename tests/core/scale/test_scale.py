@@ -29,8 +29,9 @@ from calib_core.readers.reading_cache import pack_bytes
 from calib_core.readers.token import npz as npz_format
 from calib_core.readers.token.npz import ReducedRows
 from calib_core.runs import TokenRun
+from calib_core.scale import cluster as cluster_module
 from calib_core.scale import stores, units
-from calib_core.scale.cluster import ClusterReader, ScaleSettings, connect
+from calib_core.scale.cluster import RESUBMISSIONS, ClusterReader, ScaleSettings, connect
 from calib_core.scale.stores import expand_pattern, list_address, open_file, path_of_address, version_of
 from calib_core.scale.units import FileRequest, blocks_per_unit, do_unit, survey_file, unit_key, units_of
 from calib_core.tokens import row_scanner
@@ -266,6 +267,62 @@ def test_workers_give_the_bits_of_one_process_and_nothing_is_done_twice(
     assert [bytes_of(one) for one in again[:4]] == [bytes_of(one) for one in outcomes[:4]]
     assert "6 of 6 blocks done, 5 of them kept from before" in lines[-1]
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == kept
+
+
+class Forgetful:
+    """A client whose scheduler gives up what it was given first, as with a worker that is killed."""
+
+    def __init__(self, client: Any, n_given_up: int, *, status: str = "running") -> None:
+        self._client, self._left, self.status = client, n_given_up, status
+        self.n_submitted = 0
+
+    def submit(self, *work: object, **options: Any) -> Any:
+        self.n_submitted += 1
+        future = self._client.submit(*work, **options)
+        if self._left > 0:
+            self._left -= 1
+            self._client.cancel([future])
+        return future
+
+    def nthreads(self) -> dict[str, int]:
+        return self._client.nthreads()
+
+
+@pytest.mark.parametrize("n_given_up", [1, 4, RESUBMISSIONS])
+def test_what_the_scheduler_gives_up_is_submitted_again(folder: Path, cluster: Any, n_given_up: int) -> None:
+    request = FileRequest(str(folder / "pair.probs.npy"), "pair.probs.npy")
+    with distributed.Client(cluster) as client:
+        forgetful: Any = Forgetful(client, n_given_up)
+        reader = ClusterReader(forgetful, ScaleSettings(None, 2), lambda _line: None)
+        ((_, outcome),) = reader.read_all([request])
+    assert bytes_of(outcome) == bytes_of(readers.read(folder / "pair.probs.npy", name="pair.probs.npy"))
+    assert forgetful.n_submitted == 2 + n_given_up
+
+
+def test_a_unit_is_not_submitted_for_ever(folder: Path, cluster: Any) -> None:
+    with distributed.Client(cluster) as client:
+        forgetful: Any = Forgetful(client, 1000)
+        reader = ClusterReader(forgetful, ScaleSettings(None, 2), lambda _line: None)
+        ((_, outcome),) = reader.read_all([FileRequest(str(folder / "quiz.csv"), "quiz.csv")])
+    assert str(outcome) == "quiz.csv cannot be read: the scheduler gave it up 6 times."
+    assert forgetful.n_submitted == RESUBMISSIONS + 1
+
+
+def test_only_a_scheduler_that_is_not_reached_again_is_lost(
+    folder: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "_START_SECONDS", 0.3)
+    requests = [FileRequest(str(folder / "quiz.csv"), "quiz.csv")]
+    with distributed.Client(cluster) as client:
+        for status in ("closed", "connecting"):
+            gone: Any = Forgetful(client, 1, status=status)
+            with pytest.raises(Refused, match="The scheduler was lost"):
+                list(ClusterReader(gone, ScaleSettings(None, 2), lambda _line: None).read_all(requests))
+            assert gone.n_submitted == 1
+        again: Any = Forgetful(client, 1, status="connecting")
+        threading.Timer(0.1, setattr, (again, "status", "running")).start()
+        ((_, outcome),) = ClusterReader(again, ScaleSettings(None, 2), lambda _line: None).read_all(requests)
+    assert not isinstance(outcome, Refused)
 
 
 def test_workers_here_keep_the_memory_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -514,8 +571,8 @@ def test_a_pattern_here_stands_for_its_files(folder: Path) -> None:
 def test_options_that_contradict_and_addresses_without_the_option(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", GOOD)
     assert "workers of its own" in call("score", path, "--workers", "1", "--scheduler", "tcp://x:1").err
-    assert "is no folder" in call("score", path, "--resume", path).err
-    assert "name at least one file" in call("score").err
+    assert "expected a folder, found the file 'a.csv'" in call("score", path, "--resume", path).err
+    assert "FILE: expected at least one file or folder, found none" in call("score").err
     answer = call("score", "http://127.0.0.1:9/a.csv")
     assert (answer.code, "No such file" in answer.err) == (2, True)
 

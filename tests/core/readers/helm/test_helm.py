@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from calib_core import readers
-from calib_core.errors import BadRowsFound
+from calib_core.errors import BadRowsFound, Refused
 from calib_core.inference.clusters import repeated_question_keys
 from calib_core.readers.folder import list_files
 from calib_core.readers.format import Reading, ReadOptions
@@ -274,3 +274,19 @@ def test_damaged_files_beside_are_passed_over(tmp_path: Path) -> None:
     for name in ("run_spec.json", "per_instance_stats.json", "stats.json"):
         (tmp_path / name).write_text("{half")
     assert only_run(read_states(tmp_path, request_state("id0", completion(" A", -1.0)))).rows.height == 1
+
+
+def test_a_file_that_is_none_of_helm_says_what_was_expected_and_found(tmp_path: Path) -> None:
+    table = tmp_path / "quiz.csv"
+    table.write_text("id,confidence,correct\na,0.5,1\n")
+    with pytest.raises(Refused) as refused:
+        readers.read(table, format="helm")
+    assert str(refused.value) == (
+        "quiz.csv was to be read as HELM run (scenario_state.json, per_instance_stats.json): expected JSON "
+        "lines, a JSON list or a JSON object with request_states, or instance_id with stats, found text such "
+        "as CSV. Leave --format out."
+    )
+    lines = tmp_path / "quiz.jsonl"
+    lines.write_text('{"id": "a", "confidence": 0.5, "correct": 1}\n')
+    with pytest.raises(Refused, match="found records with 'id', 'confidence', 'correct'"):
+        readers.read(lines, format="helm")

@@ -92,6 +92,8 @@ def test_a_confidence_in_words_makes_way_for_numbers(read_text: ReadText) -> Non
 def test_without_it_nothing_could_be_computed(read_text: ReadText, column: str, content: str) -> None:
     reading = read_text(content)
     assert "all 2 rows are bad, so nothing in it can be used" in (reading.refusal or "")
+    alone = read_text("id,confidence,correct\na,high,1\n")
+    assert "the only row is bad, so nothing in it can be used" in (alone.refusal or "")
     cells = [cell for problem in reading.problems for cell in problem.first_cells]
     assert {cell.row for cell in cells if cell.column == column} == {1, 2}
     assert column in reading.column_roles

@@ -21,7 +21,7 @@ from calib_core.readers.table.columns import COLUMN_JUDGES
 from calib_core.readers.table.raw import series_from_values
 
 TEXTS = list_cells.list_judge(cells.judge_sample_text, pl.String())
-PROBS = list_cells.list_judge(cells.judge_probability, pl.Float64())
+PROBS = list_cells.list_judge(cells.judge_element_probability, pl.Float64())
 
 
 def positions_by_kind(judged: JudgedColumn) -> dict[str, list[int]]:

@@ -129,3 +129,43 @@ def test_every_whole_percent_is_the_nearest_number(read_text: ReadText) -> None:
     exact = [percent / 100 for percent in range(101)]
     assert run.rows["verbal_confidence"].to_list() == exact
     assert run.rows["confidence"].to_list() == exact
+
+
+def test_logarithms_are_no_percentages(read_text: ReadText) -> None:
+    logs = read_text("conf,correct\n-0.1,1\n0,1\n-3.5,0\n", columns={"conf": "confidence"})
+    assert logs.refusal == (
+        "quiz.csv: column 'conf' looks like logarithms of probabilities: no number is above 0 and most are "
+        "below (such as -0.1), and numbers from 0 to 1 are expected. Have it read as natural logarithms: "
+        "--map conf=confidence:log"
+    )
+    reading = read_text("conf,correct\n-0.1,1\n0,1\n-3.5,0\n", columns={"conf": "confidence:log"})
+    (run,) = answer_runs(reading.good_runs)
+    assert run.rows["confidence"].to_list() == pytest.approx([0.904837418, 1, 0.030197383])
+
+
+@pytest.mark.parametrize("column", ["confidence", "p_true", "verbal_confidence"])
+def test_a_number_below_zero_is_not_advised_to_be_divided(read_text: ReadText, column: str) -> None:
+    reading = read_text(f"id,{column},correct\na,-0.1,1\nb,0.8,0\nc,170,1\nd,0.3,1\n")
+    assert reading.refusal is None
+    (problem,) = reading.problems
+    assert (problem.kind, problem.count) == ("out of range", 2)
+    below, above = sorted(problem.first_cells, key=lambda cell: cell.row)
+    assert "are read with :log, as in confidence:log" in below.fix
+    assert "divide" not in below.fix
+    assert "confidence:log" not in above.fix
+
+
+def test_logarithms_beside_a_usable_confidence_are_left_out(read_text: ReadText) -> None:
+    reading = read_text("id,p_true,confidence,correct\na,0.9,-0.1,1\nb,0.8,-2,0\nc,0.7,0,1\n")
+    assert (reading.refusal, reading.n_bad_rows) == (None, 0)
+    assert any("confidence" in note for note in reading.notes)
+
+
+def test_the_advice_for_a_stated_confidence_allows_what_is_expected(read_text: ReadText) -> None:
+    reading = read_text("id,verbal_confidence,correct\na,85%,1\nb,very,0\nc,0.7,1\n")
+    (cell,) = reading.problems[0].first_cells
+    assert str(cell) == (
+        "quiz.csv, row 2 (line 3), column 'verbal_confidence': expected a number from 0 to 1, or a "
+        "percentage with its sign, found 'very'. Write 0.85 or 85%; "
+        "leave the cell empty if the value is not known."
+    )

@@ -51,3 +51,33 @@ def test_a_list_is_no_outcome(read_text: ReadText) -> None:
     assert reading.n_bad_rows == 1
     (run,) = answer_runs(reading.good_runs)
     assert run.rows["correct"].to_list() == [True]
+
+
+def test_values_that_never_occur_are_refused_with_those_that_do(read_text: ReadText) -> None:
+    text = "grade,confidence\n" + "A,0.5\n" * 3 + "B,0.6\nB,0.7\n,0.8\n"
+    for name, named in (("correct:Z", "'Z'"), ("correct:a|Z", "'Z' or 'a'")):
+        refused = read_text(text, columns={"grade": name})
+        assert refused.refusal == (
+            f"quiz.csv: no value of column 'grade' is {named}, which should mean right, so every row would "
+            "count as wrong. Its values: 'A' (3 rows), 'B' (2 rows)."
+        )
+        assert refused.good_runs == ()
+    assert read_text(text, columns={"grade": "correct:A|Z"}).refusal is None
+    many = "grade,confidence\n" + "".join(f"g{number},0.5\n" for number in range(40))
+    assert (read_text(many, columns={"grade": "correct:Z"}).refusal or "").endswith("'g17' (1 row), ….")
+
+
+def test_a_file_of_wrong_answers_alone_is_read(read_text: ReadText) -> None:
+    reading = read_text("grade,confidence\nNo,0.5\nno,0.6\n", columns={"grade": "correct:Yes"})
+    assert reading.refusal is None
+    (run,) = answer_runs(reading.good_runs)
+    assert run.rows["correct"].to_list() == [False, False]
+
+
+def test_one_of_several_systems_may_be_always_wrong(read_text: ReadText) -> None:
+    text = "a-conf,a-grade,b-conf,b-grade\n0.5,A,0.6,C\n0.7,B,0.8,C\n"
+    reading = read_text(text, wide={"*-conf": "confidence", "*-grade": "correct:A"})
+    assert [run.rows["correct"].to_list() for run in answer_runs(reading.good_runs)] == [
+        [True, False],
+        [False, False],
+    ]

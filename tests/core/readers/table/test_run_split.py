@@ -116,13 +116,15 @@ def test_rows_of_unknown_run_belong_to_the_only_run_or_to_none() -> None:
     two = pl.DataFrame({"model": ["a", "b", None]})
     runs, notes = runs_of(two, judgement(3, (2,), (2,)))
     assert [run.row_counts.n_rows for run in runs] == [1, 1]
-    assert notes == ("1 bad rows belong to none of the runs, as what they say of their run is bad.",)
+    assert notes == ("1 bad row belongs to none of the runs, as what it says of its run is bad.",)
 
 
 def test_a_run_with_only_bad_rows_is_left_out_with_a_note() -> None:
     runs, notes = runs_of(pl.DataFrame({"model": ["a", "b", "b"]}), judgement(3, (1, 2)))
     assert [run.label for run in runs] == ["a"]
     assert notes == ("All 2 rows of b are bad: the run is left out.",)
+    _, notes = runs_of(pl.DataFrame({"model": ["a", "b"]}), judgement(2, (1,)))
+    assert notes == ("The only row of b is bad: the run is left out.",)
 
 
 def test_single_choices_are_pointed_out() -> None:
