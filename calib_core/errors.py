@@ -6,7 +6,7 @@ carry. Messages name a file by its name, never by its path on the machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,9 +66,33 @@ class BadCell:
     fix: str
 
     def __str__(self) -> str:
+        return f"{self.file}, {self.place}: expected {self.expected}, found {self.found!r}. {self.fix}"
+
+    @property
+    def place(self) -> str:
+        """Row, line and column in words: "row 3 (line 4), column 'confidence'"."""
         place = f"row {self.row}" + (f" (line {self.line})" if self.line is not None else "")
-        column = f", column {self.column!r}" if self.column else ""
-        return f"{self.file}, {place}{column}: expected {self.expected}, found {self.found!r}. {self.fix}"
+        return f"{place}, column {self.column!r}" if self.column else place
+
+
+def cell_lines(cells: Iterable[BadCell]) -> list[str]:
+    """A line for each bad value; after another of the same kind, only its place and what was found.
+
+    Examples
+    --------
+    >>> cells = [BadCell("a.csv", at, None, "ok", "1 or 0", "T", "Write 1 for T.") for at in (1, 2)]
+    >>> for line in cell_lines(cells):
+    ...     print(line)
+    a.csv, row 1, column 'ok': expected 1 or 0, found 'T'. Write 1 for T.
+    row 2, column 'ok': found 'T'
+    """
+    lines: list[str] = []
+    said = None
+    for cell in cells:
+        kind = cell.file, cell.expected, cell.fix
+        lines.append(f"{cell.place}: found {cell.found!r}" if kind == said else shorten(str(cell), 300))
+        said = kind
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +149,7 @@ class BadRowsFound(CalibError):
         self.n_rows = n_rows
         self.problems = tuple(problems)
         cells = [cell for problem in self.problems for cell in problem.first_cells][:3]
-        first = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
+        first = "".join(f"\n{line}" for line in cell_lines(cells))
         super().__init__(
             f"{file}: {bad_rows_phrase(n_bad_rows, n_rows)}, so nothing was loaded. Correct them, or load "
             f"the good rows only{option and f' ({option})'}.{first}"

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calib_core.cli.terminal import escape_unprintable
-from calib_core.errors import Problem
+from calib_core.errors import Problem, cell_lines
 from calib_core.metrics.brier import BRIER
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.columns import likeliest_columns
@@ -399,8 +399,8 @@ class ResultPrinter:
     def _print_problem(self, problem: Problem, n_cells: int) -> None:
         self.print_line(f"Bad: {problem.kind}, {plural(problem.count, 'row')}")
         shown = problem.first_cells[:n_cells]
-        for cell in shown:
-            self.print_line(f"  {cell}")
+        for line in cell_lines(shown):
+            self.print_line(f"  {line}")
         if problem.count > len(shown):
             self.print_line(f"  … and {problem.count - len(shown):,} more")
 

@@ -30,6 +30,10 @@ _OPTION_PHRASES: Final = tuple(
             rf"Have it read as natural logarithms: --map (?:{ARGUMENT})",
             "Accept it as natural logarithms where that is suggested.",
         ),
+        (
+            rf"Have them read as decimal commas: --map (?:{ARGUMENT})",
+            "Accept that they are decimal commas where that is suggested.",
+        ),
         (r"the question: --map COLUMN=samples, once for each\.", "the question, below."),
         (r"Name them: --map COLUMN=id or --on COLUMN", "Say below which column holds the ids."),
         (r": --gold TABLE \(", ", chosen below ("),

@@ -317,6 +317,9 @@ WIDE_NAMES: Final = ("confidence", "verbal_confidence", "p_true", "correct", "pr
 MAX_PATH_STEPS: Final = 32
 """Limit on the steps of a path to a nested field."""
 
+DECIMAL_COMMA: Final = "comma"
+"""What follows the name of a probability whose column has decimal commas: "confidence:comma"."""
+
 LOG_SCALE: Final = "log"
 """What follows the name of a probability whose column holds its natural logarithm: "confidence:log"."""
 
@@ -577,12 +580,16 @@ class MappedName:
         100
         >>> sorted(MappedName.parse("correct:Correct|Mostly correct").right_values)
         ['Correct', 'Mostly correct']
+        >>> MappedName.parse("confidence:comma").name  # a column that is named may have decimal commas
+        'confidence'
         >>> MappedName.parse("confidence:log")
         MappedName(name='confidence', divisor=1, right_values=frozenset(), is_log=True)
         """
         name, _, values = text.partition(":")
         if values.strip() == LOG_SCALE and schema_name(name) in PROBABILITY_COLUMNS:
             return cls(name, is_log=True)
+        if values.strip() == DECIMAL_COMMA and schema_name(name) in PROBABILITY_COLUMNS:
+            return cls(name)
         right_values = frozenset(value.strip() for value in values.split("|") if value.strip())
         scaled = _SCALED_NAME.fullmatch(name)
         if scaled is None:

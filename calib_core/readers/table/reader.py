@@ -13,7 +13,7 @@ from typing import Final, cast
 
 import polars as pl
 
-from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, shorten
+from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, cell_lines, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions, Suggestion
@@ -30,6 +30,7 @@ from calib_core.readers.table.columns import (
     CHOICE_LISTS,
     COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
+    DECIMAL_COMMA,
     LIST_COLUMNS,
     LOG_SCALE,
     NUMERIC_COLUMNS,
@@ -641,14 +642,18 @@ def _collect_rows(
 
 
 def _with_decimal_points(part: Slice, roles: ColumnRoles, collected: RowCollector) -> Slice:
-    """Read the decimal commas of probabilities as points; no comma between thousands is below 1."""
+    """Read the decimal commas of probabilities as points where the user named the column; count others."""
     columns = dict(part.columns)
     for column, raw in part.columns.items():
         role = roles.role(column)
-        if role is not None and schema_name(role) in {*PROBABILITY_COLUMNS, *CHOICE_LISTS[:3]}:
-            columns[column] = with_decimal_points(raw)
-            if columns[column] is not raw:
-                collected.with_decimal_commas[column] = None
+        if role is None or schema_name(role) not in {*PROBABILITY_COLUMNS, *CHOICE_LISTS[:3]}:
+            continue
+        pointed = with_decimal_points(raw)
+        if pointed is not raw and column in roles.mapping:
+            columns[column] = pointed
+            collected.with_decimal_commas[column] = None
+        elif pointed is not raw:
+            collected.decimal_commas[column] += int((pointed != raw).sum())
     return replace(part, columns=columns)
 
 
@@ -811,7 +816,19 @@ def _suggest(
     }
     preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
     unread = {column: raw for column, raw in free.items() if not roles.is_used(column)}
-    return suggest_columns(free), preview, choice_letters_note(unread)
+    suggestions = suggest_columns(free)
+    if dialect.may_have_decimal_commas:
+        suggestions = tuple(map(_told_to_read_commas, suggestions))
+    return suggestions, preview, choice_letters_note(unread)
+
+
+def _told_to_read_commas(suggestion: Suggestion) -> Suggestion:
+    """Say of a column that has its name already that its commas are decimal, as only named ones are so."""
+    names = {
+        column: f"{name}:{DECIMAL_COMMA}" if column == name and name in PROBABILITY_COLUMNS else name
+        for column, name in suggestion.names.items()
+    }
+    return replace(suggestion, names=names)
 
 
 def _propose_wide(
@@ -956,6 +973,13 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
             f"to 1 are expected. Have it divided by {advice}: "
             f"{map_options({column: f'{names[column]}/{divisor}'})}"
         )
+    for column, count in collected.decimal_commas.items():
+        if 2 * count > collected.n_rows and names[column] in PROBABILITY_COLUMNS:
+            return (
+                f"{collected.file}: column {column!r} has commas in its numbers, and decimal points are "
+                f"expected. Have them read as decimal commas: "
+                f"{map_options({column: f'{names[column]}:{DECIMAL_COMMA}'})}"
+            )
     for column, example in collected.logarithm_columns:
         return (
             f"{collected.file}: column {column!r} looks like logarithms of probabilities: no number is above "
@@ -972,7 +996,7 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
         return None
     collected.keep_all()
     cells = [cell for problem in collected.problems for cell in problem.first_cells[:3]][:4]
-    listed = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
+    listed = "".join(f"\n{line}" for line in cell_lines(cells))
     return f"{collected.file}: {all_are(collected.n_rows, 'row')} bad, so nothing in it can be used.{listed}"
 
 

@@ -216,6 +216,8 @@ class RowCollector:
         Column → how many of its values stood for none, as the user said.
     with_decimal_commas
         Columns of the file whose decimal commas were read as points, as an ordered set.
+    decimal_commas
+        Column of the file → its numbers with commas that were not, as nobody said so.
     value_counts
         Column whose values the user named → how many rows have each; of values without a
         meaning, those beyond `MAX_COUNTED_VALUES` are not counted.
@@ -233,6 +235,7 @@ class RowCollector:
         self._lines: list[pl.Series] = []
         self.left_out: dict[str, str] = {}
         self.with_decimal_commas: dict[str, None] = {}
+        self.decimal_commas = Counter[str]()
         self._keys: list[pl.Series] = []
         self._tallies: defaultdict[str, ColumnTally] = defaultdict(ColumnTally)
         self._bad_positions: defaultdict[tuple[str, str], list[RowPositions]] = defaultdict(list)

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.errors import BadCell, Problem, Refused, shorten
+from calib_core.errors import BadCell, Problem, Refused, cell_lines, shorten
 from calib_core.readers.archives import npy_members, open_archive, open_member
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, array_files_of, main_file_of
 from calib_core.readers.file_access import open_regular_file, read_bytes
@@ -623,7 +623,7 @@ def _problem_of_fault(positions: DensePositions, fault: PositionProblem) -> Prob
 
 
 def _nothing_usable(file: str, reason: str, problems: Sequence[Problem]) -> Refused:
-    listed = "".join(f"\n{shorten(str(cell), 300)}" for part in problems for cell in part.first_cells[:2])
+    listed = "".join(f"\n{line}" for part in problems for line in cell_lines(part.first_cells[:2]))
     return Refused(f"{file}: {reason}, so nothing in it can be used.{listed}")
 
 

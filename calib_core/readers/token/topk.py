@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.errors import Refused, shorten
+from calib_core.errors import Refused, cell_lines, shorten
 from calib_core.readers.companions import COLUMN_SUMS_SUFFIX
 from calib_core.readers.content import Content
 from calib_core.readers.file_access import is_in_same_folder, open_regular_file
@@ -464,7 +464,7 @@ class TopKCollector:
     def _nothing_usable_message(self) -> str:
         """Why a file without a single usable position cannot be used."""
         cells = [cell for problem in self._collected.problems for cell in problem.first_cells[:3]][:4]
-        listed = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
+        listed = "".join(f"\n{line}" for line in cell_lines(cells))
         return (
             f"{self._origin.file}: none of its {self.n_rows:,} rows is a position that can be used: each "
             f"needs a target, a top list and the size of the vocabulary.{listed}"

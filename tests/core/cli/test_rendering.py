@@ -138,11 +138,8 @@ def test_check_of_many_files_has_a_line_for_each_that_loads(call: Call, tmp_path
     assert lines[:3] == [f"{name}.csv: 2 rows, 1 run, read as table. Rows used: given: 2" for name in "abc"]
     assert lines[3] == "d.csv: 15 rows, 6 bad rows, 1 run, read as table."
     assert lines[4] == "Bad: out of range, 6 rows"
-    assert [line.partition(",")[2].partition(" (")[0] for line in lines[5:8]] == [
-        " row 1",
-        " row 2",
-        " row 3",
-    ]
+    assert lines[5].startswith("  d.csv, row 1 (line 2), column 'confidence': expected a number from 0 to 1")
+    assert lines[6:8] == [f"  row {row} (line {row + 1}), column 'confidence': found '5'" for row in (2, 3)]
     assert lines[8] == "  … and 3 more"
     assert "e.csv has no column that Calib recognises" in answer.out
     assert "┃" not in answer.out

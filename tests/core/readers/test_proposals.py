@@ -599,16 +599,22 @@ def test_a_question_of_each_of_two_models_is_not_asked_again(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
-def test_decimal_commas_of_a_spreadsheet_are_read_and_proposed(delimiter: str, read_text: ReadText) -> None:
-    own = ["id;confidence;correct;gold", "a;0,875;1;3,5", "b;,25;0;1,25", "c;1,000;1;2", "d;;0;1"]
-    reading = read_text("\n".join(own).replace(";", delimiter))
+def test_decimal_commas_of_a_spreadsheet_are_proposed(delimiter: str, read_text: ReadText) -> None:
+    own = "id;confidence;correct;gold\na;0,875;1;3,5\nb;,25;0;1,25\nc;1,000;1;2\nd;;0;1"
+    report = report_on(own.replace(";", delimiter), read_text)
+    assert report.status == "refused"
+    assert "column 'confidence' has commas in its numbers" in report.message
+    assert report.proposal is not None
+    mapping = dict(report.proposal.mapping)
+    assert mapping == {"confidence": "confidence:comma"}
+    reading = read_text(own.replace(";", delimiter), columns=mapping)
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
     assert run.rows["confidence"].to_list() == [0.875, 0.25, 1.0, None]
     assert run.rows["gold"].to_list() == ["3,5", "1,25", "2", "1"], "texts stay as they are written"
     assert "Decimal commas in 'confidence' are read as points." in reading.notes
-    foreign = ["Nr;Konfidenz (%);Richtig", "a;87,5;ja", "b;60,25;nein", "c;99,9;ja", "d;70;ja"]
-    report = report_on("\n".join(foreign).replace(";", delimiter), read_text)
+    foreign = "Nr;Konfidenz (%);Richtig\na;87,5;ja\nb;60,25;nein\nc;99,9;ja\nd;70;ja"
+    report = report_on(foreign.replace(";", delimiter), read_text)
     assert report.proposal is not None
     assert dict(report.proposal.mapping) == {
         "Nr": "id",
