@@ -122,7 +122,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
             url_state,
             "also",
             [id_ for id_, reason in metrics.items() if reason is None and id_ != metric],
-            label="Beside it",
+            label="Other metrics",
             title_of=lambda id_: METRICS[id_].title,
             default=[id_ for id_ in defaults if id_ != metric],
             help_="Further metrics over the same checkpoints, each in a panel of its own.",
@@ -357,9 +357,7 @@ def page() -> None:
     evidences, unavailable = training_evidences(choice, context.runs)
     results = [
         cached_training(replace(choice, metric=metric), evidences, runs)
-        for metric in with_progress(
-            (choice.metric, *context.choice.also), "Drawing what chance alone would give:"
-        )
+        for metric in with_progress((choice.metric, *context.choice.also), "Simulating a calibrated model:")
     ]
     result, *others = results
     chosen = selected_checkpoint(result)

@@ -267,7 +267,7 @@ def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -
     ]
     high, low = max(values, default=1.0), min(values, default=0.0)
     padding = 0.1 * (high - min(low, 0.0)) or 0.1
-    scale = " (scale 0 to 2)" if metric.high == 2 else ""
+    scale = " (possible range 0 to 2)" if metric.high == 2 else ""
     bottom = low - padding if low < 0 else 0.0
     return axis(
         theme,

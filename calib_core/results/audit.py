@@ -36,7 +36,7 @@ AUDITED_METRIC: Final = "ece"
 
 _NEEDS_ROWS: Final = "needs single confidences, and a token-level run keeps sums only"
 
-PUBLISHED_EXPECTED: Final = "Type the figure as it was published, such as 0.037 or 3.7 %."
+PUBLISHED_EXPECTED: Final = "Type the ECE as it was published, such as 0.037 or 3.7 %."
 """What is expected where a published figure cannot be read."""
 
 _PUBLISHED: Final = re.compile(
@@ -322,4 +322,4 @@ def audit_headline(values: Sequence[ConventionValue]) -> str:
     low, high = format_short(means[0].value), format_short(means[-1].value)
     if low == high:
         return f"ECE is {low} under all {len(means)} conventions that average the gaps."
-    return f"ECE is {low} or {high}, depending on who computes it."
+    return f"ECE ranges from {low} to {high}, depending on the convention."

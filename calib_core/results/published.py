@@ -122,7 +122,7 @@ FINDING_WORDS: Final[Mapping[FindingKind, str]] = MappingProxyType(
     {
         "holds": "holds here",
         "fails": "does not hold here",
-        "unknown": "cannot be told",
+        "unknown": "undecided",
         "none": "nothing to compare",
     }
 )
@@ -132,7 +132,7 @@ MAX_DETAILS: Final = 2
 """Runs of each kind whose numbers a sentence on a finding gives; the others are counted."""
 
 OTHER_DATA_NOTE: Final = (
-    "Published numbers are of other models and questions: a difference from them is no test of anything."
+    "Published numbers come from other models and questions, so a difference from them tests nothing."
 )
 
 
@@ -179,7 +179,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """ "holds here", "holds on 2 of 3 runs, cannot be told on 1"."""
+        """ "holds here", "holds on 2 of 3 runs, undecided on 1"."""
         kind = self.kind
         if kind != "mixed":
             return FINDING_WORDS[kind]
@@ -188,7 +188,7 @@ class Finding:
             for kind, phrase in (
                 ("holds", "holds on"),
                 ("fails", "does not hold on"),
-                ("unknown", "cannot be told on"),
+                ("unknown", "undecided on"),
             )
         }
         (first, n_first), *others = [(phrase, count) for phrase, count in counts.items() if count]
@@ -202,7 +202,7 @@ class Finding:
         for kind, word in (
             ("holds", "holds for"),
             ("fails", "does not hold for"),
-            ("unknown", "not told for"),
+            ("unknown", "undecided for"),
         ):
             of_kind = [judgement for judgement in self.judgements if judgement.kind == kind]
             texts = [
@@ -370,11 +370,11 @@ def _judge_rsd(run: str, sweep: Sweep) -> Judgement:
     full_rsd, classwise_rsd = full.rsd or 0.0, classwise.rsd or 0.0
     numbers = f"RSD {format_percent(full_rsd)} against {format_percent(classwise_rsd)}"
     if full.null is None or not all(significant_ends(full.null)):
-        noise = "but Full-ECE is not clearly more than chance gives, so its RSD is noise"
+        noise = "but Full-ECE is not clearly above chance, so its RSD is noise"
         return Judgement(run, "unknown", f"{numbers}, {noise}")
     margin = math.hypot(*(_rsd_half_width(curve) or 0.0 for curve in (full, classwise)))
     if abs(classwise_rsd - full_rsd) <= margin:
-        close = f"closer than noise allows to tell ({format_percent(margin)})"
+        close = f"the difference is within noise ({format_percent(margin)})"
         return Judgement(run, "unknown", f"{numbers}, {close}")
     if full_rsd < classwise_rsd:
         return Judgement(run, "holds", numbers)
@@ -595,7 +595,7 @@ def _judge_order(
         return Judgement(subject, "fails", f"Brier {numbers}")
     if all(outcome == "holds" for outcome in outcomes):
         return Judgement(subject, "holds", f"Brier {numbers}")
-    return Judgement(subject, "unknown", f"Brier {numbers}, not all clearly apart")
+    return Judgement(subject, "unknown", f"Brier {numbers}, not all clearly different")
 
 
 def _judge_self_consistency(subject: str, paired: PairedComparison | None, n_runs: int) -> Judgement:
@@ -618,7 +618,7 @@ def _judge_self_consistency(subject: str, paired: PairedComparison | None, n_run
         return Judgement(subject, "holds", numbers)
     if beats_all(rival, SELF_CONSISTENCY):
         return Judgement(subject, "fails", numbers)
-    reason = "not clearly apart" if paired.pair("brier", leader, rival) else _unpaired_reason(paired)
+    reason = "not clearly different" if paired.pair("brier", leader, rival) else _unpaired_reason(paired)
     return Judgement(subject, "unknown", f"{numbers}, {reason}")
 
 

@@ -29,7 +29,7 @@ METHODS_HELP: Final = "How the confidence is obtained from the model's answers."
 ALL_DATASETS: Final = "*"
 """Id of the data set in the address where runs of every data set are shown."""
 
-JUDGED_TITLES: Final = {"own": "Each its own", "majority": "Majority", "greedy": "Greedy"}
+JUDGED_TITLES: Final = {"own": "Each method's own", "majority": "Majority", "greedy": "Greedy"}
 
 ENOUGH_TO_COMPARE: Final = 3
 """Models or runs of a data set from which on it may be the default."""

@@ -49,7 +49,7 @@ def table_cells(page: Page) -> list[list[str]]:
 def has_majority_judged(page: Page, rows: str) -> bool:
     """Whether a run has so many rows, with its majority answers judged."""
     table = str(table_cells(page))
-    return f"{rows}'" in table and "majority judged" in table
+    return f"{rows}'" in table and "scored on the majority answer" in table
 
 
 def bold_numbers(page: Page) -> list[str]:

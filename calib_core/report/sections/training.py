@@ -34,9 +34,9 @@ NO_CHECKPOINT: Final = (
     "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
 )
 TRAINING_CAPTION: Final = (
-    "Shaded band: the number of a perfectly calibrated model (5th to 95th percentile; dotted: the median). "
-    "Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints drawn. A change is "
-    "claimed only by the interval of the difference on the same questions."
+    "Shaded band: what a perfectly calibrated model would score (5th to 95th percentile; dotted: the "
+    "median). Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints shown. A change is "
+    "claimed only from a paired test on the same questions."
 )
 
 
@@ -111,14 +111,14 @@ def training_tiles(result: Training) -> list[Tile]:
     if not points:
         return []
     firsts, lasts = ([line.points[index] for line in result.followed_lines] for index in (0, -1))
-    tiles = [_end_tile(f"{metric.title} at first", firsts, metric.help)]
+    tiles = [_end_tile(f"{metric.title}, first checkpoint", firsts, metric.help)]
     if firsts != lasts:
-        tiles.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
+        tiles.append(_end_tile(f"{metric.title}, last checkpoint", lasts, metric.help))
     tiles.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
     if judged := [point.is_miscalibrated for point in points if point.verdict.kind != "few"]:
         help_ = (
             f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label, counted by q "
-            "over all checkpoints that are drawn."
+            "over all checkpoints shown."
         )
         tiles.append(Tile("Miscalibrated", f"{sum(judged):,} of {len(judged):,}", help_))
     return tiles

@@ -66,7 +66,7 @@ def headline_and_note(curve: SweepCurve, evidence: AnswerEvidence = CALIBRATED) 
 
 EXPECTED = "A perfectly calibrated model would score about 0.0100 (M = 5) and 0.0600 (M = 500) on 100 rows"
 NOISE = (
-    "In a model that fits the run, and whose gaps cancel in no bin, noise alone brings a rise of 0.0500 "
+    "In a model fitted to the run, whose gaps never cancel within a bin, noise alone causes a rise of 0.0500 "
     "(5–95 %: 0.0300 to 0.0700)."
 )
 OPENING = "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)"
@@ -79,8 +79,9 @@ def test_a_rise_within_noise_is_no_finding_and_rules_nothing_out() -> None:
     headline, note = headline_and_note(curve_of(null=drawn((0.005, 0.005), 0.005), fitted=drawn(change=0.4)))
     assert headline == f"{OPENING}, which noise alone can explain."
     assert note == (
-        f"{NOISE} The rise of 0.0500 is not clearly more (p = 0.400), which does not rule out gaps that "
-        f"cancel. The run shows no evidence of miscalibration: a{EXPECTED[1:]}."
+        f"{NOISE} The observed rise of 0.0500 is not clearly larger (p = 0.400), but gaps that cancel are "
+        "not ruled "
+        f"out. The run shows no evidence of miscalibration: a{EXPECTED[1:]}."
     )
 
 
@@ -99,8 +100,7 @@ def test_a_rise_beyond_noise_is_split_into_two_numbers_that_add_up() -> None:
 def test_gaps_that_the_verdict_cannot_see_do_not_contradict_it() -> None:
     note = headline_and_note(curve_of((0.03, 0.1), null=drawn(), fitted=drawn(change=0.05)))[1]
     assert note.endswith(
-        "The run shows no evidence of miscalibration in level and spread, which is all that the verdict "
-        "tests."
+        "The run shows no evidence of miscalibration in level and spread, all that the verdict tests."
     )
 
 
