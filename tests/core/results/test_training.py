@@ -362,6 +362,6 @@ def test_steps_are_sorted_as_numbers_and_tokens_are_short() -> None:
     assert "at 12.8T tokens" in seen.line_summaries[0]
 
 
-def test_full_ece_leads_where_tokens_are_followed() -> None:
-    assert default_training_metrics(dense_evidence(*random_rows(50, 4))) == ("full_ece", "nll", "accuracy")
+def test_ece_leads_where_tokens_are_followed() -> None:
+    assert default_training_metrics(dense_evidence(*random_rows(50, 4))) == ("ece", "nll", "accuracy")
     assert default_training_metrics(checkpoint(1, *OFF)) == ("ece", "accuracy")
