@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -166,6 +167,23 @@ def compact_count(count: float) -> str:
         if float(f"{count:.3g}") >= unit:
             return f"{count / unit:.3g}{suffix}"
     raise AssertionError(count)
+
+
+_UNIT_SPACE: Final = re.compile(
+    r"(?<=\d) (?=%)|(?<=[=≤≥<>≈±]) (?=[−+±]?[\d.∞])|(?<=\b[A-Za-z]) (?=[=≤≥<>] [−\d.])"
+)
+"""Spaces at which no line may end: before %, and around the sign between a letter and its number."""
+
+
+def keep_units(text: str) -> str:
+    r"""Text in which no line break parts a number from its unit or its name: "71.2 %", "M = 10", "p ≤ 0.005".
+
+    Examples
+    --------
+    >>> keep_units("76.0 % of M = 10 bins").split(" ")
+    ['76.0\xa0%', 'of', 'M\xa0=\xa010', 'bins']
+    """
+    return _UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
 
 
 def as_clause(sentence: str) -> str:

@@ -258,13 +258,16 @@ def show_audit(choice: RunChoice) -> None:
         export=export,
     )
     frame = audit.to_frame().sort("value", maintain_order=True)
+    checked_against = {each.convention.check_note: each.convention.checked_against for each in audit.values}
     shown = frame.select(
         pl.col("title").alias("Convention"),
         pl.col("value").map_elements(format_short, pl.String).alias("Value"),
         pl.col("bins").cast(pl.String).alias("M"),
         pl.col("binning").alias("Bins"),
         pl.col("closed").alias("Closed"),
-        pl.col("verified").alias("Verified"),
+        pl.col("verified")
+        .replace_strict(checked_against, default="", return_dtype=pl.String)
+        .alias("Checked against"),
         pl.col("source").alias("Source"),
     )
     show_table(

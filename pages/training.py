@@ -292,7 +292,7 @@ def training_export(choice: RunChoice, result: Training, content: str) -> Export
 def show_runs_left_out(result: Training, unavailable: Mapping[str, str], titles: Mapping[str, str]) -> None:
     """List the runs that are not on a line, each with its reason."""
     reasons = {**unavailable, **result.unplaced, **result.unavailable}
-    show_reasons("Not drawn", {titles[run]: reason for run, reason in reasons.items()}, key="not_drawn")
+    show_reasons("Runs not shown", {titles[run]: reason for run, reason in reasons.items()}, key="not_drawn")
 
 
 def show_checkpoint_diagram(choice: RunChoice, evidence: Evidence, run: LoadedRun, script: str) -> None:

@@ -13,7 +13,7 @@ from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict
+from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, verdict_phrase
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.concentration import CONCENTRATED_SHARE
@@ -163,6 +163,8 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
             unit=evidence.unit,
             design_effect=evidence.design_effect,
         )
+    if dependent and binned.n_bins:
+        headline = f"{headline} By its top label, the run {verdict_phrase(evidence.verdict.kind)}."
     return Reliability(
         run=evidence.run.label,
         method=evidence.method.id,

@@ -290,7 +290,7 @@ def show_not_drawn(selection: RunSelection) -> None:
     """List what cannot be drawn, each with its reason."""
     titles = {run.id: run.title for run in selection.runs}
     show_reasons(
-        "Not drawn",
+        "Runs and methods not shown",
         {
             f"{titles[run]}, {METHODS[method].title}": reason
             for (run, method), reason in selection.unavailable.items()

@@ -38,6 +38,7 @@ COLUMN_CONFIG: Final = {
         help="The bin's share of the total gap Σ|Y − C|.",
     ),
     "File": st.column_config.TextColumn("File", width=360),
+    "Source": st.column_config.TextColumn("Source", width=400),
     "title": st.column_config.TextColumn("Confidence method"),
     "run": st.column_config.TextColumn("Run"),
     "rows": st.column_config.NumberColumn("Rows", format="localized"),

@@ -236,7 +236,7 @@ def test_no_common_row_says_what_is_wrong(data: Path, visit: Visit) -> None:
 def test_what_a_run_cannot_give_is_reported(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("methods", dataset="*")
-    assert "Not drawn (" in page_text(at)
+    assert "Runs and methods not shown (" in page_text(at)
     assert any("–" in row for row in rows(table_html(at)[0]))
 
 

@@ -71,7 +71,7 @@ def test_every_model_has_its_line_and_other_runs_a_reason(
     at = visit("training")
     assert {name: len(line["x"]) for name, line in lines(at).items()} == {"bigram": 2, "gpt": 4}
     text = page_text(at)
-    assert "Not drawn (2)" in text
+    assert "Runs not shown (2)" in text
     assert "plain: The file names no checkpoint and no tokens seen." in text
     assert "quiz: " in text
 

@@ -101,7 +101,7 @@ def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
     titles_by_reason: dict[str, list[str]] = {}
     for title, why in reasons.items():
         titles_by_reason.setdefault(why, []).append(title)
-    return [f"Not drawn: {', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
+    return [f"Not shown: {', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
 
 
 def training_tiles(result: Training) -> list[Tile]:

@@ -208,7 +208,7 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     )
     assert published.all("h3")[0].text == "Your runs beside the paper"
     assert "four" in drawn.all("h3")[0].text
-    assert not_drawn.all("h3")[0].text == "Not drawn"
+    assert not_drawn.all("h3")[0].text == "Not shown"
     (why,) = not_drawn.all("li")
     assert re.match(r"open: .*cw-ECE not shown: .+", why.text)
     alone = make_report(lacks, pages=("robustness", "files"), asked=settings)

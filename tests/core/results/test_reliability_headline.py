@@ -45,7 +45,8 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.7, 1000, 710),),
             (
-                "No evidence of miscalibration in 1,000 rows: states 70.0 % on average and is right 71.0 % of "
+                "No evidence of miscalibration in 1,000 rows: states 70.0 % on average and is right 71.0 % "
+                "of "
                 "the time."
             ),
         ),
@@ -80,14 +81,16 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.05, 300, 200), (0.95, 300, 285)),
             (
-                "Under-confident: states 50.0 % on average and is right 80.8 % of the time. The gap is mostly "
+                "Under-confident: states 50.0 % on average and is right 80.8 % of the time. The gap is "
+                "mostly "
                 "in 0–10 % [0, 0.1]."
             ),
         ),
         (
             ((0.6, 300, 120), (0.9, 300, 210)),
             (
-                "Over-confident: states 75.0 % on average and is right 55.0 % of the time. The gap is in both "
+                "Over-confident: states 75.0 % on average and is right 55.0 % of the time. The gap is in "
+                "both "
                 "bins."
             ),
         ),
@@ -98,14 +101,16 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.05, 100, 100), *((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11))),
             (
-                "Over-confident: states 57.5 % on average and is right 47.5 % of the time. The gap is in 7 of "
+                "Over-confident: states 57.5 % on average and is right 47.5 % of the time. The gap is in 7 "
+                "of "
                 "8 bins; the opposite gap is mostly in 0–10 % [0, 0.1]."
             ),
         ),
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
             (
-                "Too extreme: states 50.0 % on average and is right 50.0 % of the time. Over-confident mostly "
+                "Too extreme: states 50.0 % on average and is right 50.0 % of the time. Over-confident "
+                "mostly "
                 "in the top bin and under-confident mostly in 20–30 % (0.2, 0.3]."
             ),
         ),
@@ -144,7 +149,8 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.55, 300, 125), (0.95, 300, 225)),  # 60 of 100
             (
-                "Over-confident: states 75.0 % on average and is right 58.3 % of the time. The gap is in both "
+                "Over-confident: states 75.0 % on average and is right 58.3 % of the time. The gap is in "
+                "both "
                 "bins."
             ),
         ),
