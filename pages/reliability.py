@@ -759,8 +759,8 @@ def _bin_columns(choice: RunChoice) -> dict[str, Any]:
     small = choice.first_bin_dominates
     columns: dict[str, Any] = {
         **COLUMN_CONFIG,
-        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 78},
-        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 76},
+        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 76},
+        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 62},
     }
     if METRICS[choice.metric].weighted_by_confidence:
         columns["count"] = st.column_config.NumberColumn(

@@ -579,7 +579,7 @@ _SIDE_MARGINS: Final = 70
 _MAX_LABEL: Final = 30
 """Characters of a name."""
 
-MAX_NAMED_POINTS: Final = 60
+MAX_NAMED_POINTS: Final = 30
 """Points up to which names are tried: more of them cannot be read, and take seconds to place."""
 MAX_NUMBERED_POINTS: Final = 120
 """Points up to which each has the number of its row in the table; of more, the pointer shows the name."""

@@ -35,7 +35,7 @@ from calib_core.results.published import (
 from calib_core.results.recipe import scheme_text
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
-from calib_core.wording import NO_VALUE, format_number, format_percent, plural
+from calib_core.wording import NO_VALUE, as_clause, format_number, format_percent, plural
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which model?"
 
@@ -46,9 +46,11 @@ OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.
 PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
 FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
 BOLD_LEGEND: Final = (
-    "Bold and underlined: the best methods of a run. No other method has a clearly lower Brier score on the "
-    "same rows, and always stating the accuracy is no better. The Brier score decides, because a method that "
-    "always states the average has a low ECE, too."
+    "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
+    "nor is "
+    "always stating the accuracy. Go by the Brier score: a method that always states the average has a low "
+    "ECE, "
+    "too."
 )
 
 
@@ -205,7 +207,9 @@ def methods_legend(result: MethodsTable) -> list[str]:
     warnings = [cell.warning for cell in result.cells.values() if cell.warning]
     if warnings:
         count_note = f" ({len(warnings)} cells). For example" if len(warnings) > 1 else ""
-        legend.append(f"{FEW_BINS_MARK} The ECE rests on one or two bins{count_note}: {warnings[0]}")
+        legend.append(
+            f"{FEW_BINS_MARK} The ECE rests on one or two bins{count_note}: {as_clause(warnings[0])}."
+        )
     return legend
 
 
