@@ -760,7 +760,7 @@ def _bin_columns(choice: RunChoice) -> dict[str, Any]:
     columns: dict[str, Any] = {
         **COLUMN_CONFIG,
         "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 76},
-        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 62},
+        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 72},
     }
     if METRICS[choice.metric].weighted_by_confidence:
         columns["count"] = st.column_config.NumberColumn(

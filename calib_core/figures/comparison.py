@@ -27,6 +27,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     empty_trace,
+    halo,
     legend_entry,
     legend_margin,
     legend_names,
@@ -793,7 +794,7 @@ def _text_trace(
         "textfont": {
             "size": LABEL_SIZE,
             "color": colour,
-            "shadow": ", ".join([f"0px 0px 2px {theme.background}"] * 4),
+            "shadow": halo(theme),
         },
         "unselected": {"textfont": {"color": colour}},
         "cliponaxis": False,

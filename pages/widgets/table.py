@@ -81,7 +81,7 @@ def _letter_width(letter: str) -> float:
     """Return about how many pixels a letter is wide in a cell: measured on names of files and methods."""
     if letter in " .,:;'|()[]!-iljtfrI":
         return 4
-    return 10.5 if letter in "mwMW%@" else 7
+    return 10 if letter in "mwMW%@" else 6.5 if letter in "0123456789–" else 7
 
 
 def fit_column_widths(
