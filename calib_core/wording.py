@@ -68,6 +68,19 @@ def format_significant_interval(low: float | None, high: float | None) -> str:
     return f"{format_significant(low)} to {format_significant(high)}"
 
 
+def format_column(values: Sequence[float | None]) -> list[str]:
+    """Values of one column with four decimals, or as `format_significant` where those would all be 0.
+
+    Examples
+    --------
+    >>> format_column([0.0284, 0.000073, None]), format_column([2.41e-7, 3e-6])
+    (['0.0284', '0.0001', '–'], ['2.41e-07', '3e-06'])
+    """
+    largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
+    written = format_number if largest >= 0.00095 else format_significant
+    return [written(value) for value in values]
+
+
 def format_percent(value: float | None) -> str:
     """A share in percent: 0.7119 → "71.2 %"; a dash for None."""
     return NO_VALUE if value is None else f"{100 * value:.1f} %"

@@ -380,7 +380,7 @@ def _judge_rsd(run: str, sweep: Sweep) -> Judgement:
         return Judgement(run, "holds", numbers)
     largest = full.values[-1] or 0.0
     if full.null.median[-1] > MAX_NOISE_SHARE * largest:
-        noise = f"but more than half of Full-ECE at M = {full.bins[-1]} is what chance gives"
+        noise = f"but more than half of Full-ECE at M = {full.bins[-1]} is chance"
         return Judgement(run, "unknown", f"{numbers}, {noise}")
     return Judgement(run, "fails", numbers)
 

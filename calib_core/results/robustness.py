@@ -43,8 +43,8 @@ SWEPT_METRICS: Final = tuple(metric.id for metric in METRICS.values() if metric.
 ONE_SIGN_SHARE: Final = 0.99
 """If a single bin yields at least this share of the largest value, hardly any gap cancels another."""
 
-BEYOND_CHANCE: Final = "more than chance gives"
-WITHIN_CHANCE: Final = "no more than chance gives"
+BEYOND_CHANCE: Final = "more than expected by chance"
+WITHIN_CHANCE: Final = "no more than expected by chance"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -520,7 +520,7 @@ def _fitted_clause(fitted: NullDistribution, change: float) -> str:
     if change < 0:
         return f"; noise alone would change it by {format_short(noise)}."
     if _rise_significant(fitted):
-        return f": {format_short(change - noise)} of the rise is more than noise gives."
+        return f": {format_short(change - noise)} of the rise is beyond noise."
     return ", which noise alone can explain."
 
 
@@ -545,7 +545,7 @@ def _chance_headline(
 def _calibrated_clause(null: NullDistribution, change: float, verdict: Verdict) -> str:
     """ ", as expected from smaller bins alone." """
     if change > 0 and _rise_significant(null):
-        return ", more than smaller bins bring by chance."
+        return ", more than smaller bins add by chance."
     if verdict.miscalibrated:
         return "."
     if change > 0:
@@ -661,7 +661,7 @@ def _ends_sentence(curve: SweepCurve, null: NullDistribution) -> str:
         opening = f"Only the number at M = {curve.bins[end]} is {BEYOND_CHANCE}{_p_text(null, null.p[end])}"
     if not changed:
         return f"{opening}."
-    expected = f"smaller bins bring by chance (about {format_short(null.median[-1] - null.median[0])})"
+    expected = f"smaller bins add by chance (about {format_short(null.median[-1] - null.median[0])})"
     if not _rise_significant(null):
         return f"{opening}; the change of {change} over M is no more than {expected}."
     beyond = (

@@ -188,15 +188,15 @@ def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
     """The answer that the headline gives for this method, with its Brier score."""
     found = next((found for found in result.sufficient_sizes if found.method == method), None)
     brier = dict(zip(result.sizes, result.curve(method, BRIER.id).mean, strict=True))
-    name = METHOD_SYMBOLS[method]
+    name, help_ = METHOD_SYMBOLS[method], f"{METHODS[method].meaning} {ENOUGH_HELP}"
     if found is None:
         last = result.sizes[-1]
-        return Tile(f"{name}: enough at N'", NO_VALUE, ENOUGH_HELP, _brier_text(brier, last))
+        return Tile(f"{name}: enough at N'", NO_VALUE, help_, _brier_text(brier, last))
     reference = found.reference_size
     size = found.answer_size or reference
     label = f"{name}: better at N'" if found.answer == "better" else f"{name}: enough at N'"
     against = f", {format_number(brier[reference])} at {reference}" if found.answer == "better" else ""
-    return Tile(label, found.answer_text, ENOUGH_HELP, f"{_brier_text(brier, size)}{against}")
+    return Tile(label, found.answer_text, help_, f"{_brier_text(brier, size)}{against}")
 
 
 def _brier_text(brier: Mapping[int, float | None], size: int) -> str:

@@ -24,7 +24,7 @@ from calib_core.results.training import (
     training_curves,
     value_range,
 )
-from calib_core.wording import format_p_value, format_significant, format_significant_interval
+from calib_core.wording import NO_VALUE, format_column, format_p_value, format_significant
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -147,33 +147,32 @@ def progress_heading(result: Training) -> str:
 
 def training_rows(result: Training, others: Sequence[Training] = ()) -> list[dict[str, object]]:
     """One row for each checkpoint; `others` are further metrics of the same checkpoints."""
-    headings = progress_heading(result), METRICS[result.metric].title
+    placed = [(line.title, point) for line in result.lines for point in line.points]
+    points = [point for _, point in placed]
     values = {
         (other.metric, point.run): point.value
         for other in others
         for line in other.lines
         for point in line.points
     }
-    beside = {METRICS[other.metric].title: other.metric for other in others}
-    return [
-        _training_row(line.title, point, *headings)
-        | {title: format_significant(values.get((metric, point.run))) for title, metric in beside.items()}
-        for line in result.lines
-        for point in line.points
-    ]
-
-
-def _training_row(
-    line: str, point: Checkpoint, progress_heading: str, metric_heading: str
-) -> dict[str, object]:
-    return {
-        "Checkpoint": point.label,
-        progress_heading: progress_text(point.position),
-        metric_heading: format_significant(point.value),
-        "If calibrated": format_significant(point.null_median),
-        "5–95 %": format_significant_interval(point.null_low, point.null_high),
-        "Verdict": point.verdict.words,
-        "q": format_p_value(point.q, None),
-        "Rows used": f"{point.n_used:,}",
-        "Line": line,
+    lows = format_column([point.null_low for point in points])
+    highs = format_column([point.null_high for point in points])
+    columns: dict[str, list[str]] = {
+        "Checkpoint": [point.label for point in points],
+        progress_heading(result): [progress_text(point.position) for point in points],
+        METRICS[result.metric].title: format_column([point.value for point in points]),
+        "If calibrated": format_column([point.null_median for point in points]),
+        "5–95 %": [
+            low if low == NO_VALUE else f"{low} to {high}" for low, high in zip(lows, highs, strict=True)
+        ],
+        "Verdict": [point.verdict.words for point in points],
+        "q": [format_p_value(point.q, None) for point in points],
+        "Rows used": [f"{point.n_used:,}" for point in points],
+        "Line": [line for line, _ in placed],
+    } | {
+        METRICS[other.metric].title: format_column(
+            [values.get((other.metric, point.run)) for point in points]
+        )
+        for other in others
     }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

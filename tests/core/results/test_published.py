@@ -103,7 +103,7 @@ def sweep(
         (
             sweep(0.4, 0.05, noise=0.06),
             "unknown",
-            "more than half of Full-ECE at M = 500 is what chance gives",
+            "more than half of Full-ECE at M = 500 is chance",
         ),
         (sweep(0.05, 0.4, noise=0.06), "holds", "RSD 5.0 % against 40.0 %"),
         (sweep(0.4, 0.41), "unknown", "the difference is within noise (1.4 %)"),
