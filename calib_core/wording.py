@@ -16,7 +16,9 @@ NO_VALUE: Final = "–"
 NOT_DEFINED: Final = "not defined"
 """Shown in place of a missing number within a sentence."""
 
-_COMMON_FIRST_WORDS: Final = frozenset({"A", "An", "The", "Only", "No", "It", "Its", "Runs", "There", "Sums"})
+_COMMON_FIRST_WORDS: Final = frozenset(
+    {"A", "An", "The", "Only", "No", "It", "Its", "Runs", "There", "Sums", "Needs"}
+)
 """First words that lose their capital within a sentence; another may be a name."""
 
 COUNT_UNITS: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))

@@ -13,7 +13,7 @@ from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, verdict_phrase
+from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, top_label_verdict
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.concentration import CONCENTRATED_SHARE
@@ -164,7 +164,7 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
             design_effect=evidence.design_effect,
         )
     if dependent and binned.n_bins:
-        headline = f"{headline} By its top label, the run {verdict_phrase(evidence.verdict.kind)}."
+        headline = f"{headline} {top_label_verdict(evidence.verdict)}"
     return Reliability(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -452,10 +452,10 @@ def _bins_off(binned: Binned, is_off: NDArray[np.bool_]) -> str:
     is_full = binned.count >= MIN_ROWS
     counted = is_full if (is_off & is_full).any() else np.ones_like(is_off)
     n_off, n_counted = int((is_off & counted).sum()), int(counted.sum())
-    if n_counted == binned.n_bins:
-        return "" if n_off == n_counted else f"in {n_off} of {n_counted} bins"
-    number = "all" if n_off == n_counted else f"{n_off} of"
-    return f"in {number} {n_counted} bins of {MIN_ROWS} or more"
+    if n_off == n_counted:
+        return ""
+    few_left_out = "" if n_counted == binned.n_bins else f" that hold {MIN_ROWS} or more"
+    return f"in {n_off} of {n_counted} bins{few_left_out}"
 
 
 def _bin_phrase(binned: Binned, bin_index: int) -> str:
