@@ -1,7 +1,7 @@
 """What did the papers publish, and does it hold here? Their numbers beside one's own, their findings judged.
 
 A finding is judged on each run by the statistics that the pages show anyway: what noise alone gives, paired
-differences corrected by Holm's method, and verdicts. Where these decide nothing, the finding cannot be told.
+differences corrected by Holm's method, and verdicts. Where these decide nothing, the finding is undecided.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def published_methods() -> pl.DataFrame:
 # --- Findings, judged on the loaded runs ----------------------------------------------------------
 
 JudgementKind = Literal["holds", "fails", "unknown"]
-"""Whether a finding holds in a run, clearly does not, or cannot be told."""
+"""Whether a finding holds in a run, clearly does not, or is undecided."""
 
 FindingKind = Literal["holds", "fails", "unknown", "mixed", "none"]
 """As `JudgementKind` over all runs; "mixed" where they differ, "none" where no result was published."""
@@ -146,7 +146,7 @@ class Judgement:
         The run or line; may be "".
     kind : {"holds", "fails", "unknown"}
     detail : str
-        The numbers, or why it cannot be told, as the end of a sentence without a full stop.
+        The numbers, or why it is undecided, as the end of a sentence without a full stop.
     """
 
     subject: str
@@ -197,7 +197,7 @@ class Finding:
 
     @property
     def details(self) -> str:
-        """The numbers of a few runs of each kind, or why it cannot be told; "" without runs."""
+        """The numbers of a few runs of each kind, or why it is undecided; "" without runs."""
         parts: list[str] = []
         for kind, word in (
             ("holds", "holds for"),
