@@ -51,7 +51,7 @@ from pages.widgets.url_inputs import url_text_input, url_toggle
 _ROW_PADDING: Final = 8
 """Pixels of a row above and below its curve."""
 
-_MIN_RUN_COLUMN_WIDTH, _MAX_RUN_COLUMN_WIDTH = 174, 320
+_MIN_RUN_COLUMN_WIDTH, _MAX_RUN_COLUMN_WIDTH = 174, 306
 """Pixels: the same in most tables, so that their columns lie below one another; on a phone, the ECE and most
 of the verdict lie beside it."""
 
@@ -77,7 +77,8 @@ OVERVIEW_COLUMNS: Final = {
     **COLUMN_CONFIG,
     "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
     "verdict": st.column_config.TextColumn("Verdict", help=VERDICT_HELP),
-    "q": st.column_config.TextColumn("q", help=Q_HELP),
+    "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 78},
+    "q": st.column_config.TextColumn("q", width=60, help=Q_HELP),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -15,7 +16,9 @@ NO_VALUE: Final = "–"
 NOT_DEFINED: Final = "not defined"
 """Shown in place of a missing number within a sentence."""
 
-_COMMON_FIRST_WORDS: Final = frozenset({"A", "An", "The", "Only", "No", "It", "Its", "Runs", "There", "Sums"})
+_COMMON_FIRST_WORDS: Final = frozenset(
+    {"A", "An", "The", "Only", "No", "It", "Its", "Runs", "There", "Sums", "Needs"}
+)
 """First words that lose their capital within a sentence; another may be a name."""
 
 COUNT_UNITS: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
@@ -65,6 +68,19 @@ def format_significant_interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return NO_VALUE
     return f"{format_significant(low)} to {format_significant(high)}"
+
+
+def format_column(values: Sequence[float | None]) -> list[str]:
+    """Values of one column with four decimals, or as `format_significant` where those would all be 0.
+
+    Examples
+    --------
+    >>> format_column([0.0284, 0.000073, None]), format_column([2.41e-7, 3e-6])
+    (['0.0284', '0.0001', '–'], ['2.41e-07', '3e-06'])
+    """
+    largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
+    written = format_number if largest >= 0.00095 else format_significant
+    return [written(value) for value in values]
 
 
 def format_percent(value: float | None) -> str:
@@ -166,6 +182,23 @@ def compact_count(count: float) -> str:
         if float(f"{count:.3g}") >= unit:
             return f"{count / unit:.3g}{suffix}"
     raise AssertionError(count)
+
+
+_UNIT_SPACE: Final = re.compile(
+    r"(?<=\d) (?=%)|(?<=[=≤≥<>≈±]) (?=[−+±]?[\d.∞])|(?<=\b[A-Za-z]) (?=[=≤≥<>] [−\d.])"
+)
+"""Spaces at which no line may end: before %, and around the sign between a letter and its number."""
+
+
+def keep_units(text: str) -> str:
+    r"""Text in which no line break parts a number from its unit or its name: "71.2 %", "M = 10", "p ≤ 0.005".
+
+    Examples
+    --------
+    >>> keep_units("76.0 % of M = 10 bins").split(" ")
+    ['76.0\xa0%', 'of', 'M\xa0=\xa010', 'bins']
+    """
+    return _UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
 
 
 def as_clause(sentence: str) -> str:

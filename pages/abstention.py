@@ -68,6 +68,9 @@ from pages.widgets.summary import (
 )
 from pages.widgets.table import drop_constant_columns, show_table
 
+_LEAST_BARE_PERCENTAGE: Final = 2
+"""From here on, a number without a sign can only be a percentage: "95" is 0.95. 1.5 is rather a slip."""
+
 MAX_COST: Final = 1e12
 """Largest cost of a question that can be typed."""
 
@@ -229,7 +232,10 @@ def _share_input(
     share = None if exclusive and share in (0, 1) else share
     if share is None and text:
         bounds = "between 0 and 1" if exclusive else "from 0 to 1"
-        st.caption(f":material/error: Type a number {bounds}, or a percentage: {escape_markdown(text[:40])}.")
+        st.caption(
+            f":material/error: “{escape_markdown(text[:40])}” is not a share. Type a number {bounds}, or a "
+            "percentage such as 90 %."
+        )
     value = default if share is None else share
     url_state.set_widget(key, _share_text(value))
     url_state.remember(key, _share_text(value), default_text)
@@ -247,7 +253,8 @@ def _parse_share(text: str) -> float | None:
         share = float(number)
     except ValueError:
         return None
-    share = share / 100 if text.endswith("%") else share
+    is_percentage = text.endswith("%") or _LEAST_BARE_PERCENTAGE <= share <= 100
+    share = share / 100 if is_percentage else share
     return share if 0 <= share <= 1 else None
 
 

@@ -341,20 +341,20 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
         "skill": number(
             "Skill",
             format="%+.3f",
-            width=60,
+            width=54,
             help="Brier skill score: 1 − Brier/(a(1−a)), where a is the accuracy.",
         ),
-        "best_by": text("Best by", width=140, help=BEST_BY_HELP),
+        "best_by": text("Best by", width=132, help=BEST_BY_HELP),
         "accuracy": COLUMN_CONFIG["accuracy"],
-        "accuracy_": text("Accuracy 95 %", width=96, help="Wilson interval."),
-        "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),
-        "brier_": text("Brier 95 %", width=122, help="Student’s t interval of the mean."),
+        "accuracy_": text("Accuracy 95 %", width=90, help="Wilson interval."),
+        "brier": number("Brier", format="%.4f", width=58, help=METRICS["brier"].help),
+        "brier_": text("Brier 95 %", width=114, help="Student’s t interval of the mean."),
         "ece_10": number(
             "ECE, M = 10" if METRICS["ece"] in others else "ECE",
             format="%.4f",
             help=f"M = 10 bins of equal width. {METRICS['ece'].help}",
         ),
-        "used": text("Rows used / total", width=114),
+        "used": text("Rows used / total", width=108),
         "judged": text("Judged"),
     }
 

@@ -240,7 +240,7 @@ def _pick_numbers(
         url_state,
         "sort",
         SORT_TITLES,
-        label="Sorted by",
+        label="Sort by",
         help_="Order of the groups: clearest verdict, largest value, name, or most rows.",
     )
     keys, names = _diagram_options(selection, evidences, grouping)
@@ -274,7 +274,7 @@ def _pick_baseline_level(
         return None
     against = url_state.pick("against", levels, levels[0])
     select_box(
-        "Compared with",
+        "Compare with",
         levels,
         against,
         key="against",

@@ -85,7 +85,7 @@ from pages.widgets.summary import (
 from pages.widgets.table import drop_constant_columns, show_table
 
 TABLE_STYLE_SHEET: Final = Path(__file__).parent / "widgets" / "ece_brier_table.css"
-ROWS_TITLES: Final = {"common": "Common to all", "own": "Each its own"}
+ROWS_TITLES: Final = {"common": "Common to all", "own": "Each method's own"}
 UNPARSED_TITLES: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
 ORDER_TITLES: Final = {"brier": "Brier score", "method": "Kind"}
 
@@ -181,7 +181,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             url_state,
             "sort",
             ORDER_TITLES,
-            label="Order of the methods",
+            label="Order methods by",
             help_="By mean Brier score, or in the paper's order: logit, self-consistency, stated.",
         )
     with bins:
@@ -317,7 +317,7 @@ def _show_legend(choice: MethodsChoice, result: MethodsTable) -> None:
     for line in methods_legend(result):
         st.caption(escape_markdown(line))
     if choice.unparsed_choice == "wrong" and not any(METHODS[id_].uses_samples for id_ in result.methods):
-        st.caption("No method shown uses samples, so this option changes nothing.")
+        st.caption("No method shown uses samples, so this option has no effect.")
 
 
 def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBrierTable) -> None:

@@ -117,10 +117,10 @@ def choose_recalibration(url_state: UrlState, runs: Sequence[LoadedRun]) -> Reca
         "folds",
         "Folds",
         (DEFAULT_FOLDS, 2, MAX_FOLDS),
-        "Questions are dealt into this many folds; each is judged by a map fitted to the others.",
+        "Questions are split into this many folds. Each fold is scored with a map fitted to the others.",
     )
     seed = whole_number_input(
-        url_state, "seed", "Seed", (DEFAULT_SEED, 0, MAX_SEED), "The same seed deals the same folds."
+        url_state, "seed", "Seed", (DEFAULT_SEED, 0, MAX_SEED), "The same seed gives the same folds."
     )
     return RecalibrateChoice(run, evidence, by, folds, seed)
 
@@ -205,7 +205,7 @@ def show_map(choice: RecalibrateChoice, result: Recalibration) -> None:
             key="map_python",
             on_click="ignore",
             icon=":material/download:",
-            help="A function without any library but math.",
+            help="A function that needs only Python's math module.",
         )
     if len(python) <= MAX_SHOWN_CODE:
         with st.expander("The map as Python", type="compact"):

@@ -88,6 +88,9 @@ MAX_RIVAL_LENGTH: Final = 30
 
 BINS_VIEW: Final = "bins"
 VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
+NO_BINS_HINT: Final = (
+    "This view has no bins: metric, binning and M change only the headline and the tiles above."
+)
 VIEWS_HELP: Final = (
     "Bins: as chosen in the sidebar. Isotonic: fitted accuracy that never falls as the confidence rises. "
     "Smooth: averaged accuracy around each confidence. Isotonic and Smooth need no bins and show the top "
@@ -522,7 +525,7 @@ def _show_lines_not_drawn(choice: LinesChoice, result: ReliabilityLines) -> None
     reasons = {
         choice.titles[key]: reason for key, reason in {**choice.unavailable, **result.unavailable}.items()
     }
-    show_reasons("Not drawn", reasons, key="lines_not_drawn", expanded=not result.lines)
+    show_reasons("Lines not shown", reasons, key="lines_not_drawn", expanded=not result.lines)
 
 
 # --- One run in detail ----------------------------------------------------------------------------
@@ -627,7 +630,7 @@ def show_corp(choice: RunChoice) -> None:
             alt=f"Isotonic fit: {plural(blocks.height, 'bin')} of equal fitted accuracy",
             export=replace(export, frame=lambda: result.blocks.with_columns(recipe=pl.lit(result.recipe))),
         )
-        st.caption(f"{CORP_CAPTION} {_band_caption(result.no_null_reason)}")
+        st.caption(f"{CORP_CAPTION} {_band_caption(result.no_null_reason)} {NO_BINS_HINT}")
         show_recipe(result.recipe)
 
 
@@ -665,7 +668,7 @@ def show_smooth(choice: RunChoice) -> None:
         help_ = METRICS[result.smooth_ece.metric].help
         show_tiles([("Smooth ECE", format_number(result.smooth_ece.value), help_)])
         st.markdown(escape_markdown(result.headline))
-        st.caption(f"{SMOOTH_CAPTION} {_band_caption(result.no_null_reason)}")
+        st.caption(f"{SMOOTH_CAPTION} {_band_caption(result.no_null_reason)} {NO_BINS_HINT}")
         show_recipe(result.recipe)
 
 
@@ -756,8 +759,8 @@ def _bin_columns(choice: RunChoice) -> dict[str, Any]:
     small = choice.first_bin_dominates
     columns: dict[str, Any] = {
         **COLUMN_CONFIG,
-        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 78},
-        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 76},
+        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 76},
+        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 72},
     }
     if METRICS[choice.metric].weighted_by_confidence:
         columns["count"] = st.column_config.NumberColumn(

@@ -45,7 +45,7 @@ from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
-from calib_core.wording import format_short, plural
+from calib_core.wording import format_short, join_names, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
@@ -64,11 +64,11 @@ MAX_OFFERED_QUESTIONS: Final = 500
 RSD_EXPLANATION: Final = """
 - RSD = standard deviation / mean of one metric's values over the set of M. RSD compares **metrics on one
   model**: the one with the smaller RSD leaves less to the choice of M.
-- RSD never compares models. RSD is near 0 where all gaps have one sign (over-confident everywhere) or every
-  value has a bin of its own, and **large** where a model is calibrated: all of it is noise, which grows
-  with M.
-- So the table shows the RSD of noise alone beside each RSD: simulated from a model that fits the run and
-  whose gaps cancel in no bin, or from a calibrated one where no model can be fitted.
+- RSD never compares models. RSD is near 0 where all gaps have the same sign (over-confident everywhere) or
+  every value has its own bin. RSD is **large** for a calibrated model, because its ECE is all noise, which
+  grows with M.
+- So the table shows the RSD of noise alone beside each RSD. Noise is simulated from a model fitted to the
+  run whose gaps never cancel within a bin, or from a calibrated model where none can be fitted.
 """
 
 
@@ -81,7 +81,7 @@ def cached_sweeps(choice: RunChoice) -> list[Sweep]:
             lambda evidence=evidence: sweep_bins(evidence, sweep.metrics, sweep.bin_counts, ddof=sweep.ddof),
         )
         for run, evidence in with_progress(
-            ((choice.run, choice.evidence), *sweep.other_runs), "Simulating noise alone:"
+            ((choice.run, choice.evidence), *sweep.other_runs), "Simulating noise:"
         )
     ]
 
@@ -105,10 +105,13 @@ def show_sweep_remarks(choice: RunChoice, results: Sequence[Sweep]) -> None:
         st.caption(f"**{escape_markdown(other.run)}**: {escape_markdown(other.headline)}")
     show_remarks(first.chance_note)
     show_remarks(*robustness_remarks(choice.evidence, first))
+    runs_by_refusal: dict[str, list[str]] = {}
     for result in results:
-        prefix = f"**{escape_markdown(result.run)}**: " if len(results) > 1 else ""
         for refusal in sweep_refusals(result):
-            st.caption(f":material/block: {prefix}{escape_markdown(refusal)}")
+            runs_by_refusal.setdefault(refusal, []).append(result.run)
+    for refusal, titles in runs_by_refusal.items():
+        prefix = f"**{escape_markdown(join_names(titles))}**: " if len(titles) < len(results) else ""
+        st.caption(f":material/block: {prefix}{escape_markdown(refusal)}")
 
 
 def _sweep_view_caption(choice: RunChoice, results: Sequence[Sweep]) -> ViewCaption:
@@ -225,7 +228,7 @@ def cached_audit(choice: RunChoice) -> ConventionAudit:
 
 def show_audit(choice: RunChoice) -> None:
     """Draw the ECE under every convention, and which of them give a figure that was published."""
-    st.subheader("Who computes ECE how?", anchor=False)
+    st.subheader("ECE under different conventions", anchor=False)
     try:
         audit = cached_audit(choice)
     except Unavailable as reason:
@@ -234,7 +237,7 @@ def show_audit(choice: RunChoice) -> None:
     st.markdown(f"**{escape_markdown(audit.headline)}** {escape_markdown(audit.range_note)}")
     text = url_labelled_text(
         "published",
-        "Published figure",
+        "Published ECE",
         "0.037 or 3.7 %",
         "Type an ECE as it was published, with all its digits, to see which conventions give it.",
     )
@@ -255,21 +258,24 @@ def show_audit(choice: RunChoice) -> None:
         export=export,
     )
     frame = audit.to_frame().sort("value", maintain_order=True)
+    checked_against = {each.convention.check_note: each.convention.checked_against for each in audit.values}
     shown = frame.select(
         pl.col("title").alias("Convention"),
         pl.col("value").map_elements(format_short, pl.String).alias("Value"),
         pl.col("bins").cast(pl.String).alias("M"),
         pl.col("binning").alias("Bins"),
         pl.col("closed").alias("Closed"),
-        pl.col("verified").alias("Verified"),
+        pl.col("verified")
+        .replace_strict(checked_against, default="", return_dtype=pl.String)
+        .alias("Checked against"),
         pl.col("source").alias("Source"),
     )
     show_table(
         shown, key="convention_table", alt=f"ECE under {plural(shown.height, 'convention')}", export=export
     )
     st.caption(
-        "Tools get the stored confidences as float64. What is called ECE is the mean of gaps; a root mean "
-        f"square over the same bins is never smaller. {escape_markdown(audit.not_applicable_note)}"
+        "All conventions use the stored confidences as float64. ECE is the mean gap; the root mean square "
+        f"gap over the same bins is never smaller. {escape_markdown(audit.not_applicable_note)}"
     )
 
 

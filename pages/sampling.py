@@ -161,7 +161,7 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     left, right = st.columns(2)
     with left:
         repeats = whole_number_input(
-            url_state, "repeats", "Repeats", (100, 1, MAX_REPEATS), "How many subsets of each size are drawn."
+            url_state, "repeats", "Repeats", (100, 1, MAX_REPEATS), "Number of subsets drawn of each size."
         )
     with right:
         seed = whole_number_input(
@@ -171,7 +171,7 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     tolerance = decimal_input(
         url_state,
         "within",
-        "Enough: Brier within ±",
+        "Brier tolerance ±",
         (BRIER_TOLERANCE, 0.000001, 0.999999),
         "N' is enough if the 95 % interval of the paired difference from the largest N' that is not greyed "
         "lies within this tolerance.",

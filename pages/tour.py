@@ -40,7 +40,7 @@ STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
 
 STYLES: Final = Path(__file__).parent / "widgets"
 FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
-    "answer": ("reliability", "all questions of this run, bin by bin"),
+    "answer": ("reliability", "the whole run, bin by bin"),
     "bin": ("concentration", "how the confidences are distributed"),
     "whole": ("reliability", "the full diagram with its controls"),
     "bins": ("robustness", "every metric at every M"),

@@ -122,7 +122,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
             url_state,
             "also",
             [id_ for id_, reason in metrics.items() if reason is None and id_ != metric],
-            label="Beside it",
+            label="Other metrics",
             title_of=lambda id_: METRICS[id_].title,
             default=[id_ for id_ in defaults if id_ != metric],
             help_="Further metrics over the same checkpoints, each in a panel of its own.",
@@ -292,7 +292,7 @@ def training_export(choice: RunChoice, result: Training, content: str) -> Export
 def show_runs_left_out(result: Training, unavailable: Mapping[str, str], titles: Mapping[str, str]) -> None:
     """List the runs that are not on a line, each with its reason."""
     reasons = {**unavailable, **result.unplaced, **result.unavailable}
-    show_reasons("Not drawn", {titles[run]: reason for run, reason in reasons.items()}, key="not_drawn")
+    show_reasons("Runs not shown", {titles[run]: reason for run, reason in reasons.items()}, key="not_drawn")
 
 
 def show_checkpoint_diagram(choice: RunChoice, evidence: Evidence, run: LoadedRun, script: str) -> None:
@@ -357,9 +357,7 @@ def page() -> None:
     evidences, unavailable = training_evidences(choice, context.runs)
     results = [
         cached_training(replace(choice, metric=metric), evidences, runs)
-        for metric in with_progress(
-            (choice.metric, *context.choice.also), "Drawing what chance alone would give:"
-        )
+        for metric in with_progress((choice.metric, *context.choice.also), "Simulating a calibrated model:")
     ]
     result, *others = results
     chosen = selected_checkpoint(result)

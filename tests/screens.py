@@ -126,7 +126,7 @@ def go(at: AppTest, page: str) -> AppTest:
 
 def plain(markdown: str) -> str:
     """Text as it is read: what `literal` put before a mark taken away, and bold stars."""
-    return ESCAPED.sub(lambda mark: mark[1] or "", markdown)
+    return ESCAPED.sub(lambda mark: mark[1] or "", markdown).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def walk(block: Block) -> Iterator[Element | Block]:

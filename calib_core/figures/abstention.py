@@ -33,7 +33,7 @@ from calib_core.results.abstention import (
     OperatingPoint,
     target_text,
 )
-from calib_core.wording import format_percent, threshold_text
+from calib_core.wording import format_percent, plural, threshold_text
 
 MAX_LINE_POINTS: Final = 400
 """A line is drawn through at most this many of its steps; numbers are computed from all of them."""
@@ -427,19 +427,28 @@ def accuracy_levels(
 def _overall_accuracies(curves: Sequence[AbstentionCurve]) -> list[_LevelLabel]:
     """Labels of the accuracies of answering all questions, the highest first; equal percentages share one.
 
-    A label names the answer judged if each accuracy belongs to one kind of answer and the kinds differ.
+    A label says what sets its accuracy apart from the others: the answer judged, or else the number of rows.
     """
-    found: dict[str, tuple[float, dict[str, None]]] = {}
+    found: dict[str, tuple[float, list[AbstentionCurve]]] = {}
     for curve in sorted(curves, key=lambda curve: -(curve.answering_all.accuracy or 0.0)):
         value = curve.answering_all.accuracy or 0.0
-        found.setdefault(format_percent(value), (value, {}))[1][curve.judged] = None
-    kinds = [tuple(judged) for _, judged in found.values()]
-    named = len(set(kinds)) > 1 and max(map(len, kinds)) == 1
+        found.setdefault(format_percent(value), (value, []))[1].append(curve)
+    names = _distinct_names([of_value for _, of_value in found.values()])
     labels: list[_LevelLabel] = []
-    for percentage, (value, judged) in found.items():
-        answer = f" ({next(iter(judged))})" if named else ""
-        labels.append((f"answer all{answer}: {percentage}", value, not labels and len(found) > 1))
+    for (percentage, (value, _)), name in zip(found.items(), names, strict=True):
+        labels.append((f"answer all{name}: {percentage}", value, not labels and len(found) > 1))
     return labels
+
+
+def _distinct_names(curves_of_levels: Sequence[Sequence[AbstentionCurve]]) -> list[str]:
+    """What each level has and no other has, such as " (greedy answer)" or " (1,020 rows)"; "" otherwise."""
+    judged = [{curve.judged for curve in of_level} for of_level in curves_of_levels]
+    n_rows = [{plural(curve.n_used, "row") for curve in of_level} for of_level in curves_of_levels]
+    for names in (judged, n_rows):
+        singles = [next(iter(of_level)) for of_level in names if len(of_level) == 1]
+        if 1 < len(names) == len(set(singles)):
+            return [f" ({name})" for name in singles]
+    return [""] * len(curves_of_levels)
 
 
 def _level_shape(value: float, theme: Theme, dash: str) -> dict[str, Any]:

@@ -38,7 +38,7 @@ _LEAST_PADDING: Final = 0.001
 _MIN_STACK: Final = 6
 """Dots that fit on one another in a panel, at least."""
 
-_KINDS: Final = ("a tool's convention", "a plain combination", "default")
+_KINDS: Final = ("convention of a tool", "other combination", "default")
 
 
 def audit_figure(audit: ConventionAudit, theme: Theme, published: PublishedFigure | None = None) -> Figure:

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
-from calib_core.figures.layout import LABEL_SIZE, significant_values
+from calib_core.figures.layout import LABEL_SIZE, halo, significant_values
 from calib_core.figures.palette import Theme
 from calib_core.wording import compact_count
 
@@ -161,7 +161,7 @@ def count_labels(table: pl.DataFrame, theme: Theme, angle: int) -> dict[str, Any
         "textangle": angle,
         "constraintext": "none",
         "cliponaxis": False,
-        "textfont": {"size": LABEL_SIZE, "color": theme.text},
+        "textfont": {"size": LABEL_SIZE, "color": theme.text, "shadow": halo(theme)},
         "unselected": {"marker": {"opacity": 1}, "textfont": {"color": theme.text}},
     }
 

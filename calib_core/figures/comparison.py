@@ -27,6 +27,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     empty_trace,
+    halo,
     legend_entry,
     legend_margin,
     legend_names,
@@ -581,6 +582,8 @@ _MAX_LABEL: Final = 30
 
 MAX_NAMED_POINTS: Final = 60
 """Points up to which names are tried: more of them cannot be read, and take seconds to place."""
+MAX_REPEATED_NAMES: Final = 30
+"""The same where each name stands beside three points and more: numbers tell them apart, names do not."""
 MAX_NUMBERED_POINTS: Final = 120
 """Points up to which each has the number of its row in the table; of more, the pointer shows the name."""
 
@@ -638,7 +641,9 @@ def _names_at_width(
     result: Comparison, panel: PixelPanel, theme: Theme, xaxis: str, styles: Mapping[str, PointStyle]
 ) -> list[dict[str, Any]]:
     """The names, or the numbers of all points if not every name has room beside its point."""
-    labelled = _labelled_points(result, panel, point_names(result))
+    names = point_names(result)
+    labelled = _labelled_points(result, panel, names)
+    most_named = MAX_REPEATED_NAMES if 3 * len(set(names)) <= len(names) else MAX_NAMED_POINTS
     markers = tuple(
         (
             point.x - MARKER_CLEARANCE,
@@ -651,7 +656,7 @@ def _names_at_width(
     lines = (*interval_boxes(result, panel), *family_line_boxes(result, panel))
     notes = [*place_curve_labels(panel, markers, lines)] if result.has_reference_curves else []
     positions: tuple[LabelPosition | None, ...] = (None,) * len(labelled)
-    if len(labelled) <= MAX_NAMED_POINTS:
+    if len(labelled) <= most_named:
         positions = _place_point_labels(result, panel, labelled, [box for _, box in notes])
     n_leaders = sum(position is not None and position.leader is not None for position in positions)
     too_many_leaders = panel.width < _NARROW_PANEL_WIDTH and n_leaders > max(_MAX_LEADERS, len(labelled) / 3)
@@ -793,7 +798,7 @@ def _text_trace(
         "textfont": {
             "size": LABEL_SIZE,
             "color": colour,
-            "shadow": ", ".join([f"0px 0px 2px {theme.background}"] * 4),
+            "shadow": halo(theme),
         },
         "unselected": {"textfont": {"color": colour}},
         "cliponaxis": False,

@@ -28,6 +28,7 @@ from calib_core.figures.layout import (
     annotation,
     axis,
     base_layout,
+    halo,
     legend_entry,
     legend_margin,
     legend_names,
@@ -452,7 +453,7 @@ def _single_line_notes(result: Concentration, theme: Theme) -> list[dict[str, An
             yanchor="top",
             yshift=yshift,
             align="left",
-            font={"size": 12, "color": theme.highlight_text},
+            font={"size": 12, "color": theme.highlight_text, "shadow": halo(theme)},
         ),
         annotation(
             theme,

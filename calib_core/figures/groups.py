@@ -14,6 +14,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     empty_trace,
+    legend_entry,
     legend_margin,
     legend_names,
 )
@@ -24,6 +25,7 @@ from calib_core.metrics import METRICS
 from calib_core.results.groups import Group, GroupResults
 from calib_core.wording import format_interval, format_number, plural, q_value_phrase
 
+_OVERALL_DASH: Final = "6px,4px"
 _MAX_GROUP_NAME: Final = 25
 """Characters of a group's name beside the axis; the hover shows more of it."""
 
@@ -64,6 +66,10 @@ def groups_figure(
     data += [
         _series_trace(result, groups, styles[id_], positions) for id_, groups in by_series.items() if groups
     ]
+    overall_lines = _overall_lines(result, styles)
+    if overall_lines:
+        line = {"color": theme.muted_text, "width": 1.6, "dash": _OVERALL_DASH}
+        data.append(legend_entry("whole run", "lines", line=line, legendrank=1002))
     top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
     row_height = _row_height(len(names), len(offsets) if any(offsets.values()) else 1, top)
     layout = base_layout(
@@ -92,7 +98,7 @@ def groups_figure(
             ),
             "yaxis": _group_axis(theme, names),
             "yaxis2": _count_axis(theme, result, names),
-            "shapes": _overall_lines(result, styles),
+            "shapes": overall_lines,
             "annotations": []
             if names
             else [
@@ -261,7 +267,7 @@ def _overall_lines(result: GroupResults, styles: Mapping[str, SeriesStyle]) -> l
             "y0": 0,
             "y1": 1,
             "layer": "below",
-            "line": styles[series].line(1.6) | {"dash": "6px,4px"},
+            "line": styles[series].line(1.6) | {"dash": _OVERALL_DASH},
         }
         for series in result.series
         if (value := result.overall.get(series)) is not None and math.isfinite(value)

@@ -281,6 +281,11 @@ def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:  # n
     return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | position
 
 
+def halo(theme: Theme) -> str:
+    """Plotly's `shadow` of a text: a rim in the background's colour, so that no line crosses its letters."""
+    return ", ".join([f"0px 0px 2px {theme.background}"] * 4)
+
+
 def without_unset(figure: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of the figure without the entries that are None, ready to be sent or written to a file."""
     return cast("dict[str, Any]", _without_unset_parts(figure))

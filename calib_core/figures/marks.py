@@ -5,7 +5,7 @@ On figures with several metrics and runs, colour and dash stand for the metric a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -75,9 +75,22 @@ def band_trace(
     }
 
 
-def band_legend_entry(theme: Theme, suffix: str = "", model: str = "calibrated model") -> dict[str, Any]:
-    """The legend entry of null bands; `suffix` names their run where they are drawn for one run only."""
-    line = {"color": theme.muted_text, "width": 9}
+def band_legend_entry(
+    theme: Theme, suffix: str = "", model: str = "calibrated model", colours: Collection[str] = ()
+) -> dict[str, Any]:
+    """The legend entry of null bands.
+
+    Parameters
+    ----------
+    theme : Theme
+    suffix : str
+        Names their run where they are drawn for one run only.
+    model : str
+        What the bands are of.
+    colours : Collection[str]
+        Those of the bands. The entry has their colour if they share one, and is grey otherwise.
+    """
+    line = {"color": next(iter(colours)) if len(set(colours)) == 1 else theme.muted_text, "width": 9}
     return legend_entry(f"{model}: 5–95 %{suffix}", "lines", line=line, opacity=0.35)
 
 

@@ -226,20 +226,22 @@ def sweep_legend(curves: Sequence[RunCurve], theme: Theme, *, relative: bool) ->
     if curves and not relative:
         suffix = "" if curves[0].single_run else " (first run)"
         of_first = [run_curve.curve for run_curve in curves if run_curve.run_index == 0]
-        fitted = [METRICS[curve.metric].title for curve in of_first if curve.fitted]
-        if any(curve.null and not curve.fitted for curve in of_first):
-            entries.append(band_legend_entry(theme, suffix))
+        colours = {curve.metric: metric_line_style(curve.metric, theme)["color"] for curve in of_first}
+        fitted = [curve.metric for curve in of_first if curve.fitted]
+        if calibrated := [curve.metric for curve in of_first if curve.null and not curve.fitted]:
+            entries.append(band_legend_entry(theme, suffix, colours=[colours[id_] for id_ in calibrated]))
         if fitted:
-            entries.append(band_legend_entry(theme, suffix, f"{', '.join(fitted)}, fitted model"))
+            model = f"{', '.join(METRICS[id_].title for id_ in fitted)}, fitted model"
+            entries.append(band_legend_entry(theme, suffix, model, [colours[id_] for id_ in fitted]))
     return entries
 
 
 # --- Values over M -----------------------------------------------------------------------------------------
 
 _SCALE_TITLES: Final[Mapping[str, str]] = {
-    "1": "scale 0 to 1",
-    "2": "scale 0 to 2",
-    "K": "divided by the K classes: scale 0 to 2/K",
+    "1": "possible range 0 to 1",
+    "2": "possible range 0 to 2",
+    "K": "divided by the K classes: possible range 0 to 2/K",
 }
 
 MAX_CEILING_RATIO: Final = 1.6

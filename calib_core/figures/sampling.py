@@ -81,7 +81,7 @@ def sampling_figure(result: SampleSizeSweep, metric: str, theme: Theme) -> Figur
         "shapes": [*_greyed_ground(result, theme), *baseline_lines(levels, theme)],
         "annotations": [
             panel_heading(f"{METRICS[metric].title} over the number of samples", theme, stack, 0),
-            panel_heading("What they say on average, and the accuracy of the majority", theme, stack, 1),
+            panel_heading("Mean confidence, and accuracy of the majority answer", theme, stack, 1),
             *level_labels(levels, theme, (low, high), PANEL_HEIGHT),
             *level_labels(mean_confidence_labels(result), theme, CONFIDENCE_AXIS_RANGE, PANEL_HEIGHT, "y2"),
         ],
@@ -271,7 +271,7 @@ def _greyed_legend_entry(result: SampleSizeSweep, theme: Theme) -> list[dict[str
         "color": with_opacity(theme.axis_line, 2 * _GREYED_GROUND_OPACITY),
         "line": {"color": theme.muted_text, "width": 1},
     }
-    return [legend_entry("grey ground: N' > N/2", "markers", marker=marker)]
+    return [legend_entry("grey: N' > N/2, subsets overlap", "markers", marker=marker)]
 
 
 def describe_sampling(result: SampleSizeSweep, metric: str) -> str:

@@ -162,8 +162,11 @@ def training_figure(
     lines = [line for line in result.lines if line.points]
     positions = axis_positions([point.position for line in lines for point in line.points])
     data: list[dict[str, Any]] = []
-    for index, line in enumerate(lines):
-        style = run_style((style_indices or {}).get(line.points[-1].run, index), theme)
+    styles = [
+        run_style((style_indices or {}).get(line.points[-1].run, index), theme)
+        for index, line in enumerate(lines)
+    ]
+    for line, style in zip(lines, styles, strict=True):
         data += _line_traces(line, theme, style, positions)
     data += [
         selection_ring(positions[point.position], point.value, theme)
@@ -172,7 +175,7 @@ def training_figure(
         if point.run == selected and point.value is not None
     ]
     if any(_points_with_null(line) for line in lines):
-        data.append(band_legend_entry(theme))
+        data.append(band_legend_entry(theme, colours=[style.colour for style in styles]))
     names = legend_names(data)
     if narrow and not any(_points_with_null(line) for line in lines):
         names += legend_names([band_legend_entry(theme)])  # room for the entry that other panels have
@@ -267,7 +270,7 @@ def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -
     ]
     high, low = max(values, default=1.0), min(values, default=0.0)
     padding = 0.1 * (high - min(low, 0.0)) or 0.1
-    scale = " (scale 0 to 2)" if metric.high == 2 else ""
+    scale = " (possible range 0 to 2)" if metric.high == 2 else ""
     bottom = low - padding if low < 0 else 0.0
     return axis(
         theme,

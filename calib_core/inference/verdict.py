@@ -230,6 +230,11 @@ def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
     return f"{singular_verb if count == 1 else plural_verb} {VERDICT_WORDS[kind]}"
 
 
+def top_label_verdict(verdict: Verdict) -> str:
+    """The verdict in a sentence of its own, for numbers of all labels: "By its top label, the run is …"."""
+    return f"By its top label, the run {verdict_phrase(verdict.kind)}."
+
+
 def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:
     if test.p > SIGNIFICANCE_LEVEL:
         return "none"

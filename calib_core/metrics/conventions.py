@@ -128,6 +128,14 @@ class Convention:
             return "Verified against the published formula, not against the tool itself."
         return "Calib's own."
 
+    @property
+    def checked_against(self) -> str:
+        """The same in a few words: "scikit-learn 1.9.1"."""
+        if self.check == "tool":
+            _, by, library = (self.version or "").partition(" by ")
+            return library if by else f"{self.tool} {self.version}"
+        return "published formula" if self.check == "formula" else "Calib's own"
+
 
 def _combination(binning: Binning, bins: int, closed: Closed, norm: Norm) -> Convention:
     side = f", {closed}-closed" if binning == "width" else ""

@@ -159,7 +159,7 @@ class Block:
 
 def not_drawn_blocks(reasons: Sequence[str]) -> tuple[Block, ...]:
     """The last block of a section: why something is not drawn, each reason once; () if all is drawn."""
-    return (Block("Not drawn", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
+    return (Block("Not shown", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

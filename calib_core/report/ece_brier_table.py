@@ -112,7 +112,7 @@ def ece_brier_table(table: MethodsTable, columns: Mapping[str, tuple[str, str]])
             for (run, method), cell in table.cells.items()
         ),
         column_notes={run: f"n {count:,}" for run, count in counts.items()},
-        row_notes={method: f"{_short_judged(answer)} judged" for method, answer in judged.items()},
+        row_notes={method: f"scored on the {answer}" for method, answer in judged.items()},
     )
     return _transposed(result) if runs_as_rows(table) else result
 

@@ -8,7 +8,7 @@ from calib_core.report.blocks import Block, ReportTable
 from calib_core.results.published import OTHER_DATA_NOTE, PublishedComparison
 from calib_core.wording import NO_VALUE, format_number
 
-PUBLISHED_BESIDE_TITLE = "The paper beside your runs"
+PUBLISHED_BESIDE_TITLE = "Your runs beside the paper"
 
 MAX_OWN_COLUMNS = 2
 """At most this many runs are columns of one table of the report; more would be cut off on paper."""
@@ -62,7 +62,7 @@ def _difference_text(comparison: PublishedComparison, row: str, run: str) -> str
 
 def published_source(comparison: PublishedComparison) -> str:
     """Where the published numbers are printed, how they were made, and what findings are judged by."""
-    source = f"{comparison.source}: {comparison.setting}. Findings are judged by {comparison.judged_by}."
+    source = f"{comparison.source}: {comparison.setting}. Findings are tested by {comparison.judged_by}."
     if not comparison.own_columns:
         return source
     return f"{source} Differences are from {comparison.reference}. {OTHER_DATA_NOTE}"

@@ -440,7 +440,7 @@ def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accu
     start = test.best_start(target_accuracy)
     low, confidence = format_percent_down(start.accuracy_low), target_text(start.confidence)
     return (
-        f"of the {int(curve.n_answered[start.step]):,} most confident answers "
+        f"the lower bound is highest for the {int(curve.n_answered[start.step]):,} most confident answers: "
         f"{format_percent(float(curve.accuracy[start.step]))} are right, on new questions at least {low} "
         f"with {confidence} confidence"
     )

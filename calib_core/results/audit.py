@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -29,14 +30,14 @@ from calib_core.metrics.conventions import (
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.recipe import recipe_text
-from calib_core.wording import ROUNDING_TOLERANCE, format_short, plural
+from calib_core.wording import ROUNDING_TOLERANCE, as_clause, format_short, plural
 
 AUDITED_METRIC: Final = "ece"
 """The metric that is computed differently by different tools."""
 
-_NEEDS_ROWS: Final = "needs single confidences, and a token-level run keeps sums only"
+_NEEDS_ROWS: Final = "Needs single confidences, and a token-level run keeps sums only."
 
-PUBLISHED_EXPECTED: Final = "Type the figure as it was published, such as 0.037 or 3.7 %."
+PUBLISHED_EXPECTED: Final = "Type the ECE as it was published, such as 0.037 or 3.7 %."
 """What is expected where a published figure cannot be read."""
 
 _PUBLISHED: Final = re.compile(
@@ -162,8 +163,13 @@ class ConventionAudit(Displayable):
 
     @property
     def not_applicable_note(self) -> str:
-        """Why conventions do not apply, each reason once; "" where all do."""
-        return " ".join(dict.fromkeys(self.not_applicable.values()))
+        """How many conventions do not apply, and why, each reason once; "" where all do."""
+        counts = Counter(self.not_applicable.values())
+        notes = [
+            f"{plural(count, 'convention')} not applicable: {as_clause(why)}."
+            for why, count in counts.items()
+        ]
+        return " ".join(notes)
 
     def published_sentence(self, text: str) -> str:
         """Which conventions give a published figure, to the digits typed; else what to type."""
@@ -260,7 +266,7 @@ def _value_under(convention: Convention, evidence: Evidence) -> ConventionValue:
         binned = evidence.binned(METRICS[AUDITED_METRIC], convention.scheme)
         return ConventionValue(convention, error_of_bins(convention, binned))
     if not isinstance(evidence, AnswerEvidence):
-        raise Unavailable(f"{convention.title} {_NEEDS_ROWS}.")
+        raise Unavailable(_NEEDS_ROWS)
     confidence = evidence.pairs.confidence.astype(np.float64)
     value = error_of_pairs(convention, confidence, evidence.pairs.correct)
     return ConventionValue(realised(convention, confidence), value)
@@ -322,4 +328,4 @@ def audit_headline(values: Sequence[ConventionValue]) -> str:
     low, high = format_short(means[0].value), format_short(means[-1].value)
     if low == high:
         return f"ECE is {low} under all {len(means)} conventions that average the gaps."
-    return f"ECE is from {low} to {high}, depending on who computes it."
+    return f"ECE ranges from {low} to {high}, depending on the convention."

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.verdict import top_label_verdict
 from calib_core.metrics import METRICS
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit, get_metric
@@ -158,7 +159,8 @@ def classwise(evidence: Evidence, metric_id: str = "cw_ece", scheme: Scheme | No
         table=table,
         n_rows=sums.n_rows,
         unit=evidence.unit,
-        headline=_headline(table, sums.n_rows, evidence.unit),
+        headline=_headline(table, sums.n_rows, evidence.unit)
+        + (f" {top_label_verdict(evidence.verdict)}" if sums.n_rows else ""),
         recipe=metric_score.recipe,
         judged=evidence.judged,
         remarks=evidence.remarks,

@@ -43,7 +43,7 @@ MAX_LISTED: Final = 20
 
 SCAN_RECIPE: Final = (
     "each group against the other rows of its run, in strata of equal confidence (Cochran–Mantel–Haenszel; "
-    "exact where few answers vary); q: Benjamini–Hochberg over all groups tried"
+    "exact where few answers vary); q: Benjamini–Hochberg over all groups tested"
 )
 NO_COLUMN: Final = (
     f"No column here forms a group of {MIN_ROWS} rows or more with {MIN_ROWS} others beside it: give the "
@@ -160,15 +160,17 @@ class HiddenGroups:
         where = ("their run" if self.n_clear > 1 else "its run") if several else "the run"
         if not self.n_clear:
             return (
-                f"None of the {plural(self.n_tried, 'group')} tried is clearly right more or less often than "
+                f"None of the {plural(self.n_tried, 'group')} tested is clearly right more or less often "
+                "than "
                 f"the other rows of {where} at the same confidence."
             )
         first = self.groups[0]
         run = f" of {self.series[first.run]}" if several else ""
         verb = "is" if self.n_clear == 1 else "are"
         return (
-            f"{self.n_clear:,} of the {plural(self.n_tried, 'group')} tried {verb} right more or less often "
-            f"than the other rows of {where} at the same confidence. The clearest is {first.name}{run}: "
+            f"{self.n_clear:,} of the {plural(self.n_tried, 'group')} tested {verb} right more or less often "
+            f"than the other rows of {where} at the same confidence. The clearest difference is in "
+            f"{first.name}{run}: "
             f"{difference_phrase(first.difference)} (95 % {format_points(first.low)} to "
             f"{format_points(first.high)}; {q_value_phrase(first.q)})."
         )
@@ -178,16 +180,17 @@ class HiddenGroups:
         """What was tried, how it is corrected, and what is not listed."""
         sentences = [
             (
-                f"Tried: every value of {', '.join(self.columns)}, and every pair of values of two columns, "
-                f"with {MIN_ROWS} rows or more and as many others."
+                f"Tested: every value of {', '.join(self.columns)}, and every pair of values of two columns, "
+                f"with at least {MIN_ROWS} rows in the group and {MIN_ROWS} outside it."
             ),
             (
-                f"q counts all {plural(self.n_tried, 'group')} (Benjamini–Hochberg); the intervals count one "
-                "each. Groups overlap, and one that is off pushes the others a little the other way."
+                f"q: Benjamini–Hochberg over {plural(self.n_tried, 'group')}; the intervals are not "
+                "corrected. "
+                "Groups overlap, and a group that is off shifts the others slightly the opposite way."
             ),
             (
-                "Only how often a group is right is compared: one that is right too often at some "
-                "confidences and too seldom at others can stay hidden."
+                "The test compares only how often a group is right: a group that is right too often at some "
+                "confidences and too rarely at others can stay hidden."
             ),
         ]
         if self.unpaired:
@@ -196,7 +199,7 @@ class HiddenGroups:
                 f"at most {MAX_PAIRED_VALUES} values)."
             )
         sentences.append(
-            f"Listed: the {len(self.groups)} clearest, without pairs that are no clearer than one of their "
+            f"Listed: the {len(self.groups)} clearest, except pairs that are no clearer than one of their "
             "parts."
         )
         return " ".join(sentences)

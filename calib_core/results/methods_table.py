@@ -335,12 +335,11 @@ def _methods_headline(
         return f"{clause} ({plural(cell.n_used, 'row')})."
     wins = Counter(id_ for best_set in best_sets.values() for id_ in best_set.best)
     ranked = sorted(in_order(wins), key=lambda id_: -wins[id_])
-    summary = "; ".join(f"“{METHODS[id_].title}” in {wins[id_]}" for id_ in ranked)
+    counts = [f"“{METHODS[id_].title}” on {wins[id_]} of {len(best_sets)} runs" for id_ in ranked]
     n_without = sum(not best_set.best for best_set in best_sets.values())
-    without = f"; no best method in {n_without}" if n_without else ""
-    return (
-        f"Best by Brier score, or not clearly worse, in {len(best_sets)} runs: {summary or 'none'}{without}."
-    )
+    if n_without:
+        counts.append(f"no method on {n_without}" if ranked else f"no method on any of {len(best_sets)} runs")
+    return f"Best by Brier score, or tied for best: {'; '.join(counts)}."
 
 
 def multiple_choice_notes(evidences: Iterable[Evidence]) -> tuple[str, ...]:

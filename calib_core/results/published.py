@@ -1,7 +1,7 @@
 """What did the papers publish, and does it hold here? Their numbers beside one's own, their findings judged.
 
 A finding is judged on each run by the statistics that the pages show anyway: what noise alone gives, paired
-differences corrected by Holm's method, and verdicts. Where these decide nothing, the finding cannot be told.
+differences corrected by Holm's method, and verdicts. Where these decide nothing, the finding is undecided.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def published_methods() -> pl.DataFrame:
 # --- Findings, judged on the loaded runs ----------------------------------------------------------
 
 JudgementKind = Literal["holds", "fails", "unknown"]
-"""Whether a finding holds in a run, clearly does not, or cannot be told."""
+"""Whether a finding holds in a run, clearly does not, or is undecided."""
 
 FindingKind = Literal["holds", "fails", "unknown", "mixed", "none"]
 """As `JudgementKind` over all runs; "mixed" where they differ, "none" where no result was published."""
@@ -122,7 +122,7 @@ FINDING_WORDS: Final[Mapping[FindingKind, str]] = MappingProxyType(
     {
         "holds": "holds here",
         "fails": "does not hold here",
-        "unknown": "cannot be told",
+        "unknown": "undecided",
         "none": "nothing to compare",
     }
 )
@@ -132,7 +132,7 @@ MAX_DETAILS: Final = 2
 """Runs of each kind whose numbers a sentence on a finding gives; the others are counted."""
 
 OTHER_DATA_NOTE: Final = (
-    "Published numbers are of other models and questions: a difference from them is no test of anything."
+    "Published numbers come from other models and questions, so a difference from them tests nothing."
 )
 
 
@@ -146,7 +146,7 @@ class Judgement:
         The run or line; may be "".
     kind : {"holds", "fails", "unknown"}
     detail : str
-        The numbers, or why it cannot be told, as the end of a sentence without a full stop.
+        The numbers, or why it is undecided, as the end of a sentence without a full stop.
     """
 
     subject: str
@@ -179,7 +179,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """ "holds here", "holds on 2 of 3 runs, cannot be told on 1"."""
+        """ "holds here", "holds on 2 of 3 runs, undecided on 1"."""
         kind = self.kind
         if kind != "mixed":
             return FINDING_WORDS[kind]
@@ -188,7 +188,7 @@ class Finding:
             for kind, phrase in (
                 ("holds", "holds on"),
                 ("fails", "does not hold on"),
-                ("unknown", "cannot be told on"),
+                ("unknown", "undecided on"),
             )
         }
         (first, n_first), *others = [(phrase, count) for phrase, count in counts.items() if count]
@@ -197,12 +197,12 @@ class Finding:
 
     @property
     def details(self) -> str:
-        """The numbers of a few runs of each kind, or why it cannot be told; "" without runs."""
+        """The numbers of a few runs of each kind, or why it is undecided; "" without runs."""
         parts: list[str] = []
         for kind, word in (
             ("holds", "holds for"),
             ("fails", "does not hold for"),
-            ("unknown", "not told for"),
+            ("unknown", "undecided for"),
         ):
             of_kind = [judgement for judgement in self.judgements if judgement.kind == kind]
             texts = [
@@ -370,17 +370,17 @@ def _judge_rsd(run: str, sweep: Sweep) -> Judgement:
     full_rsd, classwise_rsd = full.rsd or 0.0, classwise.rsd or 0.0
     numbers = f"RSD {format_percent(full_rsd)} against {format_percent(classwise_rsd)}"
     if full.null is None or not all(significant_ends(full.null)):
-        noise = "but Full-ECE is not clearly more than chance gives, so its RSD is noise"
+        noise = "but Full-ECE is not clearly above chance, so its RSD is noise"
         return Judgement(run, "unknown", f"{numbers}, {noise}")
     margin = math.hypot(*(_rsd_half_width(curve) or 0.0 for curve in (full, classwise)))
     if abs(classwise_rsd - full_rsd) <= margin:
-        close = f"closer than noise allows to tell ({format_percent(margin)})"
+        close = f"the difference is within noise ({format_percent(margin)})"
         return Judgement(run, "unknown", f"{numbers}, {close}")
     if full_rsd < classwise_rsd:
         return Judgement(run, "holds", numbers)
     largest = full.values[-1] or 0.0
     if full.null.median[-1] > MAX_NOISE_SHARE * largest:
-        noise = f"but more than half of Full-ECE at M = {full.bins[-1]} is what chance gives"
+        noise = f"but more than half of Full-ECE at M = {full.bins[-1]} is chance"
         return Judgement(run, "unknown", f"{numbers}, {noise}")
     return Judgement(run, "fails", numbers)
 
@@ -595,7 +595,7 @@ def _judge_order(
         return Judgement(subject, "fails", f"Brier {numbers}")
     if all(outcome == "holds" for outcome in outcomes):
         return Judgement(subject, "holds", f"Brier {numbers}")
-    return Judgement(subject, "unknown", f"Brier {numbers}, not all clearly apart")
+    return Judgement(subject, "unknown", f"Brier {numbers}, not all clearly different")
 
 
 def _judge_self_consistency(subject: str, paired: PairedComparison | None, n_runs: int) -> Judgement:
@@ -618,7 +618,7 @@ def _judge_self_consistency(subject: str, paired: PairedComparison | None, n_run
         return Judgement(subject, "holds", numbers)
     if beats_all(rival, SELF_CONSISTENCY):
         return Judgement(subject, "fails", numbers)
-    reason = "not clearly apart" if paired.pair("brier", leader, rival) else _unpaired_reason(paired)
+    reason = "not clearly different" if paired.pair("brier", leader, rival) else _unpaired_reason(paired)
     return Judgement(subject, "unknown", f"{numbers}, {reason}")
 
 

@@ -13,7 +13,7 @@ from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict
+from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, top_label_verdict
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.concentration import CONCENTRATED_SHARE
@@ -163,6 +163,8 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
             unit=evidence.unit,
             design_effect=evidence.design_effect,
         )
+    if dependent and binned.n_bins:
+        headline = f"{headline} {top_label_verdict(evidence.verdict)}"
     return Reliability(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -336,8 +338,9 @@ def reliability_headline(
         return _all_labels_headline(binned, n, unit)
     if n < MIN_ROWS:
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
-    clause = _verdict_clause(binned, verdict, bin_gaps(binned, design_effect), n, unit)
-    return f"{clause[0].upper()}{clause[1:]}: {stated_and_observed(binned)}."
+    clause = _verdict_clause(verdict, n, unit)
+    location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect))
+    return f"{_capitalised(clause)}: {stated_and_observed(binned)}.{f' {location}' if location else ''}"
 
 
 def stated_and_observed(binned: Binned) -> str:
@@ -372,8 +375,12 @@ def _mass_headline(binned: Binned, unit: RowUnit) -> str:
     return f"{subject}, probability and share of right ones are {format_percent(gap)} apart{location}."
 
 
-def _verdict_clause(binned: Binned, verdict: Verdict, gaps: BinGaps, n: int, unit: RowUnit) -> str:
-    """The verdict's word, and the bins that are clearly off."""
+def _capitalised(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit) -> str:
+    """The verdict's word, with the number of rows or the size of the deviation where it needs them."""
     match verdict.kind:
         case "few":
             return f"{verdict.words} ({verdict.reason.removeprefix('Not judged: ').removesuffix('.')})"
@@ -381,24 +388,36 @@ def _verdict_clause(binned: Binned, verdict: Verdict, gaps: BinGaps, n: int, uni
             return f"{verdict.words} in {n:,} {unit}"
         case "tolerable":
             return f"{verdict.words}, {format_percent(verdict.deviation or 0.0)} off on average"
+        case "over" | "under" | "extreme" | "timid":
+            return verdict.words
+
+
+def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps) -> str:
+    """Where the gap lies, beyond chance; it stands apart from the averages, which are of all bins."""
+    match verdict.kind:
         case "over" | "under":
             main, opposite = gaps.clear_over, gaps.clear_under
             if verdict.kind == "under":
                 main, opposite = opposite, main
-            clause = f"{verdict.words}{_comma_clause(_clear_location(binned, main))}"
-            other = VERDICT_WORDS["under" if verdict.kind == "over" else "over"]
-            return f"{clause}, though {other} {_gap_location(binned, opposite)}" if opposite.any() else clause
+            parts = [_clear_location(binned, main)]
+            if opposite.any():
+                parts.append(f"the opposite gap is {_gap_location(binned, opposite)}")
         case "extreme" | "timid":
             sides = ((VERDICT_WORDS["over"], gaps.clear_over), (VERDICT_WORDS["under"], gaps.clear_under))
             located = [f"{word} {_gap_location(binned, side)}".rstrip() for word, side in sides if side.any()]
-            return f"{verdict.words}{_comma_clause(' and '.join(located))}"
+            parts = [" and ".join(located)]
+        case "few" | "none" | "tolerable":
+            parts = []
+    sentence = "; ".join(filter(None, parts))
+    return f"{_capitalised(sentence)}." if sentence else ""
 
 
 def _clear_location(binned: Binned, clear_gap: NDArray[np.float64]) -> str:
     """Where the clear part of the gap lies; says so if no bin is clearly off by itself."""
-    if clear_gap.any():
-        return _gap_location(binned, clear_gap)
-    return "" if binned.n_bins == 1 else "though no single bin is clearly off"
+    if not clear_gap.any():
+        return "" if binned.n_bins == 1 else "no single bin is clearly off"
+    location = _gap_location(binned, clear_gap)
+    return f"the gap is {location}" if location else ""
 
 
 def _comma_clause(clause: str) -> str:
@@ -419,11 +438,24 @@ def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
     if len(main_bins) == binned.n_bins:
         return "in both bins"
     if gap_parts[main_bins].sum() < MOST_OF_GAP * total:
-        n_off = int((gap_parts > ROUNDING_TOLERANCE).sum())
-        return "" if n_off == binned.n_bins else f"in {n_off} of {binned.n_bins} bins"
+        return _bins_off(binned, gap_parts > ROUNDING_TOLERANCE)
     if set(main_bins.tolist()) == set(range(binned.n_bins - len(main_bins), binned.n_bins)):
         return "mostly in the top bin" if len(main_bins) == 1 else "mostly in the two top bins"
     return "mostly " + " and ".join(_bin_phrase(binned, int(bin_)) for bin_ in sorted(main_bins.tolist()))
+
+
+def _bins_off(binned: Binned, is_off: NDArray[np.bool_]) -> str:
+    """How many bins are off: "in 7 of 9 bins".
+
+    Bins of few rows, which the diagram draws pale, are not counted if others are off.
+    """
+    is_full = binned.count >= MIN_ROWS
+    counted = is_full if (is_off & is_full).any() else np.ones_like(is_off)
+    n_off, n_counted = int((is_off & counted).sum()), int(counted.sum())
+    if n_off == n_counted:
+        return ""
+    few_left_out = "" if n_counted == binned.n_bins else f" that hold {MIN_ROWS} or more"
+    return f"in {n_off} of {n_counted} bins{few_left_out}"
 
 
 def _bin_phrase(binned: Binned, bin_index: int) -> str:

@@ -43,8 +43,8 @@ SWEPT_METRICS: Final = tuple(metric.id for metric in METRICS.values() if metric.
 ONE_SIGN_SHARE: Final = 0.99
 """If a single bin yields at least this share of the largest value, hardly any gap cancels another."""
 
-BEYOND_CHANCE: Final = "more than chance gives"
-WITHIN_CHANCE: Final = "no more than chance gives"
+BEYOND_CHANCE: Final = "more than expected by chance"
+WITHIN_CHANCE: Final = "no more than expected by chance"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -452,8 +452,9 @@ def sweep_remarks(
         )
         if one_bin_value is not None and one_bin_value >= ONE_SIGN_SHARE * max(defined):
             remarks.append(
-                f"Nearly all gaps have one sign and do not cancel, so {metric.title} is nearly the same at "
-                "every M: an RSD near 0 shows that, and not that the number is a good one."
+                f"Nearly all gaps have the same sign and do not cancel, so {metric.title} is nearly the "
+                "same at "
+                "every M. An RSD near 0 shows only that, not that the model is well calibrated."
             )
     separated_from = next(
         (bins for bins, scheme in schemes.items() if _one_value_per_bin(evidence, metric, scheme)), None
@@ -519,7 +520,7 @@ def _fitted_clause(fitted: NullDistribution, change: float) -> str:
     if change < 0:
         return f"; noise alone would change it by {format_short(noise)}."
     if _rise_significant(fitted):
-        return f": {format_short(change - noise)} of the rise is more than noise gives."
+        return f": {format_short(change - noise)} of the rise is beyond noise."
     return ", which noise alone can explain."
 
 
@@ -544,7 +545,7 @@ def _chance_headline(
 def _calibrated_clause(null: NullDistribution, change: float, verdict: Verdict) -> str:
     """ ", as expected from smaller bins alone." """
     if change > 0 and _rise_significant(null):
-        return ", more than smaller bins bring by chance."
+        return ", more than smaller bins add by chance."
     if verdict.miscalibrated:
         return "."
     if change > 0:
@@ -596,13 +597,13 @@ def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:
         return []
     band = f"{format_short(fitted.change_low or 0.0)} to {format_short(fitted.change_high or 0.0)}"
     noise_sentence = (
-        f"In a model that fits the run, and whose gaps cancel in no bin, noise alone brings a rise of "
+        "In a model fitted to the run, whose gaps never cancel within a bin, noise alone causes a rise of "
         f"{format_short(noise)} (5–95 %: {band})."
     )
     p_text = _p_text(fitted, fitted.change_p)
     if not _rise_significant(fitted):
-        rest = f"The rise of {format_short(change)} is not clearly more{p_text}"
-        return [noise_sentence, f"{rest}, which does not rule out gaps that cancel."]
+        rest = f"The observed rise of {format_short(change)} is not clearly larger{p_text}"
+        return [noise_sentence, f"{rest}, but gaps that cancel are not ruled out."]
     causes = (
         f"gaps that cancel within the bins at M = {curve.bins[0]}, or accuracy that falls as confidence rises"
     )
@@ -614,7 +615,7 @@ def _verdict_sentence(curve: SweepCurve, evidence: Evidence) -> str:
     verdict, by = evidence.verdict, "" if METRICS[curve.metric].needs == "pairs" else ", by its top label"
     opening = f"The run {verdict_phrase(verdict.kind)}{by}"
     if verdict.kind == "none" and curve.fitted is not None and _rise_significant(curve.fitted):
-        return f"{opening} in level and spread, which is all that the verdict tests."
+        return f"{opening} in level and spread, all that the verdict tests."
     if verdict.miscalibrated or curve.null is None or curve.fitted is None:
         return f"{opening}."
     values = _calibrated_values(curve, curve.null, evidence)
@@ -660,7 +661,7 @@ def _ends_sentence(curve: SweepCurve, null: NullDistribution) -> str:
         opening = f"Only the number at M = {curve.bins[end]} is {BEYOND_CHANCE}{_p_text(null, null.p[end])}"
     if not changed:
         return f"{opening}."
-    expected = f"smaller bins bring by chance (about {format_short(null.median[-1] - null.median[0])})"
+    expected = f"smaller bins add by chance (about {format_short(null.median[-1] - null.median[0])})"
     if not _rise_significant(null):
         return f"{opening}; the change of {change} over M is no more than {expected}."
     beyond = (

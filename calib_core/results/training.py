@@ -30,6 +30,7 @@ from calib_core.results.score import effective_scheme, metric_availability, scor
 from calib_core.runs import RunInfo, TokenRun
 from calib_core.wording import (
     NOT_DEFINED,
+    as_clause,
     compact_count,
     format_significant,
     format_significant_interval,
@@ -40,8 +41,12 @@ from calib_core.wording import (
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
 
-TOKEN_METRICS: Final = ("full_ece", "nll", "accuracy")
-"""What is followed over the training of token-level runs: Full-ECE, and beside it loss and accuracy."""
+TOKEN_METRICS: Final = ("ece", "nll", "accuracy")
+"""What is followed over the training of token-level runs: ECE, and beside it loss and accuracy.
+
+Full-ECE does not lead: an untrained model gives every class almost the same tiny probability, so its Full-ECE
+starts near 0, whatever it learns later. The verdicts of checkpoints are by the top label, as ECE is.
+"""
 
 ANSWER_METRICS: Final = ("ece", "accuracy")
 """The same for runs of answers."""
@@ -486,10 +491,10 @@ def _change_kind(change: Contrast) -> str:
     return change_phrase(change) if change.is_clear else "unclear"
 
 
-_NOT_TESTED: Final = "chance is not ruled out, for the reason below"
+_NOT_TESTED: Final = "not tested (reason below)"
 """Said of a change that is seen but not tested."""
 
-_NO_CHANGE_TESTED: Final = "no change is tested, for the reason below"
+_NO_CHANGE_TESTED: Final = "change not tested (reason below)"
 """Said where the ends are equal, or one of them is not known."""
 
 
@@ -531,7 +536,7 @@ def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: 
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
     uncounted = uncounted_note([(point.verdict, point.q) for point in judged], "checkpoint")
     reason = line.change.reason if line.change else None
-    untested = f"The change is not tested: {reason}" if reason else ""
+    untested = f"The change is not tested: {as_clause(reason)}." if reason else ""
     return " ".join(filter(None, [f"{opening}{count}.", uncounted, untested]))
 
 
@@ -545,8 +550,8 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     if direction == "zero" or not line.steps:
         return ""
     rises = direction == "higher"
-    verb, verbs, changed = ("rises", "rise", "higher") if rises else ("falls", "fall", "lower")
-    question, n_steps = f"{METRICS[metric_id].title} {verb} throughout?", len(line.steps)
+    verb, changed = ("rise", "higher") if rises else ("fall", "lower")
+    question, n_steps = f"Does {METRICS[metric_id].title_in_sentence} {verb} throughout?", len(line.steps)
     phrases = [change_phrase(step) for step in line.steps]
     n_clear = phrases.count(changed)
     note = correction_note(line.steps)
@@ -560,15 +565,13 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
         return f"{question} No: clearly {opposite} {where}, {difference_text(against.difference)}."
     values = [point.value for point in line.points]
     if any(value is None for value in values):
-        return f"{question} Cannot be told: not every checkpoint has a value."
+        return f"{question} Undecided: not every checkpoint has a value."
     known = [value for value in values if value is not None]
     n_as_wished = sum((later > earlier) if rises else (later < earlier) for earlier, later in pairwise(known))
-    as_they_stand = f"the values {verbs} in {n_as_wished} of {plural(n_steps, 'step')}"
+    as_they_stand = f"the values {verb} in {n_as_wished} of {plural(n_steps, 'step')}"
     if any(step.difference is None for step in line.steps):
-        return f"{question} As observed, {as_they_stand}; not every step can be tested."
-    return (
-        f"{question} Cannot be told: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
-    )
+        return f"{question} As observed, {as_they_stand}, but not every step can be tested."
+    return f"{question} Undecided: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
 
 
 def value_range(points: Sequence[Checkpoint]) -> str:

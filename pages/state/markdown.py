@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from calib_core.readers.option_text import ARGUMENT, unquote_argument
+from calib_core.wording import keep_units
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _ACTIVE_MARKS = frozenset(":@-<>~=.")
@@ -49,9 +50,12 @@ _WORD_JOINER = "\u2060"
 
 
 def escape_markdown(text: str) -> str:
-    """Return Markdown that shows `text` character for character, with white space folded to single spaces."""
+    """Return Markdown that shows `text` character for character, with white space folded to single spaces.
+
+    No line ends between a number and its unit.
+    """
     folded = " ".join(text.encode("utf-8", "replace").decode().split())
-    return _PUNCTUATION.sub(_escape_mark, folded)
+    return _PUNCTUATION.sub(_escape_mark, keep_units(folded))
 
 
 def without_options(text: str) -> str:

@@ -351,7 +351,8 @@ def _pick_column(
             value=divisor != 1,
             key=f"percent_{key}_{fingerprint([column])[:8]}",
         )
-        name = f"confidence/{100 if divisor == 1 else divisor}" if is_divided else "confidence"
+        as_it_is = name if divisor == 1 else "confidence"
+        name = f"confidence/{100 if divisor == 1 else divisor}" if is_divided else as_it_is
     if reason := _reason(base, column, role):
         why.caption(escape_markdown(f"from {reason}"))
     return column, name

@@ -15,7 +15,7 @@ from calib_core.report.published_table import (
     published_source,
 )
 from calib_core.results.published import Finding, FindingKind, PublishedComparison
-from calib_core.wording import plural
+from calib_core.wording import both_or_all, plural
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.table import fit_column_widths
@@ -44,13 +44,18 @@ def pick_reference(key: str, columns: Iterable[str], default: int = 0) -> str:
 
 
 def published_area(comparison: PublishedComparison) -> DeltaGenerator:
-    """The place of a paper beside the runs: folded where none of its findings can be told on them."""
+    """The place of a paper beside the runs: folded where all of its findings are undecided."""
     if not any(finding.kind in ("holds", "fails", "mixed") for finding in comparison.findings):
-        count = plural(len(comparison.findings), "finding")
-        return st.expander(f"{PUBLISHED_BESIDE_TITLE}: none of {count} can be told here", key="paper_folded")
+        return st.expander(f"{PUBLISHED_BESIDE_TITLE}: {_nothing_decided(comparison)}", key="paper_folded")
     area = st.container(key="paper_open")
     area.subheader(PUBLISHED_BESIDE_TITLE, anchor=False)
     return area
+
+
+def _nothing_decided(comparison: PublishedComparison) -> str:
+    """Return why the comparison is folded: "the finding is undecided", "all 4 findings are undecided"."""
+    n = len(comparison.findings)
+    return "the finding is undecided" if n == 1 else f"{both_or_all(n)} findings are undecided"
 
 
 def show_published(comparison: PublishedComparison, stem: str) -> None:

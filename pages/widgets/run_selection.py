@@ -29,7 +29,7 @@ METHODS_HELP: Final = "How the confidence is obtained from the model's answers."
 ALL_DATASETS: Final = "*"
 """Id of the data set in the address where runs of every data set are shown."""
 
-JUDGED_TITLES: Final = {"own": "Each its own", "majority": "Majority", "greedy": "Greedy"}
+JUDGED_TITLES: Final = {"own": "Each method's own", "majority": "Majority", "greedy": "Greedy"}
 
 ENOUGH_TO_COMPARE: Final = 3
 """Models or runs of a data set from which on it may be the default."""
@@ -290,7 +290,7 @@ def show_not_drawn(selection: RunSelection) -> None:
     """List what cannot be drawn, each with its reason."""
     titles = {run.id: run.title for run in selection.runs}
     show_reasons(
-        "Not drawn",
+        "Runs and methods not shown",
         {
             f"{titles[run]}, {METHODS[method].title}": reason
             for (run, method), reason in selection.unavailable.items()

@@ -243,7 +243,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
         if runs and page_id in PAGES_WITH_VERDICTS:
-            with st.expander("How verdicts are reached", key="verdict_settings", type="compact"):
+            with st.expander("Verdict tolerance", key="verdict_settings", type="compact"):
                 tolerance = pick_tolerance(url_state)
             runs = runs_with_tolerance(runs, tolerance)
         if choose and runs:

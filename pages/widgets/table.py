@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ COLUMN_CONFIG: Final = {
         help="The bin's share of the total gap Σ|Y − C|.",
     ),
     "File": st.column_config.TextColumn("File", width=360),
+    "Source": st.column_config.TextColumn("Source", width=400),
     "title": st.column_config.TextColumn("Confidence method"),
     "run": st.column_config.TextColumn("Run"),
     "rows": st.column_config.NumberColumn("Rows", format="localized"),
@@ -71,8 +73,15 @@ def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
 
 
 def _text_column_width(texts: pl.Series) -> int:
-    """Return the pixels that the longest of these texts needs."""
-    return 18 + 6 * max((len(text) for text in texts.drop_nulls()), default=0)
+    """Return the pixels that the widest of these texts needs."""
+    return 18 + math.ceil(max((sum(map(_letter_width, text)) for text in texts.drop_nulls()), default=0))
+
+
+def _letter_width(letter: str) -> float:
+    """Return about how many pixels a letter is wide in a cell: measured on names of files and methods."""
+    if letter in " .,:;'|()[]!-iljtfrI":
+        return 4
+    return 10 if letter in "mwMW%@" else 6.5 if letter in "0123456789–" else 7
 
 
 def fit_column_widths(

@@ -175,7 +175,7 @@ def test_differing_rows_and_judged_answers_are_reported(models: Path, data: Path
     text = page_text(visit("comparison", methods="given,cluster_size"))
     assert "The points have different numbers of rows: 60 to 170." in text
     assert "The points judge different answers" in text
-    assert "Not drawn (3)" in text
+    assert "Runs and methods not shown (3)" in text
 
 
 def test_every_method_can_be_judged_by_one_answer(models: Path, data: Path, visit: Visit) -> None:

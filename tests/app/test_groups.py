@@ -130,7 +130,7 @@ def test_the_categories_of_mmlu_are_known(facts: Path, visit: Visit) -> None:
     assert facts.is_dir()
     at = visit("groups", by="category", runs="llama-7b-facts-0-shot")
     assert set(dots(at)["llama-7b"]) == {"STEM", "Other", "Humanities", "Social Sciences"}
-    assert "50 used rows are in no group by category" in page_text(at)
+    assert "50 used rows belong to no group by category" in page_text(at)
 
 
 def test_other_columns_of_the_file_are_offered(facts: Path, visit: Visit) -> None:
@@ -328,7 +328,7 @@ def test_hidden_groups_are_listed_with_their_q(planted: Path, visit: Visit) -> N
     assert table["Group"].iloc[0] == "subject: law, language: English"
     text = page_text(at)
     assert expected.headline in text
-    assert "Tried: every value of subject, language, and every pair of values of two columns" in text
+    assert "Tested: every value of subject, language, and every pair of values of two columns" in text
     assert "hidden_reliability" not in [chart.key for chart in at.get("plotly_chart")]
 
 
@@ -390,9 +390,7 @@ def test_two_levels_against_one_are_corrected_together(data: Path, visit: Visit)
 def test_the_replication_stands_beside_the_runs(facts: Path, visit: Visit) -> None:
     assert facts.is_dir()
     text = page_text(visit("groups", by="shots"))
-    assert (
-        "Cannot be told. Published: the larger model, 13b-chat, lies closer to the diagonal. Here: " in text
-    )
+    assert "Undecided. Published: the larger model, 13b-chat, lies closer to the diagonal. Here: " in text
     assert (
         "0-shot and 5-shot are both drawn, without a result. Here the ECE differs: 5-shot less 0-shot" in text
     )

@@ -73,7 +73,7 @@ def test_every_method_on_the_common_rows(two_runs: Path, visit: Visit) -> None:
     assert (found["Methods"], found["Rows used / total"]) == ("2", "140 / 150")
     assert "rows: common to the methods of a run" in at.text[0].value
     assert "n 140<" in table_html(at)[0]
-    assert "greedy judged" in table_html(at)[0]
+    assert "scored on the greedy answer" in table_html(at)[0]
     assert "n 150" not in table_html(at)[0]
     assert "rows common to the methods shown, n=140/150" in page_text(at)
     assert [cell for cell in rows(table_html(at)[0])[1] if cell] == ["red", "green"]
@@ -108,7 +108,7 @@ def test_each_on_its_own_rows(two_runs: Path, visit: Visit) -> None:
     wanted = score(load(two_runs)[0], method="given", metric="brier")
     assert numbers_by_method(at)["confidence in the file"][1] == f"{wanted.value:.4f}"
     assert "n 150<" in table_html(at)[0]
-    assert "greedy judged" in table_html(at)[0]
+    assert "scored on the greedy answer" in table_html(at)[0]
 
 
 def test_runs_methods_and_m_are_chosen(two_runs: Path, visit: Visit) -> None:
@@ -167,8 +167,8 @@ def test_a_link_keeps_the_answer_that_every_method_is_judged_by(data: Path, visi
     at = choose(visit("methods"), "judged", "majority")
     assert screens.address(at)["judged"] == "majority"
     shown = table_html(at)[0]
-    assert "majority judged" in shown
-    assert "greedy judged" not in shown
+    assert "scored on the majority answer" in shown
+    assert "scored on the greedy answer" not in shown
     assert table_html(visit("methods", **screens.address(at)))[0] == shown
     assert "judged" not in screens.address(choose(at, "judged", "own"))
     write_jsonl(data / "more.jsonl", made)
@@ -184,11 +184,11 @@ def test_a_question_without_a_readable_sample(data: Path, visit: Visit) -> None:
     write_jsonl(data / "ten.jsonl", [{**row, "answer_kind": "number"} for row in made])
     at = visit("methods")
     assert "<span>n 26</span>" in table_html(at)[0]
-    assert "<span>majority judged</span>" in table_html(at)[0]
+    assert "<span>scored on the majority answer</span>" in table_html(at)[0]
     before = numbers_by_method(at)["self-consistency, F_CS"]
     choose(at, "unanswered", "wrong")
     assert "n 30<" in table_html(at)[0]
-    assert "majority judged" in table_html(at)[0]
+    assert "scored on the majority answer" in table_html(at)[0]
     assert "no sample parses = confidence 0 and wrong (4 rows)" in page_text(at)
     assert numbers_by_method(at)["self-consistency, F_CS"] != before
 
@@ -220,7 +220,7 @@ def test_the_published_tables_are_labelled_and_whole(two_runs: Path, visit: Visi
         "0.174",
     ]
     text = page_text(at)
-    assert "Published figures, other models and data, not computed here" in text
+    assert "Published table: other models and data, not computed here" in text
     assert "N = 16 samples (temperature 0.6 for the pretrained models, 1.0 for the instruct models)" in text
 
 
@@ -236,7 +236,7 @@ def test_no_common_row_says_what_is_wrong(data: Path, visit: Visit) -> None:
 def test_what_a_run_cannot_give_is_reported(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("methods", dataset="*")
-    assert "Not drawn (" in page_text(at)
+    assert "Runs and methods not shown (" in page_text(at)
     assert any("–" in row for row in rows(table_html(at)[0]))
 
 
@@ -284,7 +284,7 @@ def test_the_paper_is_judged_on_these_runs(data: Path, visit: Visit) -> None:
     write_jsonl(data / "sampled.jsonl", [{**row, "p_true": 0.5} for row in samples(60)])
     at = visit("methods")
     text = page_text(at)
-    assert "The paper beside your runs" in text
+    assert "Your runs beside the paper" in text
     assert (
         "Published: one of F_CN, F_CS and F_PC has the lowest Brier score, in all 8 columns. Here: " in text
     )

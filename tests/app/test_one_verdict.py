@@ -94,7 +94,7 @@ def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: 
 
 
 PAGES_OF_FILES = [page for page in screens.SCRIPTS if page not in ("files", "report")]
-LEGENDS = ("above zero is over-confident", "one sign (over-confident everywhere)")
+LEGENDS = ("above zero is over-confident", "same sign (over-confident everywhere)")
 """What figures say of their axes; not of a run."""
 
 

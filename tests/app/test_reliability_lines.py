@@ -101,7 +101,7 @@ def test_lines_follow_metric_and_bins_and_unavailable_ones_are_named(data: Path,
     write_jsonl(data / "four.jsonl", choices(90))
     at = visit("reliability", run="four", method="choice_softmax", lines="four,quiz", metric="cw_ece")
     assert len(legend_texts(at)) == 1
-    assert "Not drawn (1)" in page_text(at)
+    assert "Lines not shown (1)" in page_text(at)
     assert "not a whole distribution" in page_text(at)
     choose(at, "metric", "ece")
     assert len(legend_texts(at)) == 2

@@ -34,7 +34,7 @@ def curves(at: AppTest, key: str = "values") -> dict[tuple[str, int], dict[str, 
 
 def row(at: AppTest, metric: str) -> dict[str, str]:
     """The table's row of a metric."""
-    frame = screens.table(at, "Metric", "Larger by noise")
+    frame = screens.table(at, "Metric", "Noise ≥ RSD")
     return {str(name): value for name, value in frame[frame["Metric"] == metric].iloc[0].items()}
 
 
@@ -55,13 +55,13 @@ def test_figure_tiles_and_table_are_the_sweep(token_file: Path, visit: Visit) ->
     shown = tiles(at)
     assert shown["RSD of Full-ECE"] == f"{100 * full.rsd:.1f} %"
     assert shown["Full-ECE at M = 10"] == f"{full.values[1]:.4f}"
-    assert shown["If calibrated, median"] == f"{full.null.median[1]:.4f}"
+    assert shown["Calibrated model, median"] == f"{full.null.median[1]:.4f}"
     assert shown["Ceiling 2·mean(1 − p)"] == f"{full.ceiling:.4f}"
     cells = row(at, "Full-ECE")
     assert cells["RSD"] == f"{100 * full.rsd:.1f} %"
-    assert cells["By noise"] == f"{100 * full.null.rsd_median:.1f} %"
+    assert cells["Noise alone"] == f"{100 * full.null.rsd_median:.1f} %"
     assert cells["M = 500"] == f"{full.values[-1]:.4f}"
-    assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
+    assert screens.plain(at.header[0].value) == result.headline
     assert result.chance_note in page_text(at)
     assert shown["Positions used / total"] == f"{result.n_used:,} / {result.n_total:,}"
     assert at.text[0].value == result.curves[0].recipe
@@ -88,7 +88,7 @@ def test_a_number_that_is_the_same_at_every_m_has_no_spread(data: Path, visit: V
     write_csv(data / "five.csv", [{"confidence": said, "correct": right} for said, right in said_right])
     at = visit("robustness")
     cells = row(at, "ECE")
-    assert (cells["RSD"], cells["Range"], cells["Larger by noise"]) == ("0.0 %", "0.0000", "–")
+    assert (cells["RSD"], cells["Range"], cells["Noise ≥ RSD"]) == ("0.0 %", "0.0000", "–")
     assert screens.plain(at.header[0].value) == "ECE is 0.3500 at every M."
 
 
@@ -154,8 +154,8 @@ def test_choices_of_questions_have_curves_too(data: Path, visit: Visit) -> None:
     at = visit("robustness", method="choice_softmax")
     assert {metric for metric, _ in curves(at)} == set(SWEPT_METRICS)
     assert "240 rows" in page_text(at)
-    assert row(at, "ECE")["Drawn from"] == "fitted model"
-    assert row(at, "Full-ECE")["Drawn from"] == "calibrated model"
+    assert row(at, "ECE")["Noise model"] == "fitted model"
+    assert row(at, "Full-ECE")["Noise model"] == "calibrated model"
     assert screens.tables(at, "As the right class") == []
     assert figure(at, "pools")["layout"]["yaxis"]["ticktext"]
 
@@ -238,7 +238,7 @@ def test_the_paper_s_numbers_stand_beside_the_run_s(token_file: Path, visit: Vis
     (finding,) = compare_rsd({own: result}).findings
     text = page_text(at)
     assert f"Published: {finding.published}. Here: {finding.details}." in text
-    assert "Published numbers are of other models and questions" in text
+    assert "Published numbers come from other models and questions" in text
     assert "RSD never compares models" in text
     less = f"{100 * (classwise - 0.4093):+.2f} pp".replace("-", "−")
     with_2b = screens.table(visit("robustness", paper_rsd="1"), "Number", "2B (paper)").set_index("Number")
@@ -285,7 +285,7 @@ def test_the_conventions_and_a_published_figure(data: Path, visit: Visit) -> Non
     assert "equal width, M = 10, right-closed, mean gap" in page_text(at)
     assert len(figure(at, "conventions")["layout"]["shapes"]) == 1
     at = visit("robustness", published="<b>*one*</b>")
-    assert "Type the figure as it was published" in page_text(at)
+    assert "Type the ECE as it was published" in page_text(at)
 
 
 def test_what_is_rarely_changed_is_folded(folder: Path, visit: Visit) -> None:

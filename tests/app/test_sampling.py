@@ -90,8 +90,8 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     )
     assert result.sufficiency_definition in page_text(at)
     assert "N' = 8 is more than half of 10 samples: subsets overlap" in page_text(at)
-    assert "majority answer of the drawn samples judged" in page_text(at)
-    assert "level lines: greedy answer judged, on the same questions" in page_text(at)
+    assert "scored on the majority answer of the drawn samples" in page_text(at)
+    assert "horizontal lines are scored on the greedy answer, on the same questions" in page_text(at)
     assert "no logit w/ Path: " in page_text(at)
 
 

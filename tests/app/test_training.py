@@ -15,7 +15,7 @@ from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.metrics import METRICS
 from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import gather_evidence
-from calib_core.wording import format_p_value
+from calib_core.wording import as_clause, format_p_value
 from predictions import quiz, write_csv
 from screens import Visit, choose, figure, page_text
 from token_files import STEPS, positions, write_checkpoints, write_npz
@@ -45,7 +45,10 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     first, last = f"{wanted[0].value:.4f}", f"{wanted[-1].value:.4f}"
     assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}: ")
     tile_values = screens.tiles(at)
-    assert (tile_values["Full-ECE at first"], tile_values["Full-ECE at the end"]) == (first, last)
+    assert (tile_values["Full-ECE, first checkpoint"], tile_values["Full-ECE, last checkpoint"]) == (
+        first,
+        last,
+    )
     verdicts = [gather_evidence(load(path)[0], "tokens").verdict for path in checkpoints]
     q_values = benjamini_hochberg([verdict.p for verdict in verdicts])
     assert table["Verdict"].to_list() == [verdict.words for verdict in verdicts]
@@ -54,8 +57,8 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     assert tile_values["Miscalibrated"] == f"{n_miscalibrated} of {len(STEPS)}"
     assert f"{n_miscalibrated} of 4 checkpoints miscalibrated." in page_text(at)
     headline = screens.plain(at.header[0].value)
-    assert headline.endswith(" of 3 steps; chance is not ruled out, for the reason below.")
-    assert f"The change is not tested: {NO_ROWS_TO_PAIR}" in page_text(at)
+    assert headline.endswith(" of 3 steps; not tested (reason below).")
+    assert f"The change is not tested: {as_clause(NO_ROWS_TO_PAIR)}." in page_text(at)
 
 
 def test_every_model_has_its_line_and_other_runs_a_reason(
@@ -68,7 +71,7 @@ def test_every_model_has_its_line_and_other_runs_a_reason(
     at = visit("training")
     assert {name: len(line["x"]) for name, line in lines(at).items()} == {"bigram": 2, "gpt": 4}
     text = page_text(at)
-    assert "Not drawn (2)" in text
+    assert "Runs not shown (2)" in text
     assert "plain: The file names no checkpoint and no tokens seen." in text
     assert "quiz: " in text
 
@@ -191,7 +194,7 @@ def test_checkpoints_of_answers_are_compared_on_the_same_questions(data: Path, v
     assert headline.endswith("on 200 questions.")
 
 
-def test_full_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[Path], visit: Visit) -> None:
+def test_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[Path], visit: Visit) -> None:
     at = visit("training")
     assert [chart.key for chart in at.get("plotly_chart")] == [
         "training",
@@ -199,15 +202,15 @@ def test_full_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[
         "training_accuracy",
     ]
     assert screens.address(at) == {}
-    for key, metric in (("training", "full_ece"), ("training_nll", "nll"), ("training_accuracy", "accuracy")):
+    for key, metric in (("training", "ece"), ("training_nll", "nll"), ("training_accuracy", "accuracy")):
         (line,) = (trace for trace in figure(at, key)["data"] if trace.get("customdata"))
         wanted = [score(load(path)[0], method="tokens", metric=metric).value for path in checkpoints]
         assert line["y"] == pytest.approx(wanted, abs=1e-6)
     table = screens.table(at, "Checkpoint", "Accuracy")
     assert table["Step"].to_list() == list(STEPS)  # numbers, so that 100 is sorted before 1600
     text = page_text(at)
-    assert "Full-ECE falls throughout? As observed, the values fall in " in text
-    assert "Accuracy rises throughout? As observed, " in text
+    assert "Does ECE fall throughout? As observed, the values fall in " in text
+    assert "Does accuracy rise throughout? As observed, " in text
     assert "Published: Full-ECE falls as training goes on. Here: gpt (a token-level run keeps sums" in text
     choose(at, "also_shown", ["brier"])
     assert [chart.key for chart in at.get("plotly_chart")] == ["training", "training_brier"]

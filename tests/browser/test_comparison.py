@@ -130,7 +130,9 @@ def diagram_below(page: Page) -> tuple[str, int]:
     """The run whose diagram is shown below, and its number of rows."""
     if page.locator(".st-key-reliability .js-plotly-plot").count() == 0:
         return "", 0
-    name = page.locator("[data-testid=stMain] h2").last.inner_text().replace("\u2060", "")
+    name = (
+        page.locator("[data-testid=stMain] h2").last.inner_text().replace("\u2060", "").replace("\xa0", " ")
+    )
     return name, sum(count for _, count in browser_pages.targets(page))
 
 

@@ -48,7 +48,7 @@ def menu(page: Page) -> dict[str, list[str]]:
         """groups => groups.map(group => [
             group.querySelector('p').innerText,
             [...group.querySelectorAll('a p')].filter(title => title.checkVisibility())
-                .map(title => title.innerText.replaceAll('\\u2060', ''))])"""
+                .map(title => title.innerText.replaceAll('\\u2060', '').replaceAll('\\xa0', ' '))])"""
     )
     return dict(found)
 

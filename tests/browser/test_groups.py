@@ -43,7 +43,9 @@ def names(page: Page) -> list[str]:
 
 def headline(page: Page) -> str:
     """The sentence above the figure."""
-    return page.locator("[data-testid=stMain] h2").first.inner_text().replace("\u2060", "")
+    return (
+        page.locator("[data-testid=stMain] h2").first.inner_text().replace("\u2060", "").replace("\xa0", " ")
+    )
 
 
 def panels(page: Page) -> int:

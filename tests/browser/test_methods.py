@@ -49,7 +49,7 @@ def table_cells(page: Page) -> list[list[str]]:
 def has_majority_judged(page: Page, rows: str) -> bool:
     """Whether a run has so many rows, with its majority answers judged."""
     table = str(table_cells(page))
-    return f"{rows}'" in table and "majority judged" in table
+    return f"{rows}'" in table and "scored on the majority answer" in table
 
 
 def bold_numbers(page: Page) -> list[str]:
@@ -87,7 +87,7 @@ def test_where_no_method_beats_a_constant_none_is_bold(server_with_methods: Serv
     page = reopen(f"{server_with_methods.url}/methods?dataset=quiz")
     wait_until(page, lambda: len(table_cells(page)), 3 + 2 * 2)
     assert bold_numbers(page) == []
-    assert "no best method in 4" in page.get_by_role("heading", level=2).first.inner_text()
+    assert "no method on any of 4 runs" in page.get_by_role("heading", level=2).first.inner_text()
     assert text_contrasts(page) == [False, True]
     assert page.get_by_text("not computed here").is_visible()
     assert browser_pages.error_texts(page) == []

@@ -58,12 +58,12 @@ def ticks(page: Page) -> list[str]:
 def panels(page: Page) -> int:
     """How many panels of the upper figure have a heading."""
     headings = page.locator(".st-key-values .annotation-text").all_text_contents()
-    return sum(text.startswith(("Scale", "Divided")) for text in headings)
+    return sum(text.startswith(("Possible range", "Divided")) for text in headings)
 
 
 def page_text(page: Page) -> str:
     """What the page says, without the invisible joiners that keep a file's text literal."""
-    return page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "")
+    return page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "").replace("\xa0", " ")
 
 
 def test_another_set_of_m_draws_other_points(

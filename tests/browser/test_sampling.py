@@ -58,7 +58,7 @@ def points(page: Page) -> dict[str, int]:
 
 def page_text(page: Page) -> str:
     """What the page says, without the invisible joiners that keep a file's text literal."""
-    return page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "")
+    return page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "").replace("\xa0", " ")
 
 
 THREE = ("cluster_number", "cluster_size", "pairwise")

@@ -799,33 +799,42 @@ def _suggest(
 ) -> tuple[tuple[Suggestion, ...], dict[str, tuple[str, ...]], str | None]:
     """Suggest columns by their values; return them, the first values as a preview, and a note on letters."""
     paths = (*columns, *nested_paths(head.first_objects))[:MAX_RECOGNISED_COLUMNS]
-    values = dict(zip(paths, first_values(head, dialect, paths, N_RECOGNISED_ROWS), strict=True))
+    firsts = first_values(head, dialect, paths, N_RECOGNISED_ROWS, as_written=True)
+    written = dict(zip(paths, firsts, strict=True))
+    with_commas = {column for column, raw in written.items() if has_decimal_commas(raw, dialect)}
+    values = {
+        column: with_decimal_points(raw) if column in with_commas else raw for column, raw in written.items()
+    }
     in_lists = {column for column, name in proposals.items() if name in LIST_COLUMNS}
     if any(are_fractions(values[column]) for column, name in proposals.items() if name == "choices"):
         in_lists -= {column for column, name in proposals.items() if name == "choices"}  # merely a, b, c
     left_out = {column for column, name in roles.mapping.items() if not name}
     free = {column: raw for column, raw in values.items() if column not in in_lists | left_out}
-    shown = [column for column in columns if column in values]
-    written = first_values(head, dialect, shown, N_PREVIEW_ROWS, as_written=True)
     preview = {
         column: tuple(
             "" if value is None else value if isinstance(value, str) else value_text(value)
-            for value in raw.to_list()
+            for value in written[column].head(N_PREVIEW_ROWS).to_list()
         )
-        for column, raw in zip(shown, written, strict=True)
+        for column in columns
+        if column in written
     }
     preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
     unread = {column: raw for column, raw in free.items() if not roles.is_used(column)}
-    suggestions = suggest_columns(free)
-    if dialect.may_have_decimal_commas:
-        suggestions = tuple(map(_told_to_read_commas, suggestions))
+    suggestions = tuple(_told_to_read(with_commas, one) for one in suggest_columns(free))
     return suggestions, preview, choice_letters_note(unread)
 
 
-def _told_to_read_commas(suggestion: Suggestion) -> Suggestion:
-    """Say of a column that has its name already that its commas are decimal, as only named ones are so."""
+def has_decimal_commas(raw: pl.Series, dialect: CsvDialect) -> bool:
+    """Return whether the numbers of a column have commas that may be decimal."""
+    return dialect.may_have_decimal_commas and with_decimal_points(raw) is not raw
+
+
+def _told_to_read(with_commas: Collection[str], suggestion: Suggestion) -> Suggestion:
+    """Say of a confidence that has its name already that its commas are decimal; others are named anyway."""
+    if suggestion.role != "confidence":
+        return suggestion
     names = {
-        column: f"{name}:{DECIMAL_COMMA}" if column == name and name in PROBABILITY_COLUMNS else name
+        column: f"{name}:{DECIMAL_COMMA}" if column == name and column in with_commas else name
         for column, name in suggestion.names.items()
     }
     return replace(suggestion, names=names)

@@ -34,7 +34,14 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
-from calib_core.wording import NO_VALUE, format_number, format_percent, format_percent_down, threshold_text
+from calib_core.wording import (
+    NO_VALUE,
+    format_interval,
+    format_number,
+    format_percent,
+    format_percent_down,
+    threshold_text,
+)
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
 
@@ -192,20 +199,22 @@ def abstention_rows(
 def _abstention_row(found: GuaranteedThreshold, threshold: float | None) -> dict[str, str]:
     curve, target_point = found.curve, found.empirical
     best, target = curve.most_accurate, target_text(found.target_accuracy)
-    never = f"never: at best {format_percent(best.accuracy)} (n = {best.n_answered:,})"
+    never = f"at best {format_percent(best.accuracy)}"
     row = {
         "Confidence method": METHODS[curve.method].title,
         "t, guaranteed": threshold_text(found.point.threshold) if found.point else "none",
-        "Answered, guaranteed": format_percent(found.point.coverage if found.point else None),
-        "Accuracy at least": format_percent_down(found.accuracy_low),
+        "Answered": format_percent(found.point.coverage if found.point else None),
+        "Accuracy ≥": format_percent_down(found.accuracy_low),
         "t, empirical": threshold_text(target_point.threshold) if target_point else NO_VALUE,
         f"Answered at {target}": format_percent(target_point.coverage) if target_point else never,
-        "Accuracy of answered": _accuracy_text(target_point),
+        "Accuracy (95 %)": _accuracy_text(target_point),
+        "n": f"{(target_point or best).n_answered:,}",
     }
     if threshold is not None:
         threshold_point = curve.at_threshold(threshold)
         row[f"Answered at t = {threshold:g}"] = format_percent(threshold_point.coverage)
-        row[f"Accuracy of answered at t = {threshold:g}"] = _accuracy_text(threshold_point)
+        row[f"Accuracy at t = {threshold:g}"] = _accuracy_text(threshold_point)
+        row[f"n at t = {threshold:g}"] = f"{threshold_point.n_answered:,}"
     return row | {
         "AUROC": format_number(curve.auroc),
         "AURC": format_number(curve.aurc),
@@ -216,8 +225,7 @@ def _abstention_row(found: GuaranteedThreshold, threshold: float | None) -> dict
 
 
 def _accuracy_text(point: OperatingPoint | None) -> str:
-    """The accuracy as "90.1 % (87.0 % to 92.6 %), n = 412"; a dash where nothing is answered."""
+    """The accuracy as "90.1 % (87.0 to 92.6)"; a dash where nothing is answered."""
     if point is None or point.accuracy is None:
         return NO_VALUE
-    interval = f"{format_percent(point.low)} to {format_percent(point.high)}"
-    return f"{format_percent(point.accuracy)} ({interval}), n = {point.n_answered:,}"
+    return f"{format_percent(point.accuracy)} ({format_interval(point.low, point.high, '.1f', 100)})"

@@ -63,15 +63,13 @@ NO_GROUPS: Final = (
     "“params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
 FEW_ROWS_CAUTION: Final = (
-    "A binned number of few rows is larger by chance alone, so that groups are ranked by their verdicts"
+    "With few rows, a binned metric is larger by chance alone, so groups are ranked by their verdicts"
 )
-NULL_MARK_CAUTION: Final = (
-    ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
-)
+NULL_MARK_CAUTION: Final = ". Compare each dot with its stroke, the value of a perfectly calibrated model"
 HIDDEN_TITLE: Final = "Hidden groups"
 HIDDEN_HELP: Final = (
-    "Accuracy less that of the other rows of the run at the same confidence, in percentage points: below 0 "
-    "the confidence is higher here than its accuracy warrants, compared with the rest."
+    "Accuracy minus that of the other rows of the run at the same confidence, in percentage points. Below 0, "
+    "the group is right less often than its confidence suggests, compared with the rest."
 )
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 
@@ -288,21 +286,29 @@ def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) 
     label, series_noun = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
     judged = [group for group in result.groups if group.q is not None]
     clear = [group for group in judged if group.counted_kind != "none"]
+    breakdown, count_help = "", f"Each value of {result.group_by.title} is a group."
+    if len(result.series) > 1:
+        breakdown = f"{n_names} in {plural(len(result.series), series_noun)}, "
+        count_help = (
+            f"Each value of {result.group_by.title} in each {series_noun} is a group."
+            if result.group_by.target == "rows"
+            else "Each run counts once."
+        )
     tiles = [
         Tile(
             label,
-            str(n_names),
-            f"Small: of fewer than {MIN_ROWS} rows, drawn hollow.",
-            f"{plural(len(result.series), series_noun)}, {n_small} small",
+            f"{len(result.groups):,}",
+            f"{count_help} Small: fewer than {MIN_ROWS} rows, drawn hollow.",
+            f"{breakdown}{n_small} small",
         )
     ]
     if judged:
-        help_ = f"Those whose verdict is clear among all {len(judged):,} that were judged: {Q_TEXT}."
+        help_ = f"Groups with a clear verdict ({Q_TEXT}), of the {len(judged):,} with enough rows."
         tiles.append(Tile("Miscalibrated", f"{len(clear):,} of {len(judged):,}", help_, Q_TEXT))
     if clear:
         first = clear_first(clear)[0]
         help_ = f"The smallest p-value of all. {first.verdict.reason}"
-        tiles.append(Tile("Clearest", first.verdict.words, help_, _group_name(first, result)))
+        tiles.append(Tile("Clearest verdict", first.verdict.words, help_, _group_name(first, result)))
     tiles.append(Tile("Rows used / total", f"{n_used:,} / {n_total:,}", "Of all runs that are drawn."))
     return tiles
 
@@ -316,9 +322,7 @@ def _group_name(group: Group, result: GroupResults) -> str:
 def groups_caption(result: GroupResults) -> str:
     """How to read the figure."""
     interval_method = next((group.interval_method for group in result.groups if group.interval_method), None)
-    caption = (
-        f"Whiskers: {interval_method}. " if interval_method else "No interval is known for this number. "
-    )
+    caption = f"Whiskers: {interval_method}. " if interval_method else "This metric has no interval. "
     if interval_method and (note := coverage_note((result.metric,))):
         caption += f"{note} "
     n_small = sum(group.has_few_rows for group in result.groups)
@@ -337,12 +341,12 @@ def verdicts_caption(result: GroupResults) -> str:
     n_judged = sum(group.q is not None for group in result.groups)
     caption = (
         f"Verdict: from the {thing[:-1]}'s rows alone, by their top label. q: Benjamini–Hochberg over the "
-        f"{n_judged:,} {thing} with rows enough."
+        f"{n_judged:,} {thing} with enough rows."
     )
     n_compared = sum(group.rest is not None for group in result.groups)
     if n_compared:
         caption += (
-            " Against the rest: accuracy less that of the other rows of the run at the same confidence, in "
+            " Against the rest: accuracy minus that of the other rows of the run at the same confidence, in "
             f"percentage points, with its own q over {plural(n_compared, 'group')}."
         )
     return caption
@@ -351,7 +355,7 @@ def verdicts_caption(result: GroupResults) -> str:
 def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]:
     """Remarks on rows in no group and on missing runs; `titles` maps run keys to titles."""
     remarks = [
-        f"{titles[run]}: {count:,} used rows are in no group by {result.group_by.title}."
+        f"{titles[run]}: {count:,} used rows belong to no group by {result.group_by.title}."
         for run, count in result.n_ungrouped.items()
         if count
     ]
@@ -414,7 +418,7 @@ def _rest_cells(rest: RestDifference | None) -> dict[str, object]:
     text = NO_VALUE
     if rest is not None:
         text = f"{format_points(rest.value)} ({format_points(rest.low)} to {format_points(rest.high)})"
-    return {"Against the rest": as_cell(text), "Its q": format_p_value(rest and rest.q, None)}
+    return {"Against the rest": as_cell(text), "q (rest)": format_p_value(rest and rest.q, None)}
 
 
 def hidden_group_rows(result: HiddenGroups) -> list[dict[str, object]]:

@@ -35,7 +35,7 @@ from calib_core.results.published import (
 from calib_core.results.recipe import scheme_text
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
-from calib_core.wording import NO_VALUE, format_number, format_percent, plural
+from calib_core.wording import NO_VALUE, as_clause, format_number, format_percent, plural
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which model?"
 
@@ -43,12 +43,14 @@ MAX_RUNS_PER_TABLE: Final = 3
 """At most this many runs are columns of one table; more would be cut off on paper."""
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
-PUBLISHED_TITLE: Final = "Published figures, other models and data, not computed here"
+PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
 FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
 BOLD_LEGEND: Final = (
-    "Bold and underlined: not clearly beaten by another method of the run on the same rows, nor worse than "
-    "always stating the accuracy. The Brier score decides: a method that always states the average has a "
-    "low ECE, too."
+    "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
+    "nor is "
+    "always stating the accuracy. Go by the Brier score: a method that always states the average has a low "
+    "ECE, "
+    "too."
 )
 
 
@@ -140,7 +142,9 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
     if not any(cell.brier is not None for cell in cells):
         return []
     fewest, most = _extreme_cells(cells)
-    range_note = "" if fewest.n_used == most.n_used else f"fewest; most {most.n_used:,} / {most.n_total:,}"
+    range_note = (
+        "" if fewest.n_used == most.n_used else f"minimum; maximum {most.n_used:,} / {most.n_total:,}"
+    )
     n_flagged = sum(cell.warning is not None for cell in cells)
     return [
         Tile(
@@ -152,9 +156,12 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
             plural(len({cell.run for cell in cells}), "run"),
         ),
         _best_tile(result, names),
-        Tile("ECE on few bins", f"{n_flagged} of {len(cells)}", FEW_BINS_HELP),
+        Tile("ECE from few bins", f"{n_flagged} of {len(cells)}", FEW_BINS_HELP),
         Tile(
-            "Rows used / total", f"{fewest.n_used:,} / {fewest.n_total:,}", "Of a run and method.", range_note
+            "Rows used / total",
+            f"{fewest.n_used:,} / {fewest.n_total:,}",
+            "Of the run and method with the fewest rows.",
+            range_note,
         ),
     ]
 
@@ -199,8 +206,10 @@ def methods_legend(result: MethodsTable) -> list[str]:
     legend = [BOLD_LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
     warnings = [cell.warning for cell in result.cells.values() if cell.warning]
     if warnings:
-        count_note = f", {len(warnings)} cells; one of them" if len(warnings) > 1 else ""
-        legend.append(f"{FEW_BINS_MARK} An ECE that rests on one or two bins{count_note}: {warnings[0]}")
+        count_note = f" ({len(warnings)} cells). For example" if len(warnings) > 1 else ""
+        legend.append(
+            f"{FEW_BINS_MARK} The ECE rests on one or two bins{count_note}: {as_clause(warnings[0])}."
+        )
     return legend
 
 

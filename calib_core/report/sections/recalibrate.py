@@ -33,18 +33,21 @@ from calib_core.results.recalibration import (
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.wording import format_number, plural
 
-ID, TITLE, QUESTION = "recalibrate", "Recalibrate", "Would another scale of the confidence help?"
+ID, TITLE, QUESTION = "recalibrate", "Recalibrate", "Would rescaling the confidence help?"
 
 TILE_HELP: Final = (
-    "Before → after, each row judged by a map fitted to other questions. Below: after minus before with its "
-    "95 % interval, paired by question; negative is better."
+    "Before → after. Each row is scored with a map fitted to other questions. Below: after minus before with "
+    "its 95 % interval, paired by question; negative is better."
 )
 RECALIBRATION_CAPTION: Final = (
-    "Left: the confidences as they are. Right: each row after a map fitted to the other folds. The map below "
-    "is fitted to all rows, for use on new ones. It gains if the interval of the difference in Brier score "
-    f"is below 0. In simulations, fresh rows contradicted such a gain in at most {MOST_UNCONFIRMED:g} % of "
-    f"data sets; the interval held the map's own difference in {COVERAGE[0]:g} to {COVERAGE[1]:g} % of them, "
-    "least often where there was nothing to gain (benchmarks/recalibration.md)."
+    "Left: the confidences as stored. Right: each row recalibrated by a map fitted to the other folds. The "
+    "map "
+    "below is fitted to all rows, for use on new ones. A gain is claimed if the interval of the difference "
+    "in "
+    "Brier score lies below 0. In simulations, new rows contradicted a claimed gain in at most "
+    f"{MOST_UNCONFIRMED:g} % of data sets; the interval contained the map's true difference in "
+    f"{COVERAGE[0]:g} to {COVERAGE[1]:g} % of them, least often where there was nothing to gain "
+    "(benchmarks/recalibration.md)."
 )
 
 BEFORE, AFTER = "Before", "After, out of fold"

@@ -48,9 +48,9 @@ from calib_core.wording import (
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
 ROBUSTNESS_CAPTION: Final = (
-    "Shaded band: what noise gives, 5th to 95th percentile of draws; dotted: the median. The draws are those "
-    "of a model that fits the run and whose gaps cancel in no bin; for metrics of all classes, and "
-    "token-level runs, those of a perfectly calibrated model. Each scale has a panel of its own."
+    "Shaded band: noise alone, 5th to 95th percentile; dotted: its median. Noise is simulated from a model "
+    "fitted to the run whose gaps never cancel within a bin; for token-level runs and metrics of all "
+    "classes, from a perfectly calibrated model. Metrics on different scales have separate panels."
 )
 VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = (
     "Values",
@@ -251,15 +251,15 @@ def full_ece_tiles(result: Sweep) -> list[Tile]:
             METRICS["full_ece"].help,
         ),
         Tile(
-            "If calibrated, median",
+            "Calibrated model, median",
             format_number(null.median[index] if null else None),
-            "Full-ECE of outcomes drawn from the model's own distributions: what noise alone gives.",
+            "Full-ECE of outcomes drawn from the model's own distributions, which is noise alone.",
             format_interval(null.low[index], null.high[index]) if null else "",
         ),
         Tile(
             "Ceiling 2·mean(1 − p)",
             format_number(curve.ceiling),
-            "No binning can give more: p is the probability of the right class.",
+            "No binning gives a larger value. p is the probability of the right class.",
         ),
     ]
 
@@ -307,14 +307,14 @@ def _robustness_row(result: Sweep, curve: SweepCurve, *, with_run: bool) -> dict
         **({"Run": result.run} if with_run else {}),
         "Metric": METRICS[curve.metric].title,
         "RSD": format_percent(curve.rsd),
-        "By noise": format_percent(noise.rsd_median if noise else None),
+        "Noise alone": format_percent(noise.rsd_median if noise else None),
         "5–95 %": f"{format_percent(noise.rsd_low)} to {format_percent(noise.rsd_high)}"
         if noise and has_interval
         else NO_VALUE,
-        "Larger by noise": format_percent(
+        "Noise ≥ RSD": format_percent(
             noise.rsd_p if noise and (curve.value_range or 0) > ROUNDING_TOLERANCE else None
         ),
-        "Drawn from": NO_VALUE if noise is None else f"{'fitted' if curve.fitted else 'calibrated'} model",
+        "Noise model": NO_VALUE if noise is None else f"{'fitted' if curve.fitted else 'calibrated'} model",
         **{f"M = {n_bins}": _value_text(curve, index, n_bins) for index, n_bins in enumerate(curve.bins)},
         "Range": NO_VALUE if curve.value_range is None else format_short(curve.value_range),
     }

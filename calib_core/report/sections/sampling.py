@@ -60,9 +60,15 @@ ENOUGH_HELP: Final = (
     "The smallest N' whose Brier score is practically that of the largest N' not greyed: the 95 % interval "
     "of the paired difference (mean over the repeats, bootstrap over the questions) lies inside the chosen ±."
 )
+SYMBOLS_EXPLAINED: Final = (
+    "F_CN (cluster number): fewer different answers, higher confidence. F_CS (cluster size): the share of "
+    "samples "
+    "that give the majority answer. F_PC (pairwise comparison): how clearly the majority answer beats each "
+    "other"
+)
 SAMPLING_CAPTION: Final = (
-    "Shaded band: one standard deviation over the draws, which is no interval over questions. Grey: the "
-    "subsets overlap."
+    "Shaded band: ±1 standard deviation over the draws, not an interval over questions. Grey: the subsets "
+    "overlap."
 )
 
 
@@ -182,15 +188,15 @@ def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
     """The answer that the headline gives for this method, with its Brier score."""
     found = next((found for found in result.sufficient_sizes if found.method == method), None)
     brier = dict(zip(result.sizes, result.curve(method, BRIER.id).mean, strict=True))
-    name = METHOD_SYMBOLS[method]
+    name, help_ = METHOD_SYMBOLS[method], f"{METHODS[method].meaning} {ENOUGH_HELP}"
     if found is None:
         last = result.sizes[-1]
-        return Tile(f"{name}: enough at N'", NO_VALUE, ENOUGH_HELP, _brier_text(brier, last))
+        return Tile(f"{name}: enough at N'", NO_VALUE, help_, _brier_text(brier, last))
     reference = found.reference_size
     size = found.answer_size or reference
     label = f"{name}: better at N'" if found.answer == "better" else f"{name}: enough at N'"
     against = f", {format_number(brier[reference])} at {reference}" if found.answer == "better" else ""
-    return Tile(label, found.answer_text, ENOUGH_HELP, f"{_brier_text(brier, size)}{against}")
+    return Tile(label, found.answer_text, help_, f"{_brier_text(brier, size)}{against}")
 
 
 def _brier_text(brier: Mapping[int, float | None], size: int) -> str:
@@ -205,8 +211,12 @@ def sampling_recipe(result: SampleSizeSweep, metric: str) -> str:
 def sampling_remarks(result: SampleSizeSweep) -> list[str]:
     """Remarks on the judged answers, draws without a confidence, and missing baselines."""
     judged = dict.fromkeys(baseline.judged for baseline in result.baselines)
-    remarks = [f"F_CN, F_CS and F_PC: {result.judged} of the drawn samples judged"]
-    remarks += [f"level lines: {', '.join(judged)} judged, on the same questions"] if judged else []
+    remarks = [
+        SYMBOLS_EXPLAINED,
+        f"F_CN, F_CS and F_PC are scored on the {result.judged} of the drawn samples",
+    ]
+    if judged:
+        remarks.append(f"horizontal lines are scored on the {', '.join(judged)}, on the same questions")
     smaller_counts = {
         METHODS[baseline.method].title: baseline.n_questions
         for baseline in result.baselines

@@ -13,6 +13,8 @@ from calib_core.inference.verdict import MIN_ROWS, verdict_recipe
 from calib_core.metrics import METRICS
 from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
 from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.report.sections import files as files_page
+from calib_core.report.sections import overview as overview_page
 from calib_core.report.sections import reliability
 from calib_core.report.sections.reliability import (
     bin_rows,
@@ -283,7 +285,11 @@ def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
             }
         )
     more = len(scored) - len(rows)
-    note = f"{plural(more, 'further row')}: see Start, a page of the full report." if more else ""
+    note = (
+        f"{plural(more, 'further row')}: {_elsewhere(report_input, overview_page.ID, overview_page.TITLE)}."
+        if more
+        else ""
+    )
     by = f", by {next(iter(methods.values()))}" if len(methods) == 1 else ""
     return ReportTable.from_rows(
         f"The first {MAX_RUN_ROWS} runs{by}" if more else f"Every run{by}", rows, note
@@ -324,8 +330,17 @@ def _left_out_lines(
             )
     lines = list(dict.fromkeys(lines))
     if (more := len(lines) - MAX_LEFT_OUT) > 0:
-        lines[MAX_LEFT_OUT:] = [f"And {more:,} more: see Files, a page of the full report."]
+        lines[MAX_LEFT_OUT:] = [
+            f"And {more:,} more: {_elsewhere(report_input, files_page.ID, files_page.TITLE)}."
+        ]
     return tuple(lines or ["Nothing: every file is loaded and every row used."])
+
+
+def _elsewhere(report_input: ReportInput, page: str, title: str) -> str:
+    """Where the rest is: on a page of this report, or on one that could be added to it."""
+    if page in report_input.pages:
+        return f"see {title}"
+    return f"not in this report; add the page {title} to list them"
 
 
 def _first_reason(run: ReportRun) -> str:

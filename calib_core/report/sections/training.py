@@ -24,7 +24,7 @@ from calib_core.results.training import (
     training_curves,
     value_range,
 )
-from calib_core.wording import format_p_value, format_significant, format_significant_interval
+from calib_core.wording import NO_VALUE, format_column, format_p_value, format_significant
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -34,9 +34,9 @@ NO_CHECKPOINT: Final = (
     "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
 )
 TRAINING_CAPTION: Final = (
-    "Shaded band: the number of a perfectly calibrated model (5th to 95th percentile; dotted: the median). "
-    "Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints drawn. A change is "
-    "claimed only by the interval of the difference on the same questions."
+    "Shaded band: what a perfectly calibrated model would score (5th to 95th percentile; dotted: the "
+    "median). Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints shown. A change is "
+    "claimed only from a paired test on the same questions."
 )
 
 
@@ -101,7 +101,7 @@ def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
     titles_by_reason: dict[str, list[str]] = {}
     for title, why in reasons.items():
         titles_by_reason.setdefault(why, []).append(title)
-    return [f"Not drawn: {', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
+    return [f"Not shown: {', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
 
 
 def training_tiles(result: Training) -> list[Tile]:
@@ -111,14 +111,14 @@ def training_tiles(result: Training) -> list[Tile]:
     if not points:
         return []
     firsts, lasts = ([line.points[index] for line in result.followed_lines] for index in (0, -1))
-    tiles = [_end_tile(f"{metric.title} at first", firsts, metric.help)]
+    tiles = [_end_tile(f"{metric.title}, first checkpoint", firsts, metric.help)]
     if firsts != lasts:
-        tiles.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
+        tiles.append(_end_tile(f"{metric.title}, last checkpoint", lasts, metric.help))
     tiles.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
     if judged := [point.is_miscalibrated for point in points if point.verdict.kind != "few"]:
         help_ = (
             f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label, counted by q "
-            "over all checkpoints that are drawn."
+            "over all checkpoints shown."
         )
         tiles.append(Tile("Miscalibrated", f"{sum(judged):,} of {len(judged):,}", help_, Q_TEXT))
     return tiles
@@ -147,33 +147,32 @@ def progress_heading(result: Training) -> str:
 
 def training_rows(result: Training, others: Sequence[Training] = ()) -> list[dict[str, object]]:
     """One row for each checkpoint; `others` are further metrics of the same checkpoints."""
-    headings = progress_heading(result), METRICS[result.metric].title
+    placed = [(line.title, point) for line in result.lines for point in line.points]
+    points = [point for _, point in placed]
     values = {
         (other.metric, point.run): point.value
         for other in others
         for line in other.lines
         for point in line.points
     }
-    beside = {METRICS[other.metric].title: other.metric for other in others}
-    return [
-        _training_row(line.title, point, *headings)
-        | {title: format_significant(values.get((metric, point.run))) for title, metric in beside.items()}
-        for line in result.lines
-        for point in line.points
-    ]
-
-
-def _training_row(
-    line: str, point: Checkpoint, progress_heading: str, metric_heading: str
-) -> dict[str, object]:
-    return {
-        "Checkpoint": point.label,
-        progress_heading: progress_text(point.position),
-        metric_heading: format_significant(point.value),
-        "If calibrated": format_significant(point.null_median),
-        "5–95 %": format_significant_interval(point.null_low, point.null_high),
-        "Verdict": point.verdict.words,
-        "q": format_p_value(point.q, None),
-        "Rows used": f"{point.n_used:,}",
-        "Line": line,
+    lows = format_column([point.null_low for point in points])
+    highs = format_column([point.null_high for point in points])
+    columns: dict[str, list[str]] = {
+        "Checkpoint": [point.label for point in points],
+        progress_heading(result): [progress_text(point.position) for point in points],
+        METRICS[result.metric].title: format_column([point.value for point in points]),
+        "If calibrated": format_column([point.null_median for point in points]),
+        "5–95 %": [
+            low if low == NO_VALUE else f"{low} to {high}" for low, high in zip(lows, highs, strict=True)
+        ],
+        "Verdict": [point.verdict.words for point in points],
+        "q": [format_p_value(point.q, None) for point in points],
+        "Rows used": [f"{point.n_used:,}" for point in points],
+        "Line": [line for line, _ in placed],
+    } | {
+        METRICS[other.metric].title: format_column(
+            [values.get((other.metric, point.run)) for point in points]
+        )
+        for other in others
     }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

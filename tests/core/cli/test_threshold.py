@@ -42,7 +42,7 @@ def test_none_is_no_error_and_has_its_reason(call: Call, tmp_path: Path) -> None
         None
     ] * 5
     assert (element["guaranteed"], element["empirical"]) == (False, None)
-    assert "200 most confident answers 50.0 % are right" in element["reason"]
+    assert "200 most confident answers: 50.0 % are right" in element["reason"]
     few = call("threshold", write(tmp_path, "few.csv", GOOD), "--json").element
     assert (few["guaranteed"], few["empirical"]["n_answered"]) == (False, 1)
     assert "4 questions are too few" in few["reason"]

@@ -14,6 +14,7 @@ from calib_core.figures.comparison import (
     FULL_CONFIDENCE_LABEL,
     MAX_NAMED_POINTS,
     MAX_NUMBERED_POINTS,
+    MAX_REPEATED_NAMES,
     NAME_SET_WIDTHS,
     NUMBERS_NOTE,
     comparison_figure,
@@ -175,6 +176,21 @@ def test_the_picture_says_which_texts_were_cut() -> None:
     assert len(told) == 1
     numbered = sum(words.isdecimal() for words in labels(figure, 300))
     assert told[0] == f"{90 - numbered} of 90 unlabelled: hover for names"
+
+
+def test_names_that_repeat_too_often_become_numbers() -> None:
+    for count in (MAX_REPEATED_NAMES, MAX_REPEATED_NAMES + 3):
+        crowd = [
+            make_point(
+                f"m{at % (count // 3)}",
+                0.1 + 0.8 * (at % 6) / 5,
+                0.05 + 0.4 * (at // 6) / 6,
+                method=("given", "verbal", "p_true")[3 * at // count],
+            )
+            for at in range(count)
+        ]
+        words = labels(comparison_figure(make_comparison(*crowd), LIGHT), 1320)
+        assert any(map(str.isdecimal, words)) == (count > MAX_REPEATED_NAMES)
 
 
 def test_of_many_points_none_has_a_name_and_of_very_many_none_a_number() -> None:

@@ -33,9 +33,9 @@ def test_no_two_scales_share_an_axis() -> None:
     axes = {metric: traces_of_metric(figure, metric)[0]["yaxis"] for metric in FIVE}
     assert axes == {"ece": "y", "full_ece_mass": "y", "full_ece": "y2", "cw_ece_sum": "y2", "cw_ece": "y3"}
     assert headings(figure) == [
-        "<b>Scale 0 to 1</b>",
-        "<b>Scale 0 to 2</b>",
-        "<b>Divided by the K classes: scale 0 to 2/K</b>",
+        "<b>Possible range 0 to 1</b>",
+        "<b>Possible range 0 to 2</b>",
+        "<b>Divided by the K classes: possible range 0 to 2/K</b>",
     ]
     domains = [figure["layout"][key]["domain"] for key in ("yaxis", "yaxis2", "yaxis3")]
     assert domains[0][0] > domains[1][1] > domains[1][0] > domains[2][1] > domains[2][0] == 0

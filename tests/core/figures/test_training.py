@@ -49,7 +49,9 @@ def test_the_chosen_checkpoint_has_a_ring() -> None:
     assert (rings("gpt@100"), rings("nobody")) == ([([2], [0.2])], [])
 
 
-@pytest.mark.parametrize(("metric", "title"), [("ece", "ECE"), ("full_ece", "Full-ECE (scale 0 to 2)")])
+@pytest.mark.parametrize(
+    ("metric", "title"), [("ece", "ECE"), ("full_ece", "Full-ECE (possible range 0 to 2)")]
+)
 def test_the_axis_says_its_scale_and_begins_at_zero(metric: str, title: str) -> None:
     drawn = training_figure(make_training(STEEP, metric=metric), LIGHT)["layout"]["yaxis"]
     assert (drawn["title"]["text"], drawn["range"][0], drawn["zeroline"]) == (title, 0, False)

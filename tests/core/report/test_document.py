@@ -206,9 +206,9 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     drawn, published, not_drawn = section(
         read(make_report(*paths, pages=("robustness",), asked=settings).html), "robustness"
     )
-    assert published.all("h3")[0].text == "The paper beside your runs"
+    assert published.all("h3")[0].text == "Your runs beside the paper"
     assert "four" in drawn.all("h3")[0].text
-    assert not_drawn.all("h3")[0].text == "Not drawn"
+    assert not_drawn.all("h3")[0].text == "Not shown"
     (why,) = not_drawn.all("li")
     assert re.match(r"open: .*cw-ECE not shown: .+", why.text)
     alone = make_report(lacks, pages=("robustness", "files"), asked=settings)
@@ -276,7 +276,7 @@ def test_the_headline_summarises_all_runs(tmp_path: Path) -> None:
 def test_published_figures_are_labelled_as_such(tmp_path: Path) -> None:
     report = make_report(write_jsonl(tmp_path / "ten.jsonl", samples(30)), pages=("methods",))
     *own, published = section(read(report.html), "methods")
-    assert published.all("h3")[0].text == "Published figures, other models and data, not computed here"
+    assert published.all("h3")[0].text == "Published table: other models and data, not computed here"
     assert "arXiv 2403.09849" in published.text
     assert ".029" not in "".join(block.text for block in own)
     assert "GSM8K" in published.text
@@ -286,7 +286,7 @@ def test_small_diagrams_in_the_order_of_the_figure(tmp_path: Path) -> None:
     rows = [{**row, "subject": "many" if at % 3 else "few"} for at, row in enumerate(quiz(90))]
     report = make_report(write_csv(tmp_path / "quiz.csv", rows), pages=("groups",))
     block, published = section(read(report.html), "groups")
-    assert published.all("h3")[0].text == "The paper beside your runs"
+    assert published.all("h3")[0].text == "Your runs beside the paper"
     (panels,) = block.all("div", "panels")
     names = [figure.all("p", "name")[0].text for figure in panels.all("figure")]
     assert names == ["few", "many"], "both p < 0.001: the larger deviation first"

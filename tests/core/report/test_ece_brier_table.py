@@ -42,7 +42,7 @@ def test_cells_become_entries() -> None:
         small_print="accuracy 50.0 %",
     )
     assert table.column_notes == {"a": "n 60", "b": "n 60"}
-    assert table.row_notes["given"] == "greedy judged"
+    assert table.row_notes["given"] == "scored on the greedy answer"
     assert list(table.rows.values()) == ["confidence in the file", "stated confidence"]
     assert table.notes[0].startswith("quiz · red, ")
     assert len(table.notes) == 4
@@ -88,7 +88,7 @@ def test_many_runs_stand_below_one_another() -> None:
     assert list(table.rows.values()) == [name.upper() for name in names]
     assert {*table.columns.values()} == {("", "confidence in the file"), ("", "stated confidence")}
     assert table.cells["given", "c"].ece == "0.0000"
-    assert (table.column_notes["given"], table.row_notes["c"]) == ("greedy judged", "n 2")
+    assert (table.column_notes["given"], table.row_notes["c"]) == ("scored on the greedy answer", "n 2")
     assert ece_brier_frame(table).columns[0] == "Run"
     assert {"confidence in the file: ECE", "confidence in the file: Brier"} <= {
         *ece_brier_frame(table).columns

@@ -31,7 +31,7 @@ def values(audit: ConventionAudit) -> dict[str, float]:
 
 
 def test_the_headline_names_both_ends(base: ConventionAudit) -> None:
-    assert base.headline == "ECE is from 0.0037 to 0.0255, depending on who computes it."
+    assert base.headline == "ECE ranges from 0.0037 to 0.0255, depending on the convention."
     assert base.default.value == pytest.approx(0.0252, abs=5e-5)
     assert "netcal" not in base.range_note.partition("Highest")[2]
     assert set(values(base)) == set(CONVENTIONS)
@@ -62,7 +62,7 @@ def test_a_published_figure_finds_its_conventions(
 @pytest.mark.parametrize("text", ["", ".", "abc", "1e-3", "-0.1", "101", "0.1.2", "٣", "<b>", "9" * 400])
 def test_what_is_no_figure_is_told(base: ConventionAudit, text: str) -> None:
     assert PublishedFigure.parse(text) is None
-    assert base.published_sentence(text).startswith("Type the figure as it was published")
+    assert base.published_sentence(text).startswith("Type the ECE as it was published")
 
 
 def test_every_rounding_of_a_value_finds_it(base: ConventionAudit) -> None:

@@ -240,7 +240,7 @@ def test_groups_that_are_off_come_first_and_differ_from_the_rest() -> None:
         "Of 80 groups by subject, 4 are over-confident and 76 show no evidence of miscalibration."
     )
     assert result.subheadline.startswith(
-        f"The clearest is {first[0].name}, n = 100: over-confident (q = 0.004)."
+        f"The clearest verdict is for {first[0].name}, n = 100: over-confident (q = 0.004)."
     )
 
 

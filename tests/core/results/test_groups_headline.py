@@ -39,10 +39,10 @@ def test_the_clearest_is_not_the_highest_and_small_groups_are_never_named() -> N
     off = make_group("law", 0.2, verdict=OVER, q=0.0001)
     high = make_group("art", 0.9, n=9)
     sentence = groups_subheadline({"r": "red"}, [high, off, make_group("sums", 0.3, verdict=FINE, q=1.0)])
-    assert sentence == "The clearest is law, n = 100: over-confident (q < 0.001)."
+    assert sentence == "The clearest verdict is for law, n = 100: over-confident (q < 0.001)."
     assert groups_subheadline({"r": "red"}, [high]) == ""
     two = groups_subheadline({"r": "red", "s": "blue"}, [off])
-    assert two == "The clearest is law of red, n = 100: over-confident (q < 0.001)."
+    assert two == "The clearest verdict is for law of red, n = 100: over-confident (q < 0.001)."
 
 
 def test_a_group_differs_from_the_rest_only_by_its_own_q() -> None:

@@ -99,9 +99,9 @@ def test_a_row_has_the_verdict_and_both_q_values() -> None:
     )
     first, second = group_rows(groups)
     assert (first["Verdict"], first["q"]) == ("over-confident", "< 0.001")
-    assert (first["Against the rest"], first["Its q"]) == ("-12.3 (-20.0 to -4.6)", "0.002")
+    assert (first["Against the rest"], first["q (rest)"]) == ("-12.3 (-20.0 to -4.6)", "0.002")
     assert (second["Verdict"], second["q"]) == ("too few rows", "–")
-    assert (second["Against the rest"], second["Its q"]) == ("–", "–")
+    assert (second["Against the rest"], second["q (rest)"]) == ("–", "–")
     frame = groups.to_frame()
     assert frame["verdict"].to_list() == ["over-confident", "too few rows"]
     assert frame["against_rest_high"].to_list() == [-0.046, None]

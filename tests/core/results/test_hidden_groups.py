@@ -72,11 +72,11 @@ def test_a_planted_pair_is_listed_first_with_the_numbers_of_its_rows() -> None:
         alone.p[0],
     )
     assert result.headline.startswith(
-        f"{result.n_clear} of the 23 groups tried are right more or less often than the other rows of the run"
+        f"{result.n_clear} of the 23 groups tested are right more or less often than the other rows of the "
+        "run"
     )
-    assert f"The clearest is subject: law, language: x: right {-100 * first.difference:.1f} points less" in (
-        result.headline
-    )
+    clearest = f"subject: law, language: x: right {-100 * first.difference:.1f} points less"
+    assert f"The clearest difference is in {clearest}" in result.headline
 
 
 def test_the_family_is_every_group_with_rows_enough() -> None:
@@ -106,14 +106,14 @@ def test_q_counts_every_group_of_every_run_also_those_not_listed() -> None:
     assert alone.p == result.groups[0].p
     assert alone.q < result.groups[0].q
     assert set(result.series) == {"r", "s"}
-    assert "The clearest is subject: law, language: x of model · quiz" in result.headline
+    assert "The clearest difference is in subject: law, language: x of model · quiz" in result.headline
 
 
 def test_nothing_clear_is_said_so() -> None:
     result = scanned(make_evidence())
     assert result.n_clear == 0
     assert result.headline == (
-        "None of the 23 groups tried is clearly right more or less often than the other rows of the run at "
+        "None of the 23 groups tested is clearly right more or less often than the other rows of the run at "
         "the same confidence."
     )
 
@@ -126,7 +126,7 @@ def test_a_group_that_is_off_both_ways_stays_hidden_and_the_caption_says_so() ->
     result = scanned(evidence)
     assert judge(confidence[subject == 0], right[subject == 0]).kind == "extreme"
     assert result.n_clear == 0
-    assert "one that is right too often at some confidences and too seldom at others" in result.caption
+    assert "a group that is right too often at some confidences and too rarely at others" in result.caption
 
 
 def test_a_pair_that_its_part_explains_is_not_listed() -> None:

@@ -89,7 +89,7 @@ def test_the_curve_has_bins_with_rows_alone() -> None:
 
 
 def test_a_verdict_is_the_run_s_own_and_the_headline_counts_by_q() -> None:
-    """Of 40 runs, one with p = .012 is what chance gives; by itself it is over-confident, also among them."""
+    """Of 40 runs, one with p = .012 is chance; by itself it is over-confident, also among them."""
     off, right = block_evidence((0.5, 400, 175)), block_evidence((0.5, 400, 200))
     alone = summarise_runs({"a": [off]})
     many = summarise_runs({"a": [off], **{str(at): [right] for at in range(39)}})

@@ -103,10 +103,10 @@ def sweep(
         (
             sweep(0.4, 0.05, noise=0.06),
             "unknown",
-            "more than half of Full-ECE at M = 500 is what chance gives",
+            "more than half of Full-ECE at M = 500 is chance",
         ),
         (sweep(0.05, 0.4, noise=0.06), "holds", "RSD 5.0 % against 40.0 %"),
-        (sweep(0.4, 0.41), "unknown", "closer than noise allows to tell (1.4 %)"),
+        (sweep(0.4, 0.41), "unknown", "the difference is within noise (1.4 %)"),
         (sweep(0.05, 0.4, n=29), "unknown", "below 30 rows"),
         (sweep(0.05, None), "unknown", "no cw-ECE: sums by class were not kept"),
         (sweep(None, 0.4), "unknown", "not every M has one value"),
@@ -150,7 +150,7 @@ def test_own_rsd_stands_beside_the_paper_s_with_its_difference() -> None:
 
 def test_runs_of_different_judgements_are_counted() -> None:
     (finding,) = compare_rsd({"a": sweep(0.05, 0.4), "b": sweep(0.4, 0.05), "c": sweep(0.05, None)}).findings
-    assert finding.verdict == "holds on 1 of 3 runs, does not hold on 1, cannot be told on 1"
+    assert finding.verdict == "holds on 1 of 3 runs, does not hold on 1, undecided on 1"
     assert finding.details.startswith("holds for a (RSD 5.0 % against 40.0 %); does not hold for b (")
     (many,) = compare_rsd({name: sweep(0.05, 0.4) for name in "abcd"}).findings
     assert (many.kind, many.verdict) == ("holds", "holds here")

@@ -46,47 +46,53 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
             ((0.7, 1000, 710),),
             (
                 "No evidence of miscalibration in 1,000 rows: states 70.0 % on average and is right 71.0 % "
-                "of the time."
+                "of "
+                "the time."
             ),
         ),
         (
             ((1.0, 50, 50),),
             (
-                "No evidence of miscalibration in 50 rows: states 100.0 % on average and is right 100.0 % "
-                "of the time."
+                "No evidence of miscalibration in 50 rows: states 100.0 % on average and is right 100.0 % of "
+                "the time."
             ),
         ),
         (
             ((0.3, 200, 60), (0.85, 400, 240), (0.95, 400, 260)),
             (
-                "Over-confident, mostly in the two top bins: states 78.0 % on average and is right 56.0 % "
-                "of the time."
+                "Over-confident: states 78.0 % on average and is right 56.0 % of the time. The gap is mostly "
+                "in the two top bins."
             ),
         ),
         (
             ((0.3, 400, 120), (0.95, 600, 300)),
             (
-                "Over-confident, mostly in the top bin: states 69.0 % on average and is right 42.0 % of the "
-                "time."
+                "Over-confident: states 69.0 % on average and is right 42.0 % of the time. The gap is mostly "
+                "in the top bin."
             ),
         ),
         (
             ((0.35, 300, 0), (0.55, 300, 165), (0.85, 300, 120), (0.95, 100, 95)),
             (
-                "Over-confident, mostly in 30–40 % (0.3, 0.4] and in 80–90 % (0.8, 0.9]: states 62.0 % on "
-                "average and is right 38.0 % of the time."
+                "Over-confident: states 62.0 % on average and is right 38.0 % of the time. The gap is mostly "
+                "in 30–40 % (0.3, 0.4] and in 80–90 % (0.8, 0.9]."
             ),
         ),
         (
             ((0.05, 300, 200), (0.95, 300, 285)),
             (
-                "Under-confident, mostly in 0–10 % [0, 0.1]: states 50.0 % on average and is right 80.8 % "
-                "of the time."
+                "Under-confident: states 50.0 % on average and is right 80.8 % of the time. The gap is "
+                "mostly "
+                "in 0–10 % [0, 0.1]."
             ),
         ),
         (
             ((0.6, 300, 120), (0.9, 300, 210)),
-            "Over-confident, in both bins: states 75.0 % on average and is right 55.0 % of the time.",
+            (
+                "Over-confident: states 75.0 % on average and is right 55.0 % of the time. The gap is in "
+                "both "
+                "bins."
+            ),
         ),
         (
             tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11)),
@@ -95,15 +101,17 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.05, 100, 100), *((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11))),
             (
-                "Over-confident, in 7 of 8 bins, though under-confident mostly in 0–10 % [0, 0.1]: states "
-                "57.5 % on average and is right 47.5 % of the time."
+                "Over-confident: states 57.5 % on average and is right 47.5 % of the time. The gap is in 7 "
+                "of "
+                "8 bins; the opposite gap is mostly in 0–10 % [0, 0.1]."
             ),
         ),
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
             (
-                "Too extreme, over-confident mostly in the top bin and under-confident mostly in 20–30 % "
-                "(0.2, 0.3]: states 50.0 % on average and is right 50.0 % of the time."
+                "Too extreme: states 50.0 % on average and is right 50.0 % of the time. Over-confident "
+                "mostly "
+                "in the top bin and under-confident mostly in 20–30 % (0.2, 0.3]."
             ),
         ),
         (
@@ -120,33 +128,37 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.2, 300, 36), (0.5, 300, 132), (0.8, 300, 226)),  # each bin a little too high
             (
-                "Over-confident, mostly in 10–20 % (0.1, 0.2]: states 50.0 % on average and is right 43.8 "
-                "% of the time."
+                "Over-confident: states 50.0 % on average and is right 43.8 % of the time. The gap is mostly "
+                "in 10–20 % (0.1, 0.2]."
             ),
         ),
         (
             ((0.35, 10, 4), (0.95, 600, 300)),  # half a row under in one bin: no more than chance
             (
-                "Over-confident, mostly in the top bin: states 94.0 % on average and is right 49.8 % of the "
-                "time."
+                "Over-confident: states 94.0 % on average and is right 49.8 % of the time. The gap is mostly "
+                "in the top bin."
             ),
         ),
         (
             ((0.55, 300, 135), (0.95, 300, 215)),  # 70 of the 100 rows of the gap
             (
-                "Over-confident, mostly in the top bin: states 75.0 % on average and is right 58.3 % of the "
-                "time."
+                "Over-confident: states 75.0 % on average and is right 58.3 % of the time. The gap is mostly "
+                "in the top bin."
             ),
         ),
         (
             ((0.55, 300, 125), (0.95, 300, 225)),  # 60 of 100
-            "Over-confident, in both bins: states 75.0 % on average and is right 58.3 % of the time.",
+            (
+                "Over-confident: states 75.0 % on average and is right 58.3 % of the time. The gap is in "
+                "both "
+                "bins."
+            ),
         ),
         (
             ((0.25, 500, 250), (0.75, 1000, 250)),
             (
-                "Over-confident, mostly in the top bin, though under-confident mostly in 20–30 % (0.2, "
-                "0.3]: states 58.3 % on average and is right 33.3 % of the time."
+                "Over-confident: states 58.3 % on average and is right 33.3 % of the time. The gap is mostly "
+                "in the top bin; the opposite gap is mostly in 20–30 % (0.2, 0.3]."
             ),
         ),
     ],
@@ -210,7 +222,7 @@ def test_all_choices_speak_of_the_gap_alone(probs: list[float], message: str) ->
 def test_a_gap_due_to_rounding_is_not_a_gap() -> None:
     assert 100 * 0.55 > 55
     off = tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(7, 11))
-    assert sentence((0.55, 100, 55), *off).startswith("Over-confident, in 4 of 5 bins: states ")
+    assert sentence((0.55, 100, 55), *off).endswith(" The gap is in 4 of 5 bins.")
 
 
 def test_one_bin_of_all_choices_shows_no_rounding() -> None:

@@ -131,10 +131,10 @@ def test_gaps_of_one_sign_are_remarked() -> None:
     sure = curve(block_evidence((0.55, 40, 9), (0.75, 40, 10), (0.95, 40, 12)), "ece")
     assert sure.rsd is not None
     assert sure.rsd < 0.01
-    assert any("one sign" in remark for remark in sure.remarks)
+    assert any("same sign" in remark for remark in sure.remarks)
     both = curve(block_evidence((0.2, 50, 25), (0.8, 50, 30)), "ece")
     for found in (both, curve(CHOICES, "full_ece")):
-        assert not any("one sign" in remark for remark in found.remarks)
+        assert not any("same sign" in remark for remark in found.remarks)
 
 
 def test_values_with_bins_of_their_own_are_remarked() -> None:

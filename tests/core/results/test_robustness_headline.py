@@ -66,7 +66,7 @@ def headline_and_note(curve: SweepCurve, evidence: AnswerEvidence = CALIBRATED) 
 
 EXPECTED = "A perfectly calibrated model would score about 0.0100 (M = 5) and 0.0600 (M = 500) on 100 rows"
 NOISE = (
-    "In a model that fits the run, and whose gaps cancel in no bin, noise alone brings a rise of 0.0500 "
+    "In a model fitted to the run, whose gaps never cancel within a bin, noise alone causes a rise of 0.0500 "
     "(5–95 %: 0.0300 to 0.0700)."
 )
 OPENING = "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)"
@@ -79,8 +79,9 @@ def test_a_rise_within_noise_is_no_finding_and_rules_nothing_out() -> None:
     headline, note = headline_and_note(curve_of(null=drawn((0.005, 0.005), 0.005), fitted=drawn(change=0.4)))
     assert headline == f"{OPENING}, which noise alone can explain."
     assert note == (
-        f"{NOISE} The rise of 0.0500 is not clearly more (p = 0.400), which does not rule out gaps that "
-        f"cancel. The run shows no evidence of miscalibration: a{EXPECTED[1:]}."
+        f"{NOISE} The observed rise of 0.0500 is not clearly larger (p = 0.400), but gaps that cancel are "
+        "not ruled "
+        f"out. The run shows no evidence of miscalibration: a{EXPECTED[1:]}."
     )
 
 
@@ -88,7 +89,7 @@ def test_a_rise_beyond_noise_is_split_into_two_numbers_that_add_up() -> None:
     curve = curve_of((0.03, 0.1), null=drawn(change=0.9), fitted=drawn(change=0.005))
     headline, note = headline_and_note(curve, OVER)
     assert headline == (
-        "ECE rises from 0.0300 (M = 5) to 0.1000 (M = 500): 0.0200 of the rise is more than noise gives."
+        "ECE rises from 0.0300 (M = 5) to 0.1000 (M = 500): 0.0200 of the rise is beyond noise."
     )
     assert note == (
         f"{NOISE} The other 0.0200 (p ≤ 0.005) comes from gaps that cancel within the bins at M = 5, or "
@@ -99,15 +100,14 @@ def test_a_rise_beyond_noise_is_split_into_two_numbers_that_add_up() -> None:
 def test_gaps_that_the_verdict_cannot_see_do_not_contradict_it() -> None:
     note = headline_and_note(curve_of((0.03, 0.1), null=drawn(), fitted=drawn(change=0.05)))[1]
     assert note.endswith(
-        "The run shows no evidence of miscalibration in level and spread, which is all that the verdict "
-        "tests."
+        "The run shows no evidence of miscalibration in level and spread, all that the verdict tests."
     )
 
 
 def test_a_rise_is_clear_up_to_the_level() -> None:
     for p, is_clear in ((0.05, True), (0.055, False)):
         headline = headline_and_note(curve_of((0.03, 0.1), fitted=drawn(change=p)))[0]
-        assert ("more than noise gives" in headline) == is_clear
+        assert ("beyond noise" in headline) == is_clear
         assert ("noise alone can explain" in headline) != is_clear
 
 
@@ -142,9 +142,9 @@ def test_ends_that_are_the_same_are_reported_once(
 
 def test_a_result_within_chance_is_not_a_finding() -> None:
     assert headline_and_note(curve_of(null=drawn((0.03, 0.4)))) == (
-        "ECE is 0.0300 at M = 5 and 0.0800 at M = 500, both no more than chance gives.",
+        "ECE is 0.0300 at M = 5 and 0.0800 at M = 500, both no more than expected by chance.",
         (
-            f"{EXPECTED}. Both are no more than chance gives (p = 0.030, p = 0.400), "
+            f"{EXPECTED}. Both are no more than expected by chance (p = 0.030, p = 0.400), "
             "and the change over M is no more than noise."
         ),
     )
@@ -153,7 +153,7 @@ def test_a_result_within_chance_is_not_a_finding() -> None:
 
 def test_with_few_draws_a_value_above_all_of_them_is_not_called_noise() -> None:
     headline, note = headline_and_note(curve_of(null=drawn((0.05, 0.05), 0.05, n_draws=19), metric="cw_ece"))
-    assert "Both numbers are more than chance gives (p ≤ 0.050)" in note
+    assert "Both numbers are more than expected by chance (p ≤ 0.050)" in note
     assert "no more than chance" not in note + headline
 
 
@@ -161,8 +161,9 @@ def test_a_gap_that_is_more_than_chance() -> None:
     assert headline_and_note(curve_of(null=drawn((0.005, 0.01)))) == (
         f"{OPENING}, as expected from smaller bins alone.",
         (
-            f"{EXPECTED}. Both numbers are more than chance gives (p ≤ 0.005, p = 0.010); the change of "
-            "0.0500 over M is no more than smaller bins bring by chance (about 0.0500)."
+            f"{EXPECTED}. Both numbers are more than expected by chance (p ≤ 0.005, p = 0.010); the change "
+            "of "
+            "0.0500 over M is no more than smaller bins add by chance (about 0.0500)."
         ),
     )
     first, last = (
@@ -170,23 +171,25 @@ def test_a_gap_that_is_more_than_chance() -> None:
         headline_and_note(curve_of(null=drawn((0.2, 0.005)))),
     )
     assert first[0] == (
-        "ECE is 0.0300 at M = 5, more than chance gives, and 0.0800 at M = 500, no more than chance gives."
+        "ECE is 0.0300 at M = 5, more than expected by chance, and 0.0800 at M = 500, no more than "
+        "expected by chance."
     )
-    assert "Only the number at M = 5 is more than chance gives (p ≤ 0.005);" in first[1]
+    assert "Only the number at M = 5 is more than expected by chance (p ≤ 0.005);" in first[1]
     assert last[0] == (
-        "ECE is 0.0300 at M = 5, no more than chance gives, and 0.0800 at M = 500, more than chance gives."
+        "ECE is 0.0300 at M = 5, no more than expected by chance, and 0.0800 at M = 500, more than "
+        "expected by chance."
     )
     assert "Only the number at M = 500 is more" in last[1]
     assert headline_and_note(curve_of(null=drawn((0.2, 0.005), 0.01)))[0].endswith(
-        ", more than smaller bins bring by chance."
+        ", more than smaller bins add by chance."
     )
 
 
 def test_gaps_that_wide_bins_hide() -> None:
     reading, more = headline_and_note(curve_of(null=drawn((0.005, 0.005), 0.01)))
-    assert reading.endswith(", more than smaller bins bring by chance.")
+    assert reading.endswith(", more than smaller bins add by chance.")
     assert more.endswith(
-        "(p ≤ 0.005); the change of 0.0500 over M is more than smaller bins bring by chance (about 0.0500) "
+        "(p ≤ 0.005); the change of 0.0500 over M is more than smaller bins add by chance (about 0.0500) "
         "(p = 0.010), as gaps that cancel in wider bins would have it."
     )
 
@@ -230,7 +233,7 @@ def test_too_few_rows_are_not_compared_with_anything() -> None:
 def test_one_m_is_judged_alone() -> None:
     alone = curve_of((0.03,), (10,), null=drawn((0.04,), median=(0.01,)))
     assert headline_and_note(alone) == (
-        "ECE is 0.0300 at M = 10, more than chance gives.",
+        "ECE is 0.0300 at M = 10, more than expected by chance.",
         "A perfectly calibrated model would score about 0.0100 (M = 10) on 100 rows (p = 0.040).",
     )
 
@@ -254,9 +257,12 @@ def test_a_falling_number_is_described_as_such_with_a_minus_sign() -> None:
 @pytest.mark.parametrize(
     ("p", "judged"),
     [
-        ((0.36, 0.36), ", no more than chance gives"),
-        ((0.005, 0.005), ", more than chance gives"),
-        ((0.005, 0.36), ": more than chance gives at M = 5, no more than chance gives at M = 500"),
+        ((0.36, 0.36), ", no more than expected by chance"),
+        ((0.005, 0.005), ", more than expected by chance"),
+        (
+            (0.005, 0.36),
+            ": more than expected by chance at M = 5, no more than expected by chance at M = 500",
+        ),
     ],
 )
 def test_a_number_that_is_the_same_at_every_m_is_reported_once(p: tuple[float, float], judged: str) -> None:
@@ -272,7 +278,7 @@ def test_a_number_that_is_the_same_at_every_m_is_reported_once(p: tuple[float, f
 def test_calibrated_choices_are_not_criticised() -> None:
     probs, label = random_rows(400, 4, seed=21)
     for evidence in (choice_evidence(probs.tolist(), label.tolist()), dense_evidence(probs, label)):
-        assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both no more than chance gives.")
+        assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both no more than expected by chance.")
     top = sweep_bins(choice_evidence(probs.tolist(), label.tolist()), ("ece",))
     assert top.headline.endswith(", which noise alone can explain.")
 
@@ -281,7 +287,7 @@ def test_gaps_that_cancel_are_named_and_constant_ones_are_not() -> None:
     random = np.random.default_rng(3)
     confidence = random.uniform(0.5, 1, 800)
     for chance, headline, verdict in (
-        (1.5 - confidence, " of the rise is more than noise gives.", "too extreme"),
+        (1.5 - confidence, " of the rise is beyond noise.", "too extreme"),
         (confidence - 0.05, ", which noise alone can explain.", "over-confident"),
     ):
         right = [int(value) for value in random.random(800) < chance]

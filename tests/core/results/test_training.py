@@ -23,6 +23,7 @@ from calib_core.results.training import (
 )
 from calib_core.results.uncertainty import paired_difference
 from calib_core.runs import RunInfo
+from calib_core.wording import as_clause
 from core.figures.sweep_builders import make_line
 from core.run_builders import make_answer_run
 from core.token_run_builders import dense_evidence, random_rows
@@ -110,7 +111,7 @@ def test_clear_here_and_not_clear_there_is_no_change() -> None:
 def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
     evidences = {"a": checkpoint(10, *OFF, numbered=False), "b": checkpoint(20, *RIGHT, numbered=False)}
     result = training_curves(evidences, "ece")
-    assert result.headline == "ECE 0.4000 → 0.0000: lower; chance is not ruled out, for the reason below."
+    assert result.headline == "ECE 0.4000 → 0.0000: lower; not tested (reason below)."
     assert result.line_summaries[0].endswith(
         "1 of 2 checkpoints miscalibrated. The change is not tested: model · quiz and model · quiz cannot be "
         f"paired: both need an id or the question's text in every row. {ROW_NUMBER_ADVICE}"
@@ -129,16 +130,15 @@ def test_token_runs_claim_no_change() -> None:
     word = "lower" if last < first else "higher"
     n_steps = sum((later < earlier) == (last < first) for earlier, later in ((first, middle), (middle, last)))
     assert result.headline == (
-        f"ECE {first:.4f} → {last:.4f}: {word}, in {n_steps} of 2 steps; chance is not ruled out, for the "
-        "reason below."
+        f"ECE {first:.4f} → {last:.4f}: {word}, in {n_steps} of 2 steps; not tested (reason below)."
     )
-    assert result.line_summaries[0].endswith(f"The change is not tested: {NO_ROWS_TO_PAIR}")
-    assert result.step_summaries[0].startswith("ECE falls throughout? As observed, the values fall in ")
+    assert result.line_summaries[0].endswith(f"The change is not tested: {as_clause(NO_ROWS_TO_PAIR)}.")
+    assert result.step_summaries[0].startswith("Does ECE fall throughout? As observed, the values fall in ")
 
 
 def test_few_questions_claim_no_change() -> None:
     result = training_curves({"a": checkpoint(10, (0.9, 29, 2)), "b": checkpoint(20, (0.9, 29, 26))}, "ece")
-    assert result.headline.endswith(": lower; chance is not ruled out, for the reason below.")
+    assert result.headline.endswith(": lower; not tested (reason below).")
     change = result.lines[0].change
     assert change is not None
     assert change.reason == "Only 29 questions in common; a difference of ECE needs 60."
@@ -164,9 +164,11 @@ def test_lines_that_cannot_be_compared_are_said_by_their_ends() -> None:
     alike = trainings((UNPAIRED, OFF), (UNPAIRED, OFF))
     assert apart.headline == (
         "ECE at the end of 2 lines: 0.0000 to 0.4025, lower than at first on 1, higher than at first on 1; "
-        "chance is not ruled out, for the reason below."
+        "not tested (reason below)."
     )
-    assert alike.headline.startswith("ECE at the end of 2 lines: 0.4000, lower than at first on 2; chance")
+    assert alike.headline.startswith(
+        "ECE at the end of 2 lines: 0.4000, lower than at first on 2; not tested"
+    )
 
 
 @pytest.mark.parametrize(
@@ -269,7 +271,7 @@ def test_a_metric_without_bins_has_no_null() -> None:
 def test_an_undefined_number_is_described_as_undefined() -> None:
     all_right = checkpoint(1, (0.9, 40, 40))
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
-    assert result.headline == "AUROC not defined → 0.5000; no change is tested, for the reason below."
+    assert result.headline == "AUROC not defined → 0.5000; change not tested (reason below)."
     assert result.line_summaries == (
         (
             "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. The "
@@ -317,19 +319,22 @@ def test_improving_throughout_needs_every_step_to_be_clear() -> None:
         return training_curves(made, metric).step_summaries[0]
 
     assert summary(80, 120, 160) == (
-        "ECE falls throughout? Yes: each of the 2 steps is clearly lower, corrected for 2 differences (Holm)."
+        "Does ECE fall throughout? Yes: each of the 2 steps is clearly lower, corrected for 2 differences "
+        "(Holm)."
     )
     assert summary(80, 120, 160, metric="accuracy").startswith(
-        "Accuracy rises throughout? Yes: each of the 2 "
+        "Does accuracy rise throughout? Yes: each of the 2 "
     )
     against = summary(80, 160, 120)
-    assert against.startswith("ECE falls throughout? No: clearly higher from step2 to step3, +0.2000 (95 % ")
+    assert against.startswith(
+        "Does ECE fall throughout? No: clearly higher from step2 to step3, +0.2000 (95 % "
+    )
     assert summary(80, 160, 162) == (
-        "ECE falls throughout? Cannot be told: the values fall in 2 of 2 steps, 1 of them clearly, corrected "
+        "Does ECE fall throughout? Undecided: the values fall in 2 of 2 steps, 1 of them clearly, corrected "
         "for 2 differences (Holm)."
     )
     assert summary(160, 120, metric="accuracy").startswith(
-        "Accuracy rises throughout? No: clearly lower from "
+        "Does accuracy rise throughout? No: clearly lower from "
     )
     assert (
         training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "bias").step_summaries == ()
@@ -342,12 +347,13 @@ def test_steps_of_runs_that_cannot_be_paired_are_only_counted() -> None:
     }
     (summary,) = training_curves(made, "ece").step_summaries
     assert summary.startswith(
-        "ECE falls throughout? As observed, the values fall in 1 of 2 steps; not every step can be tested."
+        "Does ECE fall throughout? As observed, the values fall in 1 of 2 steps, but not every step can be "
+        "tested."
     )
     (twice, _) = training_curves(
         {**made, "b1": checkpoint(1, *OFF, model="b"), "b2": checkpoint(2, *RIGHT, model="b")}, "ece"
     ).step_summaries
-    assert twice.startswith("gpt: ECE falls throughout?")
+    assert twice.startswith("gpt: Does ECE fall throughout?")
 
 
 def test_steps_are_sorted_as_numbers_and_tokens_are_short() -> None:
@@ -358,6 +364,6 @@ def test_steps_are_sorted_as_numbers_and_tokens_are_short() -> None:
     assert "at 12.8T tokens" in seen.line_summaries[0]
 
 
-def test_full_ece_leads_where_tokens_are_followed() -> None:
-    assert default_training_metrics(dense_evidence(*random_rows(50, 4))) == ("full_ece", "nll", "accuracy")
+def test_ece_leads_where_tokens_are_followed() -> None:
+    assert default_training_metrics(dense_evidence(*random_rows(50, 4))) == ("ece", "nll", "accuracy")
     assert default_training_metrics(checkpoint(1, *OFF)) == ("ece", "accuracy")
