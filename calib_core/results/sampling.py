@@ -941,7 +941,7 @@ def sufficient_size_headline(
     differences: Mapping[str, Mapping[int, BrierDifference]],
     names: Mapping[str, str],
 ) -> str:
-    """How many samples are enough, in one sentence.
+    """How many samples are enough by the Brier score, whichever metric is shown, in one sentence.
 
     Parameters
     ----------
@@ -972,8 +972,7 @@ def sufficient_size_headline(
         f"{text} is enough for {join_names(methods)}"
         for text, methods in _methods_by_answer(sufficient_sizes, "none", names).items()
     ]
-    sentence = "; ".join(parts)
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    return f"By the Brier score, {'; '.join(parts)}."
 
 
 def _methods_by_answer(

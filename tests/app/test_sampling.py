@@ -127,7 +127,10 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: V
     assert screens.address(at)["within"] == "0.5"
     assert screens.table(at, "Confidence method", "95 % interval")["Enough"].to_list() == ["yes"] * 6
     assert tiles(at)["F_PC: enough at N'"] == "2"
-    assert screens.plain(at.header[0].value) == "2 samples are enough for F_CN, F_CS and F_PC."
+    assert (
+        screens.plain(at.header[0].value)
+        == "By the Brier score, 2 samples are enough for F_CN, F_CS and F_PC."
+    )
     assert "“Enough” means a Brier score within ±0.5 of that at N' = 5" in page_text(at)
     again = visit("sampling", sizes="2,4,5", repeats="20", within="0.5")
     assert screens.control(again, "within_typed").value == 0.5

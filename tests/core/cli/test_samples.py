@@ -52,7 +52,7 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert element["baselines"]["p_true"]["judged"] == "greedy answer"
     assert (element["judged"], element["refused"]) == ("majority answer", {})
     assert element["recipe"].startswith("Brier, F_CS, N'=2, 4, 8 of N=8")
-    assert element["reading"] == "2 samples are enough for F_CS."
+    assert element["reading"] == "By the Brier score, 2 samples are enough for F_CS."
     assert element["measure"] == result.sufficiency_definition
 
 

@@ -93,7 +93,7 @@ def test_the_paper_s_kind_of_sentence() -> None:
     gaps = {"a": {4: far, 8: far}, "b": {4: far, 8: near}, "c": {4: far, 8: near}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "8 samples are enough for F_CS and F_PC; no N' below 16 is enough for F_CN."
+        "By the Brier score, 8 samples are enough for F_CS and F_PC; no N' below 16 is enough for F_CN."
     )
     assert sufficiency_definition(found, gaps, NAMES, 1319) == (
         "“Enough” means a Brier score within ±0.005 of that at N' = 16 (paired 95 % interval, 1,319 "
@@ -105,7 +105,7 @@ def test_no_sufficient_size_and_better_smaller_sizes_are_reported() -> None:
     gaps = {"a": {4: difference(-0.03, -0.02)}, "b": {4: difference(-0.03, 0.03)}}
     found = [sufficient_size(method, gaps[method], 8, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "F_CN does better with 4 than with 8; no N' below 8 is enough for F_CS."
+        "By the Brier score, F_CN does better with 4 than with 8; no N' below 8 is enough for F_CS."
     )
     definition = sufficiency_definition(found, gaps, NAMES, 10)
     assert definition.endswith(" At N' = 4, the Brier score of F_CN is lower (better).")
@@ -114,7 +114,10 @@ def test_no_sufficient_size_and_better_smaller_sizes_are_reported() -> None:
 def test_fewer_do_better_only_where_the_whole_interval_is_below() -> None:
     gaps = {"a": {4: difference(-0.03, 0.01)}}
     found = [sufficient_size("a", gaps["a"], 8, 0.005)]
-    assert sufficient_size_headline(found, gaps, NAMES) == "No N' below 8 is enough for F_CN."
+    assert (
+        sufficient_size_headline(found, gaps, NAMES)
+        == "By the Brier score, no N' below 8 is enough for F_CN."
+    )
     assert "lower" not in sufficiency_definition(found, gaps, NAMES, 99)
 
 
@@ -123,7 +126,7 @@ def test_fewer_may_do_better_at_any_size() -> None:
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; no N' below 16 is "
+        "By the Brier score, F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; no N' below 16 is "
         "enough for F_PC."
     )
     assert sufficiency_definition(found, gaps, NAMES, 10).endswith(
@@ -135,7 +138,9 @@ def test_fewer_may_do_better_at_any_size() -> None:
 def test_what_is_enough_may_do_better_with_fewer_too() -> None:
     gaps = {"a": {4: difference(-0.03, -0.02), 8: difference(-0.001, 0.001)}}
     found = [sufficient_size("a", gaps["a"], 16, 0.005)]
-    assert sufficient_size_headline(found, gaps, NAMES) == "8 samples are enough for F_CN."
+    assert (
+        sufficient_size_headline(found, gaps, NAMES) == "By the Brier score, 8 samples are enough for F_CN."
+    )
     assert sufficiency_definition(found, gaps, NAMES, 99).endswith(
         "At N' = 4, the Brier score of F_CN is lower (better)."
     )
@@ -155,7 +160,7 @@ def test_another_measure_needs_no_other_draws() -> None:
     assert [each.size for each in result.sufficient_sizes] == [None] * 3
     wide = result.with_tolerance(0.9)
     assert [each.size for each in wide.sufficient_sizes] == [2] * 3
-    assert wide.headline == "2 samples are enough for F_CN, F_CS and F_PC."
+    assert wide.headline == "By the Brier score, 2 samples are enough for F_CN, F_CS and F_PC."
     assert "within ±0.9 of that at N' = 8" in wide.sufficiency_definition
     assert wide.curves is result.curves
     assert wide.to_frame()["enough"][0] == 2
