@@ -126,7 +126,8 @@ def test_fewer_may_do_better_at_any_size() -> None:
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
     found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
     assert sufficient_size_headline(found, gaps, NAMES) == (
-        "By the Brier score, F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; no N' below 16 is "
+        "By the Brier score, F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; "
+        "no N' below 16 is "
         "enough for F_PC."
     )
     assert sufficiency_definition(found, gaps, NAMES, 10).endswith(
