@@ -15,6 +15,7 @@ from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.null import NullDistribution, null_distribution
 from calib_core.inference.verdict import Verdict, counted_kind, uncounted_note
 from calib_core.metrics import METRICS
+from calib_core.metrics.metric import Metric
 from calib_core.results.changes import (
     Contrast,
     change_phrase,
@@ -24,7 +25,7 @@ from calib_core.results.changes import (
     measure_contrast,
 )
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, get_metric
+from calib_core.results.evidence import Evidence, bins_all_classes, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, metric_availability, score
 from calib_core.runs import RunInfo, TokenRun
@@ -41,12 +42,8 @@ from calib_core.wording import (
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
 
-TOKEN_METRICS: Final = ("ece", "nll", "accuracy")
-"""What is followed over the training of token-level runs: ECE, and beside it loss and accuracy.
-
-Full-ECE does not lead: an untrained model gives every class almost the same tiny probability, so its Full-ECE
-starts near 0, whatever it learns later. The verdicts of checkpoints are by the top label, as ECE is.
-"""
+TOKEN_METRICS: Final = ("full_ece", "nll", "accuracy")
+"""What is followed over the training of token-level runs: Full-ECE, and beside it loss and accuracy."""
 
 ANSWER_METRICS: Final = ("ece", "accuracy")
 """The same for runs of answers."""
@@ -113,6 +110,9 @@ class Checkpoint:
         p-value.
     n_used : int
     recipe : str
+    is_one_bin : bool
+        Whether the probabilities of all classes lie in one bin, as those of an untrained model do. Their gaps
+        cancel there, so the metric is 0 whatever the model knows.
     """
 
     run: str
@@ -126,6 +126,7 @@ class Checkpoint:
     q: float | None
     n_used: int
     recipe: str
+    is_one_bin: bool = False
 
     @property
     def is_miscalibrated(self) -> bool:
@@ -367,7 +368,18 @@ def _checkpoint(placed: PlacedRun, evidence: Evidence, metric_id: str, scheme: S
         q=evidence.verdict.p,
         n_used=metric_score.n_used,
         recipe=metric_score.recipe,
+        is_one_bin=metric_score.value is not None and _is_one_bin(evidence, metric, scheme),
     )
+
+
+def _is_one_bin(evidence: Evidence, metric: Metric, scheme: Scheme) -> bool:
+    """Whether a metric over all classes together has all its pairs in one bin."""
+    if not bins_all_classes(metric) or metric.required_sums == "classes":
+        return False
+    try:
+        return evidence.class_sums_for(metric).binned(scheme).n_bins == 1
+    except Unavailable:  # bounds stand for it
+        return False
 
 
 # --- Placing runs on the axis ---------------------------------------------------------------------
@@ -534,10 +546,17 @@ def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: 
     judged = [point for point in line.points if point.verdict.kind != "few"]
     n_miscalibrated = sum(point.is_miscalibrated for point in judged)
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
+    merged = [point.label for point in line.points if point.is_one_bin]
+    one_bin = (
+        f"At {join_names(merged)} all probabilities lie in one bin, where their gaps cancel: "
+        f"{METRICS[metric_id].title_in_sentence} is 0 there whatever the model knows."
+        if merged
+        else ""
+    )
     uncounted = uncounted_note([(point.verdict, point.q) for point in judged], "checkpoint")
     reason = line.change.reason if line.change else None
     untested = f"The change is not tested: {as_clause(reason)}." if reason else ""
-    return " ".join(filter(None, [f"{opening}{count}.", uncounted, untested]))
+    return " ".join(filter(None, [f"{opening}{count}.", one_bin, uncounted, untested]))
 
 
 def steps_summary(line: TrainingLine, metric_id: str) -> str:
@@ -576,14 +595,15 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
 
 def value_range(points: Sequence[Checkpoint]) -> str:
     """The values of some checkpoints: "0.06 to 0.15", or one where all are written alike."""
-    values = [point.value for point in points if point.value is not None]
+    # Where all gaps cancel in one bin, only a rounding error is left of the 0.
+    values = [0.0 if point.is_one_bin else point.value for point in points if point.value is not None]
     low, high = min(values, default=None), max(values, default=None)
     lowest = format_significant(low)
     return lowest if lowest == format_significant(high) else format_significant_interval(low, high)
 
 
 def _value_text(point: Checkpoint) -> str:
-    return NOT_DEFINED if point.value is None else format_significant(point.value)
+    return value_range([point]) if point.value is not None else NOT_DEFINED
 
 
 def _position_text(position: float, axis: str) -> str:

@@ -194,7 +194,7 @@ def test_checkpoints_of_answers_are_compared_on_the_same_questions(data: Path, v
     assert headline.endswith("on 200 questions.")
 
 
-def test_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[Path], visit: Visit) -> None:
+def test_full_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[Path], visit: Visit) -> None:
     at = visit("training")
     assert [chart.key for chart in at.get("plotly_chart")] == [
         "training",
@@ -202,14 +202,14 @@ def test_ece_leads_and_loss_and_accuracy_stand_beside_it(checkpoints: list[Path]
         "training_accuracy",
     ]
     assert screens.address(at) == {}
-    for key, metric in (("training", "ece"), ("training_nll", "nll"), ("training_accuracy", "accuracy")):
+    for key, metric in (("training", "full_ece"), ("training_nll", "nll"), ("training_accuracy", "accuracy")):
         (line,) = (trace for trace in figure(at, key)["data"] if trace.get("customdata"))
         wanted = [score(load(path)[0], method="tokens", metric=metric).value for path in checkpoints]
         assert line["y"] == pytest.approx(wanted, abs=1e-6)
     table = screens.table(at, "Checkpoint", "Accuracy")
     assert table["Step"].to_list() == list(STEPS)  # numbers, so that 100 is sorted before 1600
     text = page_text(at)
-    assert "Does ECE fall throughout? As observed, the values fall in " in text
+    assert "Does Full-ECE fall throughout? As observed, the values fall in " in text
     assert "Does accuracy rise throughout? As observed, " in text
     assert "Published: Full-ECE falls as training goes on. Here: gpt (a token-level run keeps sums" in text
     choose(at, "also_shown", ["brier"])

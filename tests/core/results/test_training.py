@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from calib_core.edges import Scheme
@@ -23,7 +24,7 @@ from calib_core.results.training import (
 )
 from calib_core.results.uncertainty import paired_difference
 from calib_core.runs import RunInfo
-from calib_core.wording import as_clause
+from calib_core.wording import as_clause, format_significant
 from core.figures.sweep_builders import make_line
 from core.run_builders import make_answer_run
 from core.token_run_builders import dense_evidence, random_rows
@@ -364,6 +365,32 @@ def test_steps_are_sorted_as_numbers_and_tokens_are_short() -> None:
     assert "at 12.8T tokens" in seen.line_summaries[0]
 
 
-def test_ece_leads_where_tokens_are_followed() -> None:
-    assert default_training_metrics(dense_evidence(*random_rows(50, 4))) == ("ece", "nll", "accuracy")
+def test_full_ece_leads_where_tokens_are_followed() -> None:
+    assert default_training_metrics(dense_evidence(*random_rows(50, 4))) == ("full_ece", "nll", "accuracy")
     assert default_training_metrics(checkpoint(1, *OFF)) == ("ece", "accuracy")
+
+
+def test_an_untrained_model_has_all_probabilities_in_one_bin_and_that_is_said() -> None:
+    def at(step: int, probs: np.ndarray[Any, Any]) -> Evidence:
+        target = np.arange(len(probs)) % probs.shape[1]
+        evidence = dense_evidence(probs, target)
+        return replace(
+            evidence, run=replace(evidence.run, info=RunInfo(model="gpt", checkpoint=f"step{step}"))
+        )
+
+    untrained, trained = np.full((60, 40), 1 / 40), random_rows(60, 40, sharp=0.05)[0]
+    result = training_curves({"a": at(1, untrained), "b": at(2, trained)}, "full_ece")
+    ((first, last),) = (line.points for line in result.lines)
+    assert (first.is_one_bin, last.is_one_bin) == (True, False)
+    assert first.value == pytest.approx(0, abs=1e-12)
+    assert last.value is not None
+    assert result.headline.startswith(f"Full-ECE 0.0000 → {format_significant(last.value)}: higher")
+    (summary,) = result.line_summaries
+    assert (
+        "At step1 all probabilities lie in one bin, where their gaps cancel: Full-ECE is 0 there whatever "
+        "the model knows." in summary
+    )
+    assert (
+        "one bin"
+        not in training_curves({"a": at(1, untrained), "b": at(2, trained)}, "ece").line_summaries[0]
+    )
