@@ -384,7 +384,7 @@ def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
 
 
 def group_rows(result: GroupResults) -> list[dict[str, object]]:
-    """One row for each group."""
+    """One row for each group; what a narrow window may cut off stands last."""
     name_heading, series_heading = ("Group", "Run") if result.group_by.target == "rows" else ("Run", "Group")
     metric_title = METRICS[result.metric].title
     has_null = any(group.null_median is not None for group in result.groups)
@@ -401,13 +401,13 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
             "q": format_p_value(group.q, None),
             metric_title: as_cell(format_number(group.value)),
             "95 %": as_cell(format_interval(group.low, group.high)),
-            **({"If calibrated": format_number(group.null_median)} if has_null else {}),
-            **({ECE_DEBIASED_SQ.title: as_cell(format_number(group.debiased))} if has_debiased else {}),
+            **(_rest_cells(group.rest) if has_rest else {}),
             "Rows used": f"{group.n_used:,}" + (" (few)" if group.has_few_rows else ""),
             "Accuracy": format_percent(group.accuracy),
             "Mean confidence": format_percent(group.mean_confidence),
             "Gap": as_cell(format_signed(group.bias)),
-            **(_rest_cells(group.rest) if has_rest else {}),
+            **({"If calibrated": format_number(group.null_median)} if has_null else {}),
+            **({ECE_DEBIASED_SQ.title: as_cell(format_number(group.debiased))} if has_debiased else {}),
         }
         for group in result.groups
     ]
