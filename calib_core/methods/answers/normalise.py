@@ -32,6 +32,14 @@ CHOICE_LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 """Names of the first choices; later ones are named by their index."""
 
 _LETTER_PATTERN: Final = r"^[*_`]*[(\[]?\s*([A-Za-z])\s*[)\].:]*[*_`]*[.:]?$"
+_LEADING_LETTER: Final = r"(?s)^\s*[*_`]*[(\[]?([A-Za-z])[)\].:]+[*_`]*\s+(\S.*)$"
+"""A choice's letter, and what the model says of it: "B. Rome", "(B) because of this"."""
+_FURTHER_LETTER: Final = (
+    r"(?:^|[\s(\[*_`/])[A-Z](?:[)\]]|[*_`.]*$)|(?i:\b(?:or|and)\b|/)\s*[(\[*_`]*[A-Z](?:[^A-Za-z]|$)"
+)
+"""Another letter after the first, which leaves open what is meant: "(B) or (C)"."""
+MIN_LETTER_SHARE: Final = 0.1
+"""Least share of answers that name letters where letters stand for choices that the file does not list."""
 _INDEX_PATTERN: Final = r"^\s*([0-9]{1,4})\.?\s*$"
 
 
@@ -247,6 +255,9 @@ class AnswerNormaliser:
         The same for the golds.
     n_choices : pl.Series of Int64, shape (rows,)
         Number of choices of each row; null where the run does not say.
+    letters_only : bool
+        Whether choices that the run does not list are named by letters alone: a number may count from 0 or
+        from 1.
     """
 
     kind: pl.Series
@@ -254,6 +265,7 @@ class AnswerNormaliser:
     choice_table: pl.DataFrame
     gold_choice_table: pl.DataFrame
     n_choices: pl.Series
+    letters_only: bool = False
 
     @classmethod
     def for_run(cls, run: AnswerRun) -> Self:
@@ -261,7 +273,7 @@ class AnswerNormaliser:
 
         The kind of a row is the run's named normaliser, otherwise its `answer_kind`, otherwise choice if the
         row has choices (or its gold is an index), otherwise number if the golds of all other rows are
-        numbers, choice if they are all letters and most answers name letters too, otherwise text.
+        numbers, choice if they are all letters and some answers name letters too, otherwise text.
 
         A choice whose own text is the letter of another choice of its row is named by its text only if the
         other rows don't show that answers, or golds, are letters (decision 0011).
@@ -274,7 +286,8 @@ class AnswerNormaliser:
             answers = _texts(run, ("prediction", "samples", "samples_parsed"))
             of_answers = _named_by_text(letters, forms, n_choices, answers)
             of_golds = _named_by_text(letters, forms, n_choices, _texts(run, ("gold", "gold_all")))
-        return cls(_answer_kinds(run), forms, of_answers, of_golds, n_choices)
+        kind, letters_only = _answer_kinds(run)
+        return cls(kind, forms, of_answers, of_golds, n_choices, letters_only)
 
     def of_golds(self) -> Self:
         """The normaliser of the run's golds."""
@@ -306,11 +319,15 @@ class AnswerNormaliser:
 
         An output that is itself a number or a choice is its own answer. Any other output's answer is what
         stands at its markers, provided that all those that parse agree; free text without markers is its own
-        answer. Parameters as in `answer_forms`.
+        answer. Without markers, an output that begins with a choice's letter names that choice. Parameters as
+        in `answer_forms`.
         """
         alone = self.answer_forms(row, text)
         free = self.kind.gather(row) == "text"
-        longer = ((alone.is_null() | free) & may_have_marker(text)).arg_true()
+        has_marker = may_have_marker(text)
+        longer = ((alone.is_null() | free) & has_marker).arg_true()
+        leading = self._leading_forms(row, text.set(has_marker.fill_null(value=False), None))
+        alone = alone.fill_null(leading)
         if not longer.len():
             return alone
         of, outputs = row.gather(longer), text.gather(longer)
@@ -331,7 +348,15 @@ class AnswerNormaliser:
         """Normal form of an answer in a longer output, where a bare number is never the index of a choice."""
         forms = self.answer_forms(row, text)
         index = (self.kind.gather(row) == "choice") & text.str.contains(_INDEX_PATTERN)
-        return forms.set(index & self._index_of_text(row, text).is_null(), None)
+        forms = forms.set(index & self._index_of_text(row, text).is_null(), None)
+        return forms.fill_null(self._leading_forms(row, text))
+
+    def _leading_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """The choice whose letter an output begins with, as "B. Rome" does; null elsewhere."""
+        letter = text.str.extract(_LEADING_LETTER, 1).set(self.kind.gather(row) != "choice", None)
+        is_open = text.str.extract(_LEADING_LETTER, 2).str.contains(_FURTHER_LETTER).fill_null(value=False)
+        index = _letter_index(letter.set(is_open, None))
+        return choice_label(index.set(index >= self.n_choices.gather(row), None))
 
     def _form_of_kind(self, kind: AnswerKind, row: pl.Series, text: pl.Series) -> pl.Series:
         if kind == "number":
@@ -349,6 +374,9 @@ class AnswerNormaliser:
         Null where it names none of the row's choices. Parameters as in `answer_forms`.
         """
         named = named_choice_index(text)
+        if self.letters_only:
+            letter = _letter_index(text.str.strip_chars())
+            named = letter.zip_with(self.n_choices.gather(row).is_null(), named)
         return self._index_of_text(row, text).fill_null(named.set(named >= self.n_choices.gather(row), None))
 
     def _index_of_text(self, row: pl.Series, text: pl.Series) -> pl.Series:
@@ -439,10 +467,10 @@ def _texts(run: AnswerRun, names: Sequence[str]) -> pl.DataFrame:
     return pl.concat([written, *marked]).drop_nulls()
 
 
-def _answer_kinds(run: AnswerRun) -> pl.Series:
-    """The kind of answer of each row."""
+def _answer_kinds(run: AnswerRun) -> tuple[pl.Series, bool]:
+    """The kind of answer of each row, and whether letters are what says that some are choices."""
     if run.info.answer_normaliser in ANSWER_KINDS:
-        return pl.Series("kind", [run.info.answer_normaliser]).new_from_index(0, run.rows.height)
+        return pl.Series("kind", [run.info.answer_normaliser]).new_from_index(0, run.rows.height), False
     stated = column(run, "answer_kind")
     gold = column(run, "gold").fill_null(column(run, "gold_all").list.first())
     gold_index = column(run, "gold_index")
@@ -455,8 +483,9 @@ def _answer_kinds(run: AnswerRun) -> pl.Series:
     rest = kind.is_null()
     golds = gold.filter(rest).drop_nulls()
     if _all_numbers(golds):
-        return kind.fill_null("number")
-    return kind.fill_null("choice" if _letters_name_choices(run, rest, golds) else "text")
+        return kind.fill_null("number"), False
+    letters_only = _letters_name_choices(run, rest, golds)
+    return kind.fill_null("choice" if letters_only else "text"), letters_only
 
 
 def _all_numbers(texts: pl.Series) -> bool:
@@ -472,19 +501,14 @@ def _all_numbers(texts: pl.Series) -> bool:
 
 
 def _letters_name_choices(run: AnswerRun, of_rows: pl.Series, golds: pl.Series) -> bool:
-    """Whether the choices that these rows don't list are named by letters: all golds, and most answers.
-
-    A number among the answers may be the index of a choice counted from 0 or from 1, so then they do not.
-    """
+    """Whether the choices that these rows don't list are named by letters: all golds, and some answers."""
     if not golds.len() or _letter_index(golds.unique().str.strip_chars()).has_nulls():
         return False
     answers = _texts(run, ("prediction", "samples", "samples_parsed"))
     answers = answers.filter(of_rows.gather(answers["row"]))
-    bare = answers["text"].str.strip_chars()
-    if bare.str.contains(_INDEX_PATTERN).any():
-        return False
-    named = answers.filter(_letter_index(bare).is_not_null())["row"].n_unique()
-    return 2 * named > answers["row"].n_unique()
+    letter = _letter_index(answers["text"].str.strip_chars())
+    named = answers.filter(letter.is_not_null() | answers["text"].str.contains(_LEADING_LETTER))["row"]
+    return 0 < MIN_LETTER_SHARE * answers["row"].n_unique() <= named.n_unique()
 
 
 def choice_texts(rows: pl.DataFrame, position: NDArray[np.integer[Any]] | pl.Series) -> pl.Series:

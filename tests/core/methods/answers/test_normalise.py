@@ -255,10 +255,40 @@ def test_the_kind_of_answer_is_choice_where_golds_and_answers_are_letters() -> N
     assert kinds(*letters) == ["choice"] * 3
     assert kinds(*letters, {"gold": "C", "prediction": "no idea"}) == ["choice"] * 4
     assert kinds(*letters, {"gold": "Rome", "prediction": "A"}) == ["text"] * 4
-    assert kinds(*letters, {"gold": "A", "prediction": "1"}) == ["text"] * 4  # counted from 0 or from 1?
-    assert kinds({"gold": "A", "samples": ["A", "Rome"]}, {"gold": "B", "samples": ["Oslo"]}) == ["text"] * 2
+    assert kinds(*letters, {"gold": "A", "prediction": "1"}) == ["choice"] * 4
+    words: list[Row] = [{"gold": "A", "samples": ["Rome", "Oslo"]}]
+    assert kinds(*words * 10, {"gold": "B", "samples": ["A"]}) == ["text"] * 11
+    assert kinds(*words * 9, {"gold": "B", "samples": ["A"]}) == ["choice"] * 10
     assert kinds({"gold": "A", "samples": ["The answer is (B)."]}) == ["choice"]
     assert kinds({"gold": "A"}) == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("form", "output"),
+    [
+        ("B", "B. Rome"),
+        ("B", "(b) because it is so"),
+        ("B", "**B)** Rome"),
+        ("B", "So the answer is B) Rome, as E. coli is no plant."),
+        (None, "B) or C) would do"),
+        (None, "(B) and (C)"),
+        (None, "A. B"),
+        (None, "Rome, B. say some"),
+        (None, "1"),
+        (None, "A man"),
+    ],
+)
+def test_an_output_that_begins_with_a_letter_names_that_choice(form: str | None, output: str) -> None:
+    run = run_of([{"gold": "B", "prediction": "A"}, {"gold": "A", "prediction": output}])
+    normaliser = AnswerNormaliser.for_run(run)
+    assert normaliser.kind.to_list() == ["choice", "choice"]
+    assert normaliser.output_forms(pl.Series([1], dtype=pl.UInt32), pl.Series([output])).item() == form
+
+
+def test_a_letter_beyond_the_listed_choices_names_none() -> None:
+    run = run_of([{"gold": "B", "choices": ["x", "y"], "prediction": "C. z"}])
+    forms = AnswerNormaliser.for_run(run).output_forms(pl.Series([0], dtype=pl.UInt32), pl.Series(["C. z"]))
+    assert forms.item() is None
 
 
 TEXTS = st.lists(st.none() | st.text(max_size=20) | st.sampled_from(["a", "b", "a longer text of words"]))
