@@ -21,7 +21,8 @@ def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
 
     `trial_of` names the question. A row without it asks what its text asks: rows of one text repeat a
     question if they also offer the same choices, in whatever order, or have the same right answer where the
-    file has no choices. A row with neither is a question of its own.
+    file has no choices. A text that all rows have is an instruction and says nothing. A row with neither is a
+    question of its own.
 
     Returns
     -------
@@ -29,7 +30,8 @@ def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
     """
     trial_of, question = column(run, "trial_of"), column(run, "question")
     is_named = trial_of.is_not_null()
-    is_text_shared = ~is_named & question.is_not_null()
+    is_instruction = question.n_unique() == 1
+    is_text_shared = ~is_named & question.is_not_null() & (not is_instruction)
     if is_text_shared.any():
         is_text_shared &= question.hash().is_duplicated()  # as nearly all texts of most files differ
     if int(is_named.sum()) < 2 and not is_text_shared.any():

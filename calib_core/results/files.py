@@ -38,7 +38,7 @@ from calib_core.results.evidence import (
     restored_survey,
     survey_methods,
 )
-from calib_core.runs import INFO_COLUMNS, Run, TokenRun, confidence_name
+from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, Run, TokenRun, confidence_name
 from calib_core.wording import join_names, plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -607,7 +607,13 @@ def _proposal(reading: Reading, read_again: ReadAgain, *, is_usable: bool) -> Pr
         return find_proposal(reading, read_again)
     nothing: Mapping[str, str] = {}
     repeated = _repeated_ids(reading)
-    return _try_mapping(dict.fromkeys(repeated, "trial_of"), nothing, read_again) if repeated else None
+    if not repeated:
+        return None
+    for column, name in likeliest_columns(reading.proposed_mapping).items():
+        of_runs = _try_mapping({column: name}, nothing, read_again) if name in RUN_COLUMNS else None
+        if of_runs is not None and not of_runs.n_bad_rows:
+            return of_runs
+    return _try_mapping(dict.fromkeys(repeated, "trial_of"), nothing, read_again)
 
 
 def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:

@@ -145,7 +145,7 @@ def metric_interval(
     n_units = evidence.n_used if cluster is None else int(cluster.max()) + 1
     if value is None or not np.isfinite(value) or n_units < 2:
         return None
-    unit_text = "rows" if cluster is None else f"{n_units:,} repeated questions"
+    unit_text = "rows" if cluster is None else f"{n_units:,} questions, some repeated"
     if metric.interval_method != "bootstrap":
         return _formula_interval(evidence, metric, scheme, value, seed, unit_text)
     draws = _bootstrap_values(evidence, metric, scheme, seed, cluster)
@@ -358,7 +358,7 @@ def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | N
     """Wilson's interval; `cluster` is each row's question where some are repeated, otherwise None."""
     n_effective = float(correct.size) if cluster is None else effective_sample_size(correct, cluster)
     low, high = wilson_interval(np.array([correct.mean() * n_effective]), np.array([n_effective]))
-    cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} repeated questions"
+    cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} questions, some repeated"
     return Interval(float(low[0]), float(high[0]), 0, 0, f"Wilson 95 %{cluster_text}")
 
 

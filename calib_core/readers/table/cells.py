@@ -205,8 +205,10 @@ def null_series(raw: pl.Series, dtype: pl.DataType) -> pl.Series:
     return pl.Series(raw.name, [None], dtype=dtype).new_from_index(0, raw.len())
 
 
-def with_decimal_points(raw: pl.Series) -> pl.Series:
-    """Write the decimal commas of numbers as points, unless some numbers have points; all else stays.
+def with_decimal_points(raw: pl.Series, *, is_certain: bool = False) -> pl.Series:
+    """Write the decimal commas of numbers as points; all else stays.
+
+    Unless it is certain that the commas are decimal, all stay if some numbers have points.
 
     Examples
     --------
@@ -218,7 +220,7 @@ def with_decimal_points(raw: pl.Series) -> pl.Series:
     if raw.dtype != pl.String:
         return raw
     is_number = raw.str.contains(_DECIMAL_COMMA).fill_null(value=False)
-    if not is_number.any() or raw.str.contains(_DECIMAL_POINT).any():
+    if not is_number.any() or (not is_certain and raw.str.contains(_DECIMAL_POINT).any()):
         return raw
     return raw.zip_with(~is_number, raw.str.replace(",", ".", literal=True))
 
@@ -503,8 +505,26 @@ def judge_flag(raw: pl.Series) -> JudgedColumn:
 
 
 def judge_right_values(raw: pl.Series, right: Collection[str]) -> JudgedColumn:
-    """Judge outcomes by the values that mean right; any other value means wrong, an empty cell is unknown."""
+    """Judge outcomes by the values that mean right; any other value means wrong, an empty cell is unknown.
+
+    Numbers are compared as numbers: 1 is 1.0.
+    """
     if raw.dtype.is_nested() or raw.dtype == pl.Binary:
         return judge_flag(raw)  # a fault in each row
-    text = raw.cast(pl.String).str.strip_chars()
-    return JudgedColumn(null_where(text.is_in(list(right)), is_missing(raw)).alias(raw.name))
+    right_forms = number_or_text(pl.Series(sorted(right), dtype=pl.String))
+    is_right = number_or_text(raw.cast(pl.String)).is_in(right_forms.implode())
+    return JudgedColumn(null_where(is_right, is_missing(raw)).alias(raw.name))
+
+
+def number_or_text(raw: pl.Series) -> pl.Series:
+    """Write equal numbers alike, and strip other texts.
+
+    Examples
+    --------
+    >>> number_or_text(pl.Series(["1", "1.0", "0.80", " yes "])).to_list()
+    ['1.0', '1.0', '0.8', 'yes']
+    """
+    text = raw.str.strip_chars()
+    is_number = text.str.contains(PLAIN_NUMBER).fill_null(value=False)
+    numbers = null_where(text, ~is_number).cast(pl.Float64, strict=False).cast(pl.String)
+    return numbers.zip_with(is_number, text).alias(raw.name)

@@ -563,12 +563,15 @@ class MappedName:
         The values that mean right, all others meaning wrong; empty if none are named.
     is_log : bool
         Whether the values are natural logarithms of what is meant ("confidence:log").
+    has_commas : bool
+        Whether the user said that the values have decimal commas ("confidence:comma").
     """
 
     name: str
     divisor: int = 1
     right_values: frozenset[str] = frozenset()
     is_log: bool = False
+    has_commas: bool = False
 
     @classmethod
     def parse(cls, text: str) -> MappedName:
@@ -580,16 +583,14 @@ class MappedName:
         100
         >>> sorted(MappedName.parse("correct:Correct|Mostly correct").right_values)
         ['Correct', 'Mostly correct']
-        >>> MappedName.parse("confidence:comma").name  # a column that is named may have decimal commas
-        'confidence'
-        >>> MappedName.parse("confidence:log")
-        MappedName(name='confidence', divisor=1, right_values=frozenset(), is_log=True)
+        >>> MappedName.parse("confidence:log").is_log, MappedName.parse("confidence:comma").has_commas
+        (True, True)
         """
         name, _, values = text.partition(":")
         if values.strip() == LOG_SCALE and schema_name(name) in PROBABILITY_COLUMNS:
             return cls(name, is_log=True)
         if values.strip() == DECIMAL_COMMA and schema_name(name) in PROBABILITY_COLUMNS:
-            return cls(name)
+            return cls(name, has_commas=True)
         right_values = frozenset(value.strip() for value in values.split("|") if value.strip())
         scaled = _SCALED_NAME.fullmatch(name)
         if scaled is None:
@@ -633,6 +634,8 @@ class ColumnRoles:
         Column of the file → its values that mean right; all others mean wrong.
     logarithms
         Columns of the file that hold natural logarithms of probabilities.
+    decimal_commas
+        Columns of the file that the user said to have decimal commas.
     missing
         Texts that stand for no value, in every column that is read.
     single_valued
@@ -644,6 +647,7 @@ class ColumnRoles:
     divisors: Mapping[str, int] = field(default_factory=dict[str, int])
     right_values: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     logarithms: frozenset[str] = frozenset()
+    decimal_commas: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset()
     single_valued: frozenset[str] = frozenset()
 
@@ -702,7 +706,8 @@ class ColumnRoles:
             if names.count(name) > 1 and name and name not in LIST_COLUMNS:
                 raise Refused(f"{file}: two columns would be read as {name!r}. Choose one of them.")
         logarithms = frozenset(column for column, mapped in parsed.items() if mapped.is_log)
-        roles = cls(mapping, known_names, divisors, right_values, logarithms)
+        commas = frozenset(column for column, mapped in parsed.items() if mapped.has_commas)
+        roles = cls(mapping, known_names, divisors, right_values, logarithms, commas)
         roles.check_orders(file)
         return roles
 

@@ -197,11 +197,12 @@ def _notes_on_two_meanings(readings: _GoldReadings) -> Iterator[str]:
 
 
 def _one_based_column(rows: pl.DataFrame, readings: _GoldReadings) -> str | None:
-    """Return the column, `gold` or `gold_index`, whose positions seem to count from 1; None if neither.
+    """Return the column of golds or predictions whose positions seem to count from 1; None without one.
 
-    A column seems to count from 1 if, in some run, most of its values are integers that are not the text of
-    a choice, all of them lie in 1..K of their row, and some equal K. Values are not in doubt if `gold` and
-    `gold_index` name the same choice when counted from 0.
+    Predictions are looked at only where they are judged by gold. A column seems to count from 1 if, in
+    some run, most of its values are integers that are not the text of a choice, all of them lie in 1..K
+    of their row, and some equal K. Values are not in doubt if `gold` and `gold_index` name the same
+    choice when counted from 0.
     """
     gold, stored = readings.gold, readings.stored
     number = _match_by_number(gold)
@@ -212,6 +213,7 @@ def _one_based_column(rows: pl.DataFrame, readings: _GoldReadings) -> str | None
     for name, values, positions, is_settled in (
         ("gold_index", stored, stored, never),
         ("gold", candidates, _match_by_number(candidates), agrees),
+        *((name, values, _match_by_number(values), never) for name, values in _numbered_predictions(rows)),
     ):
         frame = pl.DataFrame(
             {
@@ -233,6 +235,20 @@ def _one_based_column(rows: pl.DataFrame, readings: _GoldReadings) -> str | None
         if signs.select(looks_one_based.any()).item():
             return name
     return None
+
+
+def _numbered_predictions(rows: pl.DataFrame) -> Iterator[tuple[str, pl.Series]]:
+    """Yield the columns that name predicted choices, if these are judged, without texts of choices."""
+    if "correct" in rows.columns:
+        return
+    if "prediction" in rows.columns:
+        values = rows["prediction"]
+        if "choices" in rows.columns:
+            is_text = rows.select(pl.col("choices").list.contains(pl.col("prediction"))).to_series()
+            values = values.set(is_text.fill_null(value=False), None)
+        yield "prediction", values
+    if "prediction_index" in rows.columns:
+        yield "prediction_index", rows["prediction_index"].cast(pl.String)
 
 
 def _has_gold(rows: pl.DataFrame) -> bool:

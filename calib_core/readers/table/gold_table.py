@@ -7,6 +7,7 @@ are counted in a note.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -98,6 +99,10 @@ class GoldTable:
             f"{shown_ids} …, and the log's ids are {shown_log_ids} …. Give the table whose ids are those of "
             f"the log."
         )
+
+    def has_any_of(self, ids: Collection[str]) -> bool:
+        """Return whether the table names one of these ids."""
+        return any(column.is_in(list(ids)).any() for column in self.ids.values())
 
     def _check_unique(self, name: str, log_ids: Collection[str]) -> None:
         ids = self.ids[name]
@@ -333,9 +338,9 @@ def join_gold(
     added = [name for name in JUDGED_COLUMNS if name in table.answers.columns]
     own = GOLD_COLUMNS if added != ["correct"] else ("correct",)
     is_complete = any(name in rows.columns and not rows[name].has_nulls() for name in own)
-    not_needed = (f"{table.file} is not needed: every row has a right answer of its own.",)
+    not_needed = f"{table.file} is not needed: every row has a right answer of its own"
     if is_complete and keys is None:
-        return rows, not_needed
+        return rows, (f"{not_needed}.",)
     ours, _ = join_columns(head.gold_on)
     if keys is None:
         advice = "Name one that it has." if ours else "Name them: --map COLUMN=id or --on COLUMN"
@@ -344,17 +349,17 @@ def join_gold(
             f"it. {advice}"
         )
     ids: list[str | None] = keys.to_list()
-    try:
-        joined = table.join({id_ for id_ in ids if id_ is not None}, ours or source_columns.get("id", "id"))
-    except Refused:
-        if is_complete:
-            return rows, not_needed
-        raise
+    known_ids = {id_ for id_ in ids if id_ is not None}
+    if is_complete and not table.has_any_of(known_ids):
+        return rows, (f"{not_needed}, and it has none of the file's ids.",)
+    own_name = source_columns.get("id", source_columns.get("trial_of", "id"))
+    joined = table.join(known_ids, ours or own_name)
     indices = [None if id_ is None else joined.row_by_id.get(id_) for id_ in ids]
     added_answers = table.answers[pl.Series(indices, dtype=pl.UInt32)]
-    _refuse_contradiction(rows, added_answers, ids, head.file, table.file)
+    n_other_texts = _refuse_contradiction(rows, added_answers, ids, (head.file, table.file))
     if is_complete:
-        return rows, not_needed
+        unlike = f"; in {plural(n_other_texts, 'row')} the two are different texts" if n_other_texts else ""
+        return rows, (f"{not_needed}{unlike}.",)
     for name in table.answers.columns:
         values = added_answers[name]
         source_columns.setdefault(name, f"{name} of {table.file}")
@@ -365,34 +370,68 @@ def join_gold(
 
 
 def _refuse_contradiction(
-    rows: pl.DataFrame, theirs: pl.DataFrame, ids: Sequence[str | None], file: str, table: str
-) -> None:
-    """Raise Refused where file and table say different things of a row: numbers, letters or outcomes.
+    rows: pl.DataFrame, theirs: pl.DataFrame, ids: Sequence[str | None], files: tuple[str, str]
+) -> int:
+    """Raise Refused where file and table say different things of a row: numbers, choices or outcomes.
 
-    Two texts may say the same in other words, so they are not compared.
+    Two texts may say the same in other words. How many rows have two such texts is returned.
     """
-    for name in ("gold", "gold_index", "correct"):
-        if name not in rows.columns or name not in theirs.columns:
-            continue
-        differ = _differ(rows[name], theirs[name]).fill_null(value=False)
-        if differ.any():
-            at = int(differ.arg_true()[0])
-            raise Refused(
-                f"{file} and {table} contradict each other in {plural(int(differ.sum()), 'row')}: {name} of "
-                f"{shorten(str(ids[at]), 40)!r} is {rows[name][at]!r} in {file} and {theirs[name][at]!r} in "
-                f"{table}. Give the table that belongs to this file, or leave one of the two out."
-            )
+    both = [name for name in ("correct", *GOLD_COLUMNS[:2]) if name in rows.columns or name in theirs.columns]
+    no_value = pl.Series([None]).new_from_index(0, rows.height)
+    columns = {
+        name: tuple(frame.get_column(name, default=no_value).to_list() for frame in (rows, theirs))
+        for name in (*both, "choices")
+    }
+    n_contradicting, n_other_texts, first = 0, 0, ""
+    for at, (own_choices, their_choices) in enumerate(zip(*columns["choices"], strict=True)):
+        said = [
+            {name: columns[name][side][at] for name in both if columns[name][side][at] is not None}
+            for side in (0, 1)
+        ]
+        is_other = _is_other_answer(said[0], said[1], own_choices or their_choices)
+        n_other_texts += is_other is None
+        n_contradicting += bool(is_other)
+        if is_other and not first:
+            names = ["correct"] if "correct" in said[0] and "correct" in said[1] else list(GOLD_COLUMNS[:2])
+            told = [next((f"{name} {one[name]!r}" for name in names if name in one), "") for one in said]
+            first = f"of {shorten(str(ids[at]), 40)!r} {files[0]} has {told[0]} and {files[1]} {told[1]}"
+    if n_contradicting:
+        raise Refused(
+            f"{files[0]} and {files[1]} contradict each other in {plural(n_contradicting, 'row')}: {first}. "
+            "Give the table that belongs to this file, or leave one of the two out."
+        )
+    return n_other_texts
 
 
-def _differ(ours: pl.Series, theirs: pl.Series) -> pl.Series:
-    """Return which values are numbers, letters or truth values that differ; null for other texts."""
-    if ours.dtype != pl.String:
-        return ours != theirs
-    numbers = [one.str.strip_chars().cast(pl.Float64, strict=False) for one in (ours, theirs)]
-    letters = [
-        one.str.extract(r"^\s*[(\[]?([A-Za-z])[)\].:]?\s*$").str.to_uppercase() for one in (ours, theirs)
-    ]
-    return (numbers[0] != numbers[1]).fill_null(letters[0] != letters[1])
+def _is_other_answer(
+    ours: Mapping[str, object], theirs: Mapping[str, object], choices: Sequence[str] | None
+) -> bool | None:
+    """Return whether two right answers, or outcomes, of a row differ; None for two texts that may not."""
+    if "correct" in ours and "correct" in theirs and ours["correct"] != theirs["correct"]:
+        return True
+    own, other = (one.get("gold_index", one.get("gold")) for one in (ours, theirs))
+    if own is None or other is None:
+        return False
+    positions = _choice_position(own, choices), _choice_position(other, choices)
+    if None not in positions:
+        return positions[0] != positions[1]
+    texts = [str(one).strip().rstrip(".").lower() for one in (own, other)]
+    try:
+        return float(texts[0]) != float(texts[1])
+    except ValueError:
+        return None if texts[0] != texts[1] else False
+
+
+def _choice_position(answer: object, choices: Sequence[str] | None) -> int | None:
+    """Return the position of the choice that an answer names by its text, letter or position, from 0."""
+    if isinstance(answer, int):
+        return answer
+    text = str(answer).strip().lower()
+    texts = [choice.strip().lower() for choice in choices or ()]
+    if text in texts:
+        return texts.index(text)
+    letter = re.fullmatch(r"[(\[]?([a-z])(?:[)\].:]*|[)\].:]+\s.*)", text)
+    return None if letter is None else ord(letter[1]) - ord("a")
 
 
 def refuse_without_gold(reading: Reading, ids: Sequence[str | None], id_name: str) -> Reading:

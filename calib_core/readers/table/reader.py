@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -23,11 +23,13 @@ from calib_core.readers.table.cells import (
     PLAIN_NUMBER,
     are_percentages,
     null_where,
+    number_or_text,
     value_text,
     with_decimal_points,
 )
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
+    COLUMN_ALIASES,
     COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
     DECIMAL_COMMA,
@@ -39,6 +41,7 @@ from calib_core.readers.table.columns import (
     ColumnRoles,
     column_list_text,
     no_known_column_message,
+    normalise_name,
     propose_wide,
 )
 from calib_core.readers.table.csv_reader import (
@@ -109,7 +112,7 @@ from calib_core.readers.table.shape import (
     with_nested_fields,
 )
 from calib_core.runs import RUN_COLUMNS, AnswerRun, RunInfo, is_missing, schema_name
-from calib_core.wording import all_are, plural
+from calib_core.wording import all_are, join_names, plural
 
 PARSED_SHARE: Final = 0.9
 """Share of the progress that is reached when every record has been parsed and checked by itself."""
@@ -538,7 +541,8 @@ def read_table(
     runs, notes, refusal = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
     proposals = _propose_mapping(head, dialect, roles, columns)
-    runs = tuple(_with_note(run, _repeats_note(proposals)) for run in runs)
+    repeats_note = _repeats_note(head, dialect, roles, columns) if runs else ""
+    runs = tuple(_with_note(run, repeats_note) for run in runs)
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
     has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
@@ -576,15 +580,21 @@ def read_table(
     )
 
 
-def _repeats_note(proposals: Mapping[str, str]) -> str:
+def _repeats_note(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]) -> str:
     """Return a note on a column that is not read and seems to name the question of each row; "" for none."""
-    repeated = {column: name for column, name in proposals.items() if name == "trial_of"}
-    return (
-        f"Values of column {next(iter(repeated))!r} occur in several rows. If such rows ask the same "
-        f"question, they are not independent: have them count together with {map_options(repeated)}."
-        if repeated
-        else ""
-    )
+    read_as = roles.used_roles(columns)
+    if "trial_of" in read_as.values():
+        return ""
+    named_so = {normalise_name(name) for name in COLUMN_ALIASES["id"]}
+    for column in columns:
+        is_free = not roles.is_used(column) and normalise_name(column) in named_so
+        if is_free and _values_repeat(head, dialect, read_as, column):
+            return (
+                f"Values of column {column!r} occur in several rows. If such rows ask the same question, "
+                "they are not independent: count them together with "
+                f"{map_options({column: 'trial_of'})}."
+            )
+    return ""
 
 
 def _with_note(run: AnswerRun, note: str) -> AnswerRun:
@@ -617,8 +627,8 @@ def _collect_rows(
     def add(part: Slice) -> None:
         keys = part.columns.get(key)
         known, n_missing = blank_missing(part, groups.roles)
-        if dialect.may_have_decimal_commas:
-            known = _with_decimal_points(known, groups.roles, collected)
+        if dialect.may_have_decimal_commas or groups.roles.decimal_commas:
+            known = _with_decimal_points(known, groups.roles, collected, dialect)
         gathered, role_by_column = with_gold_lists(*gather_lists(known, groups.roles))
         judged = judge_slice(gathered, role_by_column, groups.roles)
         if part.read_strictly is not None and any(column.faults for column in judged.values()):
@@ -641,19 +651,24 @@ def _collect_rows(
             raise Refused(f"{head.file}: its objects have more than {MAX_COLUMNS:,} keys. Keep those needed.")
 
 
-def _with_decimal_points(part: Slice, roles: ColumnRoles, collected: RowCollector) -> Slice:
+def _with_decimal_points(
+    part: Slice, roles: ColumnRoles, collected: RowCollector, dialect: CsvDialect
+) -> Slice:
     """Read the decimal commas of probabilities as points where the user named the column; count others."""
     columns = dict(part.columns)
     for column, raw in part.columns.items():
         role = roles.role(column)
         if role is None or schema_name(role) not in {*PROBABILITY_COLUMNS, *CHOICE_LISTS[:3]}:
             continue
-        pointed = with_decimal_points(raw)
+        is_certain = column in roles.decimal_commas
+        if not (is_certain or dialect.may_have_decimal_commas):
+            continue
+        pointed = with_decimal_points(raw, is_certain=is_certain)
         if pointed is not raw and column in roles.mapping:
             columns[column] = pointed
             collected.with_decimal_commas[column] = None
         elif pointed is not raw:
-            collected.decimal_commas[column] += int((pointed != raw).sum())
+            collected.add_decimal_commas(column, pointed.filter(pointed != raw))
     return replace(part, columns=columns)
 
 
@@ -820,13 +835,29 @@ def _suggest(
     }
     preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
     unread = {column: raw for column, raw in free.items() if not roles.is_used(column)}
-    suggestions = tuple(_told_to_read(with_commas, one) for one in suggest_columns(free))
+    read_as = {**roles.used_roles(columns), **proposals}
+
+    def repeats(column: str) -> bool:
+        return _values_repeat(head, dialect, read_as, column)
+
+    suggestions = tuple(
+        _told_to_read(with_commas, _id_within_runs(one, repeats)) for one in suggest_columns(free)
+    )
     return suggestions, preview, choice_letters_note(unread)
 
 
 def has_decimal_commas(raw: pl.Series, dialect: CsvDialect) -> bool:
     """Return whether the numbers of a column have commas that may be decimal."""
     return dialect.may_have_decimal_commas and with_decimal_points(raw) is not raw
+
+
+def _id_within_runs(suggestion: Suggestion, repeats: Callable[[str], bool]) -> Suggestion:
+    """Suggest ids where each run has a value once: only within a run do they repeat a question."""
+    names = {
+        column: "id" if name == "trial_of" and not repeats(column) else name
+        for column, name in suggestion.names.items()
+    }
+    return replace(suggestion, names=names) if names != suggestion.names else suggestion
 
 
 def _told_to_read(with_commas: Collection[str], suggestion: Suggestion) -> Suggestion:
@@ -879,7 +910,7 @@ def _judge_rows(
     collected.leave_out_unneeded(roles.mapping.values())
     frame, gold_notes = collected.take_frame(), ()
     if head.gold_path is not None:
-        keys = collected.take_keys() if head.gold_on else frame.get_column("id", default=None)
+        keys = collected.take_keys() if head.gold_on else _question_names(frame)
         frame, gold_notes = join_gold(frame, keys, head, collected.source_columns)
     progress(PARSED_SHARE, "comparing the columns")
     for name, fault in disagreements(frame):
@@ -917,9 +948,15 @@ def _judge_rows(
         *run_notes,
         *collected.decimal_comma_notes,
         *user_notes,
+        *_absent_value_notes(collected, roles),
         *golds.notes,
     )
     return runs, notes, None
+
+
+def _question_names(frame: pl.DataFrame) -> pl.Series | None:
+    """Return the ids of the questions, or else what says which question each row repeats; None without."""
+    return next((frame[name] for name in ("id", "trial_of") if name in frame.columns), None)
 
 
 def _check_order_of_choices(frame: pl.DataFrame, roles: ColumnRoles, file: str) -> None:
@@ -948,9 +985,9 @@ def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | 
     if roles.single_valued:
         return None
     for column, counts in collected.value_counts.items():
-        right = roles.right_values[column]
+        right = _absent_values(roles.right_values[column], counts)
         others = [value for value in counts if value.lower() not in WRONG_VALUES | NO_VALUES]
-        if others and right.isdisjoint(counts):
+        if others and len(right) == len(roles.right_values[column]):
             commonest = sorted(counts, key=lambda value: (-counts[value], value))[:MAX_VALUES_SHOWN]
             listed = ", ".join(f"{shorten(one, 40)!r} ({plural(counts[one], 'row')})" for one in commonest)
             more = ", …" if len(counts) > MAX_VALUES_SHOWN else ""
@@ -960,6 +997,21 @@ def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | 
                 f"every row would count as wrong. Its values: {listed}{more}."
             )
     return None
+
+
+def _absent_values(right: Collection[str], counts: Collection[str]) -> list[str]:
+    """Return the values that should mean right and do not occur, of which numbers are compared as numbers."""
+    named = sorted(right)
+    forms = number_or_text(pl.Series(named, dtype=pl.String)).to_list()
+    return [value for value, form in zip(named, forms, strict=True) if form not in counts]
+
+
+def _absent_value_notes(collected: RowCollector, roles: ColumnRoles) -> Iterator[str]:
+    """Yield a note on each column in which some values that should mean right do not occur."""
+    for column, counts in collected.value_counts.items():
+        absent = _absent_values(roles.right_values[column], counts)
+        if absent and not roles.single_valued:
+            yield f"No value of column {column!r} is {join_names(list(map(repr, absent)), 'or')}."
 
 
 def _refusal_message(collected: RowCollector, one_based: str | None) -> str | None:
@@ -982,12 +1034,12 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
             f"to 1 are expected. Have it divided by {advice}: "
             f"{map_options({column: f'{names[column]}/{divisor}'})}"
         )
-    for column, count in collected.decimal_commas.items():
-        if 2 * count > collected.n_rows and names[column] in PROBABILITY_COLUMNS:
+    for column, scale in collected.decimal_comma_columns:
+        if names.get(column) in PROBABILITY_COLUMNS:
             return (
                 f"{collected.file}: column {column!r} has commas in its numbers, and decimal points are "
                 f"expected. Have them read as decimal commas: "
-                f"{map_options({column: f'{names[column]}:{DECIMAL_COMMA}'})}"
+                f"{map_options({column: f'{names[column]}{scale}'})}"
             )
     for column, example in collected.logarithm_columns:
         return (

@@ -26,7 +26,8 @@ from calib_core.readers.table.cells import (
     WRONG_WORDS,
     rating_top,
 )
-from calib_core.readers.table.columns import COLUMN_ALIASES, normalise_name
+from calib_core.readers.table.columns import COLUMN_ALIASES, PROBABILITY_COLUMNS, normalise_name
+from calib_core.runs import schema_name
 
 N_RECOGNISED_ROWS: Final = 1_000
 """First rows of a file by whose values columns are recognised."""
@@ -312,12 +313,13 @@ def _as_confidence(column: _Column) -> Suggestion | None:
     numbers = column.numbers
     if 20 * len(numbers) < 19 * len(column.present) or not numbers or column.words & REVERSING_WORDS:
         return None
+    own = column.name if schema_name(column.name) in PROBABILITY_COLUMNS else "confidence"
     seen = f"values from {min(numbers):.4g} to {max(numbers):.4g}"
     if column.name_rank(LOG_WORDS) == NAMED and max(numbers) <= 0 and min(numbers) < 0:
-        return Suggestion("confidence", {column.name: "confidence:log"}, NAMED, _reason(NAMED, seen))
+        return Suggestion("confidence", {column.name: f"{own}:log"}, NAMED, _reason(NAMED, seen))
     rank = column.name_rank(CONFIDENCE_WORDS, WEAK_CONFIDENCE_WORDS)
     if rank == NAMED and max(numbers) <= 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
-        return Suggestion("confidence", {column.name: "confidence:log"}, HINTED, _reason(HINTED, seen))
+        return Suggestion("confidence", {column.name: f"{own}:log"}, HINTED, _reason(HINTED, seen))
     is_other = bool(column.words & OTHER_WORDS)
     is_of_gold = bool(column.words & GOLD_STATISTIC_WORDS) or column.is_known_as_other("confidence")
     if (rank != NAMED and is_other) or (rank == BY_VALUES and is_of_gold):
@@ -328,7 +330,7 @@ def _as_confidence(column: _Column) -> Suggestion | None:
         return None
     if divisor not in (1, 100):
         rank, seen = ONLY_IF_CHOSEN, f"{seen}, divided by {divisor}"
-    name = "confidence" if divisor == 1 else f"confidence/{divisor}"
+    name = own if divisor == 1 else f"{own}/{divisor}"
     return Suggestion("confidence", {column.name: name}, rank, _reason(rank, seen))
 
 
@@ -396,7 +398,10 @@ def _as_id(column: _Column) -> Suggestion | None:
     n_distinct = len(set(texts))
     is_repeated = len(texts) - n_distinct > MAX_REPEATED_IDS * len(texts)
     if n_distinct < len(texts) and (
-        not is_repeated or n_distinct < 2 or not column.words & QUESTION_ID_WORDS
+        not is_repeated
+        or n_distinct < 2
+        or not column.words & QUESTION_ID_WORDS
+        or column.is_known_as_other("id")
     ):
         return None
     if column.raw.dtype.is_float() or all(map(_FRACTION.fullmatch, texts)):

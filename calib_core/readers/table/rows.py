@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import polars as pl
@@ -30,12 +30,16 @@ from calib_core.readers.table.cells import (
     judge_right_values,
     judge_text,
     no_positions,
+    number_or_text,
     parse_numbers,
     rating_top,
     value_text,
+    without_percent_sign,
 )
 from calib_core.readers.table.columns import (
     COLUMN_JUDGES,
+    DECIMAL_COMMA,
+    LOG_SCALE,
     PROBABILITY_COLUMNS,
     SINGLE_TEXT_COLUMNS,
     ColumnRoles,
@@ -216,8 +220,6 @@ class RowCollector:
         Column → how many of its values stood for none, as the user said.
     with_decimal_commas
         Columns of the file whose decimal commas were read as points, as an ordered set.
-    decimal_commas
-        Column of the file → its numbers with commas that were not, as nobody said so.
     value_counts
         Column whose values the user named → how many rows have each; of values without a
         meaning, those beyond `MAX_COUNTED_VALUES` are not counted.
@@ -235,7 +237,7 @@ class RowCollector:
         self._lines: list[pl.Series] = []
         self.left_out: dict[str, str] = {}
         self.with_decimal_commas: dict[str, None] = {}
-        self.decimal_commas = Counter[str]()
+        self._decimal_commas: defaultdict[str, list[pl.Series]] = defaultdict(list)
         self._keys: list[pl.Series] = []
         self._tallies: defaultdict[str, ColumnTally] = defaultdict(ColumnTally)
         self._bad_positions: defaultdict[tuple[str, str], list[RowPositions]] = defaultdict(list)
@@ -291,7 +293,8 @@ class RowCollector:
         """Count the values of a slice of a column of single values, as `judge_right_values` compares them."""
         if raw.dtype.is_nested() or raw.dtype == pl.Binary:
             return
-        text = raw.filter(~is_missing(raw)).cast(pl.String).str.strip_chars().alias("value")
+        text = number_or_text(raw.filter(~is_missing(raw)).cast(pl.String)).alias("value")
+        right = set(number_or_text(pl.Series(sorted(right), dtype=pl.String)).to_list())
         counts = self.value_counts[column]
         for value, count in text.value_counts(sort=True).iter_rows():
             if value in counts or value in right or len(counts) < MAX_COUNTED_VALUES:
@@ -437,6 +440,21 @@ class RowCollector:
             return ()
         names = [repr(shorten(column, 40)) for column in self.with_decimal_commas]
         return (f"Decimal commas in {join_names(names)} are read as points.",)
+
+    def add_decimal_commas(self, column: str, pointed: pl.Series) -> None:
+        """Add numbers with commas, here written with points, that were not read as nobody said so."""
+        self._decimal_commas[column].append(without_percent_sign(pointed).cast(pl.Float64, strict=False))
+
+    @property
+    def decimal_comma_columns(self) -> Iterator[tuple[str, str]]:
+        """Columns of which most numbers have commas, and what follows the name that reads them so."""
+        for column, parts in self._decimal_commas.items():
+            numbers = pl.concat(parts)
+            if 2 * numbers.len() <= self.n_rows:
+                continue
+            low, high = cast("float | None", numbers.min()), cast("float | None", numbers.max())
+            is_log = high is not None and high <= 0 and low != high
+            yield column, f":{LOG_SCALE}" if is_log else "/100" if (high or 0) > 1 else f":{DECIMAL_COMMA}"
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -208,7 +208,12 @@ def _build_run(
         n_left_out=int((mask & judgement.is_bad).sum()),
         clipped=MappingProxyType(clipped),
         n_inexact_sums=int(good[judgement.inexact_sums].sum()),
-        notes=notes + _unreadable_notes(judgement.unreadable, mask) + _single_choice_notes(good_rows),
+        notes=(
+            *notes,
+            *_unreadable_notes(judgement.unreadable, mask),
+            *_single_choice_notes(good_rows),
+            *_instruction_notes(good_rows),
+        ),
     )
     stem = file_stem(origin.file)
     return AnswerRun(
@@ -220,6 +225,17 @@ def _build_run(
         row_counts,
         good_group_columns,
     )
+
+
+def _instruction_notes(rows: pl.DataFrame) -> tuple[str, ...]:
+    """Note that a text which all rows have tells no questions apart."""
+    if "question" not in rows.columns or rows.height < 2 or rows["question"].has_nulls():
+        return ()
+    is_named = "trial_of" in rows.columns and rows["trial_of"].null_count() < rows.height
+    if is_named or rows["question"].n_unique() > 1:
+        return ()
+    instruction = "All rows have the same text in question, which is taken for an instruction."
+    return (f"{instruction} If they repeat one question, name it in trial_of.",)
 
 
 def run_info_from_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:

@@ -59,7 +59,7 @@ def test_copies_of_a_question_add_no_information(metric: str) -> None:
     assert unclustered is not None
     assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=2e-3)
     assert together.high - together.low > 1.3 * (unclustered.high - unclustered.low)
-    assert "60 repeated questions" in together.interval_method
+    assert "60 questions, some repeated" in together.interval_method
     assert "repeated" not in unclustered.interval_method
 
 
@@ -116,8 +116,10 @@ def test_rows_of_one_text_ask_one_question_unless_their_choices_or_right_answers
     subject: list[object] = ["law", "art", *["law"] * 8]
     assert questions_of(**asked, subject=subject) == [0, 1, 2, 2, 3, 4, 5, 6, 7, 8]
     assert questions_of(question=[f"{at}?" for at in range(10)]) == list(range(10))
-    assert questions_of(question=["again?"] * 10) == [0] * 10
-    assert questions_of(question=["again?"] * 10, gold_index=[0, 1] * 5) == [0, 1] * 5
+    assert questions_of(question=["again?"] * 10) == list(range(10)), "an instruction"
+    assert questions_of(question=["again?"] * 9 + ["more?"]) == [0] * 9 + [1]
+    gold_index: list[object] = [0, 1] * 5
+    assert questions_of(question=["again?"] * 8 + ["more?"] * 2, gold_index=gold_index) == [0, 1] * 4 + [2, 3]
 
 
 def test_design_effect_of_repeated_rows() -> None:

@@ -627,3 +627,93 @@ def test_decimal_commas_of_a_spreadsheet_are_proposed(delimiter: str, read_text:
 def test_a_comma_between_commas_is_no_decimal_comma(read_text: ReadText) -> None:
     reading = read_text('id,confidence,correct\na,"0,875",1\nb,0.5,0\n')
     assert [problem.kind for problem in reading.problems] == ["not a number"]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "name"),
+    [
+        ("confidence", ("0,9", "0,25"), "confidence:comma"),
+        ("confidence", ("86,4 %", "25,5 %"), "confidence/100"),
+        ("confidence", ("-0,5", "-1,25"), "confidence:log"),
+        ("p_true", ("0,9", "0,25", "0,75", "0,5", "0,66", "0,71"), "p_true:comma"),
+        ("verbal_confidence", ("90,5", "25,5"), "verbal_confidence/100"),
+    ],
+)
+def test_the_refusal_of_decimal_commas_names_the_option_that_is_proposed(
+    column: str, cells: tuple[str, ...], name: str, read_text: ReadText
+) -> None:
+    rows = [f"{cell};{at % 2}" for at, cell in enumerate(cells)]
+    report = report_on("\n".join([f"{column};correct", *rows]), read_text)
+    assert report.message.splitlines()[0].endswith(f"--map {column}={name}")
+    assert report.proposal is not None
+    assert dict(report.proposal.mapping) == {column: name}
+
+
+def test_commas_that_are_said_to_be_decimal_are_so_in_any_file(read_text: ReadText) -> None:
+    text = 'confidence,correct\n"0,875",1\n0.5,0\n'
+    (run,) = read_text(text, columns={"confidence": "confidence:comma"}).good_runs
+    assert isinstance(run, AnswerRun)
+    assert run.rows["confidence"].to_list() == [0.875, 0.5]
+
+
+def rows_of_models(header: str) -> str:
+    """Thirty questions, each asked of two models."""
+    rows = [f"q{at % 30},{'ab'[at // 30]},0.{5 + at % 4},{at % 2}" for at in range(60)]
+    return "\n".join([header, *rows]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "mapping"),
+    [
+        ("id,llm,confidence,correct", {"llm": "model"}),
+        ("question_id,model,conf,hit", {"question_id": "id", "conf": "confidence", "hit": "correct"}),
+        ("qid,llm,conf,hit", {"qid": "id", "llm": "model", "conf": "confidence", "hit": "correct"}),
+        ("question,model,conf,hit", {"conf": "confidence", "hit": "correct"}),
+    ],
+)
+def test_ids_that_occur_once_a_model_are_ids(
+    header: str, mapping: dict[str, str], read_text: ReadText
+) -> None:
+    report = report_on(rows_of_models(header), read_text)
+    assert report.proposal is not None
+    assert dict(report.proposal.mapping) == mapping
+
+
+def test_a_question_beside_a_unique_id_is_remarked_on(tmp_path: Path) -> None:
+    rows = [f"r{at},q{at % 20},0.{5 + at % 4},{at % 2}" for at in range(60)]
+    path = tmp_path / "both.csv"
+    path.write_text("\n".join(["id,question_id,confidence,correct", *rows]) + "\n")
+    (run,) = tried_report(path).runs
+    assert [note for note in run.run.row_counts.notes if "--map question_id=trial_of" in note]
+
+
+def test_values_that_mean_right_are_compared_as_numbers_and_absent_ones_named(read_text: ReadText) -> None:
+    text = "confidence,score\n0.5,1.0\n0.5,0.8\n0.5,0.3\n"
+    reading = read_text(text, columns={"score": "correct:1|0.80|7"})
+    (run,) = reading.good_runs
+    assert isinstance(run, AnswerRun)
+    assert run.rows["correct"].to_list() == [True, True, False]
+    assert "No value of column 'score' is '7'." in reading.notes
+
+
+@pytest.mark.parametrize(("numbers", "is_refused"), [((1, 2, 3, 4), True), ((0, 1, 2, 3), False)])
+@pytest.mark.parametrize("name", ["prediction", "prediction_index"])
+def test_predictions_counted_from_one_are_refused(
+    name: str, numbers: tuple[int, ...], *, is_refused: bool, read_text: ReadText
+) -> None:
+    rows = [
+        {"choices": list("wxyz"), "gold": "ABCD"[at], name: number, "confidence": 0.5}
+        for at, number in enumerate(numbers)
+    ]
+    reading = read_text("\n".join(map(json.dumps, rows)))
+    assert bool(reading.refusal and f"column '{name}' looks counted from 1" in reading.refusal) == is_refused
+    judged = read_text("\n".join(json.dumps({**row, "correct": 1}) for row in rows))
+    assert "counted from 1" not in (judged.refusal or "")
+
+
+def test_a_text_of_all_rows_is_an_instruction(read_text: ReadText) -> None:
+    for text, notes in (("Is it true?", 1), ("Is {} true?", 0)):
+        rows = [f"{text.format(at)},0.{5 + at},1" for at in range(4)]
+        (run,) = read_text("\n".join(["question,confidence,correct", *rows])).good_runs
+        assert isinstance(run, AnswerRun)
+        assert len([note for note in run.row_counts.notes if "taken for an instruction" in note]) == notes

@@ -147,20 +147,22 @@ def test_a_file_with_its_own_right_answers_needs_no_table(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("quiz", "gold", "told"),
     [
-        ("id,prediction,gold\na,A,A\nb,A,B\n", "id,gold\na,A\nb,c)\n", ("gold of 'b' is 'B'", "'c)'")),
-        ("id,prediction,gold\na,4,4\nb,4,\n", "id,gold\na,5.0\nb,5\n", ("gold of 'a' is '4'", "'5.0'")),
-        ("id,choices,gold_index\na,x;y,1\n", "id,gold_index\na,0\n", ("gold_index of 'a' is 1", "0")),
-        ("id,confidence,correct\na,.5,1\n", "id,correct\na,no\n", ("correct of 'a' is True", "False")),
+        ("id,prediction,gold\na,A,A\nb,A,B\n", "id,gold\na,A\nb,c)\n", ("'b'", "gold 'B'", "gold 'c)'")),
+        ("id,prediction,gold\na,4,4\nb,4,\n", "id,gold\na,5.0\nb,5\n", ("'a'", "gold '4'", "gold '5.0'")),
+        ("id,choices,gold_index\na,x;y,1\n", "id,gold_index\na,0\n", ("'a'", "gold_index 1", "gold_index 0")),
+        ("id,choices,gold\na,x;y,A\n", "id,gold\na,y\n", ("'a'", "gold 'A'", "gold 'y'")),
+        ("id,choices,gold_index\na,x;y,1\n", "id,gold\na,A) x\n", ("'a'", "gold_index 1", "gold 'A) x'")),
+        ("id,confidence,correct\na,.5,1\n", "id,correct\na,no\n", ("'a'", "correct True", "correct False")),
     ],
 )
 def test_a_table_that_contradicts_the_file_is_refused(
-    tmp_path: Path, quiz: str, gold: str, told: tuple[str, str]
+    tmp_path: Path, quiz: str, gold: str, told: tuple[str, str, str]
 ) -> None:
     path = tmp_path / "quiz.csv"
     path.write_text(quiz.replace("x;y", '"[""x"", ""y""]"'))
     with pytest.raises(Refused) as refused:
         readers.read(path, gold=table(tmp_path, gold))
-    said = f"{told[0]} in quiz.csv and {told[1]} in gold.csv."
+    said = f"of {told[0]} quiz.csv has {told[1]} and gold.csv {told[2]}."
     assert str(refused.value).startswith(f"quiz.csv and gold.csv contradict each other in 1 row: {said}")
 
 
@@ -168,7 +170,19 @@ def test_texts_of_a_table_may_say_the_same_in_other_words(tmp_path: Path) -> Non
     path = tmp_path / "quiz.csv"
     path.write_text("id,prediction,gold\na,Rome,Rome\nb,5,4 apples\n")
     reading = readers.read(path, gold=table(tmp_path, "id,gold\na,the city of Rome\nb,4\n"))
-    assert reading.notes[0].startswith("gold.csv is not needed")
+    assert reading.notes[0].endswith("of its own; in 2 rows the two are different texts.")
+    none = readers.read(path, gold=table(tmp_path, "id,gold\nz,Rome\n"))
+    assert none.notes[0].endswith("of its own, and it has none of the file's ids.")
+    with pytest.raises(Refused, match="Keep one row an id"):
+        readers.read(path, gold=table(tmp_path, "id,gold\na,Rome\na,Oslo\n"))
+
+
+def test_rows_that_repeat_a_question_are_joined_on_what_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.csv"
+    path.write_text("id,prediction\na,4\na,5\n")
+    options = ReadOptions(columns={"id": "trial_of"})
+    run = only_run(readers.read(path, options=options, gold=table(tmp_path, "id,gold\na,4\n")))
+    assert run.rows["gold"].to_list() == ["4", "4"]
 
 
 def test_rows_without_ids_cannot_be_joined(tmp_path: Path) -> None:
