@@ -201,6 +201,17 @@ def keep_units(text: str) -> str:
     return _UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
 
 
+def definite(noun: str) -> str:
+    """A noun with "the", unless it has a determiner of its own.
+
+    Examples
+    --------
+    >>> definite("greedy answer"), definite("its own top label")
+    ('the greedy answer', 'its own top label')
+    """
+    return noun if noun.startswith("its ") else f"the {noun}"
+
+
 def as_clause(sentence: str) -> str:
     """A sentence as part of another: without its full stop, and without the capital of a common first word.
 

@@ -12,7 +12,7 @@ import polars as pl
 from calib_core.methods import METHODS
 from calib_core.results.methods_table import MethodsCell, MethodsTable
 from calib_core.results.published import N_QUESTIONS, published_methods
-from calib_core.wording import NO_VALUE, format_number, format_percent
+from calib_core.wording import NO_VALUE, definite, format_number, format_percent
 
 FEW_BINS_MARK = "†"
 """Marks an ECE that rests on one or two bins, because most confidences lie in them."""
@@ -112,7 +112,7 @@ def ece_brier_table(table: MethodsTable, columns: Mapping[str, tuple[str, str]])
             for (run, method), cell in table.cells.items()
         ),
         column_notes={run: f"n {count:,}" for run, count in counts.items()},
-        row_notes={method: f"scored on the {answer}" for method, answer in judged.items()},
+        row_notes={method: f"scored on {definite(answer)}" for method, answer in judged.items()},
     )
     return _transposed(result) if runs_as_rows(table) else result
 

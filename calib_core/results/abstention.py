@@ -450,10 +450,12 @@ def largest_guaranteed(thresholds: Sequence[GuaranteedThreshold]) -> GuaranteedT
     """The one of a run's methods that answers most questions with a guarantee, or else without.
 
     Questions are counted, since a method that lacks a confidence for many has a larger share of the others.
+    Where none reaches the target, the one that comes closest is taken.
     """
 
-    def answered(found: GuaranteedThreshold) -> list[int]:
-        return [0 if point is None else point.n_answered for point in (found.point, found.empirical)]
+    def answered(found: GuaranteedThreshold) -> list[float]:
+        counts = [0 if point is None else point.n_answered for point in (found.point, found.empirical)]
+        return [*counts, found.curve.most_accurate.accuracy or 0.0]
 
     return max(thresholds, key=answered)
 

@@ -120,6 +120,8 @@ class BestSet:
         Number of pairs the p-values are corrected for, of all data sets.
     no_best_reason : str or None
         Why nobody is best.
+    n_uncompared : int
+        How many of the data set could not be compared with these, and have no better value.
     """
 
     metric: str
@@ -129,6 +131,7 @@ class BestSet:
     compared: tuple[str, ...]
     n_pairs: int
     no_best_reason: str | None = None
+    n_uncompared: int = 0
 
     @property
     def has_winner(self) -> bool:
@@ -223,7 +226,7 @@ class PairedComparison:
         uncompared = [key for key in values if key not in compared and self.n_rows.get(key, 0) >= MIN_ROWS]
         if any(sign * values[key] > sign * values[leader] for key in uncompared):
             return nobody("the one with the best value cannot be compared with every other")
-        return BestSet(metric, dataset, leader, tuple(best), tuple(compared), n_pairs)
+        return BestSet(metric, dataset, leader, tuple(best), tuple(compared), n_pairs, None, len(uncompared))
 
 
 def compare_pairs(
@@ -624,6 +627,8 @@ def best_clause(best_set: BestSet, names: Mapping[str, str], value_text: str, no
     leader = names[best_set.leader]
     others = list(dict.fromkeys(names[key] for key in best_set.best if names[key] != leader))
     n_compared = len({names[key] for key in best_set.compared})
+    if best_set.n_uncompared and len(others) + 1 < n_compared:
+        leader = f"Of the {n_compared} {unit}s that can be compared, {leader}"
     if not others:
         return f"{leader} has the {noun}, {value_text}"
     if len(others) + 1 == n_compared:

@@ -20,7 +20,10 @@ from calib_core.results.pooling import choice_mark
 from calib_core.results.reliability import Reliability, bin_table, reading_of_bin
 from calib_core.results.score import Score, score
 from calib_core.runs import TokenRun
-from calib_core.wording import ROUNDING_TOLERANCE, format_short, plural
+from calib_core.wording import ROUNDING_TOLERANCE, format_percent, format_short, plural
+
+MIN_NAMED_SHARE: Final = 0.1
+"""Least part of a class's gap for which its headline names the bin."""
 
 HALF: Final = 0.5
 """The headline says how many classes carry this share of the sum."""
@@ -254,7 +257,7 @@ def _headline(table: pl.DataFrame, n_rows: int, unit: RowUnit) -> str:
 
 
 def _class_headline(row: dict[str, Any], binned: Binned, unit: RowUnit) -> str:
-    """The class's probability beside how often it is right, and the bin with most of its gap."""
+    """The class's probability beside how often it is right, and the bin with the largest part of its gap."""
     text = (
         f"{row['name'][0].upper()}{row['name'][1:]}: average probability "
         f"{format_short(row['mean_probability'])}, right in {format_short(row['frequency'])} of all {unit}"
@@ -263,4 +266,8 @@ def _class_headline(row: dict[str, Any], binned: Binned, unit: RowUnit) -> str:
     if binned.n_bins < 2 or float(gaps.sum()) <= ROUNDING_TOLERANCE:
         return f"{text}."
     widest = int(np.argmax(gaps))
-    return f"{text}; most of its gap is in {reading_of_bin(binned, widest)}."
+    share = float(gaps[widest] / gaps.sum())
+    if share < MIN_NAMED_SHARE:
+        return f"{text}."
+    part = "most" if share > HALF else "the largest part"
+    return f"{text}; {part} of its gap ({format_percent(share)}) is in {reading_of_bin(binned, widest)}."

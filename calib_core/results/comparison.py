@@ -795,7 +795,7 @@ def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint])
             f"{constant}."
         )
     direction = "falls" if change.brier_change < 0 else "rises"
-    return f"{between} {direction} by {abs(change.brier_change):.3f}{interval}; {constant}."
+    return f"{between} {direction}, {format_signed(change.brier_change, '+.3f')}{interval}; {constant}."
 
 
 def _change_verb_phrase(change: float) -> str:

@@ -222,6 +222,6 @@ def _low_ece_warning(
         return f"{opening}: the ECE of {ece:.4f} describes little else."
     return (
         f"{opening}, so the ECE of {ece:.4f} says little more than how far their average confidence is "
-        "from their accuracy. It does not say that higher confidence is righter: look at the Brier score and "
-        "AUROC before trusting it."
+        "from their accuracy. It does not say whether higher confidence means more right answers: look at "
+        "the Brier score and AUROC before trusting it."
     )

@@ -144,7 +144,7 @@ class Recalibration(Displayable):
             return f"{title} recalibration lowers the Brier score: {change}."
         if brier.low > 0:
             return f"{title} recalibration raises the Brier score: {change}."
-        return f"Nothing to gain: {title} recalibration changes the Brier score by {change}."
+        return f"No clear gain: {title} recalibration changes the Brier score by {change}."
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each metric.

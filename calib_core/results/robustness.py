@@ -32,7 +32,13 @@ from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import effective_scheme
-from calib_core.wording import ROUNDING_TOLERANCE, format_short, p_value_phrase, plural
+from calib_core.wording import (
+    ROUNDING_TOLERANCE,
+    format_short,
+    format_significant_interval,
+    p_value_phrase,
+    plural,
+)
 
 PAPER_BINS: Final = (5, 10, 20, 50, 100, 200, 500)
 """The seven M of the Full-ECE paper."""
@@ -42,6 +48,9 @@ SWEPT_METRICS: Final = tuple(metric.id for metric in METRICS.values() if metric.
 
 ONE_SIGN_SHARE: Final = 0.99
 """If a single bin yields at least this share of the largest value, hardly any gap cancels another."""
+
+SAME_VALUE_SHARE: Final = 0.01
+"""Values over M that differ by at most this part of the largest are nearly the same."""
 
 BEYOND_CHANCE: Final = "more than expected by chance"
 WITHIN_CHANCE: Final = "no more than expected by chance"
@@ -501,8 +510,8 @@ def sweep_headline(curve: SweepCurve, verdict: Verdict) -> str:
         chance_headline = _chance_headline(title, ends, texts, null, verdict)
         if chance_headline:
             return chance_headline
-    if len(set(texts)) == 1:
-        return f"{title} is {texts[0]} at {ends[0] if len(curve.bins) == 1 else 'every M'}."
+    if same := _same_at_every_m(title, values, ends[0] if len(curve.bins) == 1 else "every M"):
+        return same
     if texts[0] == texts[-1]:
         return f"{title} is {texts[0]} at {ends[0]} as at {ends[1]}."
     change = values[-1] - values[0]
@@ -512,6 +521,16 @@ def sweep_headline(curve: SweepCurve, verdict: Verdict) -> str:
     if curve.fitted is not None:
         return opening + _fitted_clause(curve.fitted, change)
     return opening + ("." if null is None else _calibrated_clause(null, change, verdict))
+
+
+def _same_at_every_m(title: str, values: Sequence[float], where: str) -> str:
+    """Says of values over M that they do not differ, or hardly; "" where they do."""
+    lowest, highest = min(values), max(values)
+    if format_short(lowest) == format_short(highest):
+        return f"{title} is {format_short(lowest)} at {where}."
+    if highest - lowest > SAME_VALUE_SHARE * highest:
+        return ""
+    return f"{title} is nearly the same at every M: {format_significant_interval(lowest, highest)}."
 
 
 def _fitted_clause(fitted: NullDistribution, change: float) -> str:

@@ -532,7 +532,7 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     on_that_side = table.filter(side).sort("share", descending=True)
     if not on_that_side.height:
         return (
-            "All gaps are within chance. In the fullest bin, "
+            "No single gap is beyond chance, given how many bins there are. In the fullest bin, "
             f"{_bin_clause(_fullest_bin(table), unit_plural)}."
         )
     worst = on_that_side.row(0, named=True)
@@ -712,7 +712,7 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown
         own_clause += f", worse than always stating {format_percent(own.accuracy.value)}"
     if most_accurate is best:
         unique_accuracy = [point.accuracy.value for point in points].count(best.accuracy.value) == 1
-        how_often = "more often than any other" if unique_accuracy else "as often as any"
+        how_often = "the highest share of these runs" if unique_accuracy else "as often as any"
         return f"{opening} of the time, {how_often}{own_clause}."
     return (
         f"{opening} of the time, but {most_accurate.name} is right most often "
@@ -749,7 +749,7 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison)
             f"{others} cannot be told apart from {best.name} on their common questions, so this data does "
             f"not settle which model to trust most. For scale: {constant_clause}."
         )
-    conclusion = "is the model to trust" if _beats_constant(best) else "comes first"
+    conclusion = "is the one of these to trust most" if _beats_constant(best) else "comes first"
     return (
         "On their common questions, this Brier score is clearly lower than every other run's, so "
         f"{best.name} {conclusion}. For scale: {constant_clause}."
@@ -775,7 +775,9 @@ def _against_constant_clause(point: ComparisonPoint) -> str:
         return f"is {point.brier.value:.4f}"
     if _beats_constant(point):
         return "is better than that"
-    return "is worse than that" if point.brier.low > point.constant_brier else "is about the same"
+    return (
+        "is worse than that" if point.brier.low > point.constant_brier else "cannot be told apart from that"
+    )
 
 
 def _beats_constant(point: ComparisonPoint) -> bool:

@@ -11,6 +11,7 @@ from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
+from calib_core.results.score import effective_scheme
 from calib_core.wording import join_names, plural
 
 MAX_NAMED: Final = 2
@@ -83,9 +84,10 @@ def rows_used_text(counts: Sequence[tuple[int, int]], unit: str) -> str:
 
 
 def metric_caption(metric_id: str, scheme: Scheme) -> str:
-    """ "ECE, 10 bins of equal width"; the metric alone where it has no bins."""
+    """ "ECE, 10 bins of equal width", by the bins the metric really uses; the metric alone without bins."""
     metric = METRICS[metric_id]
-    return f"{metric.title}, {bins_caption(scheme)}" if metric.binned else metric.title
+    bins = bins_caption(effective_scheme(metric, scheme))
+    return f"{metric.title}, {bins}" if metric.binned else metric.title
 
 
 def bins_caption(scheme: Scheme) -> str:

@@ -43,6 +43,7 @@ from calib_core.wording import (
     format_signed,
     format_significant,
     p_value_phrase,
+    plural,
 )
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is the model right as often as it says?"
@@ -298,7 +299,7 @@ def reliability_caption(result: Reliability) -> str:
     return (
         f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
         f"Faded: fewer than {MIN_ROWS} {result.pair_unit} "
-        f"({result.n_thin_bins} of {result.table.height} bins). "
+        f"({result.n_thin_bins} of {plural(result.table.height, 'bin')}). "
         f"{whiskers}"
     )
 

@@ -37,7 +37,15 @@ from calib_core.results.sampling import (
     sample_size_sweep,
 )
 from calib_core.runs import AnswerRun
-from calib_core.wording import NO_VALUE, as_cell, format_interval, format_number, format_signed
+from calib_core.wording import (
+    NO_VALUE,
+    as_cell,
+    definite,
+    format_interval,
+    format_number,
+    format_signed,
+    join_names,
+)
 
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 
@@ -216,7 +224,8 @@ def sampling_remarks(result: SampleSizeSweep) -> list[str]:
         f"F_CN, F_CS and F_PC are scored on the {result.judged} of the drawn samples",
     ]
     if judged:
-        remarks.append(f"horizontal lines are scored on the {', '.join(judged)}, on the same questions")
+        answers = join_names([definite(answer) for answer in judged])
+        remarks.append(f"horizontal lines are scored on {answers}, on the same questions")
     smaller_counts = {
         METHODS[baseline.method].title: baseline.n_questions
         for baseline in result.baselines

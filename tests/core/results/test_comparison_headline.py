@@ -64,7 +64,9 @@ def test_the_highest_of_those_compared_is_not_called_the_highest_of_all() -> Non
     )
     assert all("accuracy" not in best for best in comparison.best_by.values())
     seen["c"] = with_ids(model_run("c", 40), 500)
-    assert compare_runs(seen).headline.endswith(". a has the highest accuracy, 40.0 %.")
+    assert compare_runs(seen).headline.endswith(
+        ". Of the 2 runs that can be compared, a has the highest accuracy, 40.0 %."
+    )
 
 
 def test_where_no_two_runs_share_questions_that_is_said_once() -> None:

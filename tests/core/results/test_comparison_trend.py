@@ -67,7 +67,7 @@ def test_six_in_perfect_order_are_more_than_chance() -> None:
     assert found.headline == (
         "Brier score falls as accuracy rises: ρ = −1.00 over 6 models (95 % interval −1.00 to "
         f"−{abs(found.correlation.high):.2f}, p = 0.003). Between the least accurate run (m0, 30.0 %) and "
-        "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (95 % interval −0.164 to −0.136 on "
+        "the most accurate (m5, 80.0 %) the Brier score falls, −0.150 (95 % interval −0.164 to −0.136 on "
         "100 common questions); a(1−a) alone would lower the score by 0.050."
     )
 

@@ -76,9 +76,7 @@ def test_a_calibrated_run_has_nothing_to_gain() -> None:
     c = np.round(random.uniform(0.2, 1, 500), 2)
     result = recalibrate(evidence_of(c, random.random(500) < c), "isotonic")
     assert not result.gains
-    assert result.headline.startswith(
-        "Nothing to gain: Isotonic recalibration changes the Brier score by +0.0"
-    )
+    assert result.headline.startswith("No clear gain: Isotonic recalibration changes the Brier score by +0.0")
 
 
 def test_a_lower_score_within_chance_is_no_gain() -> None:
@@ -87,7 +85,7 @@ def test_a_lower_score_within_chance_is_no_gain() -> None:
     result = recalibrate(evidence_of(c, random.random(100) < c - 0.12), "platt")
     assert result.differences["brier"].value < -0.03
     assert not result.gains
-    assert result.headline.startswith("Nothing to gain")
+    assert result.headline.startswith("No clear gain")
 
 
 def test_an_infinite_loss_has_no_difference() -> None:

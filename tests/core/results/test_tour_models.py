@@ -21,10 +21,10 @@ FLAT = ((0.8, 400, 320),)
 def test_one_run_is_best_by_both_numbers() -> None:
     step = make_step("models", block_answers(*SHARP, model="a"), block_answers(*OVER, model="b"))
     assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, a has the lowest, 0.0")
-    assert "The model is right 75.5 % of the time, more often than any other." in step.sentences[0]
+    assert "The model is right 75.5 % of the time, the highest share of these runs." in step.sentences[0]
     assert (
         "On their common questions, this Brier score is clearly lower than every other run's, so a is the "
-        "model to trust. For scale: always stating 75.5 %"
+        "one of these to trust most. For scale: always stating 75.5 %"
     ) in step.sentences[1]
     assert step.sentences[1].endswith("and the score of a is better than that.")
     assert isinstance(step.picture, Comparison)
@@ -46,7 +46,7 @@ def test_a_low_score_of_a_poor_model_is_not_praised() -> None:
     assert "but flat is right most often (80.0 %, Brier score 0.1600)." in step.sentences[0]
     assert step.sentences[1] == (
         "A low score alone is no reason to trust poor. For scale: always stating 2.0 % would score 0.0196, "
-        "and the score of poor is about the same."
+        "and the score of poor cannot be told apart from that."
     )
 
 
@@ -141,8 +141,8 @@ def test_runs_with_one_number_are_distinguished_by_the_other() -> None:
         "models", block_answers((0.5, 100, 50), model="a"), block_answers((0.5, 100, 60), model="b")
     )
     told_of = (
-        "b has a score as low as any, 0.2500. The model is right 60.0 % of the time, more often than any "
-        "other"
+        "b has a score as low as any, 0.2500. The model is right 60.0 % of the time, the highest share of "
+        "these runs"
     )
     assert told_of in right.sentences[0]
 
@@ -152,10 +152,10 @@ def test_the_run_of_the_tour_is_told_where_it_stands() -> None:
         block_answers(*blocks, model=name) for name, blocks in (("a", SHARP), ("b", OVER), ("c", CALIBRATED))
     ]
     told = [make_step("models", *runs, shown=shown).sentences[0] for shown in range(3)]
-    assert told[0].endswith("75.5 % of the time, more often than any other.")
+    assert told[0].endswith("75.5 % of the time, the highest share of these runs.")
     assert told[1].endswith(
-        "more often than any other; b has 0.3258, worse than always stating 56.7 %."
+        "the highest share of these runs; b has 0.3258, worse than always stating 56.7 %."
     )  # 97.75 of 300
     assert told[2].endswith(
-        "more often than any other; c has 0.1775."
+        "the highest share of these runs; c has 0.1775."
     )  # .0475, .1875, .2475 and .2275 on average

@@ -57,8 +57,8 @@ WAVERING: tuple[Block, ...] = ((0.95, 200, 150), (0.35, 200, 110))
             CALIBRATED,
             "No evidence of miscalibration",
             (
-                "All gaps are within chance. In the fullest bin, 100 answers state 35.0 % on "
-                "average, and 35.0 % of them are right."
+                "No single gap is beyond chance, given how many bins there are. In the fullest bin, 100 "
+                "answers state 35.0 % on average, and 35.0 % of them are right."
             ),
         ),
         (
