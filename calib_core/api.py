@@ -208,7 +208,12 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         except BadRowsFound as bad:
             called = _called(path, Path(folder), name)
             problems = [
-                replace(kind, first_cells=tuple(replace(cell, file=called) for cell in kind.first_cells))
+                replace(
+                    kind,
+                    first_cells=tuple(
+                        replace(cell, file=called, fix=as_keywords(cell.fix)) for cell in kind.first_cells
+                    ),
+                )
                 for kind in bad.problems
             ]
             option = "skip_bad_rows=True"

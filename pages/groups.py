@@ -182,7 +182,9 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     """
     answer_runs = [run for run in runs if isinstance(run.report.run, AnswerRun)]
     methods, _ = most_common_method(answer_runs)
-    _, default = most_common_method(runs_to_start_with(answer_runs))
+    wanted = url_state.requested("dataset", "")
+    of_dataset = [run for run in answer_runs if slug(run.report.run.info.dataset or "") == wanted]
+    _, default = most_common_method(of_dataset or runs_to_start_with(answer_runs))
     if not methods:
         raise Unavailable(NO_GROUPS)
     mmlu_preset_button(methods)

@@ -180,8 +180,9 @@ class HiddenGroups:
         """What was tried, how it is corrected, and what is not listed."""
         sentences = [
             (
-                f"Tested: every value of {', '.join(self.columns)}, and every pair of values of two columns, "
-                f"with at least {MIN_ROWS} rows in the group and {MIN_ROWS} outside it."
+                f"Tested: every value of {', '.join(self.columns)}"
+                f"{', and every pair of values of two columns' if len(self.columns) > 1 else ''}, with at "
+                f"least {MIN_ROWS} rows in the group and {MIN_ROWS} outside it."
             ),
             (
                 f"q: Benjamini–Hochberg over {plural(self.n_tried, 'group')}; the intervals are not "
@@ -198,10 +199,9 @@ class HiddenGroups:
                 f"Not paired: {', '.join(self.unpaired)} (pairs are made of {MAX_PAIRED_COLUMNS} columns of "
                 f"at most {MAX_PAIRED_VALUES} values)."
             )
-        sentences.append(
-            f"Listed: the {len(self.groups)} clearest, except pairs that are no clearer than one of their "
-            "parts."
-        )
+        if len(self.groups) < self.n_tried:
+            pairs = ", except pairs that are no clearer than one of their parts" * (len(self.columns) > 1)
+            sentences.append(f"Listed: the {len(self.groups)} clearest{pairs}.")
         return " ".join(sentences)
 
     @property

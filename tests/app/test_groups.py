@@ -20,7 +20,7 @@ from calib_core.results.groups import GroupBy, split_by_group
 from calib_core.wording import format_p_value
 from group_files import ROWS, questions, write_facts
 from predictions import quiz, write_csv, write_jsonl
-from screens import Visit, choose, figure, page_text
+from screens import Visit, choose, control, figure, page_text
 
 
 @pytest.fixture
@@ -395,3 +395,22 @@ def test_the_replication_stands_beside_the_runs(facts: Path, visit: Visit) -> No
         "0-shot and 5-shot are both drawn, without a result. Here the ECE differs: 5-shot less 0-shot" in text
     )
     assert "57 subjects" in text
+
+
+def test_a_data_set_that_was_chosen_brings_the_method_that_it_has(data: Path, visit: Visit) -> None:
+    for model in "abc":
+        rows = [
+            {"model": model, "dataset": "sums", "subject": "xy"[at % 2], "confidence": 0.7, "correct": at % 3}
+            for at in range(80)
+            if at % 3 < 2
+        ]
+        write_csv(data / f"{model}.csv", rows)
+    chosen = [
+        {"dataset": "law", "subject": "xy"[at % 2], "choice_probs": [0.6, 0.4], "gold_index": at % 2}
+        for at in range(80)
+    ]
+    write_jsonl(data / "law.jsonl", chosen)
+    assert control(visit("groups"), "method").value == "given"
+    at = visit("groups", dataset="law")
+    assert control(at, "method").value == "choice_softmax"
+    assert not screens.unmet_link_warnings(at)

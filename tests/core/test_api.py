@@ -212,3 +212,10 @@ def test_a_misspelled_keyword_is_named_with_the_one_that_is_meant(tmp_path: Path
         TypeError, match=r"no keyword 'zebra' beside a file or table\. Its keywords are name, "
     ):
         calib_core.load(path, zebra=1)
+
+
+def test_what_to_do_about_bad_rows_is_a_keyword_not_an_option(tmp_path: Path) -> None:
+    path = tmp_path / "again.csv"
+    path.write_text("id,confidence,correct\na,0.5,1\na,0.6,0\n")
+    with pytest.raises(BadRowsFound, match=r'have the column say so: columns=\{"id": "trial_of"\}'):
+        calib_core.load(path)
