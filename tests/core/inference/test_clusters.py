@@ -104,7 +104,7 @@ def test_rows_of_one_text_ask_one_question_unless_their_choices_or_right_answers
         "gold": ["4", "4", "A", "B", "A", "1", "2", "2", "2", "10"],
     }
 
-    def questions_of(**columns: list[object]) -> list[int]:
+    def questions_of(**columns: Sequence[object]) -> list[int]:
         run = run_of([0.5] * 10, [True] * 10, None).run
         added = [pl.Series(name, values, ANSWER_SCHEMA[name]) for name, values in columns.items()]
         numbers = cluster_numbers(replace(run, rows=run.rows.with_columns(added)), np.arange(10))
