@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import permutations
 from math import sqrt
 from typing import Final
@@ -44,7 +45,7 @@ CHOICE_COLUMNS: Final = ("choice_probs", "choice_logprobs", "choice_logits", "ch
 """Columns with an entry for each choice."""
 MAX_CONTRADICTING: Final = 0.05
 """Share of rows up to which outcomes may differ from a comparison of answer and gold."""
-MAX_COMPARED_ROWS: Final = 20_000
+MAX_COMPARED_ROWS: Final = 1_000
 """First rows of a run in which they are compared."""
 MAX_CHOICES: Final = 6
 """Choices up to which every order of them is tried."""
@@ -111,14 +112,24 @@ def _accuracy_warnings(run: AnswerRun, confidences: Confidences) -> Iterator[str
         yield f"Suspicious: {reason}. {_LOOK}{_example(run, confidences)}"
 
 
-def _contradiction_warnings(run: AnswerRun) -> Iterator[str]:
+def clear_contradiction_cache() -> None:
+    """Release the run that was checked last."""
+    _contradiction_warnings.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _contradiction_warnings(run: AnswerRun) -> tuple[str, ...]:
     """A warning where outcomes contradict answers and golds: equal and wrong, or different and right.
 
-    A text that differs from its gold may be right, so of texts only equal ones count.
+    A text that differs from its gold may be right, so of texts only equal ones count. Methods of a run are
+    checked one after the other, so that of the last run is cached.
     """
     if not (run.has_columns("correct") and has_gold(run).any()):
-        return
+        return ()
     first = replace(run, rows=run.rows.head(MAX_COMPARED_ROWS))
+    is_same_text = column(first, "prediction") == column(first, "gold")
+    if (is_same_text != first.rows["correct"]).mean() == 0:
+        return ()  # as in most files, which takes no reading of the answers
     normaliser = AnswerNormaliser.for_run(first)
     matched, _ = prediction_matches_gold(first, normaliser)
     stored = first.rows["correct"]
@@ -126,15 +137,16 @@ def _contradiction_warnings(run: AnswerRun) -> Iterator[str]:
     opposite = (compared & (matched != stored) & (matched | (normaliser.kind != "text"))).arg_true()
     n_compared = int(compared.sum())
     if not n_compared or opposite.len() <= MAX_CONTRADICTING * n_compared:
-        return
+        return ()
     at = opposite[0]
     texts = {"answer": column(first, "prediction")[at], "gold": column(first, "gold")[at]}
     shown = join_names([f"{what} {shorten(text, _MAX_CHARACTERS)!r}" for what, text in texts.items() if text])
-    yield (
+    counted = f"counts as {'right' if stored[at] else 'wrong'}{f' with {shown}' if shown else ''}"
+    sentence = (
         f"Suspicious: in {opposite.len():,} of {n_compared:,} rows the outcome contradicts the answer: row "
-        f"{first.rows['row'][at]} counts as {'right' if stored[at] else 'wrong'}"
-        f"{f' with {shown}' if shown else ''}. {_LOOK}"
+        f"{first.rows['row'][at]} {counted}. {_LOOK}"
     )
+    return (sentence,)
 
 
 def _distance_from_chance(accuracy: float, n: int, chance: float) -> float:

@@ -33,6 +33,7 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from calib_core.errors import Refused, shorten
+from calib_core.methods.misreading import clear_contradiction_cache
 from calib_core.methods.self_consistency import clear_cluster_cache
 from calib_core.readers.companions import is_companion
 from pages.state.mappings import SessionMappings
@@ -144,6 +145,7 @@ class SessionUploads:
             self.results.clear()
             self.mappings.by_path.clear()
             clear_cluster_cache()
+            clear_contradiction_cache()
 
     def _free_path(self, label: str) -> Path:
         """Return an unused path for a file with this label."""
