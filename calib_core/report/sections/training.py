@@ -125,7 +125,7 @@ def training_tiles(result: Training) -> list[Tile]:
 
 
 def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
-    null = points[0].null_median if len(points) == 1 else None
+    null = points[0].null_median if len(points) == 1 and not points[0].is_one_bin else None
     return Tile(
         label,
         value_range(points),

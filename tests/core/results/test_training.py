@@ -13,6 +13,7 @@ from calib_core.errors import Unavailable
 from calib_core.inference.null import null_distribution
 from calib_core.inference.pairing import ROW_NUMBER_ADVICE
 from calib_core.metrics import METRICS
+from calib_core.report.sections.training import training_tiles
 from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.score import score
@@ -385,6 +386,8 @@ def test_an_untrained_model_has_all_probabilities_in_one_bin_and_that_is_said() 
     assert first.value == pytest.approx(0, abs=1e-12)
     assert last.value is not None
     assert result.headline.startswith(f"Full-ECE 0.0000 → {format_significant(last.value)}: higher")
+    assert [tile.value for tile in training_tiles(result)[:2]] == ["0.0000", format_significant(last.value)]
+    assert [bool(tile.below) for tile in training_tiles(result)[:2]] == [False, True]
     (summary,) = result.line_summaries
     assert (
         "At step1 all probabilities lie in one bin, where their gaps cancel: Full-ECE is 0 there whatever "
