@@ -30,10 +30,11 @@ def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
     """
     trial_of, question = column(run, "trial_of"), column(run, "question")
     is_named = trial_of.is_not_null()
-    is_instruction = question.n_unique() == 1
-    is_text_shared = ~is_named & question.is_not_null() & (not is_instruction)
+    is_text_shared = ~is_named & question.is_not_null()
     if is_text_shared.any():
         is_text_shared &= question.hash().is_duplicated()  # as nearly all texts of most files differ
+    if is_text_shared.any():
+        is_text_shared &= question.n_unique() > 1
     if int(is_named.sum()) < 2 and not is_text_shared.any():
         return None
     choices = column(run, "choices").list.sort().list.join(KEY_SEPARATOR, ignore_nulls=True)

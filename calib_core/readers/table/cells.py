@@ -285,7 +285,7 @@ def judge_range(raw: pl.Series, limits: NumberRange, shown: pl.Series | None = N
             values = pl.select(pl.when(mask).then(pl.lit(edge, values.dtype)).otherwise(values)).to_series()
     not_number_fix = limits.fix if limits is STATED_RANGE else _PLAIN_NUMBER_FIX
     faults = faults_where(shown, not_number, "not a number", limits.expected, not_number_fix)
-    below = is_outside & is_below if limits.fix_below else pl.repeat(False, raw.len(), eager=True)  # noqa: FBT003
+    below = is_outside & is_below & bool(limits.fix_below)
     for mask, fix in ((is_outside & ~below, limits.fix), (below, limits.fix_below)):
         faults += faults_where(shown, mask, OUT_OF_RANGE, limits.expected, fix)
     return JudgedColumn(values.alias(raw.name), faults, true_positions(is_clipped))

@@ -123,6 +123,9 @@ N_FIRST_COLUMNAR_ROWS: Final = 1_000
 N_PREVIEW_ROWS: Final = 5
 """First rows of a file that are shown to the person who says what its columns mean."""
 
+_COLUMNS_OF_DECIMALS: Final = PROBABILITY_COLUMNS | {"choice_probs", "choice_logprobs", "choice_logits"}
+"""Names whose columns may have decimal commas."""
+
 MAX_VALUES_SHOWN: Final = 10
 """Values of a column that a message lists, the most frequent first."""
 
@@ -541,8 +544,8 @@ def read_table(
     runs, notes, refusal = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
     proposals = _propose_mapping(head, dialect, roles, columns)
-    repeats_note = _repeats_note(head, dialect, roles, columns) if runs else ""
-    runs = tuple(_with_note(run, repeats_note) for run in runs)
+    if runs and (note := _repeats_note(head, dialect, roles, columns)):
+        runs = tuple(_with_note(run, note) for run in runs)
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
     has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
@@ -598,8 +601,7 @@ def _repeats_note(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: 
 
 
 def _with_note(run: AnswerRun, note: str) -> AnswerRun:
-    counts = replace(run.row_counts, notes=(*run.row_counts.notes, *filter(None, [note])))
-    return replace(run, row_counts=counts)
+    return replace(run, row_counts=replace(run.row_counts, notes=(*run.row_counts.notes, note)))
 
 
 def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:
@@ -658,7 +660,7 @@ def _with_decimal_points(
     columns = dict(part.columns)
     for column, raw in part.columns.items():
         role = roles.role(column)
-        if role is None or schema_name(role) not in {*PROBABILITY_COLUMNS, *CHOICE_LISTS[:3]}:
+        if role is None or schema_name(role) not in _COLUMNS_OF_DECIMALS:
             continue
         is_certain = column in roles.decimal_commas
         if not (is_certain or dialect.may_have_decimal_commas):
@@ -816,10 +818,9 @@ def _suggest(
     paths = (*columns, *nested_paths(head.first_objects))[:MAX_RECOGNISED_COLUMNS]
     firsts = first_values(head, dialect, paths, N_RECOGNISED_ROWS, as_written=True)
     written = dict(zip(paths, firsts, strict=True))
-    with_commas = {column for column, raw in written.items() if has_decimal_commas(raw, dialect)}
-    values = {
-        column: with_decimal_points(raw) if column in with_commas else raw for column, raw in written.items()
-    }
+    may_have_commas = dialect.may_have_decimal_commas
+    values = {column: with_decimal_points(raw) if may_have_commas else raw for column, raw in written.items()}
+    with_commas = {column for column, raw in written.items() if values[column] is not raw}
     in_lists = {column for column, name in proposals.items() if name in LIST_COLUMNS}
     if any(are_fractions(values[column]) for column, name in proposals.items() if name == "choices"):
         in_lists -= {column for column, name in proposals.items() if name == "choices"}  # merely a, b, c
@@ -841,14 +842,9 @@ def _suggest(
         return _values_repeat(head, dialect, read_as, column)
 
     suggestions = tuple(
-        _told_to_read(with_commas, _id_within_runs(one, repeats)) for one in suggest_columns(free)
+        _naming_decimal_commas(with_commas, _id_within_runs(one, repeats)) for one in suggest_columns(free)
     )
     return suggestions, preview, choice_letters_note(unread)
-
-
-def has_decimal_commas(raw: pl.Series, dialect: CsvDialect) -> bool:
-    """Return whether the numbers of a column have commas that may be decimal."""
-    return dialect.may_have_decimal_commas and with_decimal_points(raw) is not raw
 
 
 def _id_within_runs(suggestion: Suggestion, repeats: Callable[[str], bool]) -> Suggestion:
@@ -860,8 +856,8 @@ def _id_within_runs(suggestion: Suggestion, repeats: Callable[[str], bool]) -> S
     return replace(suggestion, names=names) if names != suggestion.names else suggestion
 
 
-def _told_to_read(with_commas: Collection[str], suggestion: Suggestion) -> Suggestion:
-    """Say of a confidence that has its name already that its commas are decimal; others are named anyway."""
+def _naming_decimal_commas(with_commas: Collection[str], suggestion: Suggestion) -> Suggestion:
+    """Name the decimal commas of a confidence that has its name already; another name implies them."""
     if suggestion.role != "confidence":
         return suggestion
     names = {
@@ -985,9 +981,9 @@ def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | 
     if roles.single_valued:
         return None
     for column, counts in collected.value_counts.items():
-        right = _absent_values(roles.right_values[column], counts)
+        right = roles.right_values[column]
         others = [value for value in counts if value.lower() not in WRONG_VALUES | NO_VALUES]
-        if others and len(right) == len(roles.right_values[column]):
+        if others and len(_absent_values(right, counts)) == len(right):
             commonest = sorted(counts, key=lambda value: (-counts[value], value))[:MAX_VALUES_SHOWN]
             listed = ", ".join(f"{shorten(one, 40)!r} ({plural(counts[one], 'row')})" for one in commonest)
             more = ", …" if len(counts) > MAX_VALUES_SHOWN else ""

@@ -47,10 +47,8 @@ PUBLISHED_TITLE: Final = "Published table: other models and data, not computed h
 FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
 BOLD_LEGEND: Final = (
     "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
-    "nor is "
-    "always stating the accuracy. Go by the Brier score: a method that always states the average has a low "
-    "ECE, "
-    "too."
+    "nor is always stating the accuracy. Go by the Brier score: a method that always states the average has "
+    "a low ECE, too."
 )
 
 

@@ -41,10 +41,8 @@ TILE_HELP: Final = (
 )
 RECALIBRATION_CAPTION: Final = (
     "Left: the confidences as stored. Right: each row recalibrated by a map fitted to the other folds. The "
-    "map "
-    "below is fitted to all rows, for use on new ones. A gain is claimed if the interval of the difference "
-    "in "
-    "Brier score lies below 0. In simulations, new rows contradicted a claimed gain in at most "
+    "map below is fitted to all rows, for use on new ones. A gain is claimed if the interval of the "
+    "difference in Brier score lies below 0. In simulations, new rows contradicted a claimed gain in at most "
     f"{MOST_UNCONFIRMED:g} % of data sets; the interval contained the map's true difference in "
     f"{COVERAGE[0]:g} to {COVERAGE[1]:g} % of them, least often where there was nothing to gain "
     "(benchmarks/recalibration.md)."

@@ -70,9 +70,8 @@ ENOUGH_HELP: Final = (
 )
 SYMBOLS_EXPLAINED: Final = (
     "F_CN (cluster number): fewer different answers, higher confidence. F_CS (cluster size): the share of "
-    "samples "
-    "that give the majority answer. F_PC (pairwise comparison): how clearly the majority answer beats each "
-    "other"
+    "samples that give the majority answer. F_PC (pairwise comparison): how clearly the majority answer "
+    "beats each other"
 )
 SAMPLING_CAPTION: Final = (
     "Shaded band: ±1 standard deviation over the draws, not an interval over questions. Grey: the subsets "
@@ -221,7 +220,7 @@ def sampling_remarks(result: SampleSizeSweep) -> list[str]:
     judged = dict.fromkeys(baseline.judged for baseline in result.baselines)
     remarks = [
         SYMBOLS_EXPLAINED,
-        f"F_CN, F_CS and F_PC are scored on the {result.judged} of the drawn samples",
+        f"F_CN, F_CS and F_PC are scored on {definite(result.judged)} of the drawn samples",
     ]
     if judged:
         answers = join_names([definite(answer) for answer in judged])
