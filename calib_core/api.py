@@ -29,7 +29,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
-from calib_core.readers.format import Reading, ReadOptions
+from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.option_text import as_keywords
 from calib_core.results.abstention import (
     AbstentionCurve,
@@ -195,16 +195,11 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     with TemporaryDirectory(prefix="calib-") as folder:
         path = _as_file(arrays if source is None else source, Path(folder), name)
 
-        def read(more_columns: Mapping[str, str], more_wide: Mapping[str, str], place: str = "") -> Reading:
-            return readers.read(
-                path,
-                format=format,
-                options=options.adding(more_columns, more_wide, place),
-                gold=table,
-            )
+        def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+            return readers.read(path, format=format, options=options.adding(further), gold=table)
 
         try:
-            runs = usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read)
+            runs = usable_runs(read(), skip_bad_rows=skip_bad_rows, read_again=read)
         except BadRowsFound as bad:
             called = _called(path, Path(folder), name)
             problems = [

@@ -32,7 +32,6 @@ from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 
 _NO_PARAMETERS: Final[Mapping[str, Parameter]] = MappingProxyType({})
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +94,7 @@ class InputFiles:
         options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on)
         return cls(tuple(files), format_id, options, skip_bad_rows, gold, together)
 
-    def read(
-        self,
-        path: Path,
-        name: str,
-        columns: Mapping[str, str] = _NOTHING,
-        wide: Mapping[str, str] = _NOTHING,
-        rows: str = "",
-    ) -> Reading:
+    def read(self, path: Path, name: str, further: ReadOptions = AS_IT_LIES) -> Reading:
         """Reads one file, with progress on stderr if that is a terminal.
 
         Parameters
@@ -111,17 +103,15 @@ class InputFiles:
             The file.
         name : str
             What messages call the file.
-        columns, wide : Mapping[str, str]
-            Columns and patterns that are named in addition to those of the options.
-        rows : str
-            Path of the rows, where the options name none.
+        further : ReadOptions
+            What is named in addition to the options.
 
         Raises
         ------
         Refused
             If the file cannot be read.
         """
-        options = self.options.adding(columns, wide, rows)
+        options = self.options.adding(further)
         if self.many is not None:
             return self.many.read(path, name, self.format, options, self.gold)
         with progress_bar(name) as progress:

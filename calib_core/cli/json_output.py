@@ -17,7 +17,7 @@ from calib_core.results.reported_metrics import compare_reported_metrics, report
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.audit import ConventionAudit, ConventionValue
-    from calib_core.results.files import FileReport, RunReport
+    from calib_core.results.files import FileReport, Proposal, RunReport
     from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
     from calib_core.results.robustness import Sweep, SweepCurve
@@ -241,8 +241,30 @@ def bins_element(file: str, diagram: Reliability) -> JsonElement:
     }
 
 
+def _question_element(question: Proposal) -> JsonElement:
+    """What a person has to decide, with what each reading comes to."""
+    return {
+        "text": question.question,
+        "readings": [
+            {
+                "map": dict(one.mapping),
+                "wide": dict(one.wide),
+                "rows": one.rows,
+                "missing": list(one.missing),
+                "accuracy": one.figures.accuracy,
+                "mean_confidence": one.figures.mean_confidence,
+                "auroc": one.figures.auroc,
+                "bad_rows": one.n_bad_rows,
+            }
+            for one in question.readings
+        ],
+    }
+
+
 def check_elements(report: FileReport) -> list[JsonElement]:
     """One element for each run, or one for a file without runs; bad rows are those of the whole file."""
+    question = report.proposal if report.proposal is not None and report.proposal.is_question else None
+    proposed = report.proposal if question is None else None
     file_details: JsonElement = {
         "status": report.status,
         "message": report.message,
@@ -252,9 +274,15 @@ def check_elements(report: FileReport) -> list[JsonElement]:
         "unused": list(report.unused_columns),
         "groups": list(report.group_columns),
         "proposals": dict(report.proposed_mapping),
-        "proposed": None if report.proposal is None else dict(report.proposal.mapping),
-        "proposed_rows": None if report.proposal is None else report.proposal.rows,
-        "proposed_wide": None if report.proposal is None else dict(report.proposal.wide),
+        "proposed": None if proposed is None else dict(proposed.mapping),
+        "proposed_rows": None if proposed is None else proposed.rows,
+        "proposed_wide": None if proposed is None else dict(proposed.wide),
+        "proposed_missing": None if proposed is None else list(proposed.missing),
+        "question": None if question is None else _question_element(question),
+        "columns_not_used": [
+            {"column": one.column, "could_be": one.could_be, "why": one.why, "map": list(one.names)}
+            for one in report.columns_not_used
+        ],
     }
     if not report.runs:
         return [{**_element_without_run(report.file, report.format, report.n_rows), **file_details}]

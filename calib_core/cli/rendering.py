@@ -13,8 +13,6 @@ from rich.text import Text
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem, cell_lines
 from calib_core.metrics.brier import BRIER
-from calib_core.readers.option_text import map_options
-from calib_core.readers.table.columns import likeliest_columns
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NO_VALUE,
@@ -347,9 +345,8 @@ class ResultPrinter:
             self._print_problem(problem, MAX_CELLS_SHOWN_BRIEFLY if briefly else len(problem.first_cells))
         if report.proposal is not None:
             self.print_line(report.proposal.summary)
-        elif report.proposed_mapping:
-            likeliest = likeliest_columns(report.proposed_mapping)
-            self.print_line(f"Possible columns; if right, add: {map_options(likeliest)}")
+        for column in report.columns_not_used:
+            self.print_line(column.line)
         if report.group_columns:
             self.print_line(f"Columns that make groups: {', '.join(report.group_columns)}")
         if report.unused_columns:

@@ -201,7 +201,12 @@ def read_log_table(
     runs = tuple(_with_log_metadata(run, log) for run in reading.good_runs)
     rows = reading.n_rows if log.n_records is None else log.n_records
     return replace(
-        reading, n_rows=rows, good_runs=runs, proposed_mapping={}, notes=(*reading.notes, *log.notes)
+        reading,
+        n_rows=rows,
+        good_runs=runs,
+        candidates=(),
+        wide_candidates=(),
+        notes=(*reading.notes, *log.notes),
     )
 
 

@@ -14,40 +14,40 @@ from calib_core.readers.table.raw import ReadProgress
 from calib_core.runs import Run
 from calib_core.wording import join_names
 
-Role: TypeAlias = Literal["confidence", "outcome", "id", "subject"]
-"""What a column may be needed for."""
-
-NAMED: Final = 0
-"""Rank of a suggestion that the column's name, or what its values say, makes clear."""
-HINTED: Final = 1
-"""Rank of a suggestion for which the name speaks only weakly."""
-BY_VALUES: Final = 2
-"""Rank of a suggestion by the values alone."""
-ONLY_IF_CHOSEN: Final = 3
-"""Rank of a reading that nothing but a person's choice can justify: a rating from 1 to 5 as a confidence."""
+Clarity: TypeAlias = Literal["said", "hinted", "possible"]
+"""How clear it is what a column means: its name says so, or each of its values; its name hints at it; or the
+values merely allow it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
-    """What one column, or a pair of them, may be read as.
+class Candidate:
+    """What one column may be read as, or several that form one list.
 
     Attributes
     ----------
-    role
-        What it is needed for.
     names
-        Column → the name it may be read as; two columns for the model's answer and the right one.
-    rank
-        `NAMED`, `HINTED`, `BY_VALUES` or `ONLY_IF_CHOSEN`; the lowest is the likeliest, and equal ranks are
-        equally likely.
-    reason
-        What speaks for it, as in "its name and values from 0.2 to 0.9".
+        Column → what it may be read as, as it is written after `--map COLUMN=`.
+    clarity
+        Only what is said is proposed; what is hinted at or possible is asked, or told.
+    why
+        What speaks for it, as in "its name and values from 0.2 to 0.9", or what is not known.
+    missing
+        Its values that would have to count as missing.
+    n_compared, n_differing
+        Of an outcome: the first rows that have also the outcome that is read, and those in which they differ.
     """
 
-    role: Role
     names: Mapping[str, str]
-    rank: int
-    reason: str
+    clarity: Clarity
+    why: str
+    missing: tuple[str, ...] = ()
+    n_compared: int = 0
+    n_differing: int = 0
+
+    @property
+    def name(self) -> str:
+        """What its first column may be read as."""
+        return next(iter(self.names.values()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,12 +72,13 @@ class Reading:
         The columns, as in the file.
     unused_columns
         Columns that nothing is read from.
-    proposed_mapping
-        Column of the file → the name it probably stands for; never applied without being asked for.
-        Several columns may stand for one name: they are the elements of one list, or alternatives.
-    proposed_wide
-        Pattern of columns → the name they probably stand for, where several systems seem to stand side by
-        side in each row; never applied without being asked for.
+    candidates
+        What columns that are not read may be read as, the likeliest of each name first; never applied without
+        being asked for.
+    wide_candidates
+        The same for patterns of columns, where several systems seem to stand side by side in each row.
+    unique_within
+        Columns within whose values the ids do not repeat, the likeliest first, where they repeat in the file.
     proposed_rows
         Paths to the places with rows, where there are several in the file and the user named none.
     notes
@@ -88,11 +89,8 @@ class Reading:
         Columns without a role whose few values split the rows into groups.
     column_roles
         Column of the file → the name it is read as, for tables and for logs read as tables.
-    suggestions
-        What columns may be read as by their values, the likeliest first for each role, where no confidence
-        or no outcome is read; never applied without being asked for.
     preview
-        Column of the file → its first values as text, where there are suggestions to judge.
+        Column of the file → its first values as text, where a person has to say what the columns mean.
     """
 
     file: str
@@ -103,15 +101,24 @@ class Reading:
     good_runs: tuple[Run, ...]
     columns: tuple[str, ...]
     unused_columns: tuple[str, ...]
-    proposed_mapping: Mapping[str, str]
-    proposed_wide: Mapping[str, str] = field(default_factory=dict[str, str])
+    candidates: tuple[Candidate, ...] = ()
+    wide_candidates: tuple[Candidate, ...] = ()
+    unique_within: tuple[str, ...] = ()
     proposed_rows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     refusal: str | None = None
     group_columns: tuple[str, ...] = ()
     column_roles: Mapping[str, str] = field(default_factory=dict[str, str])
-    suggestions: tuple[Suggestion, ...] = ()
     preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def proposed_mapping(self) -> Mapping[str, str]:
+        """Column → what its name says that it is read as; columns of one name form a list, or are rivals."""
+        mapping: dict[str, str] = {}
+        for one in self.candidates:
+            if one.clarity == "said":
+                mapping |= {column: name for column, name in one.names.items() if column not in mapping}
+        return mapping
 
     def runs(self, *, skip_bad_rows: bool) -> tuple[Run, ...]:
         """Return the runs, without their bad rows.
@@ -172,13 +179,14 @@ class ReadOptions:
     missing: Sequence[str] = ()
     gold_on: str = ""
 
-    def adding(self, columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> ReadOptions:
-        """Return these options with further columns and patterns named, and the path of the rows if given."""
+    def adding(self, further: ReadOptions) -> ReadOptions:
+        """Return these options with what others name in addition; their path of the rows wins if there is one."""
         return replace(
             self,
-            columns={**self.columns, **columns},
-            wide={**self.wide, **wide},
-            rows=rows or self.rows,
+            columns={**self.columns, **further.columns},
+            wide={**self.wide, **further.wide},
+            rows=further.rows or self.rows,
+            missing=(*self.missing, *further.missing),
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 _PLAIN: Final = re.compile(r"[\w@%+:,./-][\w@%+=:,./-]*")
@@ -65,11 +65,20 @@ def wide_options(wide: Mapping[str, str]) -> str:
     return " ".join(f"--wide {quote_argument(f'{pattern}={name}')}" for pattern, name in wide.items())
 
 
+def missing_options(values: Iterable[str]) -> str:
+    """Write the values that count as missing as command-line options.
+
+    Examples
+    --------
+    >>> missing_options(["not attempted"])
+    '--missing "not attempted"'
+    """
+    return " ".join(f"--missing {quote_argument(value)}" for value in values)
+
+
 ARGUMENT: Final = r"""(?:"[^"]*"|'[^']*')+|[^\s"']*[^\s"',.;:)]"""
 """Pattern of an argument as `quote_argument` writes it, without the punctuation that may follow."""
-_OPTION: Final = (
-    rf"--(?:(?:map|wide|rows) (?:{ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+|skip-bad-rows)"
-)
+_OPTION: Final = rf"--(?:(?:map|wide|rows|missing) (?:{ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+|skip-bad-rows)"
 _OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
 _BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
 _PHRASES: Final = {
@@ -121,6 +130,8 @@ def _keywords(options: re.Match[str]) -> str:
     for name, keyword in (("map", "columns"), ("wide", "wide")):
         if name in values:
             values[keyword] = [f"{{{', '.join(values.pop(name))}}}"]
+    if missing := values.pop("missing", None):
+        values["missing"] = [f"[{', '.join(missing)}]"]
     if skipped := values.pop("skip_bad_rows", None):
         values["skip_bad_rows"] = skipped
     return ", ".join(f"{keyword}={value[-1]}" for keyword, value in values.items())

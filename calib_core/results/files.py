@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -18,15 +19,13 @@ from calib_core.methods.answers.outcomes import greedy_correct, with_assumed_out
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.methods.self_consistency import COMPARED_WHOLE
 from calib_core.methods.stored_confidence import GIVEN
-from calib_core.readers.format import Reading, Suggestion
+from calib_core.metrics.auroc import AUROC
+from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
-from calib_core.readers.option_text import map_options, rows_option, wide_options
-from calib_core.readers.table.columns import (
-    likeliest_columns,
-    mapping_variants,
-    wide_variants,
-)
-from calib_core.readers.table.recognition import suggested_mappings
+from calib_core.readers.option_text import map_options, missing_options, rows_option, wide_options
+from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MappedName
+from calib_core.readers.table.names import meanings
+from calib_core.readers.table.proposals import OUTCOMES, Plan, pattern_plans, plans
 from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.readers.table.run_split import REPEATED_ID
 from calib_core.results.defaults import default_method
@@ -38,7 +37,8 @@ from calib_core.results.evidence import (
     restored_survey,
     survey_methods,
 )
-from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, Run, TokenRun, confidence_name
+from calib_core.results.score import score
+from calib_core.runs import RUN_COLUMNS, Run, TokenRun, confidence_name, schema_name
 from calib_core.wording import join_names, plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -112,13 +112,12 @@ class RunReport:
 
 
 class ReadAgain(Protocol):
-    """Reads a file again, with further columns named, or its rows.
+    """Reads a file again, with further columns, patterns, rows or missing values named.
 
-    It takes column → name, pattern of columns → name, and the path of the rows ("" for none); it may raise
-    `errors.Refused`.
+    It may raise `errors.Refused`.
     """
 
-    def __call__(self, columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "", /) -> Reading:
+    def __call__(self, further: ReadOptions, /) -> Reading:
         """Read the file."""
         ...
 
@@ -129,13 +128,16 @@ MAX_FILES_NAMED: Final = 5
 MAX_TRIALS: Final = 8
 """Mappings that are tried for a proposal."""
 
+MAX_OTHER_CONFIDENCES: Final = 6
+"""Columns that could be a confidence which a report lists."""
+
 MAX_BAD_SHARE: Final = 0.1
 """A column with a larger share of bad rows is not proposed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What the first run of a file comes to, in three numbers.
+    """What the first run of a file comes to, in a few numbers.
 
     Attributes
     ----------
@@ -147,6 +149,8 @@ class RunFigures:
         is known.
     mean_confidence : float or None
         In [0, 1]; None for a run that is sums already.
+    auroc : float or None
+        In [0, 1]; None for a run that is sums already, or where all outcomes are equal.
     method : str
         Id of the method whose confidence it is.
     """
@@ -155,6 +159,7 @@ class RunFigures:
     n_runs: int
     accuracy: float | None
     mean_confidence: float | None
+    auroc: float | None
     method: str
 
 
@@ -162,16 +167,18 @@ def run_figures(report: FileReport) -> RunFigures:
     """What the first run of a usable file comes to with its first method."""
     run = report.runs[0]
     method, evidence = next(iter(run.survey.usable.items()))
-    accuracy, mean = run.accuracy, None
+    accuracy, mean, auroc = run.accuracy, None, None
     if isinstance(evidence, AnswerEvidence):
         mean = float(np.mean(evidence.pairs.confidence))
         accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
-    return RunFigures(report.n_rows, len(report.runs), accuracy, mean, method)
+        with suppress(Unavailable):
+            auroc = score(evidence, AUROC.id).value
+    return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, method)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A mapping of columns that was tried.
+    """A reading of a file that was tried; with others, a question.
 
     Attributes
     ----------
@@ -183,6 +190,8 @@ class Proposal:
         Path of the rows, where a file holds rows in several places; else "".
     row_columns : tuple of str
         The columns of the rows there; () where `rows` is "".
+    missing : tuple of str
+        Values that count as missing.
     outcome : str
         What the file comes to with it.
     figures : RunFigures
@@ -191,8 +200,10 @@ class Proposal:
         Rows that are bad with it.
     agreement : float
         Share of rows, in [0, 1], whose answer has the outcome that the file stores; 0 if that is not known.
+    is_asked : bool
+        Whether only a person can know that it is meant: the names do not say it.
     alternatives : tuple of Proposal
-        Other mappings that were tried and are as likely, so that a person has to choose.
+        Other readings that were tried and may be meant as well, so that a person has to choose.
     """
 
     mapping: Mapping[str, str]
@@ -204,21 +215,91 @@ class Proposal:
     alternatives: tuple[Proposal, ...] = ()
     rows: str = ""
     row_columns: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    is_asked: bool = False
+
+    @property
+    def readings(self) -> tuple[Proposal, ...]:
+        """The reading itself, then the alternatives."""
+        return replace(self, alternatives=()), *self.alternatives
+
+    @property
+    def is_question(self) -> bool:
+        """Whether a person has to choose; else it can be accepted as it is."""
+        return self.is_asked or bool(self.alternatives)
+
+    @property
+    def question(self) -> str:
+        """What a person has to decide; "" where it is no question."""
+        if not self.is_question:
+            return ""
+        n = len(self.readings)
+        if self.is_asked:
+            return "What the columns mean, their names do not say. Choose only what you know to be meant."
+        return f"{n} {'readings' if self.rows else 'mappings'} are equally likely: choose one."
+
+    @property
+    def options(self) -> ReadOptions:
+        """What is named in addition where the file is read so."""
+        return ReadOptions(self.mapping, self.rows, self.wide, self.missing)
 
     @property
     def summary(self) -> str:
         """The command-line options for it, and what the file comes to with them; so for each alternative."""
-        if self.alternatives:
-            choices = "".join(
-                f"\n- {one.summary}" for one in (replace(self, alternatives=()), *self.alternatives)
-            )
-            what = "readings" if self.rows else "mappings"
-            return f"{len(self.alternatives) + 1} {what} are equally likely: choose one.{choices}"
-        parts = (rows_option(self.rows), map_options(self.mapping), wide_options(self.wide))
+        if self.is_question:
+            return "\n- ".join((self.question, *(one._line for one in self.readings)))
+        return self._line
+
+    @property
+    def _line(self) -> str:
+        parts = (
+            rows_option(self.rows),
+            map_options(self.mapping),
+            wide_options(self.wide),
+            missing_options(self.missing),
+        )
         skip = "--skip-bad-rows" if self.n_bad_rows else ""
         options = " ".join(filter(None, (*parts, skip)))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
-        return f"With {options} it loads{bad_text}: {self.outcome}."
+        auroc = self.figures.auroc if self.is_asked else None
+        ranking = "" if auroc is None else f", AUROC {auroc:.4f}"
+        return f"With {options} it loads{bad_text}: {self.outcome}{ranking}."
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedColumn:
+    """A column that could hold a confidence, an answer or an outcome, and is not used.
+
+    Attributes
+    ----------
+    column, could_be : str
+        Column of the file, and Calib's name for what it could be.
+    why : str
+        Why it is not used.
+    names : tuple of str
+        What it could be read as, as it is written after `--map COLUMN=`.
+    """
+
+    column: str
+    could_be: str
+    why: str
+    names: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The column, why it is not used, and how it would be."""
+        options = join_names([map_options({self.column: name}) for name in self.names], "or")
+        return f"{shorten(self.column, 40)!r} is not used: {self.why}. If it is the {self.could_be_words}: {options}"
+
+    @property
+    def could_be_words(self) -> str:
+        """What it could be, in words."""
+        return _COULD_BE.get(schema_name(self.could_be), self.could_be)
+
+
+_COULD_BE: Final = MappingProxyType(
+    {"correct": "outcome", "gold": "right answer", "prediction": "model's answer", "confidence": "confidence"}
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +330,9 @@ class FileReport:
         What suggests that it means something else than it was taken for.
     proposal : Proposal or None
         A mapping with which it was tried and loads, where without one nothing in it can be used.
-    suggestions, preview
+    columns_not_used : tuple of UnusedColumn
+        Columns that could hold a confidence, an answer or an outcome, with why they are not used.
+    candidates, preview
         As in `calib_core.readers.format.Reading`.
     """
 
@@ -269,7 +352,8 @@ class FileReport:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     proposal: Proposal | None = None
-    suggestions: tuple[Suggestion, ...] = ()
+    columns_not_used: tuple[UnusedColumn, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def to_frame(self) -> pl.DataFrame:
@@ -425,7 +509,8 @@ def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Propos
         notes=reading.notes,
         warnings=warnings,
         proposal=proposal,
-        suggestions=reading.suggestions,
+        columns_not_used=columns_not_used(reading, proposal),
+        candidates=reading.candidates,
         preview=reading.preview,
     )
 
@@ -605,26 +690,17 @@ def _proposal(reading: Reading, read_again: ReadAgain, *, is_usable: bool) -> Pr
     """What is proposed for a file of which nothing is usable, or only the first row of each question."""
     if not is_usable:
         return find_proposal(reading, read_again)
-    nothing: Mapping[str, str] = {}
-    repeated = _repeated_ids(reading)
-    if not repeated:
-        return None
-    for column, name in likeliest_columns(reading.proposed_mapping).items():
-        of_runs = _try_mapping({column: name}, nothing, read_again) if name in RUN_COLUMNS else None
-        if of_runs is not None and not of_runs.n_bad_rows:
-            return of_runs
-    return _try_mapping(dict.fromkeys(repeated, "trial_of"), nothing, read_again)
+    return _try(Plan({}), {}, read_again) if _repeated_ids(reading) else None
 
 
 def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     """Try what the columns of a file may mean, and return the best of what loads.
 
-    Columns are tried by their names, and where nothing loads so, by their values. Columns whose values do
-    not fit are left out, as are further confidences with a bad value. Systems side by side in each row come
-    before a single system. Of several columns for one name, the one with which the answers agree best with
-    the file's own outcomes is taken, or else the first. What is as likely by the values is listed beside it
-    (`Proposal.alternatives`). Nothing is proposed with which something suggests a misreading
-    (`Evidence.warnings`).
+    What names say is tried first. Of several columns for one name, the one with which the answers agree best
+    with the file's own outcomes is taken; what is as likely is listed beside it (`Proposal.alternatives`). Of
+    what loads, that with the fewest bad rows is taken, and systems side by side in each row come before a
+    single system. Where names say no confidence or no outcome, what they hint at is asked
+    (`Proposal.is_asked`). Nothing else is proposed with which something suggests a misreading.
 
     Parameters
     ----------
@@ -635,139 +711,121 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     """
     if reading.proposed_rows:
         return _propose_rows(reading.proposed_rows, read_again)
-    nothing: Mapping[str, str] = {}
-    trials = [
-        _try_mapping(mapping, nothing, read_again)
-        for mapping in mapping_variants(reading.proposed_mapping)[:MAX_TRIALS]
-    ]
-    likeliest = likeliest_columns(reading.proposed_mapping)
-    golds = {column: name for column, name in likeliest.items() if name in GOLD_COLUMNS}
-    of_systems = [
-        trial
-        for wide in wide_variants(reading.proposed_wide)[:MAX_TRIALS]
-        if (trial := _try_mapping(nothing if "correct" in wide.values() else golds, wide, read_again))
-    ]
-    trials += of_systems
-    by_name = max(
-        (trial for trial in trials if trial is not None),
-        key=lambda trial: (not trial.n_bad_rows, bool(trial.wide), trial.agreement),
-        default=None,
-    )
-    supporting = {column: name for column, name in likeliest.items() if name in _SUPPORTING_NAMES}
-    mappings = suggested_mappings(reading.suggestions, supporting)[:MAX_TRIALS]
-    if by_name is None:
-        by_values = [trial for mapping in mappings if (trial := _try_by_values(mapping, read_again))]
-        best = min((trial.n_bad_rows for trial in by_values), default=0)
-        first, *others = [trial for trial in by_values if trial.n_bad_rows == best] or [None]
-        return first and replace(first, alternatives=tuple(filter(None, others)))
-    if len(mappings) == 1 and _needed_columns(mappings[0]) == _needed_columns(by_name.mapping):
-        complete = _try_by_values({**by_name.mapping, **mappings[0]}, read_again)
-        return complete if complete and complete.n_bad_rows <= by_name.n_bad_rows else by_name
-    if by_name.wide:
-        rivals = [one for one in of_systems if one is not by_name and one.n_bad_rows == by_name.n_bad_rows]
-        return replace(by_name, alternatives=tuple(rivals))
-    if _essentials(by_name.mapping) not in map(_essentials, mappings):
-        return by_name
-    others = [
-        _try_by_values(mapping, read_again)
-        for mapping in mappings
-        if _essentials(mapping) != _essentials(by_name.mapping)
-    ]
-    return replace(
-        by_name,
-        alternatives=tuple(one for one in others if one and one.n_bad_rows == by_name.n_bad_rows),
-    )
+    read_as = reading.column_roles
+    trials = [_try(plan, {}, read_again) for plan in plans(reading.candidates, read_as)[:MAX_TRIALS]]
+    golds = {column: name for column, name in reading.proposed_mapping.items() if name in GOLD_COLUMNS}
+    for plan in pattern_plans(reading.wide_candidates)[:MAX_TRIALS]:
+        supporting = {} if "correct" in map(_role, plan.columns.values()) else golds
+        trials.append(_try(replace(plan, columns=supporting), plan.columns, read_again))
+    found = [trial for trial in trials if trial is not None]
+    best = max(found, key=_merit, default=None)
+    if best is None:
+        return None
+    rivals = [one for one in found if one is not best and _merit(one) == _merit(best)]
+    return replace(best, alternatives=tuple(one for one in rivals if _comes_to(one) != _comes_to(best)))
+
+
+def _merit(one: Proposal) -> tuple[float, ...]:
+    return -one.n_bad_rows, bool(one.wide), not one.is_asked, 0.0 if one.is_asked else one.agreement
+
+
+def _comes_to(one: Proposal) -> tuple[object, ...]:
+    return one.outcome, one.n_bad_rows, one.figures.auroc
 
 
 def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | None:
-    """Try each place with rows, as it is or with what its columns may mean; all that load are as likely."""
+    """Try each place with rows, as it is or with what its columns may mean; all that load are as likely.
+
+    Where all places can be read at once, as one run or more each, that alone is proposed.
+    """
     found: list[Proposal] = []
     for place in places:
 
-        def read_place(
-            columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "", /, place: str = place
-        ) -> Reading:
-            return read_again(columns, wide, rows or place)
+        def read_place(further: ReadOptions, /, place: str = place) -> Reading:
+            return read_again(further if further.rows else replace(further, rows=place))
 
         try:
-            reading = read_place({}, {})
-            proposal = _try_mapping({}, {}, read_place) or find_proposal(reading, read_place)
+            reading = read_place(AS_IT_LIES)
+            proposal = _try(Plan({}), {}, read_place) or find_proposal(reading, read_place)
         except Refused:
             continue
         if proposal is not None:
-            found += [
-                replace(one, rows=place, row_columns=reading.columns, alternatives=())
-                for one in (proposal, *proposal.alternatives)
-            ]
+            found += [replace(one, rows=place, row_columns=reading.columns) for one in proposal.readings]
+            if "*" in place:
+                break
     return replace(found[0], alternatives=tuple(found[1:])) if found else None
 
 
-_SUPPORTING_NAMES: Final = frozenset({"question", "subject", *INFO_COLUMNS})
+def _role(name: str) -> str:
+    return schema_name(MappedName.parse(name).name)
 
 
-def _essentials(mapping: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    """The part of a mapping that decides on confidences and outcomes."""
-    return frozenset(
-        item for item in mapping.items() if item[1] not in _SUPPORTING_NAMES | {"id", "trial_of"}
-    )
+def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal | None:
+    """Read the file with a plan, without the columns that do not fit; None if that is of no use.
 
-
-def _needed_columns(mapping: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(column for column, _ in _essentials(mapping))
-
-
-def _try_by_values(mapping: Mapping[str, str], read_again: ReadAgain) -> Proposal | None:
-    """Try a mapping, and if rows are bad with it, without its id: ids may be none below the first rows."""
-    nothing: Mapping[str, str] = {}
-    trial = _try_mapping(mapping, nothing, read_again)
-    without_id = {column: name for column, name in mapping.items() if name != "id"}
-    if (trial is None or trial.n_bad_rows) and len(without_id) < len(mapping):
-        other = _try_mapping(without_id, nothing, read_again)
-        if other is not None and (trial is None or other.n_bad_rows < trial.n_bad_rows):
-            return other
-    return trial
-
-
-def _try_mapping(
-    mapping: Mapping[str, str], wide: Mapping[str, str], read_again: ReadAgain
-) -> Proposal | None:
-    """Read the file with a mapping, without the columns that do not fit; None if that is of no use.
-
-    Ids that repeat name the question that each row asks.
+    Ids that repeat are ids within another column if they are unique there, or else the question that each row
+    asks, or else no ids: rows are given up only where every other way loses more.
     """
+    columns = dict(plan.columns)
+
+    def read(columns: Mapping[str, str]) -> Reading:
+        return read_again(ReadOptions(columns, wide=wide, missing=plan.missing))
+
     try:
-        reading = read_again(mapping, wide)
-        repeated = _repeated_ids(reading)
-        if repeated & mapping.keys():
-            mapping = {c: "trial_of" if c in repeated else name for c, name in mapping.items()}
-            reading = read_again(mapping, wide)
+        reading = read(columns)
+        for other in _other_ids(reading, columns):
+            if (again := read(other)).n_bad_rows < reading.n_bad_rows:
+                reading, columns = again, other
+                break
         report = check_file(reading)
         unfit = {
             cell.column
             for problem in reading.problems
             for cell in problem.first_cells
             if problem.count > MAX_BAD_SHARE * reading.n_rows
-            or confidence_name(mapping.get(cell.column, "")) is not None
+            or confidence_name(columns.get(cell.column, "")) is not None
         }
-        if unfit & mapping.keys() and (
-            kept := {column: name for column, name in mapping.items() if column not in unfit}
+        if unfit & columns.keys() and (
+            kept := {column: name for column, name in columns.items() if column not in unfit}
         ):
-            without = check_file(fitting := read_again(kept, wide))
+            without = check_file(fitting := read(kept))
             if without.n_bad_rows < report.n_bad_rows and without.status != "refused":
-                reading, report, mapping = fitting, without, kept
+                reading, report, columns = fitting, without, kept
     except Refused:
         return None
-    if report.status == "refused" or report.warnings:
+    if report.status == "refused" or (report.warnings and not plan.is_asked):
         return None
     agreements = [value for run in reading.good_runs if (value := _agreement(run)) is not None]
     return Proposal(
-        MappingProxyType(dict(mapping)),
+        MappingProxyType(columns),
         MappingProxyType(dict(wide)),
         _outcome_text(report),
         run_figures(report),
         report.n_bad_rows,
         float(np.mean(agreements)) if agreements else 0.0,
+        missing=plan.missing,
+        is_asked=plan.is_asked,
     )
+
+
+def _other_ids(reading: Reading, columns: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Other readings of ids that repeat, the likeliest first."""
+    repeated = {
+        cell.column
+        for problem in reading.problems
+        if problem.kind == REPEATED_ID
+        for cell in problem.first_cells
+    }
+    if not repeated:
+        return
+    for column in reading.unique_within:
+        said = next((name for name, _ in meanings(column) if name in RUN_COLUMNS), "subject")
+        if said not in columns.values():
+            yield {**columns, column: said}
+    if _repeated_ids(reading):
+        yield {**columns, **dict.fromkeys(repeated, "trial_of")}
+    if repeated & columns.keys():
+        yield {column: name for column, name in columns.items() if column not in repeated}
 
 
 def _repeated_ids(reading: Reading) -> set[str]:
@@ -778,6 +836,43 @@ def _repeated_ids(reading: Reading) -> set[str]:
         if problem.kind == REPEATED_ID and problem.count > MAX_BAD_SHARE * reading.n_rows
         for cell in problem.first_cells
     }
+
+
+def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[UnusedColumn, ...]:
+    """The columns that could hold a confidence, an answer or an outcome and are not used, with why.
+
+    Parameters
+    ----------
+    reading : Reading
+    proposal : Proposal or None
+        What is proposed; what it uses or asks is not listed.
+    """
+    readings = () if proposal is None else proposal.readings
+    used = {*reading.column_roles, *(column for one in readings for column in one.mapping)}
+    read_as = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
+    taken = {_role(name) for name in read_as}
+    reasons: dict[str, UnusedColumn] = {}
+    for one in reading.candidates:
+        role = _role(one.name)
+        column = next(iter(one.names))
+        if used & one.names.keys() or role not in CONFIDENCE_SOURCES | OUTCOMES | {
+            "prediction",
+            "choice_masses",
+        }:
+            continue
+        before = reasons.get(column)
+        if before is None:
+            why = one.why
+            if one.clarity == "said" and role in taken:
+                why = f"another column is read as {role}"
+                if one.n_differing:
+                    why += (
+                        f", from which it differs in {one.n_differing:,} of the first {one.n_compared:,} rows"
+                    )
+            reasons[column] = UnusedColumn(column, role, why, (one.name,))
+        elif before.could_be == role:
+            reasons[column] = replace(before, names=(*before.names, one.name))
+    return tuple(reasons.values())
 
 
 def _agreement(run: Run) -> float | None:

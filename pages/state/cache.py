@@ -34,6 +34,7 @@ from calib_core import readers
 from calib_core.errors import CalibError
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.companions import expected_companions
+from calib_core.readers.format import AS_IT_LIES, ReadOptions
 from calib_core.readers.reading_cache import load_or_read
 from calib_core.readers.sandbox.worker_pool import MAX_PARALLEL_READS
 from calib_core.results.evidence import Evidence, gather_evidence
@@ -636,19 +637,19 @@ def _read_report(
     """Return the report of the file under this mapping; raises CalibError where it cannot be read."""
     gold = listing.gold if mapping.gold else None
 
-    def read(columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> readers.Reading:
+    def read(further: ReadOptions = AS_IT_LIES) -> readers.Reading:
         return readers.read(
             listing.path,
             name=listing.name,
             format=mapping.format,
-            options=mapping.options.adding(columns, wide, rows),
+            options=mapping.options.adding(further),
             gold=gold,
             root=listing.root,
             progress=progress,
         )
 
     def survey() -> SurveyedFile:
-        return survey_file(read({}, {}), read)
+        return survey_file(read(), read)
 
     if listing.stamp.session:  # an upload is its session's alone
         return survey().report()

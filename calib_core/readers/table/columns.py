@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, product, takewhile
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
 import polars as pl
 
@@ -37,7 +36,7 @@ from calib_core.readers.table.cells import (
     lenient_judge,
 )
 from calib_core.readers.table.list_cells import distribution_judge, list_judge, some_finite_judge
-from calib_core.runs import ANSWER_SCHEMA, NAMED_CONFIDENCE_RULE, confidence_name, schema_name
+from calib_core.runs import ANSWER_SCHEMA, NAMED_CONFIDENCE_RULE, schema_name
 
 _COUNT_LIST: Final = list_judge(integer_judge(1, pl.Int32()), pl.Int32())
 _LOGPROB_LIST: Final = list_judge(judge_log_probability, pl.Float64())
@@ -145,175 +144,6 @@ NUMERIC_COLUMNS: Final = frozenset(
 )
 """Columns in which only the number or the truth value counts, not its spelling."""
 
-# --- Proposals: which column probably stands for which name -----------------------------------------------
-
-COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]](
-    {
-        "id": (
-            "id",
-            "question_id",
-            "qid",
-            "doc_id",
-            "sample_id",
-            "example_id",
-            "instance_id",
-            "custom_id",
-            "uid",
-            "idx",
-            "index",
-            "key",
-        ),
-        "confidence": (
-            "confidence",
-            "conf",
-            "prob",
-            "probability",
-            "p",
-            "certainty",
-            "score_conf",
-            "confidence_score",
-            "confidence_level",
-            "confidence_levels",
-            "confidences",
-            "top_prob",
-            "max_prob",
-            "msp",
-            "prediction_prob",
-        ),
-        "correct": (
-            "correct",
-            "is_correct",
-            "acc",
-            "accuracy",
-            "score",
-            "em",
-            "exact_match",
-            "hit",
-            "evals",
-            "passed",
-            "grade",
-            "judge",
-            "y",
-            "outcome",
-            "correctness",
-            "extracted_prom46_score",
-        ),
-        "gold": (
-            "gold",
-            "target",
-            "label",
-            "answer",
-            "answer_key",
-            "correct_answer",
-            "correct_option",
-            "ground_truth",
-            "ground_truth_answer",
-            "gt",
-            "reference",
-            "references",
-            "gold_answer",
-            "y_true",
-            "expected",
-            "solution",
-        ),
-        "prediction": (
-            "prediction",
-            "pred",
-            "predicted",
-            "model_answer",
-            "parsed_answer",
-            "extracted_answer",
-            "final_answer",
-            "response",
-            "output",
-            "completion",
-            "generation",
-            "answer_pred",
-            "y_pred",
-            "greedy",
-        ),
-        "verbal_confidence": (
-            "verbal_confidence",
-            "verbalized",
-            "verbalized_confidence",
-            "verbal_numerical_confidence",
-            "stated_confidence",
-            "self_reported",
-            "conf_text",
-            "extracted_prob",
-        ),
-        "p_true": ("p_true", "prob_true", "p(true)", "p_correct", "true_prob"),
-        "p_false": ("p_false", "prob_false", "p(false)", "false_prob"),
-        "choice_logprobs": (
-            "choice_logprobs",
-            "logprobs",
-            "log_probs",
-            "lls",
-            "loglikelihoods",
-            "choice_scores",
-            "option_logprobs",
-        ),
-        "choice_logits": ("choice_logits", "logits", "option_logits"),
-        "choice_probs": ("choice_probs", "probs", "probabilities", "softmax", "option_probs"),
-        "samples": (
-            "samples",
-            "generations",
-            "responses",
-            "completions",
-            "answers",
-            "outputs",
-            "sampled_answers",
-            "predictions",
-        ),
-        "choices": ("choices", "options", "candidates", "endings"),
-        "path_logprobs": ("path_logprobs", "token_logprobs", "completion_logprobs"),
-        "path_mean_prob": (
-            "path_mean_prob",
-            "avg_prob",
-            "mean_prob",
-            "seq_prob",
-            "logit_perplexity_confidence",
-        ),
-        "answer_logprobs": ("answer_logprobs", "answer_token_logprobs"),
-        "answer_mean_prob": ("answer_mean_prob", "answer_prob", "extracted_seq_prob"),
-        "question": ("question", "prompt", "input", "query", "problem", "text", "instruction", "ctx"),
-        "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name"),
-        "dataset": ("dataset", "task", "benchmark", "source", "data"),
-        "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
-        "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
-        "params_b": ("params_b", "params", "n_params", "size", "model_size", "num_parameters", "parameters"),
-        "tuning": (
-            "tuning",
-            "tuned",
-            "variant",
-            "type",
-            "instruct",
-            "chat",
-            "finetuned",
-            "is_chat",
-            "aligned",
-        ),
-        "temperature": ("temperature", "temp", "t"),
-        "checkpoint": ("checkpoint", "step", "revision"),
-        "tokens_seen": ("tokens_seen", "tokens", "training_tokens"),
-    }
-)
-"""Calib's name → names used elsewhere, the most likely first. The most important names come first."""
-
-SERIES_PREFIXES: Final = MappingProxyType[str, tuple[str, ...]](
-    {
-        "choice_probs": ("p", "prob", "choiceprob"),
-        "choice_logprobs": ("logprob", "lp", "choicelogprob"),
-        "choice_logits": ("logit", "choicelogit"),
-        "samples": ("sample", "answer", "response", "generation"),
-        "choices": ("option", "choice", ""),
-    }
-)
-"""List → what precedes the letter or number in the normalised name of a column with one element."""
-
-WIDE_NAMES: Final = ("confidence", "verbal_confidence", "p_true", "correct", "prediction")
-"""Names that are proposed for columns of systems side by side, the most important first."""
-
 MAX_PATH_STEPS: Final = 32
 """Limit on the steps of a path to a nested field."""
 
@@ -324,191 +154,7 @@ LOG_SCALE: Final = "log"
 """What follows the name of a probability whose column holds its natural logarithm: "confidence:log"."""
 
 _SCALED_NAME: Final = re.compile(r"(?P<name>[^/]+)/(?P<divisor>[1-9][0-9]{0,5})")
-_SEPARATOR: Final = re.compile(r"[-_./: ]+")
-_CONFIDENCE_WORD: Final = re.compile(r"[^A-Za-z0-9]*confidence[^A-Za-z0-9]*", re.IGNORECASE)
 _NUMBER_AT_END: Final = re.compile(r"(?P<prefix>.*?)(?P<suffix>[0-9]{1,9})", re.DOTALL)
-
-FitsName: TypeAlias = Callable[[Sequence[str], str], bool]
-"""Whether the values of a column, or of all columns of one list, look like what the name stands for."""
-
-
-def propose_names(columns: Sequence[str], used_names: Collection[str], fits: FitsName) -> dict[str, str]:
-    """Propose names for columns of a file.
-
-    Parameters
-    ----------
-    columns
-        Columns of the file that nothing is read from yet.
-    used_names
-        Names that other columns already have.
-    fits
-        Tells whether the values look right for a name.
-
-    Returns
-    -------
-    dict
-        Column → the name it probably stands for, for each name the most likely column first. A column stands
-        for one name only. Several columns with one name are the elements of one list (`sample_0`,
-        `sample_1`), or alternatives among which the user has to choose.
-    """
-    proposals: dict[str, str] = {}
-    for name in COLUMN_ALIASES:
-        if name in used_names:
-            continue
-        free = [column for column in columns if column not in proposals]
-        for candidate in _candidate_columns(name, free):
-            if fits(candidate, name):
-                proposals.update(dict.fromkeys(candidate, name))
-    if not {"correct", "gold"} & {*used_names, *proposals.values()}:
-        return proposals
-    for column in columns:
-        name = _further_confidence(column)
-        if column not in proposals and name and name not in used_names and fits([column], name):
-            proposals[column] = name
-    return proposals
-
-
-def _further_confidence(column: str) -> str | None:
-    """Return the name `confidence.NAME` of a column whose own name says that it is one; None for any other.
-
-    Examples
-    --------
-    >>> _further_confidence("verbal_linguistic_confidence"), _further_confidence("token_length")
-    ('confidence.verbal_linguistic', None)
-    """
-    rest = _CONFIDENCE_WORD.sub("_", column, count=1).strip("_")
-    name = f"confidence.{rest}"
-    return name if rest not in ("", column) and confidence_name(name) else None
-
-
-def propose_wide(columns: Sequence[str], fits: FitsName, *, has_gold: bool = False) -> dict[str, str]:
-    """Propose patterns for the columns of several systems that stand side by side in each row.
-
-    Parameters
-    ----------
-    columns
-        Columns of the file, and paths to nested fields.
-    fits
-        Tells whether the values look right for a name.
-    has_gold
-        Whether each row has a right answer, by which the systems' own answers can be judged.
-
-    Returns
-    -------
-    dict
-        Pattern with one star → the name its columns probably stand for. It is empty unless two systems or
-        more have a confidence and an outcome each. Several patterns for the confidence or the outcome of the
-        same systems are alternatives (`wide_variants`). Numbers are no systems: they count the answers of
-        one. Nor are single letters without outcomes of their own, which may be choices.
-
-    Examples
-    --------
-    >>> propose_wide(["id", "m7-conf", "m7-correct", "m70-conf", "m70-correct"], lambda columns, name: True)
-    {'*-conf': 'confidence', '*-correct': 'correct'}
-    """
-    systems_by_pattern = _systems_by_pattern(columns)
-    chosen: dict[str, str] = {}
-    common: set[str] = set()
-    for name, candidates in systems_by_pattern.items():
-        for pattern, systems in sorted(candidates.items(), key=lambda item: -len(item[1])):
-            shared = common & systems.keys() if chosen else set(systems)
-            if name == "prediction" and "correct" not in chosen.values():
-                shared = {system for system in shared if len(system) > 1}
-            if len(shared) > 1 and all(fits([systems[system]], name) for system in sorted(shared)):
-                chosen[pattern], common = name, shared
-                break
-    found = set(chosen.values())
-    outcome = "correct" if "correct" in found else "prediction"
-    if "confidence" not in found or outcome not in found or (outcome == "prediction" and not has_gold):
-        return {}
-    for name in ("confidence", outcome):
-        for pattern, systems in systems_by_pattern[name].items():
-            if common <= systems.keys() and all(fits([systems[system]], name) for system in sorted(common)):
-                chosen[pattern] = name
-    return chosen
-
-
-def _systems_by_pattern(columns: Sequence[str]) -> dict[str, dict[str, dict[str, str]]]:
-    """Map each name of `WIDE_NAMES` to the patterns that may stand for it, each with system → column."""
-    names = {normalise_name(alias): name for name in WIDE_NAMES for alias in COLUMN_ALIASES[name]}
-    systems_by_pattern: dict[str, dict[str, dict[str, str]]] = {name: {} for name in WIDE_NAMES}
-    for column in columns:
-        for separator in _SEPARATOR.finditer(column):
-            before, after = column[: separator.start()], column[separator.end() :]
-            for system, label, pattern in (
-                (before, after, f"*{column[separator.start() :]}"),
-                (after, before, f"{column[: separator.end()]}*"),
-            ):
-                name = names.get(normalise_name(label))
-                if name is not None and system and not system.isdecimal():
-                    systems_by_pattern[name].setdefault(pattern, {})[system] = column
-    return systems_by_pattern
-
-
-def wide_variants(wide: Mapping[str, str]) -> list[dict[str, str]]:
-    """List the choices of one pattern for each name that `propose_wide` allows, the likeliest first.
-
-    Examples
-    --------
-    >>> wide_variants({"*-conf": "confidence", "*-ok": "correct", "*-prob": "confidence"})
-    [{'*-conf': 'confidence', '*-ok': 'correct'}, {'*-prob': 'confidence', '*-ok': 'correct'}]
-    """
-    by_name: dict[str, list[tuple[str, str]]] = {}
-    for pattern, name in wide.items():
-        by_name.setdefault(name.partition("/")[0], []).append((pattern, name))
-    return [dict(choice) for choice in product(*by_name.values())] if wide else []
-
-
-def likeliest_columns(proposals: Mapping[str, str]) -> dict[str, str]:
-    """Keep the most likely column for each proposed name, or all columns of the most likely list."""
-    return {column: name for name, candidates in _candidates_by_name(proposals) for column in candidates[0]}
-
-
-def mapping_variants(proposals: Mapping[str, str]) -> list[dict[str, str]]:
-    """List the mappings that proposals allow: the likeliest, then those with one other candidate each.
-
-    Examples
-    --------
-    >>> mapping_variants({"conf": "confidence", "prob": "confidence", "ok": "correct"})
-    [{'conf': 'confidence', 'ok': 'correct'}, {'prob': 'confidence', 'ok': 'correct'}]
-    """
-    likeliest = {name: candidates[0] for name, candidates in _candidates_by_name(proposals)}
-    others = [
-        likeliest | {name: candidate}
-        for name, candidates in _candidates_by_name(proposals)
-        for candidate in candidates[1:]
-    ]
-    return [
-        {column: name for name, columns in chosen.items() for column in columns}
-        for chosen in ([likeliest, *others] if likeliest else [])
-    ]
-
-
-def _candidates_by_name(proposals: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """Yield each proposed name with the candidates for it (columns of one list together), best first."""
-    for name in dict.fromkeys(proposals.values()):
-        columns = [column for column, proposed in proposals.items() if proposed == name]
-        yield name, _candidate_columns(name, columns) or [(column,) for column in columns]
-
-
-def _candidate_columns(name: str, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the columns, or series of columns, whose names may stand for `name`, the most likely first."""
-    by_normalised: dict[str, str] = {}
-    for column in columns:
-        by_normalised.setdefault(normalise_name(column), column)
-    for path in columns:
-        by_normalised.setdefault(normalise_name(path.rpartition(".")[2]), path)
-    aliases = map(normalise_name, COLUMN_ALIASES.get(name, ()))
-    candidates = [(by_normalised[alias],) for alias in aliases if alias in by_normalised]
-    series: list[tuple[str, ...]] = []
-    for prefix in SERIES_PREFIXES.get(name, ()):
-        start = 0 if f"{prefix}0" in by_normalised else 1
-        for suffixes in (string.ascii_lowercase, count(start)):
-            names = takewhile(by_normalised.__contains__, (f"{prefix}{suffix}" for suffix in suffixes))
-            members = tuple(by_normalised[member] for member in names)
-            if len(members) > 1:
-                series.append(members)
-    return [*candidates, *series]
 
 
 def in_order_of_suffix(columns: Sequence[str]) -> list[str]:
@@ -596,17 +242,6 @@ class MappedName:
         if scaled is None:
             return cls(name, right_values=right_values)
         return cls(scaled["name"], int(scaled["divisor"]), right_values)
-
-
-def normalise_name(name: str) -> str:
-    """Normalise a column name for comparison: its letters and digits, in lower case.
-
-    Examples
-    --------
-    >>> normalise_name("Is_Correct"), normalise_name("conf (%)")
-    ('iscorrect', 'conf')
-    """
-    return "".join(filter(str.isalnum, name.lower()))
 
 
 # --- Roles: which column is read as which name ------------------------------------------------------------
@@ -796,13 +431,6 @@ class ColumnRoles:
             for column in columns
             if not self.is_used(column) and not any(path.startswith(f"{column}.") for path in self.paths)
         )
-
-    def propose(self, columns: Sequence[str], fits: FitsName) -> dict[str, str]:
-        """Propose names for columns that are not read, unless the user left them out. See `propose_names`."""
-        used_names = {role for column in columns if (role := self.role(column))}
-        used_names |= COLUMN_ALIASES.keys() - set(self.known_names)
-        free = [column for column in self.unused_columns(columns) if column not in self.mapping]
-        return propose_names(free, used_names, fits)
 
     def misnamed_notes(self, columns: Sequence[str]) -> tuple[str, ...]:
         """A sentence if columns are not read because of how they name a confidence."""

@@ -19,15 +19,16 @@ from calib_core.errors import Refused, shorten
 from calib_core.readers.detect import read_head
 from calib_core.readers.format import Head, Reading
 from calib_core.readers.table.arrow_reader import open_arrow
-from calib_core.readers.table.columns import COLUMN_ALIASES, COLUMN_JUDGES, column_list_text, normalise_name
+from calib_core.readers.table.columns import COLUMN_JUDGES, column_list_text
 from calib_core.readers.table.csv_reader import DIALECTS, header_of, open_csv
 from calib_core.readers.table.json_reader import open_json_lines, open_json_list
+from calib_core.readers.table.names import SPELLINGS, normalise_name
 from calib_core.readers.table.parquet_reader import open_parquet
 from calib_core.readers.table.raw import MAX_COLUMNS, RawTable, every_column
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
 
-ID_NAMES: Final = (*COLUMN_ALIASES["id"], "request_id", "row")
+ID_NAMES: Final = (*SPELLINGS["id"], "request_id", "row")
 """Names of a column of ids; `row` is the record number in the log, from 1, for logs without ids."""
 
 GOLD_COLUMNS: Final = ("gold", "gold_index", "gold_all")
@@ -288,7 +289,7 @@ def _likeliest_column(name: str, columns: Sequence[str], used: set[str]) -> str 
     if name in columns and name not in used:
         return name
     free = [column for column in columns if column not in used and column not in GOLD_TABLE_COLUMNS]
-    return next(iter(_columns_named(free, COLUMN_ALIASES.get(name, (name,)))), None)
+    return next(iter(_columns_named(free, SPELLINGS.get(name, (name,)))), None)
 
 
 def _judge_strictly(name: str, raw: pl.Series, file: str) -> pl.Series:

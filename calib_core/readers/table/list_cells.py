@@ -5,6 +5,7 @@ In delimited text a list is JSON in one cell. A list as Python or NumPy prints i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, cast
 
 import numpy as np
@@ -113,6 +114,24 @@ def as_lists(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
             return lists, lists.is_null() & texts.is_not_null()
         case _:
             return null_series(raw, pl.List(pl.String())), raw.is_not_null()
+
+
+def combine_columns(raw: Sequence[pl.Series]) -> pl.Series:
+    """Combine raw columns of equal length into one column of lists, in the given order.
+
+    An empty cell becomes a null element, and a row of empty cells becomes null. Numbers stay numbers; other
+    columns of different dtypes become text. If a column is itself nested, the result is a struct, which
+    every judge of lists reports as a fault.
+    """
+    columns = [null_where(values, is_missing(values)).alias(str(index)) for index, values in enumerate(raw)]
+    frame = pl.DataFrame(columns)
+    if any(dtype.is_nested() or dtype == pl.Binary for dtype in frame.dtypes):
+        return frame.to_struct("list")
+    dtypes = [dtype for dtype in frame.dtypes if dtype != pl.Null]
+    if len(set(dtypes)) > 1 and not all(dtype.is_numeric() for dtype in dtypes):
+        frame = frame.cast(pl.String)
+    is_empty = pl.all_horizontal(pl.all().is_null())
+    return frame.select(pl.when(~is_empty).then(pl.concat_list(pl.all())).alias("list"))["list"]
 
 
 def distribution_judge(judge: ColumnJudge) -> ColumnJudge:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -16,12 +16,11 @@ import polars as pl
 from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, cell_lines, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
-from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions, Suggestion
+from calib_core.readers.format import JSON_KINDS, Candidate, Format, Head, Reading, ReadOptions
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.cells import (
     PLAIN_NUMBER,
-    are_percentages,
     null_where,
     number_or_text,
     value_text,
@@ -29,7 +28,6 @@ from calib_core.readers.table.cells import (
 )
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
-    COLUMN_ALIASES,
     COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
     DECIMAL_COMMA,
@@ -41,8 +39,6 @@ from calib_core.readers.table.columns import (
     ColumnRoles,
     column_list_text,
     no_known_column_message,
-    normalise_name,
-    propose_wide,
 )
 from calib_core.readers.table.csv_reader import (
     COMMAS,
@@ -65,7 +61,21 @@ from calib_core.readers.table.json_reader import (
     parse_json,
     value_at,
 )
+from calib_core.readers.table.list_cells import combine_columns
+from calib_core.readers.table.names import meanings, spelling_rank
 from calib_core.readers.table.parquet_reader import first_parquet_values, open_parquet
+from calib_core.readers.table.proposals import (
+    MAX_COLUMNS_JUDGED,
+    MAX_REPEATED_IDS,
+    N_FIRST_ROWS,
+    NO_VALUES,
+    WRONG_VALUES,
+    choice_letters_note,
+    find_candidates,
+    find_sampled_answers,
+    find_systems,
+    unique_within,
+)
 from calib_core.readers.table.raw import (
     MAX_COLUMNS,
     ColumnFilter,
@@ -75,17 +85,6 @@ from calib_core.readers.table.raw import (
     no_column,
     series_from_values,
     with_row_numbers,
-)
-from calib_core.readers.table.recognition import (
-    MAX_RECOGNISED_COLUMNS,
-    MAX_REPEATED_IDS,
-    N_RECOGNISED_ROWS,
-    NO_VALUES,
-    WRONG_VALUES,
-    are_fractions,
-    choice_letters_note,
-    find_sampled_answers,
-    suggest_columns,
 )
 from calib_core.readers.table.rows import GOLD_COLUMNS, RowCollector, disagreements, judge_slice
 from calib_core.readers.table.run_split import (
@@ -111,7 +110,7 @@ from calib_core.readers.table.shape import (
     unwrap_single_values,
     with_nested_fields,
 )
-from calib_core.runs import RUN_COLUMNS, AnswerRun, RunInfo, is_missing, schema_name
+from calib_core.runs import RUN_COLUMNS, AnswerRun, RunInfo, schema_name
 from calib_core.wording import all_are, join_names, plural
 
 PARSED_SHARE: Final = 0.9
@@ -220,24 +219,6 @@ def gather_lists(part: Slice, roles: ColumnRoles) -> tuple[Slice, dict[str, str]
     return replace(part, columns=columns), role_by_column
 
 
-def combine_columns(raw: Sequence[pl.Series]) -> pl.Series:
-    """Combine raw columns of equal length into one column of lists, in the given order.
-
-    An empty cell becomes a null element, and a row of empty cells becomes null. Numbers stay numbers; other
-    columns of different dtypes become text. If a column is itself nested, the result is a struct, which
-    every judge of lists reports as a fault.
-    """
-    columns = [null_where(values, is_missing(values)).alias(str(index)) for index, values in enumerate(raw)]
-    frame = pl.DataFrame(columns)
-    if any(dtype.is_nested() or dtype == pl.Binary for dtype in frame.dtypes):
-        return frame.to_struct("list")
-    dtypes = [dtype for dtype in frame.dtypes if dtype != pl.Null]
-    if len(set(dtypes)) > 1 and not all(dtype.is_numeric() for dtype in dtypes):
-        frame = frame.cast(pl.String)
-    is_empty = pl.all_horizontal(pl.all().is_null())
-    return frame.select(pl.when(~is_empty).then(pl.concat_list(pl.all())).alias("list"))["list"]
-
-
 # --- First values, for proposals --------------------------------------------------------------------------
 
 
@@ -277,25 +258,6 @@ def _first_objects(head: Head, n_rows: int) -> Sequence[Mapping[str, object]]:
     else:
         parsed = list(head.list_elements[:n_rows]) or list(head.first_objects)
     return [cast("Mapping[str, object]", value) for value in parsed if isinstance(value, dict)]
-
-
-def looks_like(raw: Sequence[pl.Series], name: str) -> bool:
-    """Return whether at least half of the values present can be read as `name`; True if there are none.
-
-    Parameters
-    ----------
-    raw
-        The values of one column, or of all columns that would form one list.
-    name
-        The name.
-    """
-    values = raw[0] if len(raw) == 1 else combine_columns(raw)
-    n_present = values.len() - int(is_missing(values).sum())
-    if schema_name(name) in PROBABILITY_COLUMNS and are_percentages(values):
-        return True
-    judged = COLUMN_JUDGES[schema_name(name)](values)
-    n_valid = judged.values.len() - judged.values.null_count()
-    return 2 * n_valid >= n_present
 
 
 # --- The format -------------------------------------------------------------------------------------------
@@ -348,7 +310,6 @@ def open_and_read_table(
             good_runs=(),
             columns=(),
             unused_columns=(),
-            proposed_mapping={},
             proposed_rows=tuple(places)[:MAX_CANDIDATES_SHOWN],
             refusal=several_places_message(places, head.file),
         )
@@ -541,18 +502,21 @@ def read_table(
         raise Refused(f"{head.file} has the columns {column_list_text(columns)} and no rows below them.")
     roles.check_columns_exist((*columns, *added), head.file)
     group_columns = groups.take_frame()
-    runs, notes, refusal = _judge_rows(collected, group_columns, origin, roles, progress, head)
+    runs, notes, refusal, unique = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
-    proposals = _propose_mapping(head, dialect, roles, columns)
     if runs and (note := _repeats_note(head, dialect, roles, columns)):
         runs = tuple(_with_note(run, note) for run in runs)
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
-    has_gold = not GOLD_COLUMNS.isdisjoint({*read_as, *proposals.values()})
-    wide = {} if is_complete else _propose_wide(head, dialect, columns, has_gold=has_gold)
-    suggestions, preview, letters_note = (), {}, None
-    if refusal is not None or not is_complete:  # a column may be called confidence and be in percent
-        suggestions, preview, letters_note = _suggest(head, dialect, roles, columns, proposals)
+    is_open = refusal is not None or not is_complete  # a column may be called confidence and be in percent
+    candidates, written, wide = (), {}, ()
+    if is_open or roles.unused_columns(columns):
+        candidates, written = _find_candidates(head, dialect, roles, columns)
+    if not is_complete:
+        golds = {*read_as, *(name for one in candidates for name in one.names.values())}
+        wide = _find_systems(head, dialect, columns, has_gold=not GOLD_COLUMNS.isdisjoint(golds))
+    unread = {column: raw for column, raw in written.items() if not roles.is_used(column)}
+    letters_note = choice_letters_note(unread) if is_open else None
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
@@ -567,8 +531,9 @@ def read_table(
         unused_columns=tuple(
             name for name in roles.unused_columns(columns) if name not in group_columns.columns
         ),
-        proposed_mapping=MappingProxyType(proposals),
-        proposed_wide=MappingProxyType(wide),
+        candidates=candidates,
+        wide_candidates=wide,
+        unique_within=unique,
         notes=(
             *notes,
             *([_ROWS_ARE_NUMBERED] if added else []),
@@ -578,8 +543,7 @@ def read_table(
         refusal=refusal,
         group_columns=tuple(group_columns.columns),
         column_roles=roles.used_roles(columns),
-        suggestions=suggestions,
-        preview=MappingProxyType(preview),
+        preview=MappingProxyType(_preview(written, columns) if is_open else {}),
     )
 
 
@@ -588,9 +552,8 @@ def _repeats_note(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: 
     read_as = roles.used_roles(columns)
     if "trial_of" in read_as.values():
         return ""
-    named_so = {normalise_name(name) for name in COLUMN_ALIASES["id"]}
     for column in columns:
-        is_free = not roles.is_used(column) and normalise_name(column) in named_so
+        is_free = not roles.is_used(column) and spelling_rank(column, "id") is not None
         if is_free and _values_repeat(head, dialect, read_as, column):
             return (
                 f"Values of column {column!r} occur in several rows. If such rows ask the same question, "
@@ -598,6 +561,15 @@ def _repeats_note(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: 
                 f"{map_options({column: 'trial_of'})}."
             )
     return ""
+
+
+def _values_repeat(head: Head, dialect: CsvDialect, read_as: Mapping[str, str], ids: str) -> bool:
+    """Return whether many of the first values of a column of ids occur before in their run and subject."""
+    within = [column for column, name in read_as.items() if name in {*RUN_COLUMNS, "subject"}]
+    values = first_values(head, dialect, [*within, ids], N_FIRST_ROWS)
+    rows = pl.DataFrame([column.alias(str(at)) for at, column in enumerate(values)])
+    rows = rows.filter(pl.last().is_not_null())
+    return rows.height - rows.n_unique() > MAX_REPEATED_IDS * rows.height
 
 
 def _with_note(run: AnswerRun, note: str) -> AnswerRun:
@@ -736,7 +708,7 @@ def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
     if any(n_read.values()):
         return max(DIALECTS, key=n_read.__getitem__)
     n_proposed = {
-        dialect: len(roles.propose(header[:MAX_COLUMNS], lambda _columns, _name: True))
+        dialect: sum(bool(meanings(column)) for column in header[:MAX_COLUMNS])
         for dialect, header in headers.items()
     }
     splits = {
@@ -746,38 +718,44 @@ def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
     return max(DIALECTS, key=lambda dialect: (splits[dialect], n_proposed[dialect]))
 
 
-def _propose_mapping(
+def _find_candidates(
     head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
-) -> dict[str, str]:
-    """Propose names for columns that are not read, by their own names and first values."""
-
-    def fits(candidates: Sequence[str], name: str) -> bool:
-        return looks_like(first_values(head, dialect, candidates), name)
-
-    proposals = roles.propose((*columns, *nested_paths(head.first_objects)), fits)
-    read_as = {*roles.used_roles(columns).values(), *proposals.values()}
-    if not read_as & {*GOLD_COLUMNS, "sample_correct"} and (
+) -> tuple[tuple[Candidate, ...], dict[str, pl.Series]]:
+    """Find what columns may be read as, by their names and first values; return also these, as written."""
+    paths = (*columns, *nested_paths(head.first_objects))[:MAX_COLUMNS_JUDGED]
+    firsts = first_values(head, dialect, paths, N_FIRST_ROWS, as_written=True)
+    written = dict(zip(paths, firsts, strict=True))
+    left_out = {column for column, name in roles.mapping.items() if not name}
+    values = {column: raw for column, raw in written.items() if column not in left_out}
+    if dialect.may_have_decimal_commas:
+        values = {column: with_decimal_points(raw) for column, raw in values.items()}
+    read_as = roles.used_roles(paths)
+    found = [
+        _naming_decimal_commas(one, {column for column in one.names if values[column] is not written[column]})
+        if one.names.keys() <= values.keys()
+        else one
+        for one in find_candidates(values, read_as)
+    ]
+    said = {name for one in found if one.clarity == "said" for name in one.names.values()}
+    if not {*read_as.values(), *said} & {*GOLD_COLUMNS, "sample_correct"} and (
         sampled := _find_sampled_answers(head, dialect, roles, columns)
     ):
-        proposals = {column: name for column, name in proposals.items() if name != "samples"}
-        proposals.update(zip(sampled, ("samples", "sample_correct"), strict=True))
-    for column, name in proposals.items():
-        if name == "id" and _values_repeat(head, dialect, {**roles.used_roles(columns), **proposals}, column):
-            proposals[column] = "trial_of"
-        elif schema_name(name) in PROBABILITY_COLUMNS and are_percentages(
-            first_values(head, dialect, [column])[0]
-        ):
-            proposals[column] = f"{name}/100"
-    return proposals
+        samples = dict(zip(sampled, ("samples", "sample_correct"), strict=True))
+        found = [one for one in found if one.name != "samples"]
+        found.append(Candidate(samples, "said", "lists of answers and of their outcomes"))
+    return tuple(found), written
 
 
-def _values_repeat(head: Head, dialect: CsvDialect, read_as: Mapping[str, str], ids: str) -> bool:
-    """Return whether many of the first values of a column of ids occur before in their run and subject."""
-    within = [column for column, name in read_as.items() if name in {*RUN_COLUMNS, "subject"}]
-    values = first_values(head, dialect, [*within, ids], N_RECOGNISED_ROWS)
-    rows = pl.DataFrame([column.alias(str(at)) for at, column in enumerate(values)])
-    rows = rows.filter(pl.last().is_not_null())
-    return rows.height - rows.n_unique() > MAX_REPEATED_IDS * rows.height
+def _preview(written: Mapping[str, pl.Series], columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the first values of each column as texts."""
+    return {
+        column: tuple(
+            shorten("" if value is None else value if isinstance(value, str) else value_text(value), 80)
+            for value in written[column].head(N_PREVIEW_ROWS).to_list()
+        )
+        for column in columns
+        if column in written
+    }
 
 
 def _find_sampled_answers(
@@ -790,13 +768,13 @@ def _find_sampled_answers(
         name
         for name in (*columns, *nested_paths(head.first_objects))
         if not roles.is_used(name) and roles.mapping.get(name) != ""
-    ][:MAX_RECOGNISED_COLUMNS]
+    ][:MAX_COLUMNS_JUDGED]
     if head.kind in JSON_KINDS:
         paths = [path for name in free for path in paths_into_lists(head.first_objects[0], name)]
-        values = first_values(head, dialect, paths, N_RECOGNISED_ROWS) if len(paths) > 1 else []
+        values = first_values(head, dialect, paths, N_FIRST_ROWS) if len(paths) > 1 else []
         return find_sampled_answers(dict(zip(paths, values, strict=False)))
     lists: dict[str, pl.Series] = {}
-    for name, values in zip(free, first_values(head, dialect, free, N_RECOGNISED_ROWS), strict=True):
+    for name, values in zip(free, first_values(head, dialect, free, N_FIRST_ROWS), strict=True):
         match values.dtype:
             case pl.List(inner=pl.Struct(fields=fields)):
                 lists |= {f"{name}.{field.name}": series_at(values, field.name) for field in fields}
@@ -807,85 +785,26 @@ def _find_sampled_answers(
     return find_sampled_answers(lists)
 
 
-def _suggest(
-    head: Head,
-    dialect: CsvDialect,
-    roles: ColumnRoles,
-    columns: Sequence[str],
-    proposals: Mapping[str, str],
-) -> tuple[tuple[Suggestion, ...], dict[str, tuple[str, ...]], str | None]:
-    """Suggest columns by their values; return them, the first values as a preview, and a note on letters."""
-    paths = (*columns, *nested_paths(head.first_objects))[:MAX_RECOGNISED_COLUMNS]
-    firsts = first_values(head, dialect, paths, N_RECOGNISED_ROWS, as_written=True)
-    written = dict(zip(paths, firsts, strict=True))
-    may_have_commas = dialect.may_have_decimal_commas
-    values = {column: with_decimal_points(raw) if may_have_commas else raw for column, raw in written.items()}
-    with_commas = {column for column, raw in written.items() if values[column] is not raw}
-    in_lists = {column for column, name in proposals.items() if name in LIST_COLUMNS}
-    if any(are_fractions(values[column]) for column, name in proposals.items() if name == "choices"):
-        in_lists -= {column for column, name in proposals.items() if name == "choices"}  # merely a, b, c
-    left_out = {column for column, name in roles.mapping.items() if not name}
-    free = {column: raw for column, raw in values.items() if column not in in_lists | left_out}
-    preview = {
-        column: tuple(
-            "" if value is None else value if isinstance(value, str) else value_text(value)
-            for value in written[column].head(N_PREVIEW_ROWS).to_list()
-        )
-        for column in columns
-        if column in written
-    }
-    preview = {column: tuple(shorten(text, 80) for text in texts) for column, texts in preview.items()}
-    unread = {column: raw for column, raw in free.items() if not roles.is_used(column)}
-    read_as = {**roles.used_roles(columns), **proposals}
-
-    def repeats(column: str) -> bool:
-        return _values_repeat(head, dialect, read_as, column)
-
-    suggestions = tuple(
-        _naming_decimal_commas(with_commas, _id_within_runs(one, repeats)) for one in suggest_columns(free)
-    )
-    return suggestions, preview, choice_letters_note(unread)
-
-
-def _id_within_runs(suggestion: Suggestion, repeats: Callable[[str], bool]) -> Suggestion:
-    """Suggest ids where each run has a value once: only within a run do they repeat a question."""
-    names = {
-        column: "id" if name == "trial_of" and not repeats(column) else name
-        for column, name in suggestion.names.items()
-    }
-    return replace(suggestion, names=names) if names != suggestion.names else suggestion
-
-
-def _naming_decimal_commas(with_commas: Collection[str], suggestion: Suggestion) -> Suggestion:
+def _naming_decimal_commas(one: Candidate, with_commas: Collection[str]) -> Candidate:
     """Name the decimal commas of a confidence that has its name already; another name implies them."""
-    if suggestion.role != "confidence":
-        return suggestion
     names = {
-        column: f"{name}:{DECIMAL_COMMA}" if column == name and column in with_commas else name
-        for column, name in suggestion.names.items()
+        column: f"{name}:{DECIMAL_COMMA}"
+        if column in with_commas and column == name and schema_name(name) in PROBABILITY_COLUMNS
+        else name
+        for column, name in one.names.items()
     }
-    return replace(suggestion, names=names)
+    return replace(one, names=names)
 
 
-def _propose_wide(
+def _find_systems(
     head: Head, dialect: CsvDialect, columns: Sequence[str], *, has_gold: bool
-) -> dict[str, str]:
-    """Propose patterns for the columns of systems side by side, by their names and first values."""
-    paths = (*columns, *nested_paths(head.first_objects))
+) -> tuple[Candidate, ...]:
+    """Find patterns for the columns of systems side by side, by their names and first values."""
 
     def values_of(column: str) -> pl.Series:
         return unwrap_single_values(first_values(head, dialect, [column])[0])
 
-    def fits(candidates: Sequence[str], name: str) -> bool:
-        return all(looks_like([values_of(column)], name) for column in candidates)
-
-    return {
-        pattern: f"{name}/100"
-        if name in PROBABILITY_COLUMNS
-        and all(are_percentages(values_of(column)) for column in paths if fits_pattern(column, [pattern]))
-        else name
-        for pattern, name in propose_wide(paths, fits, has_gold=has_gold).items()
-    }
+    return find_systems((*columns, *nested_paths(head.first_objects)), values_of, has_gold=has_gold)
 
 
 def _judge_rows(
@@ -895,13 +814,14 @@ def _judge_rows(
     roles: ColumnRoles,
     progress: ReadProgress,
     head: Head,
-) -> tuple[tuple[AnswerRun, ...], tuple[str, ...], str | None]:
+) -> tuple[tuple[AnswerRun, ...], tuple[str, ...], str | None, tuple[str, ...]]:
     """Check what involves several columns or rows, and split the rows into runs.
 
     Returns
     -------
     tuple
-        The runs, notes, and the reason why nothing in the file can be used; None if it can.
+        The runs, notes, the reason why nothing in the file can be used (None if it can), and the columns
+        within whose values ids that repeat do not.
     """
     collected.leave_out_unneeded(roles.mapping.values())
     frame, gold_notes = collected.take_frame(), ()
@@ -920,14 +840,16 @@ def _judge_rows(
     if golds.gold_index.null_count() < golds.gold_index.len():
         frame = frame.with_columns(golds.gold_index)
     progress(PARSED_SHARE, "looking for repeated ids")
+    unique: tuple[str, ...] = ()
     for fault in repeated_id_faults(frame, collected.is_bad, collected.source_columns.get("id", "id")):
         collected.mark_bad(collected.source_columns["id"], fault)
+        unique = unique or unique_within(frame["id"], group_columns)
     one_based = golds.one_based_column
     refusal = _right_values_message(collected, roles) or _refusal_message(
         collected, None if one_based is None else collected.source_columns[one_based]
     )
     if refusal is not None:
-        return (), gold_notes, refusal
+        return (), gold_notes, refusal, unique
     progress(PARSED_SHARE, "telling the runs apart")
     judgement = RowJudgement(
         collected.is_bad,
@@ -947,7 +869,7 @@ def _judge_rows(
         *_absent_value_notes(collected, roles),
         *golds.notes,
     )
-    return runs, notes, None
+    return runs, notes, None, unique
 
 
 def _question_names(frame: pl.DataFrame) -> pl.Series | None:

@@ -406,7 +406,6 @@ def reading_of_rows(
         good_runs=(run,),
         columns=positions.columns,
         unused_columns=positions.unused_columns,
-        proposed_mapping=MappingProxyType({}),
         notes=row_counts.notes,
     )
 

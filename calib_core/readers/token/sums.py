@@ -527,7 +527,6 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
         good_runs=runs,
         columns=head.names,
         unused_columns=(),
-        proposed_mapping=MappingProxyType({}),
     )
 
 

@@ -28,8 +28,9 @@ from calib_core.readers.table.cells import CellFault, faults_where
 from calib_core.readers.table.columns import ColumnRoles, column_list_text
 from calib_core.readers.table.csv_reader import COMMAS, DIALECTS, CsvDialect, header_of
 from calib_core.readers.table.list_cells import EXACT_SUM_TOLERANCE
+from calib_core.readers.table.proposals import spelled_candidates
 from calib_core.readers.table.raw import ROWS_PER_SLICE, ReadProgress, Slice
-from calib_core.readers.table.reader import first_values, looks_like, open_table
+from calib_core.readers.table.reader import first_values, open_table
 from calib_core.readers.table.rows import RowCollector
 from calib_core.readers.table.run_split import (
     Origin,
@@ -406,7 +407,6 @@ class TopKCollector:
             good_runs=runs,
             columns=(),
             unused_columns=(),
-            proposed_mapping=MappingProxyType({}),
             notes=self._run_notes(len(built), len(runs)),
             refusal=None if runs else self._nothing_usable_message(),
         )
@@ -562,14 +562,13 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
         raise Refused(f"{head.file} has the columns {column_list_text(columns)} and no rows below them.")
     roles.check_columns_exist(columns, head.file)
 
-    def fits(candidates: Sequence[str], name: str) -> bool:
-        return looks_like(first_values(head, dialect, candidates), name)
-
+    free = roles.unused_columns(columns)
+    values = dict(zip(free, first_values(head, dialect, free), strict=True))
     reading = replace(
         collector.reading(),
         columns=columns,
         unused_columns=roles.unused_columns(columns),
-        proposed_mapping=MappingProxyType(roles.propose(columns, fits)),
+        candidates=spelled_candidates(values, TOPK_COLUMN_JUDGES, roles.used_roles(columns).values()),
     )
     refusal = _missing_columns_message(roles, columns, topk_metadata, head.file) or reading.refusal
     return replace(reading, good_runs=() if refusal else reading.good_runs, refusal=refusal)

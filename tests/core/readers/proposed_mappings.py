@@ -6,7 +6,6 @@ from pathlib import Path
 
 from calib_core import readers
 from calib_core.methods.method import MethodOptions
-from calib_core.readers.format import ReadOptions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import FileReport, check_file
 from calib_core.results.score import score
@@ -18,12 +17,7 @@ Figures = tuple[int, float, float]
 
 def tried_report(path: Path) -> FileReport:
     """The report on a file that is read as it lies, for which what its columns may mean is tried."""
-    return check_file(
-        readers.read(path),
-        read_again=lambda columns, wide, rows="": readers.read(
-            path, options=ReadOptions(columns, rows, wide)
-        ),
-    )
+    return check_file(readers.read(path), read_again=lambda further: readers.read(path, options=further))
 
 
 def proposed_mapping(path: Path) -> dict[str, str]:

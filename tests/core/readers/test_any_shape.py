@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from calib_core import readers
 from calib_core.errors import Refused
-from calib_core.readers.format import Reading, ReadOptions
+from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import FileReport, check_file
 
@@ -107,14 +107,13 @@ def read_file(content: bytes, options: ReadOptions) -> FileReport | None:
         path = Path(folder, "quiz.dat")
         path.write_bytes(content)
 
-        def read(columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> Reading:
-            more = options.adding(columns, wide, rows)
-            return readers.read_in_this_process(path, file="quiz.dat", options=more)
+        def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+            return readers.read_in_this_process(path, file="quiz.dat", options=options.adding(further))
 
         try:
-            report = check_file(read({}, {}), read_again=read)
+            report = check_file(read(), read_again=read)
             if report.proposal is not None:
-                report = check_file(read(report.proposal.mapping, report.proposal.wide, report.proposal.rows))
+                report = check_file(read(report.proposal.options))
         except Refused:
             return None
     return report if report.status == "loads" else None

@@ -1,0 +1,331 @@
+"""What the name of a column says: which of Calib's names it stands for, and in which direction.
+
+A name says something if it is a usual spelling (`SPELLINGS`), or if one of its words does (`WORDS`) and the
+others add nothing (`NEUTRAL`). With other words beside it, it only hints: whether it is meant is asked.
+A new spelling is a word in one of these tables and a line in the test's table of headers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from calib_core.readers.format import Clarity
+from calib_core.runs import confidence_name
+
+SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
+    {
+        "id": (
+            "id",
+            "question_id",
+            "qid",
+            "doc_id",
+            "sample_id",
+            "example_id",
+            "instance_id",
+            "custom_id",
+            "uid",
+            "idx",
+            "index",
+            "key",
+        ),
+        "p_true": ("p_true", "prob_true", "p(true)", "p_correct", "true_prob"),
+        "p_false": ("p_false", "prob_false", "p(false)", "false_prob"),
+        "path_mean_prob": (
+            "path_mean_prob",
+            "avg_prob",
+            "mean_prob",
+            "seq_prob",
+            "logit_perplexity_confidence",
+        ),
+        "answer_mean_prob": ("answer_mean_prob", "answer_prob", "extracted_seq_prob"),
+        "verbal_confidence": (
+            "verbal_confidence",
+            "verbalized",
+            "verbalized_confidence",
+            "verbal_numerical_confidence",
+            "stated_confidence",
+            "self_reported",
+            "conf_text",
+            "extracted_prob",
+        ),
+        "confidence": (
+            "confidence",
+            "conf",
+            "prob",
+            "probability",
+            "p",
+            "certainty",
+            "score_conf",
+            "confidence_score",
+            "confidence_level",
+            "confidence_levels",
+            "top_prob",
+            "max_prob",
+            "msp",
+            "y_prob",
+            "y_score",
+        ),
+        "correct": (
+            "correct",
+            "is_correct",
+            "acc",
+            "accuracy",
+            "em",
+            "exact_match",
+            "hit",
+            "evals",
+            "passed",
+            "grade",
+            "score",
+            "outcome",
+            "correctness",
+            "reward",
+            "extracted_prom46_score",
+        ),
+        "gold": (
+            "gold",
+            "target",
+            "y_true",
+            "answer_key",
+            "correct_answer",
+            "correct_option",
+            "ground_truth",
+            "ground_truth_answer",
+            "gt",
+            "reference",
+            "references",
+            "gold_answer",
+            "gold_answers",
+            "expected",
+            "solution",
+            "label",
+            "answer",
+            "y_test",
+            "y",
+        ),
+        "prediction": (
+            "prediction",
+            "pred",
+            "predicted",
+            "model_answer",
+            "parsed_answer",
+            "extracted_answer",
+            "final_answer",
+            "answer_pred",
+            "y_pred",
+            "greedy",
+            "response",
+            "output",
+            "completion",
+            "generation",
+            "label",
+            "answer",
+        ),
+        "choice_logprobs": (
+            "choice_logprobs",
+            "logprobs",
+            "log_probs",
+            "lls",
+            "loglikelihoods",
+            "choice_scores",
+            "option_logprobs",
+        ),
+        "choice_logits": ("choice_logits", "logits", "option_logits"),
+        "choice_probs": ("choice_probs", "probs", "probabilities", "softmax", "option_probs", "proba"),
+        "samples": (
+            "samples",
+            "generations",
+            "responses",
+            "completions",
+            "answers",
+            "outputs",
+            "sampled_answers",
+            "predictions",
+        ),
+        "choices": ("choices", "options", "candidates", "endings"),
+        "path_logprobs": ("path_logprobs", "token_logprobs", "completion_logprobs"),
+        "answer_logprobs": ("answer_logprobs", "answer_token_logprobs"),
+        "question": ("question", "prompt", "input", "query", "problem", "text", "instruction", "ctx"),
+        "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name"),
+        "dataset": ("dataset", "task", "benchmark", "source", "data"),
+        "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
+        "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
+        "params_b": ("params_b", "params", "n_params", "size", "model_size", "num_parameters", "parameters"),
+        "tuning": (
+            "tuning",
+            "tuned",
+            "variant",
+            "type",
+            "instruct",
+            "chat",
+            "finetuned",
+            "is_chat",
+            "aligned",
+        ),
+        "temperature": ("temperature", "temp", "t"),
+        "checkpoint": ("checkpoint", "step", "revision"),
+        "tokens_seen": ("tokens_seen", "tokens", "training_tokens"),
+    }
+)
+"""Calib's name → usual spellings, the likeliest first; a spelling of several names is decided by values."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+WORDS: Final = MappingProxyType[str, frozenset[str]](
+    {
+        "confidence": _words(
+            "confidence confidences conf certainty certain sure sureness probability probabilities prob probs "
+            "proba likelihood credence konfidenz sicherheit wahrscheinlichkeit confiance confianza"
+        ),
+        "confidence:inverted": _words("uncertainty uncertain doubt unsicherheit"),
+        "confidence:log": _words("logprob logprobs logp lp loglik loglikelihood"),
+        "correct": _words(
+            "correct correctly correctness right accurate accuracy acc pass passed success successful "
+            "succeeded solved hit ok okay match matched richtig korrekt"
+        ),
+        "correct:not": _words(
+            "wrong incorrect incorrectly error errors err mistake mistaken fail failed fails failure "
+            "hallucination hallucinations hallucinated hallucinates hallucinating falsch fehler"
+        ),
+        "gold": _words("gold golden truth true target reference ref expected solution gt groundtruth actual"),
+        "prediction": _words(
+            "prediction predicted pred model llm ai assistant response output completion generation generated "
+            "extracted parsed said says guess guessed chosen picked given"
+        ),
+        "id": _words("id ids uid uuid nr no number index idx num key"),
+        "subject": _words("subject subjects topic category domain field area theme fach thema"),
+    }
+)
+"""What a word of a name says, as it is written after `--map COLUMN=`."""
+
+NEUTRAL: Final = _words(
+    "is was were are has the a an it its of in on for by to how i y model models llm ai gpt lm assistant answer "
+    "answers answered question item row sample example doc task response output prediction predicted pred "
+    "completion choice option label letter text class token top max mean avg average final raw overall "
+    "extracted parsed score value level percent pct percentage estimate estimated self stated verbal "
+    "verbalized verbalised reported numeric numerical number flag judge judged judgement judgment grade graded "
+    "eval evaluated evaluation exact em frage antwort"
+)
+"""Words that change nothing about what the others say."""
+
+NOUNS: Final = _words("answer answers option choice label letter response text index idx key class")
+"""What a name ends in that says which answer it is: the right one, or the model's."""
+NEGATIONS: Final = _words("not non never")
+RIGHTS: Final = _words("correct right true richtig richtige")
+
+
+class Meaning(NamedTuple):
+    """What a name says."""
+
+    name: str
+    clarity: Clarity
+
+
+def normalise_name(name: str) -> str:
+    """Normalise a column name for comparison: its letters and digits, in lower case.
+
+    Examples
+    --------
+    >>> normalise_name("Is_Correct"), normalise_name("conf (%)")
+    ('iscorrect', 'conf')
+    """
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+_SPELT: Final = {name: tuple(map(normalise_name, spellings)) for name, spellings in SPELLINGS.items()}
+_CONFIDENCE_WORD: Final = re.compile(r"[^A-Za-z0-9]*confidence[^A-Za-z0-9]*", re.IGNORECASE)
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Return the words of a column's name, in lower case.
+
+    Examples
+    --------
+    >>> name_words("Is_it correct?"), name_words("modelAnswer")
+    (('is', 'it', 'correct'), ('model', 'answer'))
+    """
+    spaced = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])", " ", name)
+    return tuple(re.findall(r"[^\W_]+", spaced.lower()))
+
+
+def spelling_rank(column: str, name: str) -> int | None:
+    """Return the place of a column's name, or of its path's last step, among the spellings of a name."""
+    spellings = _SPELT.get(name, ())
+    ends = (normalise_name(column), normalise_name(column.rpartition(".")[2]))
+    return next((spellings.index(end) for end in ends if end in spellings), None)
+
+
+def meanings(column: str) -> tuple[Meaning, ...]:
+    """Return what a column's name says, the likeliest first; () where it says nothing.
+
+    Parameters
+    ----------
+    column : str
+        The name, or the path of a nested field, whose last step counts, or else its last two.
+
+    Examples
+    --------
+    >>> meanings("is_hallucination"), meanings("judge.was_right")
+    ((Meaning(name='correct:not', clarity='said'),), (Meaning(name='correct', clarity='said'),))
+    >>> meanings("uncertainty"), meanings("confidence_of_rain")
+    ((Meaning(name='confidence:inverted', clarity='said'),), (Meaning(name='confidence', clarity='hinted'),))
+    >>> [meaning.name for meaning in meanings("label")], meanings("elapsed")
+    (['gold', 'prediction'], ())
+    """
+    spelt = {name: rank for name in SPELLINGS if (rank := spelling_rank(column, name)) is not None}
+    found = [Meaning(name, "said") for name in sorted(spelt, key=lambda name: (spelt[name] > 0, 0))]
+    steps = column.split(".")
+    for end in dict.fromkeys((steps[-1], ".".join(steps[-2:]))):
+        if not found:
+            found = list(_of_words(name_words(end)))
+    return tuple(found)
+
+
+def _of_words(words: tuple[str, ...]) -> Iterable[Meaning]:
+    """Yield what the words of a name say together."""
+    n_negations = sum(word in NEGATIONS or word in WORDS["correct:not"] for word in words)
+    is_negated = bool(n_negations % 2)
+    names_an_answer = len(words) > 1 and words[-1] in NOUNS
+    if any(word in WORDS["confidence"] for word in words):
+        known = NEUTRAL | WORDS["confidence"] | WORDS["correct"] | WORDS["correct:not"] | NEGATIONS
+        name = "confidence:inverted" if is_negated else "confidence"
+        if not WORDS["gold"] & {*words}:  # known from the right answer
+            yield Meaning(name, "said" if known.issuperset(words) else "hinted")
+        return
+    for name in ("confidence:inverted", "confidence:log"):
+        if any(word in WORDS[name] for word in words):
+            yield Meaning(name, "said" if (NEUTRAL | WORDS[name]).issuperset(words) else "hinted")
+            return
+    if names_an_answer and {*words} & (RIGHTS | WORDS["gold"]) and words[0] not in ("is", "was"):
+        known = NEUTRAL | NOUNS | RIGHTS | WORDS["gold"]
+        yield Meaning("gold", "said" if known.issuperset(words) else "hinted")
+        return
+    judged = WORDS["correct"] | WORDS["correct:not"]
+    if judged.intersection(words):
+        said = (NEUTRAL | NEGATIONS | judged).issuperset(words)
+        yield Meaning("correct:not" if is_negated else "correct", "said" if said else "hinted")
+        if not is_negated and said and RIGHTS.intersection(words):
+            yield Meaning("gold", "said")  # a column "Right" of letters
+        return
+    for name in ("gold", "prediction", "id", "subject"):
+        if WORDS[name].intersection(words) and (NEUTRAL | WORDS[name]).issuperset(words):
+            yield Meaning(name, "said")
+
+
+def further_confidence(column: str) -> str | None:
+    """Return the name `confidence.NAME` of a column whose own name says that it is one; None for any other.
+
+    Examples
+    --------
+    >>> further_confidence("verbal_linguistic_confidence"), further_confidence("token_length")
+    ('confidence.verbal_linguistic', None)
+    """
+    rest = _CONFIDENCE_WORD.sub("_", column, count=1).strip("_")
+    name = f"confidence.{rest}"
+    return name if rest not in ("", column) and confidence_name(name) else None
