@@ -30,6 +30,7 @@ from calib_core.cli.options import (
 from calib_core.cli.terminal import progress_bar
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
+from calib_core.readers.option_text import split_pair
 
 _NO_PARAMETERS: Final[Mapping[str, Parameter]] = MappingProxyType({})
 
@@ -186,10 +187,10 @@ def display_names(parts: Mapping[Path, int]) -> dict[Path, str]:
 
 
 def _parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    """Splits COLUMN=NAME; a column may contain "=", a name may not."""
+    """Splits each COLUMN=NAME."""
     names: dict[str, str] = {}
     for text in texts:
-        column, _, name = text.rpartition("=")
+        column, name = split_pair(text)
         if not column:
             raise typer.BadParameter(f"expected {form}, found {text!r}", param_hint=option)
         if column in names:

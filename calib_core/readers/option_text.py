@@ -12,6 +12,10 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, schema_name
+
+_KNOWN_NAMES: Final = frozenset((*ANSWER_SCHEMA, *INFO_COLUMNS))
+_NAME_OF_PAIR: Final = re.compile(r"=(?P<name>[^=:/]*)(?=[:/]|$)")
 _PLAIN: Final = re.compile(r"[\w@%+:,./-][\w@%+=:,./-]*")
 """What bash and zsh take as it is; zsh reads "=" at the start of a word as the path of a command."""
 _ACTIVE_IN_DOUBLE_QUOTES: Final = frozenset('$`"\\!')
@@ -30,6 +34,20 @@ def quote_argument(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     return shlex.quote(text) if _ACTIVE_IN_DOUBLE_QUOTES.intersection(text) else f'"{text}"'
+
+
+def split_pair(text: str) -> tuple[str, str]:
+    """Split COLUMN=NAME before the name; the column, and what follows the name, may contain "=" as well.
+
+    Examples
+    --------
+    >>> split_pair("a=b=correct"), split_pair("sure=confidence:high=0.9|low=0.3"), split_pair("a=")
+    (('a=b', 'correct'), ('sure', 'confidence:high=0.9|low=0.3'), ('a', ''))
+    """
+    places = list(_NAME_OF_PAIR.finditer(text))
+    known = (place for place in places if schema_name(place["name"]) in _KNOWN_NAMES)
+    place = next(known, places[0] if places else None)
+    return ("", text) if place is None else (text[: place.start()], text[place.start() + 1 :])
 
 
 def map_options(mapping: Mapping[str, str]) -> str:
@@ -122,7 +140,7 @@ def _keywords(options: re.Match[str]) -> str:
             continue
         argument = unquote_argument(argument)
         if name in ("map", "wide"):
-            column, _, role = argument.rpartition("=")
+            column, role = split_pair(argument)
             argument = f"{_quoted(column)}: {_quoted(role)}"
         else:
             argument = _quoted(argument)

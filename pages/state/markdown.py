@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from calib_core.readers.option_text import ARGUMENT, unquote_argument
+from calib_core.readers.option_text import ARGUMENT, split_pair, unquote_argument
 from calib_core.wording import keep_units
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
@@ -76,8 +76,8 @@ def _argument_in_words(option: re.Match[str]) -> str:
     argument = unquote_argument(option[2])
     if option[1] == "rows":
         return f"“{argument}”"
-    column, equals, name = argument.rpartition("=")
-    if not equals:
+    column, name = split_pair(argument)
+    if not column:
         return option[0]
     return f"“{column}” as “{name}”" if name else f"“{column}”"
 

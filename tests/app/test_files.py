@@ -156,6 +156,9 @@ def test_options_of_several_columns_are_named_by_column() -> None:
     assert without_options(
         """With --map 'a$=correct' --map "Correct?=correct:Yes|No" --skip-bad-rows it loads."""
     ) == ("With “a$” as “correct” “Correct?” as “correct:Yes|No” it loads.")
+    assert without_options('write it for the “…”: --map "a=confidence:high=…|low=…"') == (
+        "write it for the “…”: “a” as “confidence:high=…|low=…”"
+    )
     assert without_options("nothing lies at 'a' (--rows). Places") == "nothing lies at 'a'. Places"
     assert without_options("no option --map here, nor a-map=b") == "no option --map here, nor a-map=b"
 

@@ -8,7 +8,7 @@ would also accept "0_1", "nan" and full-width digits.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
 
@@ -25,6 +25,9 @@ RANGE_TOLERANCE: Final = 1e-6
 
 OUT_OF_RANGE: Final = "out of range"
 """The kind of fault of a number farther outside."""
+
+NOT_A_NUMBER: Final = "not a number"
+"""The kind of fault of what is no number at all."""
 
 PLAIN_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _DECIMAL_COMMA: Final = r"^\s*[+-]?[0-9]*,[0-9]+\s*%?\s*$"
@@ -284,7 +287,7 @@ def judge_range(raw: pl.Series, limits: NumberRange, shown: pl.Series | None = N
         if mask.any():  # the last pair turns -0.0 into 0.0
             values = pl.select(pl.when(mask).then(pl.lit(edge, values.dtype)).otherwise(values)).to_series()
     not_number_fix = limits.fix if limits is STATED_RANGE else _PLAIN_NUMBER_FIX
-    faults = faults_where(shown, not_number, "not a number", limits.expected, not_number_fix)
+    faults = faults_where(shown, not_number, NOT_A_NUMBER, limits.expected, not_number_fix)
     below = is_outside & is_below & bool(limits.fix_below)
     for mask, fix in ((is_outside & ~below, limits.fix), (below, limits.fix_below)):
         faults += faults_where(shown, mask, OUT_OF_RANGE, limits.expected, fix)
@@ -514,6 +517,32 @@ def judge_right_values(raw: pl.Series, right: Collection[str]) -> JudgedColumn:
     right_forms = number_or_text(pl.Series(sorted(right), dtype=pl.String))
     is_right = number_or_text(raw.cast(pl.String)).is_in(right_forms.implode())
     return JudgedColumn(null_where(is_right, is_missing(raw)).alias(raw.name))
+
+
+def judge_words(raw: pl.Series, numbers: Mapping[str, float]) -> JudgedColumn:
+    """Read the numbers that words stand for, in any case; any other value is a fault.
+
+    Words that are numbers are compared as numbers: 1 is 1.0.
+    """
+    if raw.dtype.is_nested() or raw.dtype == pl.Binary:
+        return judge_probability(raw)  # a fault in each row
+    words = number_or_text(pl.Series(list(numbers), dtype=pl.String)).str.to_lowercase()
+    values = (
+        number_or_text(raw.cast(pl.String))
+        .str.to_lowercase()
+        .replace_strict(words, list(numbers.values()), default=None, return_dtype=pl.Float64)
+    )
+    expected = f"one of the words {', '.join(map(repr, numbers))}"
+    fix = "Give the word a number, too; leave the cell empty if the value is not known."
+    faults = faults_where(raw, values.is_null() & ~is_missing(raw), "unknown word", expected, fix)
+    return JudgedColumn(values.alias(raw.name), faults)
+
+
+def opposite(judged: JudgedColumn) -> JudgedColumn:
+    """Return 1 − x for each probability of a checked column, and wrong for right for each outcome."""
+    values = judged.values
+    turned = ~values if values.dtype == pl.Boolean else 1 - values.cast(pl.Float64)
+    return replace(judged, values=turned.alias(values.name))
 
 
 def number_or_text(raw: pl.Series) -> pl.Series:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -19,29 +20,43 @@ import polars as pl
 from calib_core.errors import Refused, shorten
 from calib_core.readers.format import ReadOptions
 from calib_core.readers.table.cells import (
+    PLAIN_NUMBER,
     ColumnJudge,
+    JudgedColumn,
     integer_judge,
     judge_amount,
     judge_billions,
     judge_display_text,
     judge_element_probability,
+    judge_exponential,
     judge_flag,
     judge_log_probability,
     judge_logit,
     judge_probability,
+    judge_quotient,
+    judge_right_values,
     judge_sample_text,
     judge_shots,
     judge_stated_probability,
     judge_text,
+    judge_words,
     lenient_judge,
+    opposite,
 )
-from calib_core.readers.table.list_cells import distribution_judge, list_judge, some_finite_judge
+from calib_core.readers.table.list_cells import (
+    distribution_judge,
+    list_judge,
+    mass_judge,
+    some_finite_judge,
+)
 from calib_core.runs import ANSWER_SCHEMA, NAMED_CONFIDENCE_RULE, schema_name
 
 _COUNT_LIST: Final = list_judge(integer_judge(1, pl.Int32()), pl.Int32())
 _LOGPROB_LIST: Final = list_judge(judge_log_probability, pl.Float64())
 _TEXT_LIST: Final = list_judge(judge_sample_text, pl.String())
 _POSITION: Final = integer_judge(0, pl.Int32())
+_PROBABILITY_LIST: Final = list_judge(judge_element_probability, pl.Float64())
+_judge_masses: Final = mass_judge(_PROBABILITY_LIST)
 
 COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
     {
@@ -59,7 +74,7 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "choice_logits": some_finite_judge(list_judge(judge_logit, pl.Float64())),
         "choice_logprob_floor": judge_log_probability,
         "choice_other_mass": judge_probability,
-        "choice_probs": distribution_judge(list_judge(judge_element_probability, pl.Float64())),
+        "choice_probs": distribution_judge(_PROBABILITY_LIST),
         "choice_token_counts": _COUNT_LIST,
         "choice_char_counts": _COUNT_LIST,
         "choice_byte_counts": _COUNT_LIST,
@@ -195,6 +210,27 @@ def choice_labels(columns: Sequence[str]) -> tuple[str, ...]:
     return letters if has_one_beginning and is_labelled and len(letters) > 1 else ()
 
 
+INVERTED: Final = "inverted"
+"""What follows the name of a probability of being wrong: "confidence:inverted" is 1 − x."""
+
+NEGATED: Final = "not"
+"""What follows the name of an outcome that says what is wrong: "correct:not"."""
+
+OF_CLASS: Final = "class"
+"""What follows the name of a probability of one of two classes, before the class: "confidence:class:pos"."""
+
+CHOICE_MASSES: Final = "choice_masses"
+"""Probabilities of the choices within a whole vocabulary; divided by their sum they are `choice_probs`."""
+
+_FORM_FLAGS: Final = MappingProxyType(
+    {LOG_SCALE: "is_log", DECIMAL_COMMA: "has_commas", INVERTED: "is_inverted"}
+)
+"""What may follow the name of a probability → the attribute of `MappedName` that it sets."""
+
+PROBABILITY_FORMS: Final = "/NUMBER, :log, :comma, :inverted, :class:LABEL or :WORD=NUMBER|WORD=NUMBER"
+"""What may follow the name of a probability, for messages."""
+
+
 @dataclass(frozen=True, slots=True)
 class MappedName:
     """What a column is to be read as, as people write it: "confidence/100", "correct:Correct|Mostly correct".
@@ -211,6 +247,15 @@ class MappedName:
         Whether the values are natural logarithms of what is meant ("confidence:log").
     has_commas : bool
         Whether the user said that the values have decimal commas ("confidence:comma").
+    is_inverted : bool
+        Whether the opposite is meant: 1 − x ("confidence:inverted"), wrong for right ("correct:not").
+    of_class : str
+        The class whose probability the values are ("confidence:class:pos"); "" if they are that of the
+        prediction.
+    word_numbers : tuple of (str, float)
+        Words and what they stand for ("confidence:high=0.9|low=0.3"); NaN for what is no number.
+    are_masses : bool
+        Whether the probabilities of the choices are to be divided by their sum (`CHOICE_MASSES`).
     """
 
     name: str
@@ -218,6 +263,10 @@ class MappedName:
     right_values: frozenset[str] = frozenset()
     is_log: bool = False
     has_commas: bool = False
+    is_inverted: bool = False
+    of_class: str = ""
+    word_numbers: tuple[tuple[str, float], ...] = ()
+    are_masses: bool = False
 
     @classmethod
     def parse(cls, text: str) -> MappedName:
@@ -225,23 +274,104 @@ class MappedName:
 
         Examples
         --------
-        >>> MappedName.parse("confidence/100").divisor
-        100
+        >>> mapped = MappedName.parse("confidence/100:inverted")
+        >>> mapped.name, mapped.divisor, mapped.is_inverted
+        ('confidence', 100, True)
         >>> sorted(MappedName.parse("correct:Correct|Mostly correct").right_values)
         ['Correct', 'Mostly correct']
-        >>> MappedName.parse("confidence:log").is_log, MappedName.parse("confidence:comma").has_commas
-        (True, True)
+        >>> MappedName.parse("confidence:high=0.9|low=0.3").word_numbers
+        (('high', 0.9), ('low', 0.3))
         """
-        name, _, values = text.partition(":")
-        if values.strip() == LOG_SCALE and schema_name(name) in PROBABILITY_COLUMNS:
-            return cls(name, is_log=True)
-        if values.strip() == DECIMAL_COMMA and schema_name(name) in PROBABILITY_COLUMNS:
-            return cls(name, has_commas=True)
-        right_values = frozenset(value.strip() for value in values.split("|") if value.strip())
+        name, _, rest = text.partition(":")
+        if name == CHOICE_MASSES and not rest:
+            return cls("choice_probs", are_masses=True)
         scaled = _SCALED_NAME.fullmatch(name)
-        if scaled is None:
-            return cls(name, right_values=right_values)
-        return cls(scaled["name"], int(scaled["divisor"]), right_values)
+        mapped = cls(name) if scaled is None else cls(scaled["name"], int(scaled["divisor"]))
+        if rest and schema_name(mapped.name) in PROBABILITY_COLUMNS and (said := _with_forms(mapped, rest)):
+            return said
+        if rest.strip() == NEGATED and mapped.name in OUTCOME_COLUMNS:
+            return replace(mapped, is_inverted=True)
+        return replace(
+            mapped, right_values=frozenset(value.strip() for value in rest.split("|") if value.strip())
+        )
+
+    @property
+    def direction(self) -> str:
+        """What follows the name and the scale: ":inverted", ":class:LABEL" or ""."""
+        return f":{INVERTED}" if self.is_inverted else f":{OF_CLASS}:{self.of_class}" if self.of_class else ""
+
+    def refusal(self) -> str | None:
+        """Say why values cannot be read as this, to follow "column X"; None if they can."""
+        name = schema_name(self.name)
+        if self.right_values and name in PROBABILITY_COLUMNS:
+            return f"cannot be read so: {self.name!r} may be followed by {PROBABILITY_FORMS}."
+        if self.right_values and name not in OUTCOME_COLUMNS:
+            return (
+                f"cannot have values that mean right, as {self.name!r} is no outcome. Those are "
+                f"{', '.join(sorted(OUTCOME_COLUMNS))}."
+            )
+        if self.divisor != 1 and name not in PROBABILITY_COLUMNS:
+            return (
+                f"cannot be divided, as {self.name!r} is no probability. Those are "
+                f"{', '.join(sorted(PROBABILITY_COLUMNS))}."
+            )
+        if wrong := [word for word, number in self.word_numbers if not 0 <= number <= 1]:
+            return f"needs a number from 0 to 1 for each word, as in WORD=0.9, and {wrong[0]!r} has none."
+        counts = Counter(word.lower() for word, _ in self.word_numbers)
+        if repeated := [word for word, count in counts.items() if count > 1]:
+            return f"has two numbers for the word {repeated[0]!r}. Keep one."
+        return None
+
+    def judge(self, raw: pl.Series) -> JudgedColumn:
+        """Check the values of a column that is read so, and convert them."""
+        if self.right_values:
+            return judge_right_values(raw, self.right_values)
+        if self.word_numbers:
+            return judge_words(raw, dict(self.word_numbers))
+        if self.are_masses:
+            return _judge_masses(raw)
+        if self.divisor != 1:
+            judged = judge_quotient(raw, self.divisor)
+        else:
+            judged = (judge_exponential if self.is_log else COLUMN_JUDGES[schema_name(self.name)])(raw)
+        return opposite(judged) if self.is_inverted else judged
+
+    def note(self, column: str) -> str:
+        """Say in a sentence how the values of a column are converted; "" if they are not."""
+        source = repr(shorten(column, 40))
+        if self.right_values:
+            return f"{self.name} is 1 where {source} is {column_list_text(sorted(self.right_values))}."
+        if self.word_numbers:
+            named = ", ".join(f"{number:g} where it is {word!r}" for word, number in self.word_numbers)
+            return f"{self.name} is read from the words of {source}: {named}."
+        if self.is_inverted and self.name in OUTCOME_COLUMNS:
+            return f"{self.name} is 1 where {source} says no or 0, and 0 where it says yes or 1."
+        value = source if self.divisor == 1 else f"{source} divided by {self.divisor:,}"
+        value = f"exp of {source}, its natural logarithm" if self.is_log else value
+        if self.of_class:
+            return f"{self.name} is {value} where prediction is {self.of_class!r}, and 1 minus it elsewhere."
+        if self.is_inverted:
+            return f"{self.name} is 1 minus {value}."
+        return f"{self.name} is {value}." if value != source else ""
+
+
+def _with_forms(mapped: MappedName, rest: str) -> MappedName | None:
+    """Add what follows the name of a probability; None if it is none of `PROBABILITY_FORMS`."""
+    form, _, after = map(str.strip, rest.partition(":"))
+    if form == OF_CLASS and after:
+        return replace(mapped, of_class=after)
+    if form in _FORM_FLAGS:
+        mapped = replace(mapped, **{_FORM_FLAGS[form]: True})
+        return _with_forms(mapped, after) if after else mapped
+    pairs = [part.rpartition("=") for part in rest.split("|")]
+    if not all(word.strip() for word, _, _ in pairs):
+        return None
+    return replace(mapped, word_numbers=tuple((word.strip(), _plain_number(text)) for word, _, text in pairs))
+
+
+def _plain_number(text: str) -> float:
+    """The number that a text is; NaN if it is none."""
+    return float(text) if re.fullmatch(PLAIN_NUMBER, text.strip()) else float("nan")
 
 
 # --- Roles: which column is read as which name ------------------------------------------------------------
@@ -263,14 +393,8 @@ class ColumnRoles:
         mapping. A column mapped to "" is left out.
     known_names
         The names that a column may be read as; "confidence" stands for "confidence.NAME" as well.
-    divisors
-        Column of the file → the number that its values are divided by, such as 100 for percentages.
-    right_values
-        Column of the file → its values that mean right; all others mean wrong.
-    logarithms
-        Columns of the file that hold natural logarithms of probabilities.
-    decimal_commas
-        Columns of the file that the user said to have decimal commas.
+    meanings
+        Column of the file → all that was said of its values.
     missing
         Texts that stand for no value, in every column that is read.
     single_valued
@@ -279,10 +403,7 @@ class ColumnRoles:
 
     mapping: Mapping[str, str]
     known_names: tuple[str, ...] = tuple(COLUMN_JUDGES)
-    divisors: Mapping[str, int] = field(default_factory=dict[str, int])
-    right_values: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    logarithms: frozenset[str] = frozenset()
-    decimal_commas: frozenset[str] = frozenset()
+    meanings: Mapping[str, MappedName] = field(default_factory=dict[str, MappedName])
     missing: frozenset[str] = frozenset()
     single_valued: frozenset[str] = frozenset()
 
@@ -306,27 +427,12 @@ class ColumnRoles:
 
         A name may be followed by a number to divide by or by the values that mean right; see `MappedName`.
         """
-        parsed = {column: MappedName.parse(text) for column, text in mapping.items()}
-        mapping = {column: mapped.name for column, mapped in parsed.items()}
-        divisors = {column: mapped.divisor for column, mapped in parsed.items() if mapped.divisor != 1}
-        right_values = {
-            column: mapped.right_values for column, mapped in parsed.items() if mapped.right_values
-        }
+        meanings = {column: MappedName.parse(text) for column, text in mapping.items()}
+        mapping = {column: meaning.name for column, meaning in meanings.items()}
+        for column, meaning in meanings.items():
+            if schema_name(meaning.name) in known_names and (refusal := meaning.refusal()):
+                raise Refused(f"{file}: column {column!r} {refusal}")
         names = list(mapping.values())
-        for column in right_values:
-            name = schema_name(mapping[column])
-            if name in known_names and name not in OUTCOME_COLUMNS:
-                raise Refused(
-                    f"{file}: column {column!r} cannot have values that mean right, as {mapping[column]!r} "
-                    f"is no outcome. Those are {', '.join(sorted(OUTCOME_COLUMNS))}."
-                )
-        for column in divisors:
-            name = schema_name(mapping[column])
-            if name in known_names and name not in PROBABILITY_COLUMNS:
-                raise Refused(
-                    f"{file}: column {column!r} cannot be divided, as {mapping[column]!r} is no probability. "
-                    f"Those are {', '.join(sorted(PROBABILITY_COLUMNS))}."
-                )
         for column, name in mapping.items():
             if name and schema_name(name) not in known_names:
                 if name.startswith("confidence.") and "confidence" in known_names:
@@ -340,9 +446,11 @@ class ColumnRoles:
                 )
             if names.count(name) > 1 and name and name not in LIST_COLUMNS:
                 raise Refused(f"{file}: two columns would be read as {name!r}. Choose one of them.")
-        logarithms = frozenset(column for column, mapped in parsed.items() if mapped.is_log)
-        commas = frozenset(column for column, mapped in parsed.items() if mapped.has_commas)
-        roles = cls(mapping, known_names, divisors, right_values, logarithms, commas)
+        if len({meaning.are_masses for meaning in meanings.values() if meaning.name == "choice_probs"}) > 1:
+            raise Refused(
+                f"{file}: columns are read as choice_probs and as {CHOICE_MASSES}. Choose one of them."
+            )
+        roles = cls(mapping, known_names, meanings)
         roles.check_orders(file)
         return roles
 
@@ -388,22 +496,40 @@ class ColumnRoles:
 
     @property
     def value_notes(self) -> tuple[str, ...]:
-        """A sentence for each column whose values are converted, or of which some mean right."""
-        divided = (
-            f"{self.mapping[column]} is {shorten(column, 40)!r} divided by {divisor:,}."
-            for column, divisor in self.divisors.items()
-        )
-        judged = (
-            f"{self.mapping[column]} is 1 where {shorten(column, 40)!r} is "
-            f"{column_list_text(sorted(values))}."
-            for column, values in self.right_values.items()
-        )
-        logs = (
-            f"{self.mapping[column]} is exp of {shorten(column, 40)!r}, its natural logarithm."
-            for column in self.mapping
-            if column in self.logarithms
-        )
-        return (*divided, *logs, *judged)
+        """A sentence for each column whose values are converted."""
+        return tuple(filter(None, (meaning.note(column) for column, meaning in self.meanings.items())))
+
+    def meaning(self, column: str, name: str) -> MappedName:
+        """Return how the values of a column that is read as `name` are judged; it may be a combined list."""
+        first = self.combined_lists.get(name, [column])[0]
+        return replace(self.meanings.get(column, self.meanings.get(first, MappedName(name))), name=name)
+
+    @property
+    def right_values(self) -> dict[str, frozenset[str]]:
+        """Column of the file → its values that mean right; all others mean wrong."""
+        return {
+            column: meaning.right_values for column, meaning in self.meanings.items() if meaning.right_values
+        }
+
+    @property
+    def decimal_commas(self) -> frozenset[str]:
+        """Columns of the file that the user said to have decimal commas."""
+        return frozenset(column for column, meaning in self.meanings.items() if meaning.has_commas)
+
+    def is_spelled(self, column: str) -> bool:
+        """Return whether the values of a column are compared with texts that the user named."""
+        meaning = self.meanings.get(column)
+        return meaning is not None and bool(meaning.right_values or meaning.word_numbers)
+
+    @property
+    def classes(self) -> dict[str, str]:
+        """Name of a probability that is that of one class → the class."""
+        return {meaning.name: meaning.of_class for meaning in self.meanings.values() if meaning.of_class}
+
+    @property
+    def has_masses(self) -> bool:
+        """Whether what is read as choice_probs still has to be divided by its sum."""
+        return any(meaning.are_masses for meaning in self.meanings.values())
 
     def check_orders(self, file: str) -> None:
         """Raise Refused if two lists of choices are made of columns whose letters have different orders."""

@@ -142,9 +142,7 @@ def distribution_judge(judge: ColumnJudge) -> ColumnJudge:
 
     def judge_sums(raw: pl.Series) -> JudgedColumn:
         judged = judge(raw)
-        is_incomplete = judged.values.list.eval(pl.element().is_null()).list.any().fill_null(value=False)
-        lists = null_where(judged.values, is_incomplete)
-        sums = lists.cast(pl.List(pl.Float64)).list.sum().set(lists.is_null(), None)
+        lists, sums = _complete_lists(judged.values)
         error = (sums - 1).abs().fill_null(0.0)
         is_wrong = error > SUM_TOLERANCE + ROUNDING_TOLERANCE
         faults = faults_where(
@@ -152,7 +150,7 @@ def distribution_judge(judge: ColumnJudge) -> ColumnJudge:
             is_wrong,
             "distribution does not sum to 1",
             "probabilities of all choices, which sum to 1 within 0.001",
-            "Store every choice's probability; letters cut out of a top list belong in choice_logprobs.",
+            "Store every choice's probability; parts of a whole vocabulary's are read as choice_masses.",
         )
         inexact = true_positions((error > EXACT_SUM_TOLERANCE) & ~is_wrong)
         return JudgedColumn(
@@ -160,6 +158,44 @@ def distribution_judge(judge: ColumnJudge) -> ColumnJudge:
         )
 
     return judge_sums
+
+
+def mass_judge(judge: ColumnJudge) -> ColumnJudge:
+    """Extend a judge of lists of probabilities that are part of a larger distribution.
+
+    Each list must sum to more than 0 and at most 1. A list with a missing element is missing.
+    """
+
+    def judge_masses(raw: pl.Series) -> JudgedColumn:
+        judged = judge(raw)
+        lists, sums = _complete_lists(judged.values)
+        is_wrong = ((sums <= 0) | (sums > 1 + EXACT_SUM_TOLERANCE)).fill_null(value=False)
+        faults = faults_where(
+            sums.round_sig_figs(6),
+            is_wrong,
+            "mass of the choices out of range",
+            "probabilities of the choices, which sum to more than 0 and at most 1",
+            "Leave the row empty where the model gave none.",
+        )
+        return JudgedColumn(null_where(lists, is_wrong), (*judged.faults, *faults), judged.clipped_positions)
+
+    return judge_masses
+
+
+def _complete_lists(lists: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the lists without those that miss an element, and the sum of each."""
+    is_incomplete = lists.list.eval(pl.element().is_null()).list.any().fill_null(value=False)
+    complete = null_where(lists, is_incomplete)
+    return complete, complete.cast(pl.List(pl.Float64)).list.sum().set(complete.is_null(), None)
+
+
+def renormalise(masses: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Divide each list of probabilities by its sum; return the quotients and the sums, both in Float64."""
+    lists = masses.cast(pl.List(pl.Float64))
+    sums = lists.list.sum().set(lists.is_null(), None)
+    sizes = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
+    flat = lists.drop_nulls().explode(empty_as_null=False).to_numpy() / np.repeat(sums.to_numpy(), sizes)
+    return _regroup(pl.Series(masses.name, flat), sizes, np.repeat(np.arange(sizes.size), sizes)), sums
 
 
 def some_finite_judge(judge: ColumnJudge) -> ColumnJudge:

@@ -86,6 +86,7 @@ from calib_core.readers.table.raw import (
     series_from_values,
     with_row_numbers,
 )
+from calib_core.readers.table.relative_values import divide_masses, of_predicted_class
 from calib_core.readers.table.rows import GOLD_COLUMNS, RowCollector, disagreements, judge_slice
 from calib_core.readers.table.run_split import (
     Origin,
@@ -459,7 +460,7 @@ def _read_with_roles(
         skip_lines,
         dialect,
         lambda column: (
-            schema_name(roles.role(column) or "") in NUMERIC_COLUMNS and column not in roles.right_values
+            schema_name(roles.role(column) or "") in NUMERIC_COLUMNS and not roles.is_spelled(column)
         ),
         paths,
     )
@@ -829,6 +830,8 @@ def _judge_rows(
         keys = collected.take_keys() if head.gold_on else _question_names(frame)
         frame, gold_notes = join_gold(frame, keys, head, collected.source_columns)
     progress(PARSED_SHARE, "comparing the columns")
+    frame, mass_notes = divide_masses(frame) if roles.has_masses else (frame, ())
+    frame = of_predicted_class(frame, roles.classes, origin.file)
     for name, fault in disagreements(frame):
         collected.mark_bad(collected.source_columns[name], fault)
     origin = replace(origin, info=replace(origin.info, choice_order=", ".join(roles.choice_labels)))
@@ -845,8 +848,8 @@ def _judge_rows(
         collected.mark_bad(collected.source_columns["id"], fault)
         unique = unique or unique_within(frame["id"], group_columns)
     one_based = golds.one_based_column
-    refusal = _right_values_message(collected, roles) or _refusal_message(
-        collected, None if one_based is None else collected.source_columns[one_based]
+    refusal = _refusal_message(
+        collected, roles, None if one_based is None else collected.source_columns[one_based]
     )
     if refusal is not None:
         return (), gold_notes, refusal, unique
@@ -859,7 +862,12 @@ def _judge_rows(
         collected.unreadable,
     )
     runs, run_notes = split_into_runs(frame, judgement, origin, group_columns)
-    user_notes = (*roles.order_notes, *roles.value_notes, *collected.missing_notes(roles.missing))
+    user_notes = (
+        *roles.order_notes,
+        *roles.value_notes,
+        *mass_notes,
+        *collected.missing_notes(roles.missing),
+    )
     notes = (
         *collected.left_out.values(),
         *gold_notes,
@@ -932,12 +940,14 @@ def _absent_value_notes(collected: RowCollector, roles: ColumnRoles) -> Iterator
             yield f"No value of column {column!r} is {join_names(list(map(repr, absent)), 'or')}."
 
 
-def _refusal_message(collected: RowCollector, one_based: str | None) -> str | None:
-    """Say why nothing in the file can be used; None if it can.
-
-    `one_based` is the file's column whose positions seem to count from 1, if there is one.
-    """
+def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
+    """Say which column of probabilities holds something else, and how it is read; None if none does."""
     names = {source: name for name, source in collected.source_columns.items()}
+
+    def mapped(column: str, scale: str) -> str:
+        direction = roles.meaning(column, names[column]).direction
+        return map_options({column: f"{names[column]}{scale}{direction}"})
+
     for column, example, divisor in collected.scaled_columns:
         looks, advice = (
             ("percentages: most of its numbers are above 1", "100")
@@ -949,22 +959,38 @@ def _refusal_message(collected: RowCollector, one_based: str | None) -> str | No
         )
         return (
             f"{collected.file}: column {column!r} looks like {looks} (such as {example}), and numbers from 0 "
-            f"to 1 are expected. Have it divided by {advice}: "
-            f"{map_options({column: f'{names[column]}/{divisor}'})}"
+            f"to 1 are expected. Have it divided by {advice}: {mapped(column, f'/{divisor}')}"
         )
     for column, scale in collected.decimal_comma_columns:
         if names.get(column) in PROBABILITY_COLUMNS:
             return (
                 f"{collected.file}: column {column!r} has commas in its numbers, and decimal points are "
-                f"expected. Have them read as decimal commas: "
-                f"{map_options({column: f'{names[column]}{scale}'})}"
+                f"expected. Have them read as decimal commas: {mapped(column, scale)}"
             )
     for column, example in collected.logarithm_columns:
         return (
             f"{collected.file}: column {column!r} looks like logarithms of probabilities: no number is above "
             f"0 and most are below (such as {example}), and numbers from 0 to 1 are expected. Have it read "
-            f"as natural logarithms: {map_options({column: f'{names[column]}:{LOG_SCALE}'})}"
+            f"as natural logarithms: {mapped(column, f':{LOG_SCALE}')}"
         )
+    for column, words in collected.columns_of_words.items():
+        by_count = sorted(words, key=lambda word: (-words[word], word))
+        listed = ", ".join(f"{shorten(word, 40)!r} ({plural(words[word], 'row')})" for word in by_count)
+        return (
+            f"{collected.file}: column {column!r} holds words, and numbers from 0 to 1 are expected: "
+            f"{listed}. Which number each stands for is not in the file. If you know, write it for the “…”: "
+            f"{mapped(column, ':' + '|'.join(f'{word}=…' for word in by_count))}"
+        )
+    return None
+
+
+def _refusal_message(collected: RowCollector, roles: ColumnRoles, one_based: str | None) -> str | None:
+    """Say why nothing in the file can be used; None if it can.
+
+    `one_based` is the file's column whose positions seem to count from 1, if there is one.
+    """
+    if (message := _right_values_message(collected, roles) or _scale_message(collected, roles)) is not None:
+        return message
     if one_based is not None:
         return (
             f"{collected.file}: column {one_based!r} looks counted from 1: its positions are 1 to the number "

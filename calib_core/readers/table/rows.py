@@ -20,14 +20,12 @@ from numpy.typing import NDArray
 from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, shorten
 from calib_core.readers.table.cells import (
     MIN_LARGEST_PERCENTAGE,
+    NOT_A_NUMBER,
     OUT_OF_RANGE,
     CellFault,
     JudgedColumn,
     RowPositions,
     faults_where,
-    judge_exponential,
-    judge_quotient,
-    judge_right_values,
     judge_text,
     no_positions,
     number_or_text,
@@ -104,6 +102,13 @@ NEVER_LEFT_OUT: Final = OUTCOME_COLUMNS | GOLD_COLUMNS | {"id", "trial_of"}
 
 MAX_COUNTED_VALUES: Final = 1_000
 """Limit on the different values of a column that are counted."""
+
+MAX_WORDS: Final = 20
+"""A column of more different words is prose, and not a scale."""
+
+_WORD: Final = r"^\p{L}"
+_NO_NUMBERS: Final = ("nan", "na", "n/a", "none", "null", "inf", "infinity")
+"""What is written where there is no number."""
 
 
 @dataclass(slots=True)
@@ -247,6 +252,7 @@ class RowCollector:
         self._inexact_sums: list[RowPositions] = []
         self._unreadable: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
         self._scale_checks: defaultdict[str, ScaleCheck] = defaultdict(ScaleCheck)
+        self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def add(
         self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None
@@ -282,6 +288,7 @@ class RowCollector:
             self._tallies[column].add_slice(name, part.columns[column], judged)
             if schema_name(name) in PROBABILITY_COLUMNS:
                 self._scale_checks[column].add_slice(part.columns[column], judged)
+                self._count_words(column, part.columns[column], judged)
             self._store_column(name, column, judged, offset)
         if sum(schema_name(name) != name for name in self.source_columns) > MAX_NAMED_CONFIDENCES:
             raise Refused(
@@ -299,6 +306,16 @@ class RowCollector:
         for value, count in text.value_counts(sort=True).iter_rows():
             if value in counts or value in right or len(counts) < MAX_COUNTED_VALUES:
                 counts[value] += count
+
+    def _count_words(self, column: str, raw: pl.Series, judged: JudgedColumn) -> None:
+        """Count the words among the values of a slice of a column of numbers."""
+        for fault in judged.faults:
+            if raw.dtype == pl.String and fault.kind == NOT_A_NUMBER:
+                texts = raw.gather(fault.positions).str.strip_chars()
+                words = texts.filter(texts.str.contains(_WORD) & ~texts.str.to_lowercase().is_in(_NO_NUMBERS))
+                for word, count in words.value_counts(sort=True).iter_rows():
+                    if word in self._words[column] or len(self._words[column]) < MAX_COUNTED_VALUES:
+                        self._words[column][word] += count
 
     def add_keys(self, keys: pl.Series) -> None:
         """Add the values of the last slice that a table of right answers is joined on."""
@@ -422,6 +439,17 @@ class RowCollector:
             if check.are_logarithms and name not in self.left_out
         )
 
+    @property
+    def columns_of_words(self) -> dict[str, Counter[str]]:
+        """Columns that are read as numbers and of which most values are a few words → their counts."""
+        return {
+            column: words
+            for column, words in self._words.items()
+            if column not in self.left_out
+            and len(words) <= MAX_WORDS
+            and 2 * words.total() > self._tallies[column].n_present
+        }
+
     def missing_notes(self, missing: Iterable[str]) -> tuple[str, ...]:
         """Write a note on each column of which the user counted values as missing, or one that none has."""
         texts = ", ".join(repr(shorten(text, 40)) for text in sorted(missing))
@@ -543,15 +571,8 @@ def judge_slice(
     judged: dict[str, JudgedColumn] = {}
     for column, name in names.items():
         raw = part.columns[column]
-        if column in roles.divisors:
-            judged[column] = judge_quotient(raw, roles.divisors[column])
-        elif column in roles.logarithms:
-            judged[column] = judge_exponential(raw)
-        elif column in roles.right_values:
-            judged[column] = judge_right_values(raw, roles.right_values[column])
-        else:
-            judged[column] = COLUMN_JUDGES[schema_name(name)](raw)
-        if column in roles.right_values or name in SINGLE_TEXT_COLUMNS:
+        judged[column] = roles.meaning(column, name).judge(raw)
+        if roles.is_spelled(column) or name in SINGLE_TEXT_COLUMNS:
             judged[column] = _mark_nested(judged[column], raw, part.nested.get(column, frozenset()))
     return judged
 

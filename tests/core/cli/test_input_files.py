@@ -12,9 +12,23 @@ from calib_core.errors import Refused
 from core.cli_calls import GOOD, write
 
 
-def test_columns_are_mapped_at_the_last_equals_sign() -> None:
-    source = InputFiles.from_options([], column_mappings=["conf=confidence", "a=b=correct", "c=d="])
-    assert source.options.columns == {"conf": "confidence", "a=b": "correct", "c=d": ""}
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("conf", "confidence"),
+        ("a=b", "correct"),
+        ("c=d", ""),
+        ("a=b", "confidence.x/100:inverted"),
+        ("a=b:c/d", "confidence:high=0.9|so = so=0.5"),
+        ("a=b", "nothing known"),
+        ("a", "nothing:x=0.9"),
+        ("=", "choice_masses"),
+    ],
+)
+def test_the_name_begins_at_the_equals_sign_before_it(column: str, name: str) -> None:
+    source = InputFiles.from_options([], column_mappings=[f"{column}={name}"], wide=[f"*{column}={name}"])
+    assert source.options.columns == {column: name}
+    assert source.options.wide == {f"*{column}": name}
 
 
 @pytest.mark.parametrize("text", ["", "=", "conf", "=confidence"])

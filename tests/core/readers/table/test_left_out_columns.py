@@ -80,9 +80,9 @@ def test_a_confidence_in_words_makes_way_for_numbers(read_text: ReadText) -> Non
 @pytest.mark.parametrize(
     ("column", "content"),
     [
-        ("confidence", "confidence,correct\nhigh,1\nlow,0\n"),
-        ("confidence", "confidence,p_true,correct\nhigh,,1\nlow,,0\n"),
-        ("p_true", "confidence,p_true,correct\nhigh,yes,1\nlow,no,0\n"),
+        ("confidence", "confidence,correct\n?,1\n-,0\n"),
+        ("confidence", "confidence,p_true,correct\n?,,1\n-,,0\n"),
+        ("p_true", "confidence,p_true,correct\n?,?,1\n-,-,0\n"),
         ("choice_probs", "confidence,gold,choice_probs\n0.9,A,x\n0.8,B,y\n"),
         ("correct", "confidence,correct\n0.9,good\n0.8,bad\n"),
         ("choices", 'choices,choice_probs,gold\nA or Rome,"[0.7, 0.3]",Rome\nA or Bern,"[0.7, 0.3]",Bern\n'),
@@ -92,7 +92,7 @@ def test_a_confidence_in_words_makes_way_for_numbers(read_text: ReadText) -> Non
 def test_without_it_nothing_could_be_computed(read_text: ReadText, column: str, content: str) -> None:
     reading = read_text(content)
     assert "all 2 rows are bad, so nothing in it can be used" in (reading.refusal or "")
-    alone = read_text("id,confidence,correct\na,high,1\n")
+    alone = read_text("id,confidence,correct\na,?,1\n")
     assert "the only row is bad, so nothing in it can be used" in (alone.refusal or "")
     cells = [cell for problem in reading.problems for cell in problem.first_cells]
     assert {cell.row for cell in cells if cell.column == column} == {1, 2}

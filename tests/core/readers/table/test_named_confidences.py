@@ -114,7 +114,7 @@ def test_two_columns_cannot_have_one_name(read_text: ReadText) -> None:
 
 
 def test_they_are_no_outcomes(read_text: ReadText) -> None:
-    with pytest.raises(Refused, match=r"as 'confidence\.a' is no outcome"):
+    with pytest.raises(Refused, match=r"'confidence\.a' may be followed by"):
         read_text("x,correct\n.5,1\n", columns={"x": "confidence.a:b"})
 
 

@@ -39,8 +39,8 @@ def test_numbers_are_compared_as_they_are_written(read_text: ReadText) -> None:
 
 
 def test_only_an_outcome_has_values_that_mean_right(read_text: ReadText) -> None:
-    with pytest.raises(Refused, match=r"column 'conf' cannot have values that mean right.*'confidence'"):
-        read_text("conf,correct\n0.5,1\n", columns={"conf": "confidence:high"})
+    with pytest.raises(Refused, match=r"column 'name' cannot have values that mean right.*'subject'"):
+        read_text("name,confidence,correct\nx,0.5,1\n", columns={"name": "subject:high"})
 
 
 def test_a_list_is_no_outcome(read_text: ReadText) -> None:
