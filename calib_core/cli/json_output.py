@@ -280,7 +280,12 @@ def check_elements(report: FileReport) -> list[JsonElement]:
         "proposed_missing": None if proposed is None else list(proposed.missing),
         "question": None if question is None else _question_element(question),
         "columns_not_used": [
-            {"column": one.column, "could_be": one.could_be, "why": one.why, "map": list(one.names)}
+            {
+                "column": one.column,
+                "could_be": one.could_be,
+                "why": one.why,
+                "map": [dict(names) for names in one.mappings],
+            }
             for one in report.columns_not_used
         ],
     }

@@ -180,7 +180,7 @@ class ReadOptions:
     gold_on: str = ""
 
     def adding(self, further: ReadOptions) -> ReadOptions:
-        """Return these options with what others name in addition; their path of the rows wins if there is one."""
+        """Return these options with what others name in addition, whose path of the rows comes first."""
         return replace(
             self,
             columns={**self.columns, **further.columns},

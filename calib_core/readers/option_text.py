@@ -96,7 +96,10 @@ def missing_options(values: Iterable[str]) -> str:
 
 ARGUMENT: Final = r"""(?:"[^"]*"|'[^']*')+|[^\s"']*[^\s"',.;:)]"""
 """Pattern of an argument as `quote_argument` writes it, without the punctuation that may follow."""
-_OPTION: Final = rf"--(?:(?:map|wide|rows|missing) (?:{ARGUMENT})|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+|skip-bad-rows)"
+_OPTION: Final = (
+    rf"--(?:(?:map|wide|rows|missing) (?:{ARGUMENT})"
+    r"|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+|skip-bad-rows)"
+)
 _OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
 _BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
 _PHRASES: Final = {

@@ -28,6 +28,7 @@ from calib_core.readers.table.names import meanings
 from calib_core.readers.table.proposals import OUTCOMES, Plan, pattern_plans, plans
 from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.readers.table.run_split import REPEATED_ID
+from calib_core.readers.table.shape import fits_pattern
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import (
     AnswerEvidence,
@@ -200,8 +201,8 @@ class Proposal:
         Rows that are bad with it.
     agreement : float
         Share of rows, in [0, 1], whose answer has the outcome that the file stores; 0 if that is not known.
-    is_asked : bool
-        Whether only a person can know that it is meant: the names do not say it.
+    unsaid : tuple of str
+        Why only a person can know that it is meant; () where the names say it.
     alternatives : tuple of Proposal
         Other readings that were tried and may be meant as well, so that a person has to choose.
     """
@@ -216,7 +217,7 @@ class Proposal:
     rows: str = ""
     row_columns: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    is_asked: bool = False
+    unsaid: tuple[str, ...] = ()
 
     @property
     def readings(self) -> tuple[Proposal, ...]:
@@ -226,17 +227,20 @@ class Proposal:
     @property
     def is_question(self) -> bool:
         """Whether a person has to choose; else it can be accepted as it is."""
-        return self.is_asked or bool(self.alternatives)
+        return bool(self.unsaid or self.alternatives)
 
     @property
     def question(self) -> str:
         """What a person has to decide; "" where it is no question."""
         if not self.is_question:
             return ""
-        n = len(self.readings)
-        if self.is_asked:
-            return "What the columns mean, their names do not say. Choose only what you know to be meant."
-        return f"{n} {'readings' if self.rows else 'mappings'} are equally likely: choose one."
+        if self.unsaid:
+            reasons = dict.fromkeys(
+                reason.removesuffix(".") for one in self.readings for reason in one.unsaid
+            )
+            return f"{'. '.join(reasons)}. Choose only what you know to be meant."
+        what = "readings" if self.rows else "mappings"
+        return f"{len(self.readings)} {what} are equally likely: choose one."
 
     @property
     def options(self) -> ReadOptions:
@@ -247,11 +251,12 @@ class Proposal:
     def summary(self) -> str:
         """The command-line options for it, and what the file comes to with them; so for each alternative."""
         if self.is_question:
-            return "\n- ".join((self.question, *(one._line for one in self.readings)))
-        return self._line
+            return "\n- ".join((self.question, *(one.line for one in self.readings)))
+        return self.line
 
     @property
-    def _line(self) -> str:
+    def line(self) -> str:
+        """The command-line options for this reading alone, and what the file comes to with them."""
         parts = (
             rows_option(self.rows),
             map_options(self.mapping),
@@ -261,7 +266,7 @@ class Proposal:
         skip = "--skip-bad-rows" if self.n_bad_rows else ""
         options = " ".join(filter(None, (*parts, skip)))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
-        auroc = self.figures.auroc if self.is_asked else None
+        auroc = self.figures.auroc if self.unsaid else None
         ranking = "" if auroc is None else f", AUROC {auroc:.4f}"
         return f"With {options} it loads{bad_text}: {self.outcome}{ranking}."
 
@@ -276,25 +281,21 @@ class UnusedColumn:
         Column of the file, and Calib's name for what it could be.
     why : str
         Why it is not used.
-    names : tuple of str
-        What it could be read as, as it is written after `--map COLUMN=`.
+    mappings : tuple of Mapping[str, str]
+        The ways in which it could be read: column → name.
     """
 
     column: str
     could_be: str
     why: str
-    names: tuple[str, ...]
+    mappings: tuple[Mapping[str, str], ...]
 
     @property
     def line(self) -> str:
         """The column, why it is not used, and how it would be."""
-        options = join_names([map_options({self.column: name}) for name in self.names], "or")
-        return f"{shorten(self.column, 40)!r} is not used: {self.why}. If it is the {self.could_be_words}: {options}"
-
-    @property
-    def could_be_words(self) -> str:
-        """What it could be, in words."""
-        return _COULD_BE.get(schema_name(self.could_be), self.could_be)
+        what = _COULD_BE.get(schema_name(self.could_be), self.could_be)
+        options = join_names([map_options(mapping) for mapping in self.mappings], "or")
+        return f"{shorten(self.column, 40)!r} is not used. {self.why}. If it is the {what}: {options}"
 
 
 _COULD_BE: Final = MappingProxyType(
@@ -700,7 +701,7 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     with the file's own outcomes is taken; what is as likely is listed beside it (`Proposal.alternatives`). Of
     what loads, that with the fewest bad rows is taken, and systems side by side in each row come before a
     single system. Where names say no confidence or no outcome, what they hint at is asked
-    (`Proposal.is_asked`). Nothing else is proposed with which something suggests a misreading.
+    (`Proposal.unsaid`), as is that with which something suggests a misreading.
 
     Parameters
     ----------
@@ -726,7 +727,7 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
 
 
 def _merit(one: Proposal) -> tuple[float, ...]:
-    return -one.n_bad_rows, bool(one.wide), not one.is_asked, 0.0 if one.is_asked else one.agreement
+    return -one.n_bad_rows, bool(one.wide), not one.unsaid, 0.0 if one.unsaid else one.agreement
 
 
 def _comes_to(one: Proposal) -> tuple[object, ...]:
@@ -793,7 +794,7 @@ def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal
                 reading, report, columns = fitting, without, kept
     except Refused:
         return None
-    if report.status == "refused" or (report.warnings and not plan.is_asked):
+    if report.status == "refused":
         return None
     agreements = [value for run in reading.good_runs if (value := _agreement(run)) is not None]
     return Proposal(
@@ -804,7 +805,7 @@ def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal
         report.n_bad_rows,
         float(np.mean(agreements)) if agreements else 0.0,
         missing=plan.missing,
-        is_asked=plan.is_asked,
+        unsaid=plan.unsaid or report.warnings,
     )
 
 
@@ -849,30 +850,33 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
     """
     readings = () if proposal is None else proposal.readings
     used = {*reading.column_roles, *(column for one in readings for column in one.mapping)}
-    read_as = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
-    taken = {_role(name) for name in read_as}
-    reasons: dict[str, UnusedColumn] = {}
+    patterns = {pattern for one in readings for pattern in one.wide}
+    names = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
+    taken = {_role(name) for name in names}
+    lacking = "" if taken & CONFIDENCE_SOURCES or patterns else "no column is known to be a confidence"
+    lacking = lacking or ("" if taken & OUTCOMES or patterns else "no column is known to be an outcome")
+    found: dict[str, UnusedColumn] = {}
     for one in reading.candidates:
-        role = _role(one.name)
-        column = next(iter(one.names))
-        if used & one.names.keys() or role not in CONFIDENCE_SOURCES | OUTCOMES | {
-            "prediction",
-            "choice_masses",
-        }:
+        role, column = _role(one.name), next(iter(one.names))
+        is_used = used & one.names.keys() or any(fits_pattern(name, patterns) for name in one.names)
+        if is_used or role not in CONFIDENCE_SOURCES | OUTCOMES | {"prediction"}:
             continue
-        before = reasons.get(column)
-        if before is None:
-            why = one.why
-            if one.clarity == "said" and role in taken:
-                why = f"another column is read as {role}"
-                if one.n_differing:
-                    why += (
-                        f", from which it differs in {one.n_differing:,} of the first {one.n_compared:,} rows"
-                    )
-            reasons[column] = UnusedColumn(column, role, why, (one.name,))
-        elif before.could_be == role:
-            reasons[column] = replace(before, names=(*before.names, one.name))
-    return tuple(reasons.values())
+        before = found.get(column)
+        if before is not None and before.could_be == role:
+            found[column] = replace(before, mappings=(*before.mappings, one.names))
+        elif before is None:
+            found[column] = UnusedColumn(column, role, _why_unused(one, role in taken, lacking), (one.names,))
+    return tuple(found.values())
+
+
+def _why_unused(one: Candidate, is_taken: bool, lacking: str) -> str:  # noqa: FBT001
+    """Why a candidate is not used, as a sentence without its full stop."""
+    if one.clarity == "said" and is_taken:
+        differs = f", and differs from it in {one.n_differing:,} of the first {one.n_compared:,} rows"
+        why = f"another column is read as {_role(one.name)}{differs if one.n_differing else ''}"
+    else:
+        why = f"{one.why}; {lacking}" if one.clarity == "said" and lacking else one.why
+    return f"{why[:1].upper()}{why[1:]}"
 
 
 def _agreement(run: Run) -> float | None:

@@ -8,7 +8,7 @@ A new spelling is a word in one of these tables and a line in the test's table o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -180,8 +180,8 @@ def _words(text: str) -> frozenset[str]:
 WORDS: Final = MappingProxyType[str, frozenset[str]](
     {
         "confidence": _words(
-            "confidence confidences conf certainty certain sure sureness probability probabilities prob probs "
-            "proba likelihood credence konfidenz sicherheit wahrscheinlichkeit confiance confianza"
+            "confidence confidences conf certainty certain sure sureness probability probabilities prob "
+            "probs proba likelihood credence konfidenz sicherheit wahrscheinlichkeit confiance confianza"
         ),
         "confidence:inverted": _words("uncertainty uncertain doubt unsicherheit"),
         "confidence:log": _words("logprob logprobs logp lp loglik loglikelihood"),
@@ -193,10 +193,10 @@ WORDS: Final = MappingProxyType[str, frozenset[str]](
             "wrong incorrect incorrectly error errors err mistake mistaken fail failed fails failure "
             "hallucination hallucinations hallucinated hallucinates hallucinating falsch fehler"
         ),
-        "gold": _words("gold golden truth true target reference ref expected solution gt groundtruth actual"),
+        "gold": _words("gold golden truth true target reference ref expected solution gt actual groundtruth"),
         "prediction": _words(
-            "prediction predicted pred model llm ai assistant response output completion generation generated "
-            "extracted parsed said says guess guessed chosen picked given"
+            "prediction predicted pred model llm ai assistant response output completion generation "
+            "generated extracted parsed said says guess guessed chosen picked given"
         ),
         "id": _words("id ids uid uuid nr no number index idx num key"),
         "subject": _words("subject subjects topic category domain field area theme fach thema"),
@@ -205,12 +205,12 @@ WORDS: Final = MappingProxyType[str, frozenset[str]](
 """What a word of a name says, as it is written after `--map COLUMN=`."""
 
 NEUTRAL: Final = _words(
-    "is was were are has the a an it its of in on for by to how i y model models llm ai gpt lm assistant answer "
-    "answers answered question item row sample example doc task response output prediction predicted pred "
-    "completion choice option label letter text class token top max mean avg average final raw overall "
-    "extracted parsed score value level percent pct percentage estimate estimated self stated verbal "
-    "verbalized verbalised reported numeric numerical number flag judge judged judgement judgment grade graded "
-    "eval evaluated evaluation exact em frage antwort"
+    "is was were are has the a an it its of in on for by to how i y model models llm ai gpt lm assistant "
+    "answer answers answered question item row sample example doc task response output prediction predicted "
+    "pred completion choice option label letter text class token top max mean avg average final raw overall "
+    "extracted parsed score value level levels percent pct percentage estimate estimated self stated verbal "
+    "verbalized verbalised reported numeric numerical number flag judge judged judgement judgment grade "
+    "graded eval evaluated evaluation exact em frage antwort"
 )
 """Words that change nothing about what the others say."""
 
@@ -279,16 +279,17 @@ def meanings(column: str) -> tuple[Meaning, ...]:
     (['gold', 'prediction'], ())
     """
     spelt = {name: rank for name in SPELLINGS if (rank := spelling_rank(column, name)) is not None}
-    found = [Meaning(name, "said") for name in sorted(spelt, key=lambda name: (spelt[name] > 0, 0))]
+    found = [Meaning(name, "said") for name in sorted(spelt, key=lambda name: spelt[name] > 0)]
     steps = column.split(".")
     for end in dict.fromkeys((steps[-1], ".".join(steps[-2:]))):
         if not found:
-            found = list(_of_words(name_words(end)))
+            found = [*_of_words(name_words(end))]
     return tuple(found)
 
 
-def _of_words(words: tuple[str, ...]) -> Iterable[Meaning]:
+def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
     """Yield what the words of a name say together."""
+    words = [word for word in words if not word.isdecimal()]
     n_negations = sum(word in NEGATIONS or word in WORDS["correct:not"] for word in words)
     is_negated = bool(n_negations % 2)
     names_an_answer = len(words) > 1 and words[-1] in NOUNS
@@ -308,8 +309,11 @@ def _of_words(words: tuple[str, ...]) -> Iterable[Meaning]:
         return
     judged = WORDS["correct"] | WORDS["correct:not"]
     if judged.intersection(words):
-        said = (NEUTRAL | NEGATIONS | judged).issuperset(words)
-        yield Meaning("correct:not" if is_negated else "correct", "said" if said else "hinted")
+        names_both = bool(WORDS["correct"].intersection(words) and WORDS["correct:not"].intersection(words))
+        said = (NEUTRAL | NEGATIONS | judged).issuperset(words) and not names_both  # as "right or wrong"
+        yield Meaning(
+            "correct:not" if is_negated and not names_both else "correct", "said" if said else "hinted"
+        )
         if not is_negated and said and RIGHTS.intersection(words):
             yield Meaning("gold", "said")  # a column "Right" of letters
         return

@@ -1,8 +1,8 @@
 """What the columns of a table may be read as: names that say a role and a direction, and values that fit.
 
-Nothing is applied unasked. `results.proposal` tries what follows from the candidates, says what each comes to,
-and proposes only what names (or each value) say; what they merely hint at or allow is asked or told. The order
-of the columns in the file decides nothing.
+Nothing is applied unasked. `results.files` tries what follows from the candidates and says what each comes
+to. It proposes only what names (or each value) say; what they merely hint at or allow is asked or told. The
+order of the columns in the file decides nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Final, cast
@@ -32,6 +32,7 @@ from calib_core.readers.table.cells import (
 from calib_core.readers.table.columns import (
     COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
+    DECIMAL_COMMA,
     LIST_COLUMNS,
     OUTCOME_COLUMNS,
     PROBABILITY_COLUMNS,
@@ -49,14 +50,13 @@ from calib_core.readers.table.names import (
     normalise_name,
     spelling_rank,
 )
-from calib_core.runs import is_missing, schema_name
+from calib_core.runs import INFO_COLUMNS, is_missing, schema_name
+from calib_core.wording import join_names
 
 N_FIRST_ROWS: Final = 1_000
 """First rows of a file by whose values columns are judged."""
 MAX_COLUMNS_JUDGED: Final = 200
 """Limit on the columns that are looked at; the first of the file."""
-MAX_SPELLINGS: Final = 6
-"""Limit on the spellings of right and wrong in one column, such as Yes, yes and no."""
 MAX_ANSWERS: Final = 12
 """Limit on the columns that are compared with the right answers."""
 MAX_REPEATED_IDS: Final = 0.1
@@ -81,10 +81,15 @@ UNJUDGED_VALUES: Final = frozenset(
     {*UNJUDGED_WORDS, "abstain", "abstained", "not attempted", "not_attempted", "unknown", "invalid", "n/a"}
 )
 """Values of a judge that has not judged."""
+FLAG_VALUES: Final = RIGHT_VALUES | WRONG_VALUES | YES_VALUES | NO_VALUES
 UNTOLD: Final = frozenset({"judge", "judged", "judgement", "judgment", "verdict", "flag", "label"})
 """Words of names of outcomes that do not say what yes means."""
 SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
 """Words of the name of a metric of many rows: no row of predictions has one of its own."""
+
+ANSWERS: Final = frozenset({"gold", "prediction"})
+SUPPORTING: Final = frozenset({"question", *INFO_COLUMNS})
+"""Names that decide on no number of a run."""
 
 SERIES_PREFIXES: Final = {
     "choice_logprobs": ("logprob", "lp", "choicelogprob"),
@@ -173,7 +178,9 @@ class Column:
 # --- One column -------------------------------------------------------------------------------------------
 
 
-def find_candidates(values: Mapping[str, pl.Series], read_as: Mapping[str, str]) -> tuple[Candidate, ...]:
+def find_candidates(
+    values: Mapping[str, pl.Series], read_as: Mapping[str, str], with_commas: Collection[str] = ()
+) -> tuple[Candidate, ...]:
     """Find what the columns of a table may be read as.
 
     Parameters
@@ -182,6 +189,8 @@ def find_candidates(values: Mapping[str, pl.Series], read_as: Mapping[str, str])
         Column, or path of a nested field → its first values, the same rows of each.
     read_as : Mapping[str, str]
         Column → the name that it is read as already; it may be read otherwise, such as in percent.
+    with_commas : collection of str
+        Columns whose decimal commas were replaced by points; another name than their own implies that.
 
     Returns
     -------
@@ -202,11 +211,14 @@ def find_candidates(values: Mapping[str, pl.Series], read_as: Mapping[str, str])
     if any(map(_is_summary_metric, columns)):
         return ()
     free = [column for column in columns if column.name not in read_as]
-    lists = [*_lists_of_columns(free), *_list_columns(values, read_as), *_lists_of_objects(values, read_as)]
+    lists = [*_lists_of_columns(free), *_list_columns(values, read_as)]
     in_lists = {name for one in lists if one.clarity == "said" for name in one.names}
     single = [column for column in columns if column.name not in in_lists]
-    found = [one for column in single for one in _of_one_column(column, read_as)]
-    found += _answers([column for column in single if column.name not in read_as], read_as)
+    found = [one for column in single for one in _of_one_column(column, read_as, with_commas)]
+    outcomes = {
+        name for one in found for name in one.names if _role(one.name) == "correct" and one.clarity == "said"
+    } | {column for column, name in read_as.items() if name == "correct"}
+    found += _answers([column for column in single if column.name not in read_as], read_as, outcomes)
     found += lists
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
     return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
@@ -227,39 +239,44 @@ def _is_summary_metric(column: Column) -> bool:
     return has_values and bool(SUMMARY_WORDS & {*name_words(column.name)}) and len(set(column.numbers)) > 1
 
 
-def _of_one_column(column: Column, read_as: Mapping[str, str]) -> Iterator[Candidate]:
+def _of_one_column(
+    column: Column, read_as: Mapping[str, str], with_commas: Collection[str]
+) -> Iterator[Candidate]:
     """Yield what one column may be read as, apart from an answer."""
     own = read_as.get(column.name)
     said = (Meaning(own, "said"),) if own else meanings(column.name)
-    names = {name for name, _ in said}
-    is_confidence = False
-    for name, clarity in said:
-        base = MappedName.parse(name).name
-        if schema_name(base) in PROBABILITY_COLUMNS:
-            for one in as_confidence(column, name, clarity):
-                is_confidence = True
-                if own is None or one.name != own:
-                    yield one
-        elif base == "correct":
-            pass
-        elif own is None and base == "id":
+    of_confidence = [one for meaning in said for one in as_confidence(column, *meaning)]
+    for one in (*of_confidence, *as_outcome(column, said)):
+        if one.name != own:
+            yield one
+        elif column.name in with_commas:
+            yield replace(one, names={column.name: f"{own}:{DECIMAL_COMMA}"})
+    if own is None:
+        yield from _as_supporting(column, said)
+        if not of_confidence:
+            yield from _as_untold_confidence(column, said)
+
+
+def _as_supporting(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+    """Yield how a column may be read that decides on no number: its id, its model and so on."""
+    for name, _ in said:
+        if name == "id":
             yield from _as_id(column)
-        elif own is None and base == "subject":
+        elif name == "subject":
             yield from _as_subject(column)
-        elif own is None and base not in ("gold", "prediction") and base not in LIST_COLUMNS:
-            if _fits(column.raw, base) and not column.are_shares:
-                yield Candidate({column.name: name}, clarity, "its name")
-    of_outcome = next((one for one in said if MappedName.parse(one[0]).name == "correct"), None)
-    if own is None or of_outcome is not None:
-        for one in as_outcome(column, of_outcome, is_answer=bool(names & {"gold", "prediction"})):
-            if own is None or one.name != own:
-                yield one
-    if own is None and not is_confidence and column.are_shares and not names & {"p_false"}:
-        clue = "correct:not" in names
-        for name in ("confidence:inverted", "confidence") if clue or "correct" in names else ("confidence",):
-            how_clear: Clarity = "hinted" if clue or "correct" in names else "possible"
-            why = f"{column.range_text}; its name does not say confidence or probability"
-            yield Candidate({column.name: name}, how_clear, why)
+        elif name in SUPPORTING and not column.are_shares and _fits(column.raw, name):
+            yield Candidate({column.name: name}, "said", "its name")
+
+
+def _as_untold_confidence(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+    """Yield numbers from 0 to 1 whose name does not say confidence; one that says outcome hints at it."""
+    names = {name for name, _ in said}
+    if not column.are_shares or "p_false" in names:
+        return
+    is_hinted = bool(names & {"correct", "correct:not"})
+    why = f"{column.range_text}; its name does not say confidence or probability"
+    for name in ("confidence:inverted", "confidence") if "correct:not" in names else ("confidence",):
+        yield Candidate({column.name: name}, "hinted" if is_hinted else "possible", why)
 
 
 def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candidate]:
@@ -269,17 +286,18 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
     ----------
     column : Column
     name : str
-        A probability, perhaps ":inverted" or ":log".
+        What the name says; nothing is yielded for what is no probability.
     clarity : {"said", "hinted"}
-        How clearly the name calls it so.
+        How clearly the name says it.
     """
-    if not column.are_numbers or (len(set(column.numbers)) == 1 < len(column.numbers) and clarity != "said"):
+    if not column.are_numbers or _role(name) not in PROBABILITY_COLUMNS:
         return
     base, _, suffix = name.partition(":")
     suffix = suffix and f":{suffix}"
     numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
     n_above_one = sum(number > 1 for number in numbers)
-    why = f"its name and {column.range_text}"
+    more = "" if clarity == "said" else ", but the name says more than that it is a confidence"
+    why = f"its name and {column.range_text}{more}"
     if high <= 0 and low < 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
         yield Candidate({column.name: f"{base}:log"}, clarity if suffix == ":log" else "hinted", why)
     elif suffix == ":log" or low < 0:
@@ -294,64 +312,56 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
         yield Candidate({column.name: f"{base}/{top}{suffix}"}, "hinted", scale)
 
 
-def as_outcome(
-    column: Column, said: tuple[str, str] | None, *, is_answer: bool = False
-) -> Iterator[Candidate]:
+def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
     """Yield how a column of two values may be read as an outcome; both directions where neither is said.
 
     Parameters
     ----------
     column : Column
-    said : tuple of (str, str) or None
-        "correct" or "correct:not", and how clearly the name says it; None if it says no outcome.
-    is_answer : bool
-        Whether the name says that it is an answer, which may be yes or no itself.
+    said : iterable of Meaning
+        What its name says.
     """
+    meaning = next((one for one in said if _role(one.name) == "correct"), None)
     missing = tuple(sorted({text for text in column.present if text.lower() in UNJUDGED_VALUES}))
     judged = [text for text in column.present if text not in missing]
-    flags = RIGHT_VALUES | WRONG_VALUES | YES_VALUES | NO_VALUES
-    spellings = sorted({text for text in judged if text.lower() in flags})
+    spellings = sorted({text for text in judged if text.lower() in FLAG_VALUES})
     n_flags = sum(text in spellings for text in judged)
-    if not spellings or len(spellings) > MAX_SPELLINGS or n_flags < MIN_FITTING * len(judged):
-        return
-    missing = tuple(text for text in missing if text.lower() not in UNJUDGED_WORDS)
-    says_itself = {text.lower() for text in spellings} <= RIGHT_VALUES | WRONG_VALUES
     right = [text for text in spellings if text.lower() in RIGHT_VALUES | YES_VALUES]
     wrong = [text for text in spellings if text not in right]
-    if len({text.lower() for text in right}) > 1 or len({text.lower() for text in wrong}) > 1:
+    is_of_two = len({text.lower() for text in right}) <= 1 and len({text.lower() for text in wrong}) <= 1
+    if not spellings or not is_of_two or n_flags < MIN_FITTING * len(judged):
         return
     is_plain = all(map(_is_plain_flag, spellings))
-    if n_flags < len(judged) and not (is_plain and said is not None):
+    if n_flags < len(judged) and not (is_plain and meaning):
         return  # every other value would count as wrong
-    shown = " and ".join(shorten(text, 20) for text in spellings)
-    seen = f"the value{'s' * (len(spellings) > 1)} {shown}"
+    missing = tuple(text for text in missing if text.lower() not in UNJUDGED_WORDS)
+    seen = f"the value{'s' * (len(spellings) > 1)} {join_names([shorten(text, 20) for text in spellings])}"
     as_right = "correct" if is_plain else f"correct:{'|'.join(right)}"
     as_wrong = "correct:not" if is_plain else f"correct:{'|'.join(wrong)}"
-    is_untold = said is None or (
-        UNTOLD.issuperset(name_words(column.name.rpartition(".")[2])) and not _are_numbers_or_flags(spellings)
-    )
-    if says_itself and (right or said):
+    if {text.lower() for text in spellings} <= RIGHT_VALUES | WRONG_VALUES and (right or meaning):
         yield Candidate({column.name: as_right}, "said", seen, missing)
-    elif says_itself or is_answer or not ((right and wrong) or said):
         return
-    elif said is not None and not is_untold:
-        name = as_wrong if said[0] == "correct:not" else as_right
-        if name.removeprefix("correct:"):
-            yield Candidate({column.name: name}, cast("Clarity", said[1]), f"its name and {seen}", missing)
-    elif right and wrong:
+    directions = (as_right, as_wrong)
+    if meaning is not None and meaning.name == "correct:not":
+        directions = (as_wrong, as_right)
+    if meaning is not None and meaning.clarity == "said" and not _is_untold(column.name, spellings):
+        yield Candidate({column.name: directions[0]}, "said", f"its name and {seen}", missing)
+    elif right and wrong and not {name for name, _ in said} & ANSWERS:
         why = f"{seen}; its name does not say which of them means right"
-        for name in (as_right, as_wrong):
-            yield Candidate({column.name: name}, "possible", why, missing)
+        for name in directions:
+            yield Candidate({column.name: name}, "hinted" if meaning else "possible", why, missing)
+
+
+def _is_untold(name: str, spellings: Iterable[str]) -> bool:
+    """Return whether a name such as "verdict" says an outcome, but not what yes means in it."""
+    are_numbers = all(_NUMBER.match(text) for text in spellings)
+    return not are_numbers and UNTOLD.issuperset(name_words(name.rpartition(".")[2]))
 
 
 def _is_plain_flag(text: str) -> bool:
     """Return whether an outcome is read without saying which values mean right."""
     lowered = text.lower()
     return lowered in (*RIGHT_WORDS, *WRONG_WORDS) or bool(_NUMBER.match(text) and float(text) in (0, 1))
-
-
-def _are_numbers_or_flags(spellings: Iterable[str]) -> bool:
-    return all(_NUMBER.match(text) for text in spellings)
 
 
 def _as_id(column: Column) -> Iterator[Candidate]:
@@ -407,26 +417,31 @@ def _share_fitting(raw: pl.Series, judge: ColumnJudge) -> float:
 # --- The model's answer and the right one -----------------------------------------------------------------
 
 
-def _answers(columns: Sequence[Column], read_as: Mapping[str, str]) -> Iterator[Candidate]:
-    """Yield the right answers and the model's; a name that may be either is what the others leave it."""
-    says: dict[str, set[str]] = {}
+def _answers(
+    columns: Sequence[Column], read_as: Mapping[str, str], outcomes: Collection[str]
+) -> Iterator[Candidate]:
+    """Yield the right answers and the model's; a name that may be either is what the others leave it.
+
+    `outcomes` are the columns that are said to be outcomes. Beside one, such a name alone is neither.
+    """
+    says = {
+        column.name: said
+        for column in columns
+        if not column.are_shares and column.name not in outcomes
+        if (said := {name for name, clarity in meanings(column.name) if clarity == "said"} & ANSWERS)
+    }
+    known = {
+        *read_as.values(),
+        *(name for said in says.values() if len(said) == 1 for name in said),
+    } & ANSWERS
     for column in columns:
-        names = {name for name, clarity in meanings(column.name) if clarity == "said"}
-        if names & {"gold", "prediction"} and not column.are_shares:
-            is_outcome = "correct" in names and any(as_outcome(column, ("correct", "said")))
-            says[column.name] = set() if is_outcome else names & {"gold", "prediction"}
-    known = {*read_as.values(), *(next(iter(said)) for said in says.values() if len(said) == 1)}
-    for column in columns:
-        match sorted(says.get(column.name, ())):
-            case [name]:
-                yield Candidate({column.name: name}, "said", "its name")
-            case [_, _]:
-                is_gold = "gold" not in known
-                known.add("gold" if is_gold else "prediction")
-                yield Candidate({column.name: "gold" if is_gold else "prediction"}, "said", "its name")
-            case _:
-                pass
-    if "gold" in known and "prediction" not in known:
+        said = says.get(column.name, set())
+        if len(said) > 1 and (known or not outcomes):
+            said = {"prediction"} if "gold" in known else {"gold"}
+            known = known | said
+        if len(said) == 1:
+            yield Candidate({column.name: said.pop()}, "said", "its name")
+    if known == {"gold"}:
         golds = [column for column in columns if says.get(column.name) == {"gold"}]
         yield from _answers_that_agree(columns, golds[:1], says)
 
@@ -537,25 +552,20 @@ def _is_empty(raw: pl.Series) -> bool:
     return raw.len() == int(is_missing(raw).sum())
 
 
-def _lists_of_objects(values: Mapping[str, pl.Series], read_as: Mapping[str, str]) -> Iterator[Candidate]:
-    """Yield the choices and probabilities of lists of objects such as {"label": "a", "score": 0.9}."""
-    for column in sorted(values.keys() - read_as.keys()):
-        dtype = values[column].dtype
-        inner = dtype.inner if isinstance(dtype, pl.List) else None
-        if not isinstance(inner, pl.Struct):
-            continue
-        keys = {field.name: field.dtype for field in inner.fields}
-        label = next((key for key in LABEL_KEYS if keys.get(key) == pl.String), None)
-        score = next(
-            (key for key in SCORE_KEYS if key in keys and cast("pl.DataType", keys[key]).is_float()), None
-        )
-        if label is None or score is None:
-            continue
-        scores = values[column].list.eval(pl.element().struct.field(score))
-        name = "choice_probs" if _fits(scores, "choice_probs") else "choice_masses"
-        clarity: Clarity = "said" if name == "choice_probs" else "hinted"
-        why = f"lists of {label} and {score}"
-        yield Candidate({f"{column}.{label}": "choices", f"{column}.{score}": name}, clarity, why)
+def find_scored_choices(lists: Mapping[str, pl.Series]) -> Iterator[Candidate]:
+    """Yield the choices and probabilities in lists of objects such as {"label": "a", "score": 0.9}.
+
+    Parameters
+    ----------
+    lists : Mapping[str, pl.Series]
+        Path → the lists there, such as `scores.label` and `scores.score`.
+    """
+    for label, score in product(lists, lists):
+        (where, _, key), (place, _, number) = label.rpartition("."), score.rpartition(".")
+        is_named = where == place and key in LABEL_KEYS and number in SCORE_KEYS
+        if is_named and _fits(lists[score], "choice_probs", MIN_FITTING):
+            names = {label: "choices", score: "choice_probs"}
+            yield Candidate(names, "said", f"lists of {key} and {number}")
 
 
 def _lists_of_columns(columns: Sequence[Column]) -> Iterator[Candidate]:
@@ -748,10 +758,10 @@ def find_systems(
     Returns
     -------
     tuple of Candidate
-        Pattern with one star → what its columns may be read as. It is empty unless two systems or more have a
-        confidence and an outcome each. Several patterns for the confidence or the outcome of the same systems
-        are alternatives. Numbers are no systems: they count the answers of one. Nor are single letters without
-        outcomes of their own, which may be choices.
+        Pattern with one star → what its columns may be read as. It is empty unless two systems or more have
+        a confidence and an outcome each. Several patterns for the confidence or the outcome of the same
+        systems are alternatives. Numbers are no systems: they count the answers of one. Nor are single
+        letters without outcomes of their own, which may be choices.
 
     Examples
     --------
@@ -811,7 +821,7 @@ def _as_pattern(pattern: str, name: str, values: Sequence[pl.Series]) -> Candida
     if schema_name(name) in PROBABILITY_COLUMNS:
         one = next(as_confidence(together, said.name, said.clarity), None)
     elif name == "correct":
-        one = next(as_outcome(together, said), None)
+        one = next(as_outcome(together, [said]), None)
     else:
         one = None if together.are_shares else Candidate({label: name}, "said", "its name")
     return None if one is None else Candidate({pattern: one.name}, one.clarity, one.why, one.missing)
@@ -830,22 +840,25 @@ class Plan:
         Column → what it is read as.
     missing
         Values that count as missing.
-    is_asked
-        Whether only a person can know that it is meant.
+    unsaid
+        Why only a person can know that it is meant, with the columns in question; () where names say it.
     """
 
     columns: Mapping[str, str]
     missing: tuple[str, ...] = ()
-    is_asked: bool = False
+    unsaid: tuple[str, ...] = ()
 
     def adding(self, one: Candidate) -> Plan:
         """Return the plan with what a candidate reads, too."""
         missing = (*self.missing, *(text for text in one.missing if text not in self.missing))
-        return Plan({**self.columns, **one.names}, missing, self.is_asked or one.clarity != "said")
+        why = f"{join_names([repr(shorten(column, 40)) for column in one.names])}: {one.why}"
+        unsaid = self.unsaid if one.clarity == "said" else (*self.unsaid, why)
+        return Plan({**self.columns, **one.names}, missing, unsaid)
 
 
-OUTCOMES: Final = frozenset({*OUTCOME_COLUMNS, "gold", "gold_index", "gold_all"})
-_ESSENTIAL: Final = CONFIDENCE_SOURCES | OUTCOMES | {"choice_masses", "prediction", "prediction_index"}
+OUTCOMES: Final = frozenset({*OUTCOME_COLUMNS, "sample_correct", "gold", "gold_index", "gold_all"})
+"""Names of which a run needs one, so that answers can be right or wrong."""
+_ESSENTIAL: Final = CONFIDENCE_SOURCES | OUTCOMES | {"prediction", "prediction_index"}
 
 
 def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[Plan]:
@@ -865,37 +878,66 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
         further plans. Where no confidence or no outcome is said, there is a plan for each that is hinted at,
         and for each direction that an outcome may have.
     """
-    base, rivals = Plan({}), list[Candidate]()
-    taken = {*map(_role, read_as.values())}
-    for one in candidates:
-        names = {_role(name) for name in one.names.values()}
-        is_reread = bool(one.names.keys() & read_as.keys())
-        if one.clarity != "said" or one.names.keys() & base.columns.keys():
-            continue
-        if (names & taken or names & set(map(_role, base.columns.values()))) and not is_reread:
-            rivals.append(one)
-        else:
-            base = base.adding(one)
-    base = _with_further_confidences(base, rivals, candidates, taken)
-    known = taken | set(map(_role, base.columns.values()))
-    asked = [base]
+    base, rivals = _base_and_rivals(candidates, read_as)
+    known = {*map(_role, read_as.values()), *map(_role, base.columns.values())}
     unread = [one for one in candidates if not one.names.keys() & base.columns.keys()]
-    if not known & (CONFIDENCE_SOURCES | {"choice_masses"}):
+    asked = [base]
+    if not known & CONFIDENCE_SOURCES:
         asked = [plan.adding(one) for plan in asked for one in _hinted_confidences(unread)]
-    elif rescaled := [one for one in unread if one.clarity == "hinted" and one.names.keys() & read_as.keys()]:
-        asked = [base.adding(one) for one in rescaled]
+    elif reread := [one for one in unread if one.clarity == "hinted" and one.names.keys() & read_as.keys()]:
+        asked = [base.adding(one) for one in reread]
     if not known & OUTCOMES:
         outcomes = [one for one in unread if _role(one.name) in OUTCOMES]
         asked = [plan.adding(one) for plan in asked for one in _clearest(outcomes)]
     elif not known & {"prediction", "prediction_index", *OUTCOME_COLUMNS} and not known & LIST_COLUMNS:
         predictions = [one for one in unread if one.name == "prediction"]
         asked = [plan.adding(one) for plan in asked for one in predictions] or asked
-    others = [
-        Plan(_replaced(base.columns, one), (*base.missing, *one.missing), base.is_asked)
-        for one in rivals
-        if {_role(name) for name in one.names.values()} & _ESSENTIAL
-    ]
-    return [plan for plan in (*asked, *(others if asked == [base] else ())) if plan.columns]
+    if asked == [base]:
+        asked += _with_rivals(base, rivals)
+    return [plan for plan in asked if plan.columns]
+
+
+def _base_and_rivals(
+    candidates: Sequence[Candidate], read_as: Mapping[str, str]
+) -> tuple[Plan, list[Candidate]]:
+    """Return the likeliest column of every name that is said, and the others that are said."""
+    base, rivals = Plan({}), list[Candidate]()
+    taken = {*map(_role, read_as.values())}
+    for one in candidates:
+        roles = {_role(name) for name in one.names.values()}
+        if one.clarity != "said" or one.names.keys() & base.columns.keys():
+            continue
+        if one.names.keys() & read_as.keys() or not roles & {*taken, *map(_role, base.columns.values())}:
+            base = base.adding(one)
+        else:
+            rivals.append(one)
+    return _with_further_confidences(base, rivals, candidates, taken), rivals
+
+
+def _with_rivals(base: Plan, rivals: Sequence[Candidate]) -> Iterator[Plan]:
+    """Yield the plan with each rival for what decides on numbers; those that belong together as one."""
+    essential = [one for one in rivals if {*map(_role, one.names.values())} & _ESSENTIAL]
+    own = [_own_words(one, base) for one in essential]
+    for at, one in enumerate(essential):
+        others = [
+            other
+            for other, words in zip(essential, own, strict=True)
+            if words == own[at] and _role(other.name) != _role(one.name)
+        ]
+        if any(_role(other.name) < _role(one.name) for other in others):
+            continue  # as the rival of that one
+        plan = base
+        for rival in (one, *others):
+            kept = {c: name for c, name in plan.columns.items() if _role(name) != _role(rival.name)}
+            plan = replace(plan, columns=kept).adding(rival)
+        yield plan
+
+
+def _own_words(one: Candidate, base: Plan) -> frozenset[str]:
+    """Return the words of a rival's columns that those of the plan with the same name do not have."""
+    rivals = [column for column, name in base.columns.items() if _role(name) == _role(one.name)]
+    theirs = frozenset(word for column in rivals for word in name_words(column))
+    return frozenset(word for column in one.names for word in name_words(column)) - theirs
 
 
 def _role(name: str) -> str:
@@ -912,8 +954,7 @@ def _hinted_confidences(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [
         one
         for one in candidates
-        if one.clarity == "hinted"
-        and {*map(_role, one.names.values())} & {*CONFIDENCE_SOURCES, "choice_masses"}
+        if one.clarity == "hinted" and {*map(_role, one.names.values())} & CONFIDENCE_SOURCES
     ]
 
 
@@ -933,13 +974,7 @@ def _with_further_confidences(
             columns[column] = name + one.name.removeprefix("confidence")
             if one in rivals:
                 rivals.remove(one)
-    return Plan(columns, base.missing, base.is_asked)
-
-
-def _replaced(columns: Mapping[str, str], one: Candidate) -> dict[str, str]:
-    """Return a mapping in which a candidate stands for its names instead of the columns that did."""
-    roles = {_role(name) for name in one.names.values()}
-    return {column: name for column, name in columns.items() if _role(name) not in roles} | dict(one.names)
+    return Plan(columns, base.missing, base.unsaid)
 
 
 def pattern_plans(candidates: Sequence[Candidate]) -> list[Plan]:

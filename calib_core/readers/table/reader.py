@@ -30,7 +30,6 @@ from calib_core.readers.table.columns import (
     CHOICE_LISTS,
     COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
-    DECIMAL_COMMA,
     LIST_COLUMNS,
     LOG_SCALE,
     NUMERIC_COLUMNS,
@@ -73,6 +72,7 @@ from calib_core.readers.table.proposals import (
     choice_letters_note,
     find_candidates,
     find_sampled_answers,
+    find_scored_choices,
     find_systems,
     unique_within,
 )
@@ -731,16 +731,14 @@ def _find_candidates(
     if dialect.may_have_decimal_commas:
         values = {column: with_decimal_points(raw) for column, raw in values.items()}
     read_as = roles.used_roles(paths)
-    found = [
-        _naming_decimal_commas(one, {column for column in one.names if values[column] is not written[column]})
-        if one.names.keys() <= values.keys()
-        else one
-        for one in find_candidates(values, read_as)
-    ]
+    with_commas = {column for column, raw in values.items() if raw is not written[column]}
+    found = list(find_candidates(values, read_as, with_commas))
+    free = [path for path in paths if path not in read_as and path not in left_out]
+    lists = _lists_inside(head, dialect, free)
+    found += find_scored_choices(lists)
     said = {name for one in found if one.clarity == "said" for name in one.names.values()}
-    if not {*read_as.values(), *said} & {*GOLD_COLUMNS, "sample_correct"} and (
-        sampled := _find_sampled_answers(head, dialect, roles, columns)
-    ):
+    is_judged = {*read_as.values(), *said} & {*GOLD_COLUMNS, "sample_correct"}
+    if not is_judged and (sampled := find_sampled_answers(lists)):
         samples = dict(zip(sampled, ("samples", "sample_correct"), strict=True))
         found = [one for one in found if one.name != "samples"]
         found.append(Candidate(samples, "said", "lists of answers and of their outcomes"))
@@ -759,21 +757,13 @@ def _preview(written: Mapping[str, pl.Series], columns: Sequence[str]) -> dict[s
     }
 
 
-def _find_sampled_answers(
-    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
-) -> tuple[str, str] | None:
-    """Find sampled answers and their outcomes among the lists of JSON, Parquet or Arrow, and inside them."""
+def _lists_inside(head: Head, dialect: CsvDialect, free: Sequence[str]) -> dict[str, pl.Series]:
+    """Return the first lists of JSON, Parquet or Arrow: columns, and keys of the objects in them by path."""
     if head.kind == "text":
-        return None
-    free = [
-        name
-        for name in (*columns, *nested_paths(head.first_objects))
-        if not roles.is_used(name) and roles.mapping.get(name) != ""
-    ][:MAX_COLUMNS_JUDGED]
+        return {}
     if head.kind in JSON_KINDS:
         paths = [path for name in free for path in paths_into_lists(head.first_objects[0], name)]
-        values = first_values(head, dialect, paths, N_FIRST_ROWS) if len(paths) > 1 else []
-        return find_sampled_answers(dict(zip(paths, values, strict=False)))
+        return dict(zip(paths, first_values(head, dialect, paths, N_FIRST_ROWS), strict=True))
     lists: dict[str, pl.Series] = {}
     for name, values in zip(free, first_values(head, dialect, free, N_FIRST_ROWS), strict=True):
         match values.dtype:
@@ -783,18 +773,7 @@ def _find_sampled_answers(
                 lists[name] = values
             case _:
                 pass
-    return find_sampled_answers(lists)
-
-
-def _naming_decimal_commas(one: Candidate, with_commas: Collection[str]) -> Candidate:
-    """Name the decimal commas of a confidence that has its name already; another name implies them."""
-    names = {
-        column: f"{name}:{DECIMAL_COMMA}"
-        if column in with_commas and column == name and schema_name(name) in PROBABILITY_COLUMNS
-        else name
-        for column, name in one.names.items()
-    }
-    return replace(one, names=names)
+    return lists
 
 
 def _find_systems(

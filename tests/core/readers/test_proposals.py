@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from calib_core import api, readers
 from calib_core.errors import Refused
-from calib_core.readers.format import Reading
+from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.results.files import FileReport, check_file
 from calib_core.runs import AnswerRun
 from core.readers.conftest import ReadText
@@ -25,10 +25,12 @@ LETTERS = "ABCD"
 
 
 def report_on(content: str, read_text: ReadText) -> FileReport:
-    def read(columns: Mapping[str, str], wide: Mapping[str, str], rows: str = "") -> Reading:
-        return read_text(content, columns=columns, wide=wide, rows=rows)
+    def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+        return read_text(
+            content, columns=further.columns, wide=further.wide, rows=further.rows, missing=further.missing
+        )
 
-    return check_file(read({}, {}), read_again=read)
+    return check_file(read(), read_again=read)
 
 
 def proposed(content: str, read_text: ReadText) -> dict[str, str] | None:
@@ -72,12 +74,12 @@ def test_a_column_that_has_its_name_but_other_values_is_proposed_as_what_they_ar
     assert report.proposal.outcome == "accuracy 0.5000 (2 of 4), mean confidence 0.6850 (given)"
 
 
-def test_ratings_are_offered_and_not_proposed(read_text: ReadText) -> None:
+def test_the_scale_of_ratings_is_asked(read_text: ReadText) -> None:
     report = report_on("confidence,correct\n9,1\n3,0\n10,1\n0,0\n", read_text)
-    assert report.proposal is None
-    assert [dict(one.names) for one in report.suggestions if one.role == "confidence"] == [
-        {"confidence": "confidence/10"}
-    ]
+    assert report.proposal is not None
+    assert report.proposal.is_question
+    assert "whole numbers up to 10; on which scale, it does not say" in report.proposal.question
+    assert [dict(one.mapping) for one in report.proposal.readings] == [{"confidence": "confidence/10"}]
 
 
 def test_the_answer_that_agrees_with_the_outcomes_is_proposed(read_text: ReadText) -> None:
@@ -100,11 +102,13 @@ def test_a_column_that_does_not_fit_is_left_out(read_text: ReadText) -> None:
     assert proposed("\n".join(map(json.dumps, rows)), read_text) == {"conf": "confidence", "hit": "correct"}
 
 
-def test_what_suggests_a_misreading_is_not_proposed(read_text: ReadText) -> None:
+def test_what_suggests_a_misreading_is_asked(read_text: ReadText) -> None:
     """The gold counts the choices in another order, so that hardly an answer would be right."""
     rows = [{"conf": 0.9, "label": "ABCD"[number % 4], "pred": "BCDA"[number % 4]} for number in range(200)]
     report = report_on("\n".join(map(json.dumps, rows)), read_text)
-    assert (report.status, report.proposal) == ("refused", None)
+    assert report.status == "refused"
+    assert report.proposal is not None
+    assert report.proposal.question.startswith("Suspicious: none of 200 answers counts as right.")
 
 
 def test_a_few_bad_rows_are_told(read_text: ReadText) -> None:
@@ -125,7 +129,7 @@ def test_nested_fields_are_proposed_by_their_paths(read_text: ReadText) -> None:
 
 
 def test_a_file_that_loads_is_not_read_again(read_text: ReadText) -> None:
-    def refuse(_columns: Mapping[str, str], _wide: Mapping[str, str], _rows: str = "") -> Reading:
+    def refuse(_further: ReadOptions) -> Reading:
         raise AssertionError
 
     assert check_file(read_text("confidence,correct\n0.5,1\n"), read_again=refuse).status == "loads"
@@ -183,7 +187,7 @@ def test_systems_side_by_side_are_proposed(read_text: ReadText) -> None:
 )
 def test_other_columns_of_like_names_are_no_systems(columns: list[str], read_text: ReadText) -> None:
     lines = [",".join(columns), *(",".join("1" for _ in columns) for _ in range(40))]
-    assert dict(read_text("\n".join(lines)).proposed_wide) == {}
+    assert read_text("\n".join(lines)).wide_candidates == ()
 
 
 @pytest.mark.parametrize(
@@ -197,8 +201,8 @@ def test_other_columns_of_like_names_are_no_systems(columns: list[str], read_tex
                 {"conf_2": "confidence", "correct_2": "correct"},
             ],
         ),
-        # one outcome belongs to no confidence: all pairs are as likely
-        ("conf_1,correct_1,conf_2,correct_3", [{}] * 4),
+        # one outcome belongs to no confidence: each other column is offered
+        ("conf_1,correct_1,conf_2,correct_3", [{}] * 3),
     ],
 )
 def test_a_confidence_is_proposed_with_the_outcome_of_its_own_system(
@@ -215,7 +219,7 @@ def test_a_confidence_is_proposed_with_the_outcome_of_its_own_system(
 def test_letters_with_one_right_answer_are_no_systems(read_text: ReadText) -> None:
     rows = [f"{LETTERS[n % 4]},{LETTERS[n % 3]},0.{n + 30},{LETTERS[n % 2]},0.{n + 20}" for n in range(40)]
     content = "\n".join(["gold,pred_a,conf_a,pred_b,conf_b", *rows])
-    assert dict(read_text(content).proposed_wide) == {}
+    assert read_text(content).wide_candidates == ()
 
 
 def families(*patterns: str, systems: Sequence[str] = ("small", "large")) -> list[dict[str, object]]:
@@ -269,7 +273,8 @@ def test_systems_in_percent_and_in_objects_are_proposed(read_text: ReadText) -> 
         for number in range(40)
     ]
     reading = read_text("\n".join(map(json.dumps, rows)))
-    assert dict(reading.proposed_wide) == {"*.conf": "confidence/100", "*.is_correct": "correct"}
+    wide = {pattern: name for one in reading.wide_candidates for pattern, name in one.names.items()}
+    assert wide == {"*.conf": "confidence/100", "*.is_correct": "correct"}
 
 
 def test_further_confidences_are_proposed_where_they_fit(read_text: ReadText) -> None:
@@ -452,7 +457,7 @@ SAID: list[object] = [LETTERS[(number * 7 + (number % 5 == 0)) % 4] for number i
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_unknown_names_are_proposed_by_their_values(delimiter: str, read_text: ReadText) -> None:
+def test_names_that_say_more_are_asked(delimiter: str, read_text: ReadText) -> None:
     content = columns_text(
         {"Frage-Nr": list(range(80)), "Sicherheit grob": CONFIDENCES, "Richtig oder falsch": OUTCOMES},
         delimiter,
@@ -466,7 +471,14 @@ def test_unknown_names_are_proposed_by_their_values(delimiter: str, read_text: R
     }
     assert proposal.figures.accuracy == sum(outcome == "ja" for outcome in OUTCOMES) / 80
     assert proposal.figures.mean_confidence == pytest.approx(sum(range(10, 90)) / 8000)
-    assert (proposal.figures.n_rows, proposal.figures.n_runs, proposal.alternatives) == (80, 1, ())
+    assert (proposal.figures.n_rows, proposal.figures.n_runs) == (80, 1)
+    (other,) = proposal.alternatives
+    assert other.mapping["Richtig oder falsch"] == "correct:nein"
+    assert proposal.question == (
+        "'Sicherheit grob': its name and values from 0.1 to 0.89, but the name says more than that it is a "
+        "confidence. 'Richtig oder falsch': the values ja and nein; its name does not say which of them means "
+        "right. Choose only what you know to be meant."
+    )
 
 
 def test_an_answer_and_the_right_one_are_proposed(read_text: ReadText) -> None:
@@ -482,16 +494,16 @@ def test_an_answer_and_the_right_one_are_proposed(read_text: ReadText) -> None:
 
 
 def test_equally_likely_readings_are_all_told(read_text: ReadText) -> None:
-    columns = {"sure before": CONFIDENCES, "sure after": CONFIDENCES[::-1], "hit": OUTCOMES}
+    columns = {"sureness": CONFIDENCES, "certainty of it": CONFIDENCES[::-1], "hit": OUTCOMES}
     columns["hit"] = [int(outcome == "ja") for outcome in OUTCOMES]
     report = report_on(columns_text(columns), read_text)
     assert report.proposal is not None
     assert [dict(one.mapping) for one in (report.proposal, *report.proposal.alternatives)] == [
-        {"sure after": "confidence", "hit": "correct"},
-        {"sure before": "confidence", "hit": "correct"},
+        {"certainty of it": "confidence", "hit": "correct"},
+        {"sureness": "confidence", "hit": "correct"},
     ]
     assert report.proposal.summary.splitlines()[0] == "2 mappings are equally likely: choose one."
-    assert '- With --map "sure before=confidence" --map hit=correct it loads' in report.proposal.summary
+    assert '- With --map hit=correct --map sureness=confidence it loads' in report.proposal.summary
 
 
 def test_a_rival_of_a_column_found_by_its_name_is_told(read_text: ReadText) -> None:
