@@ -121,10 +121,11 @@ PROBABILITY_COLUMNS: Final = frozenset(
 )
 """Columns of numbers from 0 to 1, which people may have written as percentages."""
 
+CHOICE_SCORES: Final = ("choice_probs", "choice_logprobs", "choice_logits")
+"""Columns with a number for each choice that says how likely it is."""
+
 CHOICE_LISTS: Final = (
-    "choice_probs",
-    "choice_logprobs",
-    "choice_logits",
+    *CHOICE_SCORES,
     "choices",
     "choice_token_counts",
     "choice_char_counts",
@@ -182,7 +183,7 @@ def in_order_of_suffix(columns: Sequence[str]) -> list[str]:
     >>> in_order_of_suffix(["sample10", "sample9"])
     ['sample9', 'sample10']
     """
-    if labels := choice_labels(columns):
+    if labels := choice_letters(columns):
         return [column for _, column in sorted(zip(labels, columns, strict=True))]
     numbered = [_NUMBER_AT_END.fullmatch(column) for column in columns]
     matches = [match for match in numbered if match is not None]
@@ -192,22 +193,47 @@ def in_order_of_suffix(columns: Sequence[str]) -> list[str]:
     return list(columns)
 
 
-def choice_labels(columns: Sequence[str]) -> tuple[str, ...]:
+def choice_letters(columns: Sequence[str]) -> tuple[str, ...]:
     """The letters of the choices that have a column each, in the columns' order; () if they name none.
 
     The columns have one beginning, and their last letters are the first of the alphabet in any order.
 
     Examples
     --------
-    >>> choice_labels(["prob_D", "prob_C", "prob_B", "prob_A"])
+    >>> choice_letters(["prob_D", "prob_C", "prob_B", "prob_A"])
     ('D', 'C', 'B', 'A')
-    >>> choice_labels(["car", "cat"])
+    >>> choice_letters(["car", "cat"])
     ()
     """
     letters = tuple(column[-1:].upper() for column in columns)
     has_one_beginning = len({column[:-1] for column in columns}) == 1
     is_labelled = sorted(letters) == list(string.ascii_uppercase[: len(letters)])
     return letters if has_one_beginning and is_labelled and len(letters) > 1 else ()
+
+
+def choice_labels(columns: Sequence[str]) -> tuple[str, ...]:
+    """What the columns of several choices call them, in the columns' order; () if they have no labels.
+
+    They are letters (`choice_letters`), the numbers after one beginning, or what follows it and a separator.
+
+    Examples
+    --------
+    >>> choice_labels(["prob_neutral", "prob_negative"]), choice_labels(["p10", "p2"])
+    (('neutral', 'negative'), ('10', '2'))
+    >>> choice_labels(["yes", "no"])
+    ()
+    """
+    if letters := choice_letters(columns):
+        return letters
+    numbered = [_NUMBER_AT_END.fullmatch(column) for column in columns]
+    matches = [match for match in numbered if match is not None]
+    if len(matches) == len(columns) > 1 and len({match["prefix"] for match in matches}) == 1:
+        return tuple(match["suffix"] for match in matches)
+    places = [place.end() for column in columns[:1] for place in _SEPARATOR.finditer(column)]
+    shared = (end for end in reversed(places) if len({column[:end] for column in columns}) == 1)
+    beginning = next(shared, None)
+    labels = tuple(column[beginning:] for column in columns)
+    return labels if len(columns) > 1 and beginning and all(labels) else ()
 
 
 INVERTED: Final = "inverted"
@@ -481,9 +507,14 @@ class ColumnRoles:
 
     @property
     def choice_labels(self) -> tuple[str, ...]:
-        """The letters of the choices in their order, if the columns that they are made of name them."""
-        labels = (choice_labels(self.combined_lists.get(name, ())) for name in CHOICE_LISTS)
-        return next(filter(None, labels), ())
+        """The labels of the choices in their order, if columns that they are made of name them.
+
+        Letters that any list of choices is made of come before the labels of their probabilities.
+        """
+        lists = self.combined_lists
+        letters = (choice_letters(lists.get(name, ())) for name in CHOICE_LISTS)
+        labels = (choice_labels(lists.get(name, ())) for name in CHOICE_SCORES)
+        return next(filter(None, (*letters, *labels)), ())
 
     @property
     def order_notes(self) -> tuple[str, ...]:
@@ -533,7 +564,7 @@ class ColumnRoles:
 
     def check_orders(self, file: str) -> None:
         """Raise Refused if two lists of choices are made of columns whose letters have different orders."""
-        labels = {name: choice_labels(self.combined_lists.get(name, ())) for name in CHOICE_LISTS}
+        labels = {name: choice_letters(self.combined_lists.get(name, ())) for name in CHOICE_LISTS}
         first, *others = [name for name in CHOICE_LISTS if labels[name]] or [""]
         for name in others:
             if labels[name] != labels[first]:

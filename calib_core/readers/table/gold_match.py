@@ -9,7 +9,8 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.readers.table.cells import CellFault, faults_where
+from calib_core.errors import Refused
+from calib_core.readers.table.cells import CellFault, faults_where, number_or_text
 from calib_core.runs import RUN_COLUMNS
 from calib_core.wording import plural
 
@@ -43,7 +44,66 @@ class GoldMatch:
     one_based_column: str | None = None
 
 
-def match_gold(rows: pl.DataFrame, labels: Sequence[str] = ()) -> GoldMatch:
+def are_letters(labels: Sequence[str]) -> bool:
+    """Return whether labels are letters, which need no looking up as texts."""
+    return all(len(label) == 1 and label.isalpha() for label in labels)
+
+
+def name_choices(rows: pl.DataFrame, labels: Sequence[str], file: str) -> tuple[pl.DataFrame, bool]:
+    """Name the choices by the labels of their columns, where these are no letters and the rows name none.
+
+    Parameters
+    ----------
+    rows
+        Checked columns.
+    labels
+        The labels of the choices, in their order.
+    file
+        What messages call the file.
+
+    Returns
+    -------
+    tuple
+        The rows, in which golds and predictions are written as the labels are, and whether an integer counts
+        the choices from 0: not where the labels are numbers, and golds mean these.
+
+    Raises
+    ------
+    Refused
+        All golds are numbers of columns and also positions in their order, and the two are not the same.
+    """
+    if not labels or are_letters(labels) or "choices" in rows.columns:
+        return rows, True
+    forms = number_or_text(pl.Series(labels)).str.to_lowercase()
+    if forms.is_duplicated().any():
+        return rows, True
+    names = pl.Series([list(labels)]).new_from_index(0, rows.height).alias("choices")
+    written = [
+        number_or_text(rows[name]).str.to_lowercase().replace_strict(forms, labels, default=rows[name])
+        for name in ("gold", "prediction")
+        if name in rows.columns
+    ]
+    named = rows.with_columns(names, *written)
+    if not all(label.isdecimal() for label in labels) or "gold" not in rows.columns:
+        return named, True
+    gold = named["gold"].drop_nulls()
+    position = _match_by_number(gold)
+    are_labels, are_positions = (
+        gold.is_in(labels).all(),
+        (position < len(labels)).fill_null(value=False).all(),
+    )
+    if not (are_labels and are_positions):
+        return (named, False) if are_labels or not are_positions else (rows, True)
+    if all(labels[at] == label for at, label in zip(position.to_list(), gold.to_list(), strict=True)):
+        return named, True
+    raise Refused(
+        f"{file}: gold may be the number in the name of a column or a position in their order "
+        f"({', '.join(labels)}), counted from 0, and the two differ. Map the columns in the order of their "
+        "numbers, from 0; or have positions counted: --map COLUMN=gold_index"
+    )
+
+
+def match_gold(rows: pl.DataFrame, labels: Sequence[str] = (), *, counts: bool = True) -> GoldMatch:
     """Find the right choice of each row.
 
     A stored `gold_index` wins, and `gold` must not contradict it. What `gold` means is decided for a whole
@@ -56,8 +116,9 @@ def match_gold(rows: pl.DataFrame, labels: Sequence[str] = ()) -> GoldMatch:
     rows
         Checked columns.
     labels
-        The letters of the choices in their order, if they are known; otherwise A, B, C …. Where they are not
-        in alphabetical order, an integer names no choice, as it may count either order.
+        The letters of the choices in their order, if they are known; otherwise A, B, C ….
+    counts
+        Whether an integer is the position of a choice, counted from 0.
 
     Returns
     -------
@@ -68,7 +129,9 @@ def match_gold(rows: pl.DataFrame, labels: Sequence[str] = ()) -> GoldMatch:
     rows = _fill_single_gold(rows)
     if not _has_gold(rows):
         return GoldMatch(_column_or_null(rows, "gold_index", pl.Int32()).alias("gold_index"))
-    readings = _read_golds(rows, labels)
+    readings = _read_golds(
+        rows, labels if labels and are_letters(labels) else string.ascii_uppercase, counts=counts
+    )
     gold, stored = readings.gold, readings.stored
     is_beyond = (stored >= readings.n_choices).fill_null(value=False)
     valid_stored = stored.set(is_beyond, None)
@@ -138,13 +201,13 @@ class _GoldReadings:
         return by_text.zip_with(by_text.is_not_null() | self.is_ambiguous, self.position)
 
 
-def _read_golds(rows: pl.DataFrame, labels: Sequence[str]) -> _GoldReadings:
+def _read_golds(rows: pl.DataFrame, letters: Sequence[str], *, counts: bool) -> _GoldReadings:
     has_scores, n_choices = _choice_counts(rows)
     stored, gold = _column_or_null(rows, "gold_index", pl.Int32()), _column_or_null(rows, "gold", pl.String())
     is_judged = gold.is_not_null() & (n_choices > 0).fill_null(value=False)
     text, n_matches = _match_by_text(rows, gold.is_not_null() & n_choices.is_not_null())
-    integer, letter = _match_by_number(gold), _match_by_letter(gold, labels or string.ascii_uppercase)
-    if list(labels) != sorted(labels):
+    integer, letter = _match_by_number(gold), _match_by_letter(gold, letters)
+    if not counts:
         integer = integer.clear(integer.len())
     integer, letter = (
         position.set((position >= n_choices).fill_null(value=True), None) for position in (integer, letter)

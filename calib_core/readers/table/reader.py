@@ -50,7 +50,7 @@ from calib_core.readers.table.csv_reader import (
     unescape_ids,
     unescaped_id_notes,
 )
-from calib_core.readers.table.gold_match import match_gold
+from calib_core.readers.table.gold_match import are_letters, match_gold, name_choices
 from calib_core.readers.table.gold_table import OUTCOME_COLUMNS, join_columns, join_gold
 from calib_core.readers.table.group_columns import GroupColumns
 from calib_core.readers.table.json_reader import (
@@ -816,7 +816,8 @@ def _judge_rows(
     origin = replace(origin, info=replace(origin.info, choice_order=", ".join(roles.choice_labels)))
     frame = fill_run_columns(frame, origin.info)
     _check_order_of_choices(frame, roles, origin.file)
-    golds = match_gold(frame, roles.choice_labels)
+    frame, counts = name_choices(frame, roles.choice_labels, origin.file)
+    golds = match_gold(frame, roles.choice_labels, counts=counts)
     for name, fault in golds.faults:
         collected.mark_bad(collected.source_columns[name], fault)
     if golds.gold_index.null_count() < golds.gold_index.len():
@@ -865,19 +866,13 @@ def _question_names(frame: pl.DataFrame) -> pl.Series | None:
 
 
 def _check_order_of_choices(frame: pl.DataFrame, roles: ColumnRoles, file: str) -> None:
-    """Raise Refused if choices are not mapped in alphabetical order, and another column follows its own."""
+    """Raise Refused if letters of choices are not mapped in their order, and a list has one of its own."""
     labels = roles.choice_labels
-    if list(labels) == sorted(labels):
-        return
-    others = [
-        name
-        for name in (*CHOICE_LISTS, "gold_index", "prediction_index")
-        if name in frame.columns and name not in roles.combined_lists
-    ]
-    if others:
+    others = [name for name in CHOICE_LISTS if name in frame.columns and name not in roles.combined_lists]
+    if others and are_letters(labels) and list(labels) != sorted(labels):
         raise Refused(
-            f"{file}: the choices are mapped in the order {', '.join(labels)}, and {others[0]}, which counts "
-            f"or lists them too, does not say in which order it does. Map the columns in the order "
+            f"{file}: the choices are mapped in the order {', '.join(labels)}, and {others[0]}, which lists "
+            f"them too, does not say in which order it does. Map the columns in the order "
             f"{', '.join(sorted(labels))}, or leave {others[0]} out."
         )
 

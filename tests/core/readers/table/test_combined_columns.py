@@ -54,18 +54,95 @@ def test_a_gold_letter_names_the_column_of_its_letter(
     assert f"choice_probs is the list of {listed}, in this order." in reading.notes
 
 
-@pytest.mark.parametrize(("gold", "counted"), [("gold", "0"), ("gold_index", "0")])
-def test_a_position_is_not_looked_up_in_another_order_than_the_alphabets(
-    read_text: ReadText, gold: str, counted: str
+@pytest.mark.parametrize("name", ["gold", "gold_index"])
+@pytest.mark.parametrize("order", ["ABCD", "DCBA", "BDAC"])
+def test_a_position_counts_in_the_order_of_the_mapping(read_text: ReadText, order: str, name: str) -> None:
+    lines = [f"{','.join(map(str, probs))},{order.index(gold)}\n" for gold, probs in QUIZ]
+    columns = {f"p_{letter}": "choice_probs" for letter in order}
+    reading = read_text(f"p_A,p_B,p_C,p_D,{name}\n{''.join(lines)}", columns=columns)
+    (run,) = answer_runs(reading.runs(skip_bad_rows=False))
+    assert gather_evidence(run, "choice_softmax").accuracy == 2 / 3
+
+
+def test_letters_in_another_order_than_a_list_are_refused(read_text: ReadText) -> None:
+    text = 'p_A,p_B,choices,gold\n0.7,0.3,"[""x"", ""y""]",x\n'
+    with pytest.raises(Refused, match=r"the order B, A, and choices, which lists them too"):
+        read_text(text, columns={"p_B": "choice_probs", "p_A": "choice_probs"})
+
+
+# --- Labels that are words or numbers ---------------------------------------------------------------------
+
+TEXTS = [("pos", (0.2, 0.1, 0.7)), ("neg", (0.6, 0.3, 0.1)), ("NEUTRAL ", (0.5, 0.2, 0.3))]
+"""Gold, and the probabilities of neg, neutral and pos: two of three are right."""
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("name", ["choice_probs", "choice_masses", "choice_logits"])
+def test_what_follows_one_beginning_is_the_label(
+    read_text: ReadText, order: tuple[int, ...], name: str
 ) -> None:
-    columns = {"p_B": "choice_probs", "p_A": "choice_probs"}
-    with pytest.raises(Refused, match=r"the order B, A|expected one choice"):
-        read_text(f"p_A,p_B,{gold}\n0.7,0.3,{counted}\n0.6,0.4,{counted}\n", columns=columns).runs(
-            skip_bad_rows=False
-        )
-    in_order = {"p_A": "choice_probs", "p_B": "choice_probs"}
-    (run,) = answer_runs(read_text(f"p_A,p_B,{gold}\n0.7,0.3,{counted}\n", columns=in_order).good_runs)
-    assert run.rows["gold_index"].to_list() == [0]
+    labels = ["neg", "neutral", "pos"]
+    lines = [f"{','.join(map(str, probs))},{gold},{gold}\n" for gold, probs in TEXTS]
+    columns = {f"prob_{labels[at]}": name for at in order} | {"label": "gold", "pred": "prediction"}
+    reading = read_text(f"prob_neg,prob_neutral,prob_pos,label,pred\n{''.join(lines)}", columns=columns)
+    (run,) = answer_runs(reading.runs(skip_bad_rows=False))
+    assert run.rows["choices"].to_list() == [[labels[at] for at in order]] * 3
+    assert run.rows["gold"].to_list() == run.rows["prediction"].to_list() == ["pos", "neg", "neutral"]
+    evidence = gather_evidence(run, "choice_softmax")
+    assert evidence.accuracy == 2 / 3
+    assert f"choices in the order {', '.join(labels[at] for at in order)}" in evidence.recipe_parts
+
+
+def test_a_gold_that_is_no_label_is_a_bad_row(read_text: ReadText) -> None:
+    columns = {"prob_neg": "choice_probs", "prob_pos": "choice_probs"}
+    reading = read_text("prob_neg,prob_pos,gold\n0.7,0.3,neg\n0.7,0.3,positive\n", columns=columns)
+    (cell,) = [cell for problem in reading.problems for cell in problem.first_cells]
+    assert (cell.row, cell.column, cell.found) == (2, "gold", "positive")
+
+
+def numbered(numbers: str, golds: str, **roles: str) -> tuple[str, dict[str, str]]:
+    """A table with a column a number, mapped in this order; the first choice is always the most probable."""
+    header = ",".join(f"p{number}" for number in numbers)
+    lines = [",".join(["0.6", *["0.2"] * (len(numbers) - 1), gold]) for gold in golds.split(",")]
+    columns = {f"p{number}": "choice_probs" for number in numbers}
+    return "\n".join([f"{header},gold", *lines]), columns | roles
+
+
+@pytest.mark.parametrize(
+    ("numbers", "golds", "positions"),
+    [
+        ("012", "0,2,1,0", [0, 2, 1, 0]),
+        ("012", "0.0,2.0,,1", [0, 2, None, 1]),
+        ("123", "1,3,2,1", [0, 2, 1, 0]),
+        ("123", "1.0,3.0,2.0,1", [0, 2, 1, 0]),
+        ("123", "0,2,1,0", [0, 2, 1, 0]),
+        ("321", "3,1,2,3", [0, 2, 1, 0]),
+        ("210", "A,C,B,A", [0, 2, 1, 0]),
+    ],
+)
+def test_a_number_is_looked_up_among_numbers_of_columns(
+    read_text: ReadText, numbers: str, golds: str, positions: list[int | None]
+) -> None:
+    text, columns = numbered(numbers, golds)
+    (run,) = answer_runs(read_text(text, columns=columns).runs(skip_bad_rows=False))
+    assert run.rows["gold_index"].to_list() == positions
+
+
+@pytest.mark.parametrize(("numbers", "golds"), [("210", "0,2,1,0"), ("123", "1,2,2,1")])
+def test_a_number_that_is_a_label_and_another_position_is_refused(
+    read_text: ReadText, numbers: str, golds: str
+) -> None:
+    text, columns = numbered(numbers, golds)
+    with pytest.raises(Refused, match=rf"\({', '.join(numbers)}\), counted from 0, and the two differ"):
+        read_text(text, columns=columns)
+    (run,) = answer_runs(read_text(text, columns=columns | {"gold": "gold_index"}).good_runs)
+    assert run.rows["gold_index"].to_list() == list(map(int, golds.split(",")))
+
+
+def test_a_number_that_is_no_label_among_labels_is_a_bad_row(read_text: ReadText) -> None:
+    text, columns = numbered("123", "1,0,3")
+    reading = read_text(text, columns=columns)
+    assert [cell.row for problem in reading.problems for cell in problem.first_cells] == [2]
 
 
 def test_a_wrong_element_is_reported_with_its_columns(read_text: ReadText) -> None:
