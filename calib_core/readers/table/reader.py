@@ -28,7 +28,6 @@ from calib_core.readers.table.cells import (
 )
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
-    COLUMN_JUDGES,
     CONFIDENCE_SOURCES,
     LIST_COLUMNS,
     LOG_SCALE,
@@ -36,6 +35,7 @@ from calib_core.readers.table.columns import (
     PROBABILITY_COLUMNS,
     ROW_NUMBER,
     ColumnRoles,
+    MappedName,
     column_list_text,
     no_known_column_message,
 )
@@ -54,6 +54,7 @@ from calib_core.readers.table.gold_match import are_letters, match_gold, name_ch
 from calib_core.readers.table.gold_table import OUTCOME_COLUMNS, join_columns, join_gold
 from calib_core.readers.table.group_columns import GroupColumns
 from calib_core.readers.table.json_reader import (
+    ABSENT,
     numbered_lines,
     open_json_lines,
     open_json_list,
@@ -97,8 +98,8 @@ from calib_core.readers.table.run_split import (
     unique_label,
 )
 from calib_core.readers.table.shape import (
-    MAX_CANDIDATES_SHOWN,
-    WideColumns,
+    STAR,
+    candidate_places,
     fits_pattern,
     match_wide,
     nested_paths,
@@ -106,12 +107,13 @@ from calib_core.readers.table.shape import (
     paths_into_lists,
     row_places,
     rows_at,
+    rows_at_star,
     series_at,
     several_places_message,
     unwrap_single_values,
     with_nested_fields,
 )
-from calib_core.runs import RUN_COLUMNS, AnswerRun, RunInfo, schema_name
+from calib_core.runs import ANSWER_SCHEMA, RUN_COLUMNS, AnswerRun, Run, RunInfo, schema_name
 from calib_core.wording import all_are, join_names, plural
 
 PARSED_SHARE: Final = 0.9
@@ -268,7 +270,10 @@ def recognises(head: Head) -> bool:
     """Return whether the file may be a table: any text, or records that no known tool wrote."""
     if identify_objects(head.first_objects) is not None or identify_columns(head.names) is not None:
         return False
-    return head.kind != "json object" or bool(row_places(head.first_objects[0]))
+    if head.kind != "json object":
+        return True
+    record = head.first_objects[0]
+    return bool(row_places(record)) or not CONFIDENCE_SOURCES.isdisjoint(record)
 
 
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
@@ -300,8 +305,11 @@ def open_and_read_table(
         A mapped column does not exist, there are no rows, or the file cannot be split into records.
     """
     lone = _lone_object(head, options)
+    if lone is not None and STAR in options.rows and value_at(lone, options.rows, ABSENT) is ABSENT:
+        return _read_places(rows_at_star(lone, options.rows, head.file), head, options, progress, origin)
     places = {} if lone is None or options.rows else row_places(lone)
     if len(places) > 1:
+        candidates = candidate_places(lone)
         return Reading(
             file=origin.file,
             format=origin.format,
@@ -311,16 +319,68 @@ def open_and_read_table(
             good_runs=(),
             columns=(),
             unused_columns=(),
-            proposed_rows=tuple(places)[:MAX_CANDIDATES_SHOWN],
-            refusal=several_places_message(places, head.file),
+            proposed_rows=tuple(candidates),
+            refusal=several_places_message(candidates, head.file),
         )
     head, notes = _open_rows(head, options, lone, places)
-    if options.wide:
-        reading = _read_systems(head, options, progress, origin, skip_lines)
-    else:
-        roles = ColumnRoles.from_options(options, head.file)
-        reading = _read_with_roles(head, roles, progress, origin, skip_lines)
+    reading = _read_opened(head, options, progress, origin, skip_lines)
     return replace(reading, notes=(*notes, *reading.notes))
+
+
+def _read_opened(
+    head: Head, options: ReadOptions, progress: ReadProgress, origin: Origin, skip_lines: int = 0
+) -> Reading:
+    """Read the rows of a head, of one system or of several side by side."""
+    if options.wide:
+        return _read_systems(head, options, progress, origin, skip_lines)
+    return _read_with_roles(head, ColumnRoles.from_options(options, head.file), progress, origin, skip_lines)
+
+
+def _read_places(
+    places: Mapping[str, tuple[Mapping[str, object], ...]],
+    head: Head,
+    options: ReadOptions,
+    progress: ReadProgress,
+    origin: Origin,
+) -> Reading:
+    """Read the rows of several places, each as runs of its own, of the model that the star's text names.
+
+    Rows that name their model keep it; if two places have the same run then, the text is its data set.
+    """
+    readings: list[Reading] = []
+    for index, (place, rows) in enumerate(places.items()):
+        there = _head_of_rows(replace(head, file=f"{head.file} ({shorten(place, 40)})"), rows)
+        described = replace(origin, info=replace(origin.info, model=place))
+        part = _part_of_progress(progress, index, len(places), place)
+        readings.append(_read_opened(there, options, part, described))
+    counts = Counter(_run_key(run) for reading in readings for run in reading.good_runs)
+    readings = [
+        replace(
+            reading,
+            good_runs=tuple(
+                _with_data_set(run, place) if counts[_run_key(run)] > 1 else run for run in reading.good_runs
+            ),
+        )
+        for place, reading in zip(places, readings, strict=True)
+    ]
+    return _join(readings, f"Its rows are those at {column_list_text([*places])}, each a run of its own.")
+
+
+def _run_key(run: Run) -> tuple[object, ...]:
+    return tuple(getattr(run.info, name) for name in RUN_COLUMNS)
+
+
+def _with_data_set(run: Run, name: str) -> Run:
+    """Name the data set of a run that has none."""
+    if run.info.dataset is not None:
+        return run
+    info = replace(run.info, dataset=name)
+    return replace(run, info=info, label=info.label(name))
+
+
+def _part_of_progress(progress: ReadProgress, index: int, n_parts: int, name: str) -> ReadProgress:
+    """Return what the part `index` of several calls with its own share done."""
+    return lambda share, text: progress((index + share) / n_parts, f"{name}: {text}")
 
 
 def _open_rows(
@@ -346,22 +406,45 @@ def _open_rows(
         ((path, rows),) = places.items()
     else:
         return head, ()
-    first = rows[:N_FIRST_OBJECTS]
-    opened = replace(head, kind="json list", first_objects=first, list_elements=rows)
-    return opened, (f"Its rows are those at {path!r}.",) if path else ()
+    return _head_of_rows(head, rows), (f"Its rows are those at {path!r}.",) if path else ()
+
+
+def _head_of_rows(head: Head, rows: tuple[Mapping[str, object], ...]) -> Head:
+    return replace(head, kind="json list", first_objects=rows[:N_FIRST_OBJECTS], list_elements=rows)
 
 
 def _lone_object(head: Head, options: ReadOptions) -> Mapping[str, object] | None:
-    """Return the object that is all of a file, unless it is a row itself: on one line, with a column."""
+    """Return the object that is all of a file, unless it is a row itself."""
     lone = sole_object(head)
-    if lone is None or head.kind == "json object" or options.rows:
-        return lone
-    is_row = any(
-        key in COLUMN_JUDGES or key in options.columns
-        for key, value in lone.items()
-        if key in LIST_COLUMNS or not isinstance(value, list)
+    return None if lone is None or (not options.rows and _is_row(lone, options.columns)) else lone
+
+
+def _is_row(record: Mapping[str, object], mapping: Mapping[str, str]) -> bool:
+    """Return whether an object is a row: nothing in it is a table, or a mapped column is in it alone.
+
+    What it has beside a table may be a summary of its rows. Lists that a row may have, and the messages of a
+    chat, are no table.
+    """
+    names = {column: schema_name(MappedName.parse(text).name) for column, text in mapping.items()}
+    rest = {
+        key: value
+        for key, value in record.items()
+        if not (names.get(key, key) in LIST_COLUMNS and _is_plain_list(value))
+    }
+    tables = [rows for rows in row_places(rest).values() if not all("role" in row for row in rows)]
+
+    def has(row: Mapping[str, object], column: str) -> bool:
+        return value_at(row, column, ABSENT) is not ABSENT
+
+    mapped = [column for column, name in names.items() if name in ANSWER_SCHEMA and has(record, column)]
+    in_rows = any(has(row, column) for rows in tables for row in rows for column in mapped)
+    return not tables or (bool(mapped) and not in_rows)
+
+
+def _is_plain_list(value: object) -> bool:
+    return isinstance(value, list) and not any(
+        isinstance(part, list | dict) for part in cast("list[object]", value)
     )
-    return None if is_row else lone
 
 
 def sole_object(head: Head) -> Mapping[str, object] | None:
@@ -384,21 +467,26 @@ def _read_systems(
     left_out = dict.fromkeys((name for name in names if name in wide.columns or name == MODEL), "")
     readings: list[Reading] = []
     for index, (system, named) in enumerate(wide.roles_by_system.items()):
-
-        def report(share: float, text: str, index: int = index, system: str = system) -> None:
-            progress((index + share) / len(wide.roles_by_system), f"{system}: {text}")
-
         columns = {**left_out, **options.columns, **named}
         roles = ColumnRoles.from_options(replace(options, columns=columns), head.file)
         roles = replace(roles, single_valued=frozenset(named))
         described = replace(origin, info=replace(origin.info, model=system))
-        readings.append(_read_with_roles(head, roles, report, described, skip_lines))
-    return _join_systems(readings, wide)
+        part = _part_of_progress(progress, index, len(wide.roles_by_system), system)
+        readings.append(_read_with_roles(head, roles, part, described, skip_lines))
+    systems = column_list_text(list(wide.roles_by_system))
+    incomplete = [
+        f"{shorten(system, 40)!r} has no column {' or '.join(map(repr, patterns))}, so it is no system."
+        for system, patterns in wide.incomplete.items()
+    ]
+    return _join(
+        readings,
+        f"Each of its {plural(readings[0].n_rows, 'record')} holds these systems: {systems}.",
+        *incomplete[:MAX_CELLS_SHOWN],
+    )
 
 
-def _join_systems(readings: Sequence[Reading], wide: WideColumns) -> Reading:
-    """Join the readings of the systems of one file; a record counts as a row of each system."""
-    first, systems = readings[0], list(wide.roles_by_system)
+def _join(readings: Sequence[Reading], *notes: str) -> Reading:
+    """Join the readings of parts of one file; a record that holds several systems is a row of each."""
     labels: set[str] = set()
     runs = [replace(run, label=unique_label(run.label, labels)) for one in readings for run in one.good_runs]
     problems: dict[str, Problem] = {}
@@ -407,25 +495,23 @@ def _join_systems(readings: Sequence[Reading], wide: WideColumns) -> Reading:
         cells = (*before.first_cells, *problem.first_cells)[:MAX_CELLS_SHOWN]
         problems[problem.kind] = Problem(problem.kind, before.count + problem.count, cells)
     refused = [reading.refusal for reading in readings if reading.refusal is not None]
-    incomplete = [
-        f"{shorten(system, 40)!r} has no column {' or '.join(map(repr, patterns))}, so it is no system."
-        for system, patterns in wide.incomplete.items()
-    ]
+    are_all_refused = len(refused) == len(readings)
+    columns = tuple(dict.fromkeys(name for one in readings for name in one.columns))
+    used = {name for one in readings for name in one.columns if name not in one.unused_columns}
     return replace(
-        first,
+        readings[0],
         n_rows=sum(reading.n_rows for reading in readings),
         n_bad_rows=sum(reading.n_bad_rows for reading in readings),
         problems=tuple(problems.values()),
         good_runs=tuple(runs),
-        unused_columns=tuple(
-            name for name in first.unused_columns if all(name in one.unused_columns for one in readings)
-        ),
+        columns=columns,
+        unused_columns=tuple(name for name in columns if name not in used),
         notes=(
-            f"Each of its {plural(first.n_rows, 'record')} holds these systems: {column_list_text(systems)}.",
-            *incomplete[:MAX_CELLS_SHOWN],
+            *notes,
+            *([] if are_all_refused else refused),
             *dict.fromkeys(note for reading in readings for note in reading.notes),
         ),
-        refusal=refused[0] if len(refused) == len(readings) else None,
+        refusal=refused[0] if are_all_refused else None,
         column_roles={name: role for one in readings for name, role in one.column_roles.items()},
     )
 

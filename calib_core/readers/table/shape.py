@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, cast
 
 import polars as pl
@@ -22,6 +23,9 @@ MAX_SYSTEMS: Final = 200
 
 MAX_CANDIDATES_SHOWN: Final = 5
 """Limit on the places with rows that a message lists."""
+
+STAR: Final = "*"
+"""Stands for one step of the path to rows, or for the system in a pattern of columns."""
 
 _MAX_SEARCH_DEPTH: Final = 6
 """Levels of an object that are searched for rows."""
@@ -160,8 +164,7 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     """
     found = value_at(value, path, ABSENT) if path else value
     if found is ABSENT:
-        shown = ", ".join(repr(place or "the object itself") for place in row_places(value)) or "none"
-        raise Refused(f"{file}: nothing lies at {path!r} (--rows). Places with rows: {shown}.")
+        raise _nothing_there(value, path, file)
     rows = as_rows(found)
     if rows is None:
         raise Refused(
@@ -171,34 +174,86 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     return rows
 
 
+def rows_at_star(value: object, path: str, file: str) -> dict[str, tuple[JsonObject, ...]]:
+    """Map each text at the star of a path to the rows there; keys without rows are passed over.
+
+    Raises
+    ------
+    Refused
+        The star is no step of its own, or no rows are found, or in more than `MAX_SYSTEMS` places.
+    """
+    before, _, after = path.partition(STAR)
+    if STAR in after or not (f".{before}".endswith(".") and f"{after}.".startswith(".")):
+        raise Refused(
+            f"{file}: the path {shorten(path)!r} (--rows) needs one star, which stands for a whole step, as "
+            "in results.*"
+        )
+    holder = value_at(value, before[:-1]) if before else value
+    parts = cast("JsonObject", holder).items() if isinstance(holder, dict) else ()
+    tables = {key: as_rows(value_at(part, after[1:]) if after else part) for key, part in parts}
+    found = {key: rows for key, rows in tables.items() if rows is not None}
+    if not found:
+        raise _nothing_there(value, path, file)
+    if len(found) > MAX_SYSTEMS:
+        raise Refused(
+            f"{file}: there are rows in {len(found):,} places at {path!r} (--rows), and at most "
+            f"{MAX_SYSTEMS} are read."
+        )
+    return found
+
+
+def _nothing_there(value: object, path: str, file: str) -> Refused:
+    shown = ", ".join(repr(place or "the object itself") for place in row_places(value)) or "none"
+    return Refused(f"{file}: nothing lies at {path!r} (--rows). Places with rows: {shown}.")
+
+
 def several_places_message(places: Mapping[str, Sequence[JsonObject]], file: str) -> str:
     """Say that a file has rows in several places, and how each is chosen."""
-    candidates = list(places.items())[:MAX_CANDIDATES_SHOWN]
-    shown = ", ".join(f"{rows_option(place)} ({len(rows):,} rows)" for place, rows in candidates)
+    shown = ", ".join(f"{rows_option(place)} ({len(rows):,} rows)" for place, rows in places.items())
     return f"{file} holds rows in several places. Say which are meant: {shown}."
 
 
-def row_places(value: object, path: str = "", depth: int = 0) -> dict[str, tuple[JsonObject, ...]]:
+def row_places(value: object) -> dict[str, tuple[JsonObject, ...]]:
     """Map each path at which there are rows to them; what lies inside rows is not searched.
 
     The path of the object itself is "".
     """
+    return {".".join(steps): rows for steps, rows in _find_rows(value, ()).items()}
+
+
+def candidate_places(value: object) -> dict[str, tuple[JsonObject, ...]]:
+    """Return the first of `row_places`, and before them the path with a star that stands for all of them.
+
+    There is such a path where the places differ in one step, and their rows have the same fields.
+    """
+    found = _find_rows(value, ())
+    places = {".".join(steps): rows for steps, rows in found.items()}
+    fields = {frozenset(key for row in rows for key in row) for rows in found.values()}
+    if len(found) > 1 and len(fields) == 1 and len(set(map(len, found))) == 1:
+        steps = [names[0] if len(set(names)) == 1 else STAR for names in zip(*found, strict=True)]
+        if steps.count(STAR) == 1:
+            places = {".".join(steps): tuple(row for rows in found.values() for row in rows), **places}
+    return dict(islice(places.items(), MAX_CANDIDATES_SHOWN))
+
+
+def _find_rows(value: object, steps: tuple[str, ...]) -> dict[tuple[str, ...], tuple[JsonObject, ...]]:
     rows = as_rows(value)
     if rows is not None:
-        return {path: rows}
-    places: dict[str, tuple[JsonObject, ...]] = {}
-    if isinstance(value, dict) and depth < _MAX_SEARCH_DEPTH:
+        return {steps: rows}
+    found: dict[tuple[str, ...], tuple[JsonObject, ...]] = {}
+    if isinstance(value, dict) and len(steps) < _MAX_SEARCH_DEPTH:
         for key, part in cast("JsonObject", value).items():
-            places |= row_places(part, f"{path}.{key}" if path else key, depth + 1)
-    return places
+            found |= _find_rows(part, (*steps, key))
+    return found
 
 
 def as_rows(value: object) -> tuple[JsonObject, ...] | None:
     """Return the rows that a value holds; None if it is no table.
 
     A table is a list of objects, an object of at least two objects by id (the id becomes the field `id`, or
-    `key` if the rows have an `id`), an object with `columns` and `data`, or an object with at least two lists
-    of equal length, whose single values hold for each row.
+    `key` if the rows have an `id`), an object with `columns` and `data`, an object with at least two lists of
+    equal length, whose single values hold for each row, or one of objects from row number to value, as pandas
+    writes a table.
 
     Examples
     --------
@@ -208,6 +263,8 @@ def as_rows(value: object) -> tuple[JsonObject, ...] | None:
     ({'id': 'q1', 'a': 1}, {'id': 'q2', 'a': 2})
     >>> as_rows({"model": "m", "a": [1, 2], "b": [3, 4]})
     ({'model': 'm', 'a': 1, 'b': 3}, {'model': 'm', 'a': 2, 'b': 4})
+    >>> as_rows({"a": {"0": 1, "1": 2}, "b": {"0": 3, "1": 4}})
+    ({'a': 1, 'b': 3}, {'a': 2, 'b': 4})
     """
     if isinstance(value, list):
         elements = cast("list[object]", value)
@@ -223,13 +280,21 @@ def as_rows(value: object) -> tuple[JsonObject, ...] | None:
         return _rows_of_lists(record)
     if len(parts) < 2 or not _are_objects(parts) or not _share_keys(cast("list[JsonObject]", parts)):
         return None
-    objects = cast("dict[str, JsonObject]", record)
-    name = "key" if any("id" in part for part in objects.values()) else "id"
-    return tuple({name: key, **part} for key, part in objects.items())
+    return _rows_of_objects(cast("dict[str, JsonObject]", record))
 
 
 def _are_objects(values: Sequence[object]) -> bool:
     return bool(values) and all(isinstance(part, dict) for part in values)
+
+
+def _rows_of_objects(objects: Mapping[str, JsonObject]) -> tuple[JsonObject, ...]:
+    """Return the rows that objects are by id; or of which each has the value of one column by row number."""
+    numbers = next(iter(objects.values())).keys()
+    are_numbered = all(map(is_position, numbers)) and not all(map(is_position, objects))
+    if are_numbered and all(part.keys() == numbers for part in objects.values()):
+        return tuple({name: part[number] for name, part in objects.items()} for number in numbers)
+    name = "key" if any("id" in part for part in objects.values()) else "id"
+    return tuple({name: key, **part} for key, part in objects.items())
 
 
 def _share_keys(parts: Sequence[JsonObject]) -> bool:

@@ -15,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import calib_core
 from calib_core import readers
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.runs import AnswerRun
+from core.cli_calls import Call
 from core.readers.conftest import ReadText
 
 CONFIDENCES = (0.9, 0.25, 0.6, 0.75)
@@ -40,6 +42,10 @@ NESTED: list[dict[str, Any]] = [
     for number, (confidence, correct) in enumerate(FLAT[None])
 ]
 PATHS = {"signals.stated": "confidence", "results.1.score": "correct"}
+
+
+def answer_runs(reading: Reading) -> list[AnswerRun]:
+    return [run for run in reading.good_runs if isinstance(run, AnswerRun)]
 
 
 def as_parquet(rows: list[dict[str, Any]]) -> bytes:
@@ -192,6 +198,186 @@ def test_several_places_with_rows_are_asked_about(read_text: ReadText) -> None:
 def test_a_place_without_rows_is_refused(rows: str, match: str, read_text: ReadText) -> None:
     with pytest.raises(Refused, match=match):
         read_text(json.dumps({"dev": {"rows": ROWS}, "test": ROWS, "n": 3}), rows=rows)
+
+
+SUMMARY = {"model": "m", "dataset": "d", "id": 7, "confidence": 0.71, "correct": 1, "accuracy": 0.67}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("names", [("confidence", "correct"), ("sure", "right")])
+@pytest.mark.parametrize("key", [*SUMMARY, ""])
+def test_a_summary_beside_rows_is_no_row(
+    read_text: ReadText, indent: int | None, names: tuple[str, str], key: str
+) -> None:
+    rows = [dict(zip(names, row.values(), strict=True)) for row in ROWS]
+    value = {**(SUMMARY if key == "" else {key: SUMMARY[key]}), "results": rows}
+    columns = dict(zip(names, ("confidence", "correct"), strict=True))
+    for mapping in (columns, {column: f"{name}:{form}" for (column, name), form in
+                              zip(columns.items(), ("inverted", "not"), strict=True)}):  # fmt: skip
+        reading = read_text(json.dumps(value, indent=indent), columns=mapping)
+        assert reading.n_rows == len(ROWS)
+        assert "Its rows are those at 'results'." in reading.notes
+    assert read_text(json.dumps(value, indent=indent)).n_rows == len(ROWS)
+
+
+def test_a_mapped_column_that_only_the_object_has_makes_it_a_row(read_text: ReadText) -> None:
+    record = {"sure": 0.9, "right": 1, "steps": [{"text": "x"}, {"text": "y"}]}
+    columns = {"sure": "confidence", "right": "correct"}
+    assert pairs(read_text(json.dumps(record), columns=columns)) == {None: [(0.9, True)]}
+    infos = {"answers": ["4", "5"], "infos": [{"r": 1}, {"r": 0}]}
+    (run,) = read_text(
+        json.dumps(infos), columns={"answers": "samples", "infos.r": "sample_correct"}
+    ).good_runs
+    assert isinstance(run, AnswerRun)
+    assert run.rows["sample_correct"].to_list() == [[True, False]]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_columns_as_pandas_writes_them_are_rows(read_text: ReadText, indent: int | None) -> None:
+    by_number = {
+        name: {str(row): value for row, value in zip((3, 4, 7, 9), values, strict=True)}
+        for name, values in LISTS.items()
+    }
+    for value in (by_number, {"data": by_number}, {"data": LISTS}):
+        assert pairs(read_text(json.dumps(value, indent=indent))) == FLAT
+    numbered_rows = {str(row): record for row, record in enumerate(ROWS)}
+    assert ids(read_text(json.dumps(numbered_rows, indent=indent))) == [["0", "1", "2", "3"]]
+
+
+# --- Rows in several places ---------------------------------------------------------------------------------
+
+TWO = {"small-1.5": ROWS, "large": ROWS[1:]}
+RUNS = {"small-1.5": FLAT[None], "large": FLAT[None][1:]}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (TWO, "*"),
+        ({"results": TWO}, "results.*"),
+        ({name: {"n": len(rows), "samples": rows} for name, rows in TWO.items()}, "*.samples"),
+        ({"by": {name: {"a": {"b": rows}} for name, rows in TWO.items()}, "version": 2}, "by.*.a.b"),
+        ({"small-1.5": {"x": ROWS, "n": 1}, "large": {"x": ROWS[1:]}, "other": {"y": 1}}, "*.x"),
+    ],
+)
+def test_a_star_reads_every_place_as_runs_of_its_own(
+    read_text: ReadText, value: object, path: str, indent: int | None
+) -> None:
+    reading = read_text(json.dumps(value, indent=indent), rows=path)
+    assert pairs(reading) == RUNS
+    assert (reading.n_rows, reading.columns) == (7, ("confidence", "correct"))
+    assert "Its rows are those at 'small-1.5', 'large', each a run of its own." in reading.notes
+
+
+def test_a_star_means_the_same_on_the_command_line_and_in_python(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "models.json"
+    path.write_text(json.dumps({"a": ROWS, "b": [{**row, "correct": not row["correct"]} for row in ROWS]}))
+    typed = call("score", path, "--rows", "*", "--metric", "accuracy", "--json").elements
+    assert [(one["run"], one["value"]) for one in typed] == [("a", 0.75), ("b", 0.25)]
+    loaded = calib_core.load(path, rows="*")
+    assert [(run.label, run.row_counts.n_rows) for run in loaded] == [("a", 4), ("b", 4)]
+    with pytest.raises(Refused, match=r'Say which are meant: rows="\*" \(8 rows\), rows="a"'):
+        calib_core.load(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (TWO, "*"),
+        ({"results": TWO, "version": 2}, "results.*"),
+        ({"small-1.5": {"x": ROWS, "n": 1}, "large": {"x": ROWS[1:]}, "other": {"y": 1}}, "*.x"),
+    ],
+)
+def test_a_star_for_places_that_are_alike_is_proposed_first(
+    read_text: ReadText, value: object, path: str
+) -> None:
+    unread = read_text(json.dumps(value))
+    assert unread.proposed_rows[0] == path
+    assert f'Say which are meant: --rows "{path}" (7 rows), --rows ' in (unread.refusal or "")
+
+
+def test_a_star_is_not_proposed_for_places_that_are_not_alike(read_text: ReadText) -> None:
+    for value in (
+        {"dev": ROWS, "test": [{"other": 1}]},
+        {"a": ROWS, "b": {"rows": ROWS}},
+        {"a": {"x": ROWS, "y": ROWS}, "b": {"x": ROWS, "y": ROWS}},
+    ):
+        assert not any("*" in place for place in read_text(json.dumps(value)).proposed_rows)
+
+
+def test_rows_that_name_their_model_keep_it(read_text: ReadText) -> None:
+    value = {place: [{**row, "model": f"model {place}"} for row in ROWS] for place in "ab"}
+    reading = read_text(json.dumps(value), rows="*")
+    assert [(run.info.model, run.info.dataset, run.label) for run in answer_runs(reading)] == [
+        ("model a", None, "model a"),
+        ("model b", None, "model b"),
+    ]
+
+
+def test_the_star_is_the_data_set_of_one_model(read_text: ReadText) -> None:
+    value = {place: [{**row, "model": "m"} for row in ROWS] for place in "ab"}
+    runs = answer_runs(read_text(json.dumps(value), rows="*"))
+    assert [(run.info.model, run.info.dataset, run.label) for run in runs] == [
+        ("m", "a", "m · a"),
+        ("m", "b", "m · b"),
+    ]
+    named = {place: [{**row, "dataset": "d"} for row in rows] for place, rows in value.items()}
+    runs = answer_runs(read_text(json.dumps(named), rows="*"))
+    assert [(run.info.dataset, run.label) for run in runs] == [("d", "m · d"), ("d", "m · d (2)")]
+
+
+def test_systems_side_by_side_in_several_places_have_data_sets(read_text: ReadText) -> None:
+    value = {"easy": WIDE, "hard": WIDE[:2]}
+    runs = answer_runs(read_text(json.dumps(value), rows="*", wide=PATTERNS))
+    assert [(run.info.model, run.info.dataset, run.rows.height) for run in runs] == [
+        ("A", "easy", 4),
+        ("B", "easy", 4),
+        ("A", "hard", 2),
+        ("B", "hard", 2),
+    ]
+
+
+def test_bad_rows_and_refusals_name_their_place(read_text: ReadText) -> None:
+    value = {
+        "a": ROWS,
+        "b": [{**ROWS[0], "confidence": 7}, *ROWS[1:]],
+        "c": [{"confidence": 80, "correct": 1}],
+    }
+    reading = read_text(json.dumps(value), rows="*")
+    (problem,) = [problem for problem in reading.problems if problem.first_cells[0].file == "quiz.csv (b)"]
+    assert (problem.first_cells[0].row, reading.n_bad_rows) == (1, 2)
+    assert any(
+        note.startswith("quiz.csv (c): column 'confidence' looks like percent") for note in reading.notes
+    )
+    assert {run.info.model for run in answer_runs(reading)} == {"a", "b"}
+    only_bad = read_text(json.dumps({"c": value["c"], "d": value["c"]}), rows="*")
+    assert (only_bad.refusal or "").startswith("quiz.csv (c): column 'confidence' looks like percent")
+
+
+@pytest.mark.parametrize(
+    ("rows", "match"),
+    [
+        ("*.*", "needs one star, which stands for a whole step"),
+        ("a*", "needs one star, which stands for a whole step"),
+        ("*b.c", "needs one star, which stands for a whole step"),
+        ("none.*", r"nothing lies at 'none\.\*'.*Places with rows: 'small-1\.5', 'large'"),
+        ("*.none", r"nothing lies at '\*\.none'"),
+    ],
+)
+def test_a_star_that_finds_nothing_is_refused(read_text: ReadText, rows: str, match: str) -> None:
+    with pytest.raises(Refused, match=match):
+        read_text(json.dumps(TWO), rows=rows)
+
+
+def test_more_places_than_can_be_read_are_refused(read_text: ReadText) -> None:
+    value = {f"m{number}": ROWS[:1] for number in range(201)}
+    with pytest.raises(Refused, match=r"rows in 201 places at '\*' \(--rows\), and at most 200"):
+        read_text(json.dumps(value), rows="*")
+
+
+def test_a_key_that_is_a_star_comes_first(read_text: ReadText) -> None:
+    assert pairs(read_text(json.dumps({"*": ROWS, "b": ROWS[:1]}), rows="*")) == FLAT
 
 
 def test_a_list_needs_no_place_of_its_rows(read_text: ReadText) -> None:

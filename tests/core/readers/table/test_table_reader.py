@@ -49,8 +49,22 @@ def test_json_whatever_the_file_is_called(read_text: ReadText, content: str) -> 
     assert run.rows["confidence"].to_list() == [0.9, 0.8]
 
 
-def test_one_json_object_is_read_where_it_is_asked_for(read_text: ReadText) -> None:
-    content = json.dumps({"id": 1, "confidence": 0.5, "correct": True}, indent=1)
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": 1, "confidence": 0.5, "correct": True},
+        {"choices": ["x", "y"], "choice_probs": [0.75, 0.25], "gold": "y"},
+        {"samples": ["4", "5"], "gold": "4", "messages": [{"role": "user"}, {"role": "assistant"}]},
+    ],
+)
+def test_one_json_object_may_be_a_row(read_text: ReadText, record: object, indent: int | None) -> None:
+    (run,) = answer_runs(read_text(json.dumps(record, indent=indent)).runs(skip_bad_rows=False))
+    assert run.rows.height == 1
+
+
+def test_an_object_that_can_be_no_row_is_read_where_it_is_asked_for(read_text: ReadText) -> None:
+    content = json.dumps({"id": 1, "sure": 0.5, "correct": True}, indent=1)
     with pytest.raises(Refused, match=r"looks like one JSON object"):
         read_text(content)
     assert read_text(content, format="table").n_rows == 1
