@@ -345,6 +345,8 @@ class ResultPrinter:
             self._print_problem(problem, MAX_CELLS_SHOWN_BRIEFLY if briefly else len(problem.first_cells))
         if report.proposal is not None:
             self.print_line(report.proposal.summary)
+        elif report.supporting_columns:
+            self.print_line(f"Possible columns; if right, add: {map_options(report.supporting_columns)}")
         for column in report.columns_not_used:
             self.print_line(column.line)
         if report.group_columns:

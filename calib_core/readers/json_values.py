@@ -1,6 +1,7 @@
 """Type-checked access to values parsed from JSON.
 
-A log may hold anything anywhere. A value of an unexpected type counts as missing, unless it is judged later.
+A log may hold anything anywhere. Where a number rests on a value, a wrong type makes the record bad
+(`WrongTypeError`); elsewhere, or where the value is judged later, it counts as missing.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, cast
 
+from calib_core.errors import shorten
 from calib_core.readers.table.cells import PLAIN_NUMBER, RANGE_TOLERANCE
 from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json
+from calib_core.readers.table.raw import BrokenRecord, as_json_text
 
 LOGPROB_SENTINEL: Final = -1000.0
 """Log-probabilities this small stand for "not among the most likely tokens", as in -9999."""
@@ -22,6 +25,42 @@ _EMPTY_OBJECT: Final[Mapping[str, object]] = MappingProxyType({})
 
 _ANSWER_KEYS: Final = ("answer", "final_answer", "correct_answer")
 _CODE_FENCE: Final = "```"
+
+
+class WrongTypeError(Exception):
+    """A value has another type than its field must have; `broken` is the record as a bad row."""
+
+    def __init__(self, path: str, expected: str, value: object) -> None:
+        found = shorten(as_json_text(value) or "null")
+        fix = "Write it as the tool does, or leave the record out."
+        super().__init__(path)
+        self.broken = BrokenRecord(0, "wrong type", path, expected, found, fix)
+
+
+def require_text(value: object, path: str) -> str:
+    """Return a text unchanged; raises WrongTypeError for any other value, null included."""
+    if isinstance(value, str):
+        return value
+    raise WrongTypeError(path, "a text", value)
+
+
+def optional_text(value: object, path: str) -> str | None:
+    """Return a text unchanged, and None for null; raises WrongTypeError for any other value."""
+    return None if value is None else require_text(value, path)
+
+
+def optional_list(value: object, path: str) -> Sequence[object]:
+    """Return a list unchanged, and an empty sequence for null; raises WrongTypeError for any other value."""
+    if value is None or isinstance(value, list):
+        return cast("list[object]", value or [])
+    raise WrongTypeError(path, "a list", value)
+
+
+def optional_object(value: object, path: str) -> Mapping[str, object]:
+    """Return an object unchanged, and an empty one for null; raises WrongTypeError for any other value."""
+    if value is None or isinstance(value, dict):
+        return cast("Mapping[str, object]", value or _EMPTY_OBJECT)
+    raise WrongTypeError(path, "an object", value)
 
 
 def is_object(value: object) -> bool:

@@ -6,20 +6,29 @@ Prompts are discarded at once: they are repeated for every choice and make up mo
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, Literal, cast
 
 from calib_core.errors import shorten
-from calib_core.readers.json_values import as_list, as_object
+from calib_core.readers.json_values import (
+    WrongTypeError,
+    as_finite_number,
+    as_float,
+    as_list,
+    as_name,
+    as_object,
+    optional_list,
+    optional_object,
+    optional_text,
+    require_text,
+)
 from calib_core.readers.table.raw import BrokenRecord, as_json_text
 
 DocumentKind = Literal["choice", "generation", "single", "nothing"]
 """Choices with one log-likelihood each; generated text; the log-likelihood of a single text; no response."""
-
-RequestPair = tuple[str, object]
-"""Context and continuation of one request; for a generation, context and settings."""
 
 NO_FILTER: Final = "none"
 INVALID_ANSWER: Final = "[invalid]"
@@ -61,6 +70,26 @@ _NON_METRIC_KEYS: Final = frozenset(
 )
 _MAX_QUESTION_CHARACTERS: Final = 2_000
 """Characters of the prompt's end that stand in for a question the document does not name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """One request to the model.
+
+    Attributes
+    ----------
+    context : object
+        What the model is given, as stored.
+    continuation : object
+        What is scored after it, or the settings of a generation; None where a whole text is scored.
+    context_path, continuation_path : str
+        Where they stand in the record.
+    """
+
+    context: object
+    continuation: object
+    context_path: str
+    continuation_path: str
 
 
 @dataclass(slots=True, eq=False)
@@ -105,13 +134,13 @@ class Document:
         Fields of the document that list the texts of its right choices, without white space around them.
     marked_choices : Mapping[str, tuple[int, ...]]
         Field → positions of the choices it marks as right.
-    samples : list[str]
-        Generated texts in sampling order.
+    samples : list[str or None]
+        Generated texts in sampling order; None where one is missing.
     filtered_samples : list[str] or None
         The answers that a filter extracted from the samples.
     generation_settings : Mapping[str, object]
         Settings of the generation request.
-    filtered_answers : dict[str, object]
+    filtered_answers : dict[str, str or None]
         Filter → its one answer.
     scores : dict[str, float]
         "metric,filter" → value.
@@ -139,10 +168,10 @@ class Document:
     answer_fields: Mapping[str, object] = field(default_factory=dict[str, object])
     answer_lists: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     marked_choices: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    samples: list[str] = field(default_factory=list[str])
+    samples: list[str | None] = field(default_factory=list[str | None])
     filtered_samples: list[str] | None = None
     generation_settings: Mapping[str, object] = field(default_factory=dict[str, object])
-    filtered_answers: dict[str, object] = field(default_factory=dict[str, object])
+    filtered_answers: dict[str, str | None] = field(default_factory=dict[str, str | None])
     scores: dict[str, float] = field(default_factory=dict[str, float])
     filters: list[str] = field(default_factory=list[str])
     broken: BrokenRecord | None = None
@@ -241,11 +270,28 @@ def parse_document(
     delimiter : str or None
         Text between context and choice; None where it is not known.
     """
+    try:
+        return _parse_document(record, line, share, delimiter)
+    except WrongTypeError as wrong:
+        return Document("nothing", None, "", line, share, broken=wrong.broken)
+
+
+def _parse_document(
+    record: Mapping[str, object], line: int | None, share: float, delimiter: str | None
+) -> Document:
     requests = _parse_requests(record.get("arguments"))
-    resps = as_list(record.get("resps"))
-    doc_hash = as_json_text(record.get("doc_hash")) or ""
-    doc = Document(_document_kind(requests, resps), as_json_text(record.get("doc_id")), doc_hash, line, share)
-    filter_name = as_json_text(record.get("filter")) or NO_FILTER
+    resps = [
+        optional_list(part, f"resps.{at}")
+        for at, part in enumerate(optional_list(record.get("resps"), "resps"))
+    ]
+    doc = Document(
+        _document_kind(requests, resps),
+        _id_text(record.get("doc_id")),
+        optional_text(record.get("doc_hash"), "doc_hash") or "",
+        line,
+        share,
+    )
+    filter_name = optional_text(record.get("filter"), "filter") or NO_FILTER
     doc.filters.append(filter_name)
     doc.scores.update(_parse_scores(record, filter_name))
     doc.target = record.get("target")
@@ -265,6 +311,25 @@ def parse_document(
     return doc
 
 
+def mark_odd_targets(docs: Sequence[Document]) -> None:
+    """Makes the documents bad whose target is of another type than most: a task writes one type of them."""
+    types = Counter(kind for doc in docs if (kind := _target_type(doc.target)) is not None)
+    usual = max(types, key=lambda kind: types[kind], default=None)
+    for doc in docs:
+        if doc.broken is None and doc.target is not None and _target_type(doc.target) != usual:
+            doc.broken = WrongTypeError(
+                "target", f"{usual or 'a text'}, as in the other records", doc.target
+            ).broken
+
+
+def _target_type(target: object) -> str | None:
+    """What a target is, in words; None where it is missing or no number."""
+    if as_float(target) is not None:
+        return None if as_finite_number(target) is None else "a number"
+    words: dict[type, str] = {str: "a text", bool: "true or false", list: "a list", dict: "an object"}
+    return words.get(type(target))
+
+
 def _answer_lists(fields: Mapping[str, object]) -> Iterator[tuple[str, frozenset[str]]]:
     """The fields that list right answers as texts, each with the texts."""
     for key in _ANSWER_LIST_KEYS:
@@ -273,36 +338,48 @@ def _answer_lists(fields: Mapping[str, object]) -> Iterator[tuple[str, frozenset
             yield key, frozenset(texts)
 
 
-def _parse_requests(value: object) -> list[RequestPair]:
+def _id_text(value: object) -> str | None:
+    """A document's id as text; None for null."""
+    if value is None or isinstance(value, str):
+        return value
+    if (name := as_name(value)) is None:
+        raise WrongTypeError("doc_id", "a text or a whole number", value)
+    return name
+
+
+def _parse_requests(stored: object) -> list[Request]:
     """Requests to the model: `{"gen_args_0": {"arg_0": …, "arg_1": …}}`, or old logs' `[[…, …]]`."""
-    if isinstance(value, dict):
-        by_name = as_object(cast("object", value))
-        parts = [by_name[key] for key in sorted(by_name, key=lambda key: (len(key), key))]
-        objects = [as_object(part) for part in parts]
-        pairs = [
-            as_list(part) or (arguments.get("arg_0"), arguments.get("arg_1"))
-            for part, arguments in zip(parts, objects, strict=True)
-        ]
-    else:
-        pairs = [as_list(part) for part in as_list(value)]
-    return [
-        (as_json_text(pair[0]) or "" if pair else "", pair[1] if len(pair) > 1 else None) for pair in pairs
-    ]
+    parts = _by_name(stored, "arguments")
+    requests: list[Request] = []
+    for name in sorted(parts, key=lambda name: (len(name), name)):
+        path = f"arguments.{name}"
+        first, second = ("0", "1") if isinstance(parts[name], list) else ("arg_0", "arg_1")
+        values = _by_name(parts[name], path)
+        requests.append(Request(values.get(first), values.get(second), f"{path}.{first}", f"{path}.{second}"))
+    return requests
 
 
-def _document_kind(requests: Sequence[RequestPair], resps: Sequence[object]) -> DocumentKind:
-    first = next((as_list(part)[0] for part in resps if as_list(part)), None)
+def _by_name(stored: object, path: str) -> Mapping[str, object]:
+    """An object, or a list as an object of its elements by position."""
+    if isinstance(stored, list):
+        return {str(at): part for at, part in enumerate(as_list(cast("object", stored)))}
+    return optional_object(stored, path)
+
+
+def _document_kind(requests: Sequence[Request], resps: Sequence[Sequence[object]]) -> DocumentKind:
+    first = next((value for part in resps for value in part if value is not None), None)
     if first is None:
         return "nothing"
-    if isinstance(first, str):  # without a second argument the number is of a whole text (rolling)
-        return "generation" if any(second is not None for _, second in requests) or not requests else "single"
-    return "choice" if len(resps) > 1 and len(as_list(first)) >= 1 else "single"
+    if isinstance(first, list):
+        return "choice" if len(resps) > 1 else "single"
+    is_rolling = bool(requests) and all(request.continuation is None for request in requests)
+    return "single" if is_rolling else "generation"  # the number of a whole text, or a text
 
 
 def _fill_choices(
     doc: Document,
-    requests: Sequence[RequestPair],
-    resps: Sequence[object],
+    requests: Sequence[Request],
+    resps: Sequence[Sequence[object]],
     record: Mapping[str, object],
     delimiter: str | None,
 ) -> None:
@@ -310,7 +387,9 @@ def _fill_choices(
     filtered = [as_list(part) for part in as_list(record.get("filtered_resps"))]
     pairs = filtered
     if len(filtered) != len(resps) or not all(filtered):
-        pairs, doc.loglikelihood_field = [as_list(_first_element(part)) for part in resps], "resps"
+        firsts = [part[0] if part else None for part in resps]
+        pairs = [optional_list(pair, f"resps.{at}.0") for at, pair in enumerate(firsts)]
+        doc.loglikelihood_field = "resps"
     doc.loglikelihoods = [pair[0] if pair else None for pair in pairs]
     if requests and len(requests) != len(pairs):
         found = (
@@ -322,12 +401,13 @@ def _fill_choices(
             0, "too few or too many numbers", doc.loglikelihood_field, expected, shorten(found), fix
         )
         return
-    conditional = [at for at, (context, _) in enumerate(requests) if context]
+    contexts = [require_text(request.context, request.context_path) for request in requests]
+    continuations = [require_text(request.continuation, request.continuation_path) for request in requests]
+    conditional = [at for at, context in enumerate(contexts) if context]
     if conditional and 2 * len(conditional) == len(requests) and conditional == list(range(len(conditional))):
         doc.n_unconditional = len(conditional)
-        requests, doc.loglikelihoods = requests[: len(conditional)], doc.loglikelihoods[: len(conditional)]
-    contexts = [context for context, _ in requests]
-    continuations = [as_json_text(second) or "" for _, second in requests]
+        contexts, continuations = contexts[: len(conditional)], continuations[: len(conditional)]
+        doc.loglikelihoods = doc.loglikelihoods[: len(conditional)]
     doc.contexts_differ = len(set(contexts)) > 1 and len(set(continuations)) == 1
     if doc.contexts_differ:
         doc.choices = differing_parts(contexts)
@@ -347,34 +427,47 @@ def _fill_choices(
 
 def _fill_samples(
     doc: Document,
-    requests: Sequence[RequestPair],
-    resps: Sequence[object],
+    requests: Sequence[Request],
+    resps: Sequence[Sequence[object]],
     record: Mapping[str, object],
     filter_name: str,
 ) -> None:
     """Fills in the generated texts, the filter's answers and the sampling settings."""
-    doc.samples = [as_json_text(text) or "" for text in as_list(resps[0])]
-    filtered = as_list(record.get("filtered_resps"))
-    answers = as_list(filtered[0]) if filtered else ()
-    if len(answers) == len(doc.samples) > 1:
-        doc.filtered_samples = [as_json_text(text) or INVALID_ANSWER for text in answers]
-    elif filtered and not answers:
-        doc.filtered_answers[filter_name] = filtered[0]
-    doc.generation_settings = as_object(requests[0][1]) if requests else {}
+    doc.samples = [optional_text(text, f"resps.0.{at}") for at, text in enumerate(resps[0])]
+    filtered = optional_list(record.get("filtered_resps"), "filtered_resps")
+    first = filtered[0] if filtered else None
+    if isinstance(first, list):
+        answers = [
+            optional_text(text, f"filtered_resps.0.{at}")
+            for at, text in enumerate(as_list(cast("object", first)))
+        ]
+        if len(answers) == len(doc.samples) > 1:
+            doc.filtered_samples = [INVALID_ANSWER if text is None else text for text in answers]
+    elif filtered:
+        doc.filtered_answers[filter_name] = optional_text(first, "filtered_resps.0")
+    if requests:
+        doc.generation_settings = _generation_settings(requests[0])
 
 
-def _first_element(value: object) -> object:
-    parts = as_list(value)
-    return parts[0] if parts else None
+def _generation_settings(request: Request) -> Mapping[str, object]:
+    """The settings of a generation; whether it samples hangs on two of them, so their types are checked."""
+    path = request.continuation_path
+    settings = optional_object(request.continuation, path)
+    if not isinstance(settings.get("do_sample"), bool | None):
+        raise WrongTypeError(f"{path}.do_sample", "true or false", settings["do_sample"])
+    if settings.get("temperature") is not None and as_finite_number(settings["temperature"]) is None:
+        raise WrongTypeError(f"{path}.temperature", "a number", settings["temperature"])
+    return settings
 
 
-def _question_text(fields: Mapping[str, object], requests: Sequence[RequestPair]) -> str | None:
+def _question_text(fields: Mapping[str, object], requests: Sequence[Request]) -> str | None:
     named = next(
         (fields[key] for key in _QUESTION_KEYS if isinstance(fields.get(key), str) and fields[key]), None
     )
     if named is not None or not requests:
         return cast("str | None", named)
-    return requests[0][0].strip().rsplit("\n\n", 1)[-1][-_MAX_QUESTION_CHARACTERS:] or None
+    prompt = as_json_text(requests[0].context) or ""
+    return prompt.strip().rsplit("\n\n", 1)[-1][-_MAX_QUESTION_CHARACTERS:] or None
 
 
 def _parse_scores(record: Mapping[str, object], filter_name: str) -> dict[str, float]:

@@ -17,7 +17,12 @@ from calib_core.errors import shorten
 from calib_core.readers.eval_logs import LogEntry, LogTable, read_log_records, read_log_table
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
 from calib_core.readers.json_values import as_list, as_object
-from calib_core.readers.lm_eval.documents import INVALID_ANSWER, Document, parse_document
+from calib_core.readers.lm_eval.documents import (
+    INVALID_ANSWER,
+    Document,
+    mark_odd_targets,
+    parse_document,
+)
 from calib_core.readers.lm_eval.gold_match import ChoicePositions, GoldChoices, match_gold_choices
 from calib_core.readers.lm_eval.results import (
     TaskResults,
@@ -27,6 +32,7 @@ from calib_core.readers.lm_eval.results import (
     results_notes,
     run_info_from_results,
 )
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress, as_json_text
 from calib_core.wording import join_names, plural
 
@@ -237,7 +243,7 @@ def document_entries(
             elif task.is_true_false:
                 fields |= _true_false_fields(doc, right)
         elif doc.kind == "generation":
-            fields |= _sample_row_fields(doc, golds_are_letters=golds_are_letters)
+            fields |= _sample_row_fields(doc, task, golds_are_letters=golds_are_letters)
         yield LogEntry(fields, doc.line, doc.share, broken)
 
 
@@ -307,7 +313,7 @@ def _true_false_fields(doc: Document, right: ChoicePositions | None) -> dict[str
     }
 
 
-def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, object]:
+def _sample_row_fields(doc: Document, task: TaskTraits, *, golds_are_letters: bool) -> dict[str, object]:
     """The generated answers: a list where several were sampled, else the one greedy answer."""
     fields: dict[str, object] = {
         "target": as_json_text(doc.target),
@@ -321,7 +327,8 @@ def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, o
             ]
         return fields
     fields["response"] = doc.samples[0] if doc.samples else None
-    answer = as_json_text(next(iter(doc.filtered_answers.values()), None))
+    judging_filter = (task.outcome_score or "").partition(",")[2] or next(iter(doc.filtered_answers), "")
+    answer = doc.filtered_answers.get(judging_filter)
     if answer is not None and answer != INVALID_ANSWER and is_sampled(doc.generation_settings) is not True:
         fields["answer"] = answer
     return fields
@@ -333,6 +340,7 @@ _RECORD_KEYS: Final = frozenset({"doc_id", "resps"})
 _OUTCOME_METRICS: Final = ("exact_match", "acc", "em", "pass@1", "mc1")
 _LOW_CHOICE_MASS: Final = 0.01
 """With less probability than this on all choices together, one choice's share of it says little."""
+_MAX_FILTERS_SHOWN: Final = 5
 _PARSED_SHARE: Final = 0.5
 """Share of the work that is done once every record has been parsed."""
 
@@ -352,15 +360,18 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     docs, n_records = fold_filters(
         head, results.delimiter, lambda done, text: progress(_PARSED_SHARE * done, text)
     )
+    mark_odd_targets(docs)
     filters = tuple(dict.fromkeys(name for doc in docs for name in doc.filters))
     golds = match_gold_choices([doc for doc in docs if doc.kind == "choice"])
     golds = replace(golds, positions=tuple(_gold_per_document(docs, golds)))
-    task = _describe_task(docs, golds, results, filters)
+    chosen = next((field for field, name in options.columns.items() if name == "correct"), None)
+    task = _describe_task(docs, golds, results, filters, chosen)
     ids, id_notes = _document_ids(docs)
     settings = next((doc.generation_settings for doc in docs if doc.generation_settings), as_object(None))
     notes = (
         *results_notes(results, len(docs)),
         *_folding_notes(docs, filters, n_records),
+        *_filter_notes(docs, filters, task),
         *id_notes,
         *_gold_notes(docs, golds, task),
     )
@@ -405,7 +416,11 @@ def _gold_per_document(docs: Sequence[Document], golds: GoldChoices) -> Iterator
 
 
 def _describe_task(
-    docs: Sequence[Document], golds: GoldChoices, results: TaskResults, filters: Sequence[str]
+    docs: Sequence[Document],
+    golds: GoldChoices,
+    results: TaskResults,
+    filters: Sequence[str],
+    chosen_score: str | None,
 ) -> TaskTraits:
     choices = [doc for doc in docs if doc.kind == "choice" and doc.broken is None]
     has_several_gold = any(right is not None and len(right) > 1 for right in golds.positions)
@@ -417,7 +432,7 @@ def _describe_task(
     return TaskTraits(
         subject=results.subject,
         has_several_filters=len(filters) > 1,
-        outcome_score=None if choices else _outcome_score(docs, results),
+        outcome_score=None if choices else _outcome_score(docs, results, chosen_score),
         uses_top_share=uses_top_share,
         judging_metric=judging_metric if uses_top_share else None,
         is_true_false=is_true_false and not uses_top_share,
@@ -433,8 +448,13 @@ def _stripped_lower(text: str) -> str:
     return text.strip().lower()
 
 
-def _outcome_score(docs: Sequence[Document], results: TaskResults) -> str | None:
-    """The "metric,filter" that says whether the greedy answer is right; never one where lower is better."""
+def _outcome_score(docs: Sequence[Document], results: TaskResults, chosen: str | None) -> str | None:
+    """The "metric,filter" that says whether the greedy answer is right: the chosen one, if it is one.
+
+    Otherwise never one where lower is better.
+    """
+    if any(chosen in doc.scores for doc in docs):
+        return chosen
     if any(is_sampled(doc.generation_settings) for doc in docs):
         return None
     keys = dict.fromkeys(key for doc in docs for key in doc.scores)
@@ -463,8 +483,25 @@ def _document_ids(docs: Sequence[Document]) -> tuple[list[str | None], tuple[str
 
 def _folding_notes(docs: Sequence[Document], filters: Sequence[str], n_records: int) -> Iterator[str]:
     if n_records > len(docs):
-        listed = ", ".join(filters[:5]) + (", …" if len(filters) > 5 else "")
+        listed = ", ".join(filters[:_MAX_FILTERS_SHOWN]) + (
+            ", …" if len(filters) > _MAX_FILTERS_SHOWN else ""
+        )
         yield f"{n_records:,} records are {len(docs):,} documents by {len(filters)} filters ({listed})."
+
+
+def _filter_notes(docs: Sequence[Document], filters: Sequence[str], task: TaskTraits) -> Iterator[str]:
+    """Which of several filters judges, and how to choose another."""
+    if task.outcome_score is None or len(filters) < 2:
+        return
+    metric, _, judging = task.outcome_score.partition(",")
+    keys = [
+        key
+        for name in filters
+        if name != judging and any((key := f"{metric},{name}") in doc.scores for doc in docs)
+    ]
+    options = " or ".join(map_options({key: "correct"}) for key in keys[:_MAX_FILTERS_SHOWN])
+    other = f" Another filter: {options}" if keys else ""
+    yield f"Right or wrong is {metric} by the filter {judging}.{other}"
 
 
 def _gold_notes(docs: Sequence[Document], golds: GoldChoices, task: TaskTraits) -> Iterator[str]:

@@ -170,6 +170,7 @@ LOG_SCALE: Final = "log"
 """What follows the name of a probability whose column holds its natural logarithm: "confidence:log"."""
 
 _SCALED_NAME: Final = re.compile(r"(?P<name>[^/]+)/(?P<divisor>[1-9][0-9]{0,5})")
+SEPARATOR: Final = re.compile(r"[-_./: ]+")
 _NUMBER_AT_END: Final = re.compile(r"(?P<prefix>.*?)(?P<suffix>[0-9]{1,9})", re.DOTALL)
 
 
@@ -229,7 +230,7 @@ def choice_labels(columns: Sequence[str]) -> tuple[str, ...]:
     matches = [match for match in numbered if match is not None]
     if len(matches) == len(columns) > 1 and len({match["prefix"] for match in matches}) == 1:
         return tuple(match["suffix"] for match in matches)
-    places = [place.end() for column in columns[:1] for place in _SEPARATOR.finditer(column)]
+    places = [place.end() for column in columns[:1] for place in SEPARATOR.finditer(column)]
     shared = (end for end in reversed(places) if len({column[:end] for column in columns}) == 1)
     beginning = next(shared, None)
     labels = tuple(column[beginning:] for column in columns)

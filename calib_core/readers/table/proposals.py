@@ -36,6 +36,7 @@ from calib_core.readers.table.columns import (
     LIST_COLUMNS,
     OUTCOME_COLUMNS,
     PROBABILITY_COLUMNS,
+    SEPARATOR,
     MappedName,
     in_order_of_suffix,
 )
@@ -107,7 +108,6 @@ WIDE_NAMES: Final = ("confidence", "verbal_confidence", "p_true", "correct", "pr
 
 _NUMBER: Final = re.compile(PLAIN_NUMBER)
 _FRACTION: Final = re.compile(r"[+-]?[0-9]*\.[0-9]+%?")
-_SEPARATOR: Final = re.compile(r"[-_./: ]+")
 _WITHOUT_LETTER: Final = re.compile(r"(?P<prefix>.*?)[-_. ]?(?P<label>[A-Za-z]|[0-9]+)", re.DOTALL)
 _WITHOUT_WORD: Final = re.compile(r"(?P<prefix>.*)[-_. ](?P<label>[^-_. ]+)", re.DOTALL)
 
@@ -300,16 +300,24 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
     why = f"its name and {column.range_text}{more}"
     if high <= 0 and low < 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
         yield Candidate({column.name: f"{base}:log"}, clarity if suffix == ":log" else "hinted", why)
-    elif suffix == ":log" or low < 0:
+    elif suffix == ":log":
         return
-    elif column.are_shares or (clarity == "said" and high <= 1 and set(numbers) != {0.0, 1.0}):
+    elif _are_mostly_shares(numbers) or (clarity == "said" and high <= 1 and set(numbers) != {0.0, 1.0}):
         percent = "/100" if column.present[0].endswith("%") else ""
         yield Candidate({column.name: f"{base}{percent}{suffix}"}, clarity, why)
+    elif low < 0:
+        return
     elif MIN_LARGEST_PERCENTAGE < high <= 100 and 2 * n_above_one > len(numbers):
         yield Candidate({column.name: f"{base}/100{suffix}"}, clarity, why)
     elif all(number.is_integer() for number in numbers) and (top := rating_top(high)) and high > 1:
         scale = f"its name and whole numbers up to {high:.0f}; on which scale, it does not say"
         yield Candidate({column.name: f"{base}/{top}{suffix}"}, "hinted", scale)
+
+
+def _are_mostly_shares(numbers: Sequence[float]) -> bool:
+    """Return whether numbers lie from 0 to 1, but for a few that are bad; not if all are 0 or 1."""
+    n_inside = sum(0 <= number <= 1 for number in numbers)
+    return n_inside >= MIN_FITTING * len(numbers) and not set(numbers) <= {0, 1}
 
 
 def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
@@ -375,7 +383,8 @@ def _as_id(column: Column) -> Iterator[Candidate]:
 def _as_subject(column: Column) -> Iterator[Candidate]:
     """Yield a column of few texts that its name calls subjects."""
     n_values = len(set(column.present))
-    if not column.numbers and 2 <= n_values <= min(MAX_SUBJECTS, len(column.texts) // 2):
+    is_spelt = spelling_rank(column.name, "subject") is not None
+    if not column.numbers and (is_spelt or 2 <= n_values <= min(MAX_SUBJECTS, len(column.texts) // 2)):
         yield Candidate({column.name: "subject"}, "said", f"its name and {n_values} values")
 
 
@@ -778,7 +787,8 @@ def find_systems(
             shared = common & systems.keys() if best else {*systems}
             if name == "prediction" and "correct" not in best:
                 shared = {system for system in shared if len(system) > 1}
-            if len(shared) < 2 or (name in best and shared != common):
+            is_needed = name != "prediction" or "correct" not in best
+            if len(shared) < 2 or not is_needed or (name in best and shared != common):
                 continue
             one = _as_pattern(pattern, name, [values_of(systems[system]) for system in sorted(shared)])
             if one is not None:
@@ -794,7 +804,7 @@ def _systems_by_pattern(columns: Sequence[str]) -> dict[str, dict[str, dict[str,
     """Map each name of `WIDE_NAMES` to the patterns that may stand for it, each with system → column."""
     found: dict[str, dict[str, dict[str, str]]] = {name: {} for name in WIDE_NAMES}
     for column in columns:
-        for separator in _SEPARATOR.finditer(column):
+        for separator in SEPARATOR.finditer(column):
             before, after = column[: separator.start()], column[separator.end() :]
             for system, label, pattern in (
                 (before, after, f"*{column[separator.start() :]}"),
@@ -912,6 +922,12 @@ def _base_and_rivals(
         else:
             rivals.append(one)
     return _with_further_confidences(base, rivals, candidates, taken), rivals
+
+
+def supporting_columns(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> dict[str, str]:
+    """Return the likeliest columns of names that are said and decide on no number, such as the model."""
+    base, _ = _base_and_rivals(candidates, read_as)
+    return {column: name for column, name in base.columns.items() if name in SUPPORTING | {"id", "subject"}}
 
 
 def _with_rivals(base: Plan, rivals: Sequence[Candidate]) -> Iterator[Plan]:

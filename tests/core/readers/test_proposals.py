@@ -506,7 +506,7 @@ def test_equally_likely_readings_are_all_told(read_text: ReadText) -> None:
         {"sureness": "confidence", "hit": "correct"},
     ]
     assert report.proposal.summary.splitlines()[0] == "2 mappings are equally likely: choose one."
-    assert '- With --map hit=correct --map sureness=confidence it loads' in report.proposal.summary
+    assert "- With --map hit=correct --map sureness=confidence it loads" in report.proposal.summary
 
 
 def test_a_rival_of_a_column_found_by_its_name_is_told(read_text: ReadText) -> None:

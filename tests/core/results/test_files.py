@@ -10,7 +10,7 @@ import pytest
 
 from calib_core.errors import MAX_MESSAGE_CHARS, BadCell, BadRowsFound, Problem, Refused
 from calib_core.methods import METHODS
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Candidate, Reading
 from calib_core.results.files import SPIKE_ROWS, ConfidenceSpike, check_file, run_report, usable_runs
 from calib_core.runs import AnswerRun
 from core.run_builders import Columns, make_answer_run
@@ -34,7 +34,7 @@ def reading(
         good_runs=runs,
         columns=("confidence", "note"),
         unused_columns=("note",),
-        proposed_mapping=proposals,
+        candidates=tuple(Candidate({column: name}, "said", "its name") for column, name in proposals.items()),
     )
 
 

@@ -65,17 +65,26 @@ def test_a_filter_that_keeps_every_sample_parses_them(tmp_path: Path) -> None:
     assert run.rows["samples_parsed"].to_list() == [["4", "5", None]]
 
 
-def test_a_person_chooses_the_filter_that_judges_the_greedy_answer(tmp_path: Path) -> None:
+def test_the_filter_that_judges_is_named_and_a_person_may_choose_another(tmp_path: Path) -> None:
     records = [
-        text_record(at, [f"It is {at}."], str(at), str(at), name=name, exact_match=score)
+        text_record(at, [f"It is {at}."], str(at), answer, name=name, exact_match=score)
         for at in range(2)
-        for name, score in (("strict", 0.0), ("flexible", 1.0))
+        for name, answer, score in (("strict", "[invalid]", 0.0), ("flexible", str(at), 1.0))
     ]
+    told = "Right or wrong is exact_match by the filter {}. Another filter: --map exact_match,{}=correct"
     path = write_log(tmp_path, "quiz", records)
-    assert only_run(readers.read(path)).rows["correct"].to_list() == [False, False]
+    first = only_run(readers.read(path))
+    assert (first.rows["correct"].to_list(), "prediction" in first.rows.columns) == ([False, False], False)
+    assert told.format("strict", "flexible") in first.row_counts.notes
     chosen = only_run(readers.read(path, options=ReadOptions({"exact_match,flexible": "correct"})))
     assert chosen.rows["correct"].to_list() == [True, True]
     assert chosen.rows["prediction"].to_list() == ["0", "1"]
+    assert told.format("flexible", "strict") in chosen.row_counts.notes
+
+
+def test_one_filter_needs_no_name(tmp_path: Path) -> None:
+    run = only_run(write(tmp_path, text_record(0, ["4"], "4", "4", exact_match=1.0)))
+    assert not [note for note in run.row_counts.notes if "filter" in note]
 
 
 def test_copies_of_a_greedy_answer_are_not_samples(tmp_path: Path) -> None:

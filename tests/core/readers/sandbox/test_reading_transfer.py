@@ -16,7 +16,7 @@ import pytest
 
 from calib_core import readers
 from calib_core.errors import BadCell, Problem
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Candidate, Reading
 from calib_core.readers.sandbox import protocol
 from calib_core.runs import AnswerRun, ReportedMetric, RowCounts, RunInfo, TokenRun
 
@@ -65,7 +65,7 @@ def reading(*runs: AnswerRun | TokenRun, **changes: Any) -> Reading:
         good_runs=runs,
         columns=("id", "p"),
         unused_columns=(),
-        proposed_mapping=MappingProxyType({"p": "confidence"}),
+        candidates=(Candidate({"p": "confidence"}, "said", "its name", ("n/a",), 3, 1),),
         refusal=None,
         group_columns=("grade",),
     )
@@ -176,7 +176,7 @@ def altered_tree(change: str, value: object) -> object:
         ("of.file", None),
         ("of.columns", "id"),
         ("of.columns", ["id", 2]),
-        ("of.proposed_mapping", [["p"]]),
+        ("of.candidates.0.of.names", [["p"]]),
         ("of.problems.0.is", "Reading"),
         ("of.problems.0.of", {}),
         ("of.problems.0.of.first_cells.0.of.row", None),

@@ -77,7 +77,6 @@ def test_a_column_with_the_empty_name_is_left_out() -> None:
     columns = ["choices", "gold", "options", "id"]
     assert [roles.role(column) for column in columns] == [None, None, None, "id"]
     assert roles.unused_columns(columns) == ("choices", "gold", "options")
-    assert roles.propose(columns, lambda _way, _name: True) == {"options": "choices"}
 
 
 def test_a_mapping_of_a_missing_column_is_refused() -> None:

@@ -74,7 +74,7 @@ def test_a_confidence_in_words_makes_way_for_numbers(read_text: ReadText) -> Non
     (run,) = answer_runs(reading.runs(skip_bad_rows=False))
     assert run.rows["verbal_confidence"].to_list() == [0.9, 0.3]
     assert "confidence" not in run.rows.columns
-    assert reading.proposed_mapping == {"prob": "confidence"}
+    assert reading.proposed_mapping["prob"] == "confidence"
 
 
 @pytest.mark.parametrize(

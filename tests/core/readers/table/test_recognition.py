@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from calib_core.readers.table.recognition import name_words, suggest_columns, suggested_mappings
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.readers.format import BY_VALUES, HINTED, NAMED, ONLY_IF_CHOSEN
-from calib_core.readers.table.recognition import name_words, suggest_columns, suggested_mappings
 from core.readers.conftest import ReadText
 
 LETTERS = "ABCD"
