@@ -30,7 +30,8 @@ from calib_core.wording import (
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
-    from calib_core.results.abstention import GuaranteedThreshold
+    from calib_core.readers.option_text import map_options
+from calib_core.results.abstention import GuaranteedThreshold
     from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
     from calib_core.results.comparison import Comparison, MetricEstimate

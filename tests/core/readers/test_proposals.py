@@ -479,8 +479,8 @@ def test_names_that_say_more_are_asked(delimiter: str, read_text: ReadText) -> N
     assert other.mapping["Richtig oder falsch"] == "correct:nein"
     assert proposal.question == (
         "'Sicherheit grob': its name and values from 0.1 to 0.89, but the name says more than that it is a "
-        "confidence. 'Richtig oder falsch': the values ja and nein; its name does not say which of them means "
-        "right. Choose only what you know to be meant."
+        "confidence. 'Richtig oder falsch': the values ja and nein; its name does not say which of them "
+        "means right. Choose only what you know to be meant."
     )
 
 
