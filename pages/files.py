@@ -31,6 +31,7 @@ from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import LoadedFile, read_now
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun, file_id
+from pages.state.uploads import session_uploads
 from pages.widgets.column_mapping import (
     figures_text,
     mark_decided,
@@ -398,6 +399,7 @@ def page() -> None:
     ][:MAX_NEXT_STEPS]
     for file in unsettled:  # where the eye is, not below the list
         show_file(file, keys[file], context.files, context.accepted_file_ids, expanded=True)
+    session_uploads().note_shown()
     if not context.files and not context.unread:
         stop_on_empty_folder()
     unread = f"{len(context.unread):,} not read yet, " if context.unread else ""

@@ -30,6 +30,7 @@ from typing import Any, Final
 import streamlit as st
 from streamlit import config
 from streamlit.runtime import exists, get_instance
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from calib_core.errors import Refused, shorten
@@ -77,6 +78,15 @@ class SessionUploads:
         What `pages.state.cache` has computed, by kind of result.
     turns : dict of tuple to threading.RLock
         Held while `pages.state.cache` computes the result of this key.
+    field : str
+        Distinguishes the upload field from an earlier one that still lists files which were removed. It stays
+        the same while files come: one that is on its way when the browser drops its field comes unannounced.
+    newest : list of str
+        Labels of the files that came since the page Files last showed what had come.
+    errors : list of str
+        Why files that came since then were not kept.
+    is_shown : bool
+        Whether no file has come since then.
     """
 
     def __init__(self) -> None:
@@ -86,8 +96,13 @@ class SessionUploads:
         self.files: dict[Path, Any] = {}
         self.results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = {}
         self.turns: dict[tuple[Hashable, ...], Any] = {}
+        self.field = secrets.token_hex(4)
+        self.newest: list[str] = []
+        self.errors: list[str] = []
+        self.is_shown = True
         self._folder: Path | None = None
         self._labels: dict[str, Path] = {}
+        self._taken: set[str] = set()
 
     @property
     def paths_by_label(self) -> dict[str, Path]:
@@ -98,7 +113,23 @@ class SessionUploads:
     def __bool__(self) -> bool:
         return bool(self._labels)
 
-    def add(self, label: str, data: bytes | memoryview) -> str:
+    def take(self, file_id: str, label: str, data: bytes) -> None:
+        """Keep a file that a browser sent, once: one that was removed since does not come back."""
+        if file_id in self._taken:
+            return
+        self._taken.add(file_id)
+        if self.is_shown:
+            self.newest, self.is_shown = [], False
+        try:
+            self.newest.append(self.add(label, data))
+        except Refused as refusal:
+            self.errors.append(str(refusal))
+
+    def note_shown(self) -> None:
+        """Note that the page Files has shown what came."""
+        self.errors, self.is_shown = [], True
+
+    def add(self, label: str, data: bytes) -> str:
         """Keep a file in place of any other with the same label, and return the label as it is kept.
 
         Raises
@@ -131,8 +162,8 @@ class SessionUploads:
             if (path := self._labels.pop(label, None)) is not None:
                 path.unlink(missing_ok=True)
                 self.files.pop(path, None)
-                self.mappings.delete(path)
             self.results.clear()
+            self.field = secrets.token_hex(4)
 
     def remove_all(self) -> None:
         """Remove every file with everything computed from it."""
@@ -146,6 +177,7 @@ class SessionUploads:
             self.mappings.by_path.clear()
             clear_cluster_cache()
             clear_contradiction_cache()
+            self.field = secrets.token_hex(4)
 
     def _free_path(self, label: str) -> Path:
         """Return an unused path for a file with this label."""
@@ -156,6 +188,7 @@ class SessionUploads:
         path = self._folder / name
         while path in taken:
             path = self._folder / f"{secrets.token_hex(4)}-{name}"
+        self.mappings.delete(path)  # that of a removed file, which a late click may have set after all
         return path
 
 
@@ -233,12 +266,20 @@ def session_uploads() -> SessionUploads:
     return uploads
 
 
-def drop_from_streamlit(file_id: str) -> None:
-    """Remove an uploaded file from Streamlit's memory once it is kept on disk."""
-    context = get_script_run_ctx()
-    remove = getattr(context.uploaded_file_mgr, "remove_file", None) if context else None
-    if context is not None and remove is not None:
-        remove(context.session_id, file_id)
+def take_uploads() -> bool:
+    """Move the files that the browser has sent from Streamlit's memory to those of the session, if any.
+
+    What the upload field says of them does not matter: its message is late, or never comes, where the page
+    was changed or drawn anew while a file was on its way.
+    """
+    context, uploads = get_script_run_ctx(), session_uploads()
+    if context is None or not isinstance(manager := context.uploaded_file_mgr, MemoryUploadedFileManager):
+        return False
+    sent = list(manager.file_storage.get(context.session_id, {}).values())
+    for file in sent:
+        uploads.take(file.file_id, file.name, file.data)
+        manager.remove_file(context.session_id, file.file_id)
+    return bool(sent)
 
 
 def _on_disconnect(hold: _SessionHold, *, reconnected: bool = False) -> None:

@@ -25,6 +25,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from pages.widgets.browser_script import BrowserScript
 from pages.widgets.static_compression import StaticCompression
+from pages.widgets.uploads_under_way import UploadCounter
 
 _INLINE_SCRIPT: Final = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 
@@ -126,5 +127,5 @@ class SecurityHeaders:
             raise
 
 
-MIDDLEWARE: Final = (Middleware(SecurityHeaders), Middleware(StaticCompression), Middleware(BrowserScript))
+MIDDLEWARE: Final = tuple(map(Middleware, (SecurityHeaders, UploadCounter, StaticCompression, BrowserScript)))
 """The `middleware` of `st.App`."""

@@ -42,7 +42,7 @@ from pages.state.run_preferences import (
     session_preferences,
 )
 from pages.state.runs import LoadedRun, file_id, loaded_runs, runs_with_tolerance, slug
-from pages.state.uploads import session_uploads
+from pages.state.uploads import session_uploads, take_uploads
 from pages.state.url import UrlState
 from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.copyable_text import show_copy_button
@@ -50,6 +50,7 @@ from pages.widgets.file_status import show_no_runs
 from pages.widgets.manage_runs import show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import page_link
 from pages.widgets.pickers import pick_tolerance
+from pages.widgets.uploads_under_way import n_uploads_under_way, wait_for_uploads
 
 ChoiceT = TypeVar("ChoiceT")
 
@@ -222,12 +223,13 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
         Draws the page's controls. Without it the page also shows something when no run is loaded.
     """
     page = PAGES[page_id]
+    take_uploads()
     _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
     with st.container(key="reading_place"):  # there in any case, so that what follows keeps its place
         contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
-        _note_partial_folder(contents)
+        _show_what_comes(page_id, contents)
     files, unread = contents.files, contents.unread
     runs, hidden_runs = _runs_to_list(url_state, all_runs)
     url_state.known = {
@@ -286,8 +288,10 @@ def _show_title(page: PageInfo) -> None:
         st.caption(page.question + (demo_note if is_demo_data() else ""), width="content")
 
 
-def _note_partial_folder(contents: FolderContents) -> None:
-    """Say how much of the folder the page stands on, while files are being read."""
+def _show_what_comes(page_id: str, contents: FolderContents) -> None:
+    """Say how much of the folder the page stands on, while files are being read, and what is being sent."""
+    if page_id == "files" or n_uploads_under_way():
+        wait_for_uploads()
     n_read, n_unread = sum(not file.is_uploaded for file in contents.files), len(contents.unread)
     set_partial_note(f"{n_read:,} of {n_read + n_unread:,} files read" if n_unread else "")
     if n_unread:

@@ -156,12 +156,37 @@ def test_it_can_be_removed(data: Path, visit: Visit) -> None:
     assert not folder.exists()
 
 
-def test_the_uploader_is_empty_again(data: Path, visit: Visit) -> None:
+def test_the_field_stays_until_something_that_it_lists_is_removed(data: Path, visit: Visit) -> None:
     assert data.exists()
     at = upload(visit("files"), ("a.jsonl", jsonl(quiz(60))))
-    assert not at.file_uploader[0].value
+    field = at.file_uploader[0].key
     at = upload(at, ("b.jsonl", jsonl(samples(30))))
     assert table(at, "File")["File"].tolist() == ["a.jsonl", "b.jsonl"]
+    assert at.file_uploader[0].key == field
+    assert [len(file.getvalue()) for file in at.file_uploader[0].value] == [0]  # not kept in memory as well
+    at.button(key="remove_uploaded--a.jsonl").click()
+    assert screens.run(at).file_uploader[0].key != field
+    assert table(at, "File")["File"].tolist() == ["b.jsonl"]
+
+
+def test_a_file_dropped_on_start_is_shown_by_files_once(data: Path, visit: Visit) -> None:
+    assert data.exists()
+    at = upload(visit("start"), ("a.jsonl", jsonl(quiz(60))))
+    assert at.title[0].value == "Files"
+    assert "a.jsonl is loaded: 60 rows" in page_text(at)
+    assert go(at, "start").title[0].value == "Start"
+
+
+def test_why_a_file_was_not_kept_is_said_once(
+    data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pages.state import uploads  # noqa: PLC0415 (the module that the app uses)
+
+    monkeypatch.setattr(uploads, "MAX_SESSION_BYTES", 10)
+    assert data.exists()
+    at = upload(visit("files"), ("a.jsonl", jsonl(quiz(60))))
+    assert "a.jsonl was not uploaded" in page_text(at)
+    assert "not uploaded" not in page_text(screens.run(at))
 
 
 def test_problems_of_an_upload_are_shown_under_its_label(data: Path, visit: Visit) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from calib_core.errors import Refused
 from pages.state import uploads
+from pages.state.mappings import FileMapping
 from pages.state.uploads import FOLDER_PREFIX, LOCK_FILE, SessionUploads
 
 
@@ -80,6 +81,36 @@ def test_uploading_the_same_name_replaces_the_file() -> None:
     mine.add("a.csv", b"1")
     mine.add("a.csv", b"22")
     assert [path.read_bytes() for path in mine.paths_by_label.values()] == [b"22"]
+
+
+def test_a_file_that_was_removed_does_not_come_back() -> None:
+    mine = SessionUploads()
+    mine.take("1", "a.csv", b"a")
+    mine.remove("a.csv")
+    mine.take("1", "a.csv", b"a")
+    assert not mine
+
+
+def test_the_newest_are_all_that_came_since_they_were_last_shown() -> None:
+    mine = SessionUploads()
+    for file_id, label in enumerate(("a.csv", "b.csv")):
+        mine.take(str(file_id), label, b"a")
+    assert (mine.newest, mine.is_shown) == (["a.csv", "b.csv"], False)
+    mine.note_shown()
+    assert (mine.newest, mine.is_shown) == (["a.csv", "b.csv"], True)
+    mine.take("2", "c.csv", b"a")
+    assert (mine.newest, mine.is_shown) == (["c.csv"], False)
+
+
+def test_a_mapping_set_by_a_late_click_is_not_that_of_the_next_file() -> None:
+    mine = SessionUploads()
+    mine.add("a.csv", b"a")
+    (path,) = mine.paths_by_label.values()
+    mine.remove("a.csv")
+    mine.mappings.save(path, FileMapping("table"))
+    mine.add("a.csv", b"b")
+    assert mine.paths_by_label == {"a.csv": path}
+    assert mine.mappings.for_files([path]) == {}
 
 
 def test_companion_files_find_each_other() -> None:

@@ -1,0 +1,85 @@
+"""Files that are dropped while others come: all are kept, named and read, on whatever page they arrive."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import browser_pages
+from app_server import Server
+from predictions import quiz
+from window import Browse, settled
+
+FIELD = "[data-testid=stFileUploader] input[type=file]"
+N_ROWS = {"first.csv": 500, "second.csv": 70}
+BYTES_PER_SECOND = 500_000
+"""At which a slow network sends."""
+
+
+def write_table(folder: Path, name: str, n_bytes: int = 0) -> Path:
+    """A table of predictions of about so many bytes, at least those of its `N_ROWS`."""
+    rows = quiz(N_ROWS[name])
+    filling = "x" * (n_bytes // len(rows))
+    with (folder / name).open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "confidence", "correct", "note"])
+        writer.writerows([row["id"], row["confidence"], row["correct"], filling] for row in rows)
+    return folder / name
+
+
+def check_listed(page: Page, *names: str) -> None:
+    """The page Files names these uploads with their numbers of rows, and shows no error."""
+    grid = browser_pages.table(page, " files").locator("canvas table[role=grid]")
+    for name in names:
+        row = grid.locator("tr").filter(has_text=name)
+        expect(row).to_contain_text("uploaded")
+        expect(row).to_contain_text("loaded")
+        expect(row).to_contain_text(str(N_ROWS[name]))
+    assert browser_pages.error_texts(page) == []
+
+
+@pytest.mark.parametrize(("n_bytes", "gap"), [(0, 50), (20_000_000, 1000)])
+def test_a_second_file_may_be_dropped_while_the_first_is_read(
+    n_bytes: int, gap: int, tmp_path: Path, server: Server, browse: Browse
+) -> None:
+    files = [write_table(tmp_path, "first.csv", n_bytes), write_table(tmp_path, "second.csv")]
+    page = browse().open(f"{server.url}/files")
+    page.locator(FIELD).set_input_files(files[0])
+    page.wait_for_timeout(gap)
+    page.locator(FIELD).set_input_files(files[1])
+    expect(page.locator("[class*=st-key-next_]").filter(has_text="second")).to_contain_text(
+        "70 rows", timeout=30_000
+    )
+    settled(page)
+    check_listed(page, *N_ROWS)
+    expect(page.get_by_test_id("stFileChipName")).to_have_text(["first.csv", "second.csv"])
+    expect(page.get_by_test_id("stFileChipDeleteBtn")).to_have_count(2)
+    expect(page.get_by_role("button", name="Remove first.csv")).to_be_hidden()
+
+
+def test_a_file_comes_to_the_page_that_was_opened_while_it_was_sent(
+    tmp_path: Path, server: Server, browse: Browse
+) -> None:
+    file = write_table(tmp_path, "first.csv", 2_000_000)
+    window = browse()
+    page = window.open(f"{server.url}/files")
+    network = window.context.new_cdp_session(page)
+    network.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": BYTES_PER_SECOND},
+    )
+    with page.expect_request("**/upload_file/**"):
+        page.locator(FIELD).set_input_files(file)
+    browser_pages.follow_link(page, "Reliability")
+    expect(page.get_by_text("1 file still being uploaded.")).to_be_visible()
+    page.wait_for_timeout(1)
+    browser_pages.wait_until(page, lambda: page.get_by_text("still being uploaded").count(), 0)
+    settled(page)
+    page.locator(".st-key-run input").click()
+    expect(page.get_by_role("option").filter(has_text="first · uploaded")).to_be_visible()
+    page.keyboard.press("Escape")
+    browser_pages.follow_link(page, "Files")
+    check_listed(page, "first.csv")
