@@ -276,7 +276,7 @@ def take_uploads() -> bool:
     if context is None or not isinstance(manager := context.uploaded_file_mgr, MemoryUploadedFileManager):
         return False
     sent = list(manager.file_storage.get(context.session_id, {}).values())
-    for file in sent:
+    for file in sorted(sent, key=lambda file: file.name):  # they come as the network has them
         uploads.take(file.file_id, file.name, file.data)
         manager.remove_file(context.session_id, file.file_id)
     return bool(sent)

@@ -169,11 +169,12 @@ def test_the_field_stays_until_something_that_it_lists_is_removed(data: Path, vi
     assert table(at, "File")["File"].tolist() == ["b.jsonl"]
 
 
-def test_a_file_dropped_on_start_is_shown_by_files_once(data: Path, visit: Visit) -> None:
+def test_files_dropped_on_start_are_shown_by_files_once(data: Path, visit: Visit) -> None:
     assert data.exists()
-    at = upload(visit("start"), ("a.jsonl", jsonl(quiz(60))))
+    at = upload(visit("start"), ("b.jsonl", jsonl(quiz(70))), ("a.jsonl", jsonl(quiz(60))))
     assert at.title[0].value == "Files"
     assert "a.jsonl is loaded: 60 rows" in page_text(at)
+    assert table(at, "File")["File"].tolist() == ["a.jsonl", "b.jsonl"]
     assert go(at, "start").title[0].value == "Start"
 
 
