@@ -75,7 +75,6 @@ def test_a_file_comes_to_the_page_that_was_opened_while_it_was_sent(
         page.locator(FIELD).set_input_files(file)
     browser_pages.follow_link(page, "Reliability")
     expect(page.get_by_text("1 file still being uploaded.")).to_be_visible()
-    page.wait_for_timeout(1)
     browser_pages.wait_until(page, lambda: page.get_by_text("still being uploaded").count(), 0)
     settled(page)
     page.locator(".st-key-run input").click()
