@@ -40,7 +40,7 @@ from pages.widgets.figure import page_theme
 from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
 from pages.widgets.manage_runs import has_words, show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import kept_query, page_link
-from pages.widgets.pickers import ROW_CLICKS, clicked_row
+from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PAGES, PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
@@ -231,7 +231,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
                 st.subheader(escape_markdown(heading), anchor=False)
             if len(methods := method_titles([look.method for look in group])) == 1:
                 st.caption(escape_markdown(f"{plural(len(group), 'run')}, method: {methods[0]}"))
-        key = f"overview_{number}{f'_{n_opened}' if n_opened else ''}"
+        key = rows_key(f"overview_{number}", n_opened, *((look.run, look.method) for look in group))
         clicked = _clicked_summary(heading, group, key, columns, uploaded) or clicked
     st.caption("Click a row to see its reliability diagram.")
     show_recipe(result.recipe)

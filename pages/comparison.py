@@ -47,6 +47,7 @@ from pages.widgets.export import Export, make_file_stem, stem_parts, table_expor
 from pages.widgets.figure import figure_and_detail, show_figure
 from pages.widgets.pickers import (
     ROW_CLICKS,
+    rows_key,
     select_box,
     select_point_from_figure,
     select_point_from_table,
@@ -270,7 +271,7 @@ def show_points_table(result: Comparison, chosen: str | None) -> None:
         Key of the selected point.
     """
     keys = [point.key for point in result.points_by_skill]
-    widget = f"points_{chosen}"
+    widget = rows_key("points", chosen, *keys)
     rows = [
         {"number": number, **_point_row(point, result)}
         for number, point in enumerate(result.points_by_skill, 1)

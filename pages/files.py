@@ -169,8 +169,8 @@ def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file
         st.button(
             "Do not load this file",
             key=f"drop_{key}",
-            on_click=toggle_good_rows,
-            args=(id_, accepted_file_ids, key),
+            on_click=decide_on_good_rows,
+            args=(id_, key, False),
         )
     else:
         st.warning(f"{phrase}. Calib loads the file once you decide.", icon=":material/rule:")
@@ -180,8 +180,8 @@ def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file
                 "Load the good rows only",
                 key=f"load_{key}",
                 type="secondary" if report.proposal else "primary",
-                on_click=toggle_good_rows,
-                args=(id_, accepted_file_ids, key),
+                on_click=decide_on_good_rows,
+                args=(id_, key, True),
             )
     for number, problem in enumerate(report.problems):
         _show_problem(problem, f"problem_{key}_{number}")
@@ -202,11 +202,14 @@ def _show_problem(problem: Problem, key: str) -> None:
     show_table(frame, key=key, alt=description, export=export)
 
 
-def toggle_good_rows(id_: str, accepted_file_ids: Sequence[str], key: str) -> None:
-    """Accept or withdraw the loading of a file's good rows; the address keeps the decision for links."""
+def decide_on_good_rows(id_: str, key: str, accepts: bool) -> None:  # noqa: FBT001 (Streamlit passes it so)
+    """Accept or withdraw the loading of a file's good rows; the address keeps the decisions for links.
+
+    It may have more of them than when the button was drawn.
+    """
     mark_decided(key)
-    accepted = sorted({*accepted_file_ids} ^ {id_})
-    if accepted:
+    others = set(filter(None, st.query_params.get("good", "").split(","))) - {id_}
+    if accepted := sorted(others | {id_} if accepts else others):
         st.query_params["good"] = ",".join(accepted)
     else:
         st.query_params.pop("good", None)

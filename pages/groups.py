@@ -81,6 +81,7 @@ from pages.widgets.pickers import (
     pick_method,
     pick_method_options,
     pick_segment,
+    rows_key,
     select_box,
     select_point_from_table,
     selected_point,
@@ -452,7 +453,7 @@ def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups, chosen: str |
     columns = fit_column_widths(columns, shown, "Group", max_width=_MAX_CONDITIONS_WIDTH)
     if chosen is None and st.query_params.get(HIDDEN_KEY):
         st.caption(":material/block: The group in the link is not in this list.")
-    widget = f"hidden_{chosen}"
+    widget = rows_key("hidden", chosen, *keys)
     st.dataframe(
         shown,
         key=widget,

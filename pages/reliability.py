@@ -59,7 +59,7 @@ from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect
-from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, selected_row_value
+from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, rows_key, selected_row_value
 from pages.widgets.reliability_diagram import bins_export
 from pages.widgets.run_choice import RunChoice, choose_run
 from pages.widgets.run_selection import RunEvidence, short_names_by_id
@@ -397,7 +397,7 @@ def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str
     st.subheader("Lines", anchor=False)
     styles = styles_by_line(result, choice.style_indices, LIGHT)
     keys = [line.key for line in result.lines]
-    widget = f"line_rows_{chosen}"
+    widget = rows_key("line_rows", chosen, *keys)
     frame = result.summary()
     rows = [
         {"mark": SYMBOL_CHARACTERS[styles[line.key].symbol], "line": result.labels[line.key], **row}
@@ -780,7 +780,7 @@ def show_bin_table(choice: RunChoice, result: Reliability, selected: int | None)
     """Draw the per-bin table; a click on a row selects its bin."""
     shown, columns = bin_table_frame(result), _bin_columns(choice)
     numbers = result.table["bin"].to_list()
-    key = f"bin_rows_{selected}"
+    key = rows_key("bin_rows", selected, *numbers)
     column_config: dict[str, Any] = {
         **fit_column_widths(columns, shown, "percent", "interval"),
         "count": {**columns["count"], "width": _count_column_width(shown["count"])},
@@ -863,7 +863,7 @@ def show_class_table(choice: RunChoice, result: Classwise, selected: int) -> Non
     first = result.table.head(MAX_SHOWN_CLASSES)
     numbers = first["class"].to_list()
     shown = first.select("name", "ece", share=pl.col("share") * 100, n_right="right", frequency="frequency")
-    key = f"class_rows_{selected}"
+    key = rows_key("class_rows", selected, *numbers)
     columns: dict[str, Any] = {
         **CLASS_COLUMNS,
         "share": fit_bars(CLASS_COLUMNS["share"], shown["share"]),

@@ -49,6 +49,7 @@ from pages.widgets.pickers import (
     most_common_method,
     pick_method,
     pick_method_options,
+    rows_key,
     select_point_from_figure,
     select_point_from_table,
     selected_point,
@@ -244,7 +245,7 @@ def show_checkpoint_table(
         return
     shown, columns = checkpoint_frame(result, others)
     columns = fit_column_widths(columns, shown, *({"Line"} & {*shown.columns}))
-    key = f"checkpoints_{chosen}"
+    key = rows_key("checkpoints", chosen, *runs)
     st.dataframe(
         shown,
         key=key,

@@ -164,6 +164,14 @@ def tables(at: AppTest, *columns: str) -> list[pd.DataFrame]:
     return [frame for frame in frames if set(columns) <= set(frame.columns)]
 
 
+def click_row(at: AppTest, key: str, row: int) -> None:
+    """Selects a row of the table whose key begins so, as a browser that still shows this table does."""
+    (widget,) = (
+        str(shown.key) for shown in at.dataframe if re.fullmatch(rf"{key}_[0-9a-f]{{8}}", str(shown.key))
+    )
+    at.session_state[widget] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+
+
 def figure(at: AppTest, key: str) -> dict[str, Any]:
     """The plotly figure of this key, as it is sent to the browser."""
     chart = next(chart for chart in at.get("plotly_chart") if chart.key == key)

@@ -8,8 +8,9 @@ uploads.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import filterfalse
 from pathlib import Path
 from typing import Final, cast
 
@@ -19,7 +20,7 @@ from calib_core.results.run_names import GivenName
 from calib_core.user_cache import user_cache_folder
 from pages.state.cache import data_folder
 from pages.state.mappings import json_file_name, read_json, write_json
-from pages.state.runs import LoadedRun
+from pages.state.runs import UPLOADED_PREFIX, LoadedRun
 from pages.state.url import UrlState, decode_ids, encode_ids
 
 FORMAT_VERSION: Final = 1
@@ -81,15 +82,19 @@ def _id_set(stored: object) -> frozenset[str]:
     return frozenset(value for value in values if isinstance(value, str))
 
 
-def save_preferences(folder: Path, preferences: RunPreferences, uploaded: Collection[str]) -> None:
+def save_preferences(folder: Path, preferences: RunPreferences) -> None:
     """Keep the preferences for the folder, without those of uploaded runs; raises OSError where it cannot."""
     record = {
         "version": FORMAT_VERSION,
-        "names": {id_: name for id_, name in preferences.names.items() if id_ not in uploaded},
-        "pinned": sorted(preferences.pinned.difference(uploaded)),
-        "hidden": sorted(preferences.hidden.difference(uploaded)),
+        "names": {id_: name for id_, name in preferences.names.items() if not _is_uploaded(id_)},
+        "pinned": sorted(filterfalse(_is_uploaded, preferences.pinned)),
+        "hidden": sorted(filterfalse(_is_uploaded, preferences.hidden)),
     }
     write_json(preferences_file(folder), record)
+
+
+def _is_uploaded(run_id: str) -> bool:
+    return run_id.startswith(UPLOADED_PREFIX)
 
 
 # --- In the session -------------------------------------------------------------------------------
@@ -134,7 +139,7 @@ def change_preferences(preferences: RunPreferences, runs: Sequence[LoadedRun]) -
         hidden = [id_ for id_ in ids if id_ in preferences.hidden]
         st.session_state[HIDE_KEY] = encode_ids(hidden, ids) or _NOTHING_HIDDEN
     try:
-        save_preferences(data_folder(), preferences, [run.id for run in runs if run.file.is_uploaded])
+        save_preferences(data_folder(), preferences)
     except OSError as error:
         return f"This is kept until you close the page only: {error.strerror}."
     return ""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from zlib import crc32
 
 from calib_core.edges import Scheme
@@ -57,6 +58,10 @@ class LoadedRun:
         return real_name(self.title)
 
 
+UPLOADED_PREFIX: Final = "uploaded--"
+"""Of the ids of files and runs that are a session's own; a slug has no two hyphens in a row."""
+
+
 def slug(text: str) -> str:
     """Return the text as lower-case ASCII letters, digits, dots and hyphens.
 
@@ -69,7 +74,7 @@ def slug(text: str) -> str:
 
 def file_id(file: LoadedFile) -> str:
     """Return the file's id for address and widget keys; an upload never shares one with a file on disk."""
-    return f"uploaded--{slug(file.name)}" if file.is_uploaded else slug(file.name)
+    return f"{UPLOADED_PREFIX}{slug(file.name)}" if file.is_uploaded else slug(file.name)
 
 
 def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -> tuple[LoadedRun, ...]:
@@ -110,7 +115,7 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         title = label if is_unique else f"{label} ({file.name})"
         runs.append(
             LoadedRun(
-                id=f"uploaded--{id_}" if file.is_uploaded else id_,
+                id=f"{UPLOADED_PREFIX}{id_}" if file.is_uploaded else id_,
                 title=f"{title} · uploaded" if file.is_uploaded else title,
                 file=file,
                 report=report,

@@ -166,14 +166,17 @@ def show_file_table(
     frame = frame.drop(name for name, value in usual_values.items() if not _differs(frame[name], value))
     recipe = f"{plural(len(order), 'file')}, {len(loaded)} loaded"
     export = Export("files", lambda: frame, recipe, "Table of files")
-    # A selection is a position in the table, and the order changes when all is read.
-    key = "files_so_far" if unread else "files"
     columns = fit_column_widths(COLUMN_CONFIG, frame, *({"State", "File", "Why"} & {*frame.columns}))
-    selected = show_selectable_table(
-        frame, key=key, alt=plural(len(order), "file"), export=export, columns=columns
-    )
     keys = widget_keys((*files, *unread))
-    if selected is not None and selected < len(order):
+    selected = show_selectable_table(
+        frame,
+        key="files",
+        alt=plural(len(order), "file"),
+        export=export,
+        columns=columns,
+        rows=(keys[file] for file in order),
+    )
+    if selected is not None:
         return {order[selected]: keys[order[selected]]}
     key_by_file = {file: keys[file] for file in order if file not in unread and file not in shown_above}
     if len(order) <= MAX_FULL_FILES:

@@ -104,7 +104,7 @@ def _open_dialog(runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]) ->
     draft["frame"] = draft["frame"].update(edited.select("id", *_EDITABLE), on="id", include_nulls=True)
     with st.container(horizontal=True):
         if st.button("Save", key="save_runs", type="primary"):
-            _keep(edited_preferences(draft["frame"]), all_runs)
+            _keep(edited_preferences(draft["frame"], session_preferences()), all_runs)
             _forget_draft()
             st.rerun()
         if st.button("Cancel", key="cancel_runs"):
@@ -139,12 +139,16 @@ def has_words(text: str, words: str) -> bool:
     return all(word in folded for word in words.casefold().split())
 
 
-def edited_preferences(frame: pl.DataFrame) -> RunPreferences:
-    """Return the preferences that the dialog's table holds."""
+def edited_preferences(frame: pl.DataFrame, before: RunPreferences) -> RunPreferences:
+    """Return the preferences that the dialog's table holds, and those before of runs that it does not list.
+
+    These are runs that are still to be read, or whose file is gone for now.
+    """
     rows = list(frame.iter_rows(named=True))
-    names = {row["id"]: single_line(row["name"] or "", MAX_NAME_LENGTH) for row in rows}
+    names = {**before.names, **{row["id"]: single_line(row["name"] or "", MAX_NAME_LENGTH) for row in rows}}
+    listed = {row["id"] for row in rows}
     return RunPreferences(
         {id_: name for id_, name in names.items() if name},
-        frozenset(row["id"] for row in rows if row["pin"]),
-        frozenset(row["id"] for row in rows if row["hide"]),
+        (before.pinned - listed).union(row["id"] for row in rows if row["pin"]),
+        (before.hidden - listed).union(row["id"] for row in rows if row["hide"]),
     )

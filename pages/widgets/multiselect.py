@@ -71,8 +71,9 @@ def limited_multiselect(
     """Draw a multiselect as `multiselect` does; ids beyond the offer's limit are not added, and named."""
     state, key, allowed = st.session_state, offer.key, offer.allowed
     widget, changed = f"{key}_shown", f"_{key}_changed"
-    if not url_state.url_changed and state.pop(changed, False):
-        state[key] = offer.encode(state[widget])
+    chosen = state.pop(changed, None)
+    if chosen is not None and not url_state.url_changed:
+        state[key] = offer.encode(chosen)
     default_ids = [id_ for id_ in default if id_ in allowed]
     default_value = offer.encode(default_ids)
     if not url_state.url_changed and state.get(key) == state.get(f"_{key}_usual"):
@@ -95,8 +96,8 @@ def limited_multiselect(
             selected,
             key=widget,
             format_func=title_of,
-            on_change=_mark_changed,
-            args=(changed,),
+            on_change=note_chosen,
+            args=(changed, widget),
             help=help_,
             placeholder=placeholder,
         )
@@ -116,5 +117,6 @@ def _within_limit(selected: list[str], offer: MultiselectOffer, title_of: Callab
     return selected[:maximum]
 
 
-def _mark_changed(changed: str) -> None:
-    st.session_state[changed] = True
+def note_chosen(changed: str, widget: str) -> None:
+    """Note what the person, not a link, chose; the next run may draw a page without this control."""
+    st.session_state[changed] = st.session_state[widget]

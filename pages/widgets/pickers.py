@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeVar, cast
+from zlib import crc32
 
 import streamlit as st
 
@@ -217,6 +218,15 @@ def pick_segment(
             help=help_,
         )
     return picked
+
+
+def rows_key(name: str, *rows: object) -> str:
+    """Return the key of a table whose rows can be clicked: another one where any of its rows is another.
+
+    A click is the position of a row. One on a table that has meanwhile been replaced thus comes to nothing,
+    where it would otherwise select what is now in this place.
+    """
+    return f"{name}_{crc32(repr(rows).encode()):08x}"
 
 
 def selected_point(allowed: Collection[str], url_key: str = "at") -> str | None:

@@ -25,7 +25,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
-from pages.widgets.multiselect import multiselect
+from pages.widgets.multiselect import multiselect, note_chosen
 from pages.widgets.number_inputs import NumberListSpec, number_list_input
 from pages.widgets.pickers import (
     MAX_VISIBLE_TITLE,
@@ -178,8 +178,9 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
     others = [id_ for id_ in run.report.survey.usable if id_ != evidence.method.id]
     if not others:
         return ()
-    if not url_state.url_changed and state.pop("_beside_changed", False):
-        state["with"] = ",".join(state["beside"])
+    noted = state.pop("_beside_changed", None)
+    if noted is not None and not url_state.url_changed:
+        state["with"] = ",".join(noted)
     requested = url_state.pick_list("with", list(run.report.survey.usable))
     beside = [id_ for id_ in requested if id_ in others]
     url_state.set_widget("beside", beside, others)
@@ -189,7 +190,8 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
         beside,
         key="beside",
         format_func=lambda id_: METHODS[id_].title,
-        on_change=_mark_other_methods_changed,
+        on_change=note_chosen,
+        args=("_beside_changed", "beside"),
         placeholder="other methods of this run",
         help="Other confidence methods of this run, one panel each.",
     )
@@ -275,11 +277,6 @@ def _pick_bin_counts(url_state: UrlState) -> tuple[int, ...]:
             PAPER_BINS,
         ),
     )
-
-
-def _mark_other_methods_changed() -> None:
-    """Note that the person, not a link, changed the control."""
-    st.session_state["_beside_changed"] = True
 
 
 def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default: str = DEFAULT_METRIC) -> str:

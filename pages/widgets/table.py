@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import polars as pl
@@ -11,7 +11,7 @@ import streamlit as st
 
 from calib_core.metrics import METRICS
 from pages.widgets.export import Export, table_export_menu
-from pages.widgets.pickers import ROW_CLICKS, clicked_row
+from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
 
 PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
 
@@ -125,7 +125,13 @@ def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -
 
 
 def show_selectable_table(
-    frame: pl.DataFrame, key: str, alt: str, export: Export, columns: Mapping[str, Any]
+    frame: pl.DataFrame,
+    key: str,
+    alt: str,
+    export: Export,
+    columns: Mapping[str, Any],
+    *,
+    rows: Iterable[str],
 ) -> int | None:
     """Draw a table with selectable rows and its export menu; return the index of the selected row.
 
@@ -135,10 +141,12 @@ def show_selectable_table(
         As in `show_table`.
     columns : Mapping
         Column → its configuration.
+    rows : Iterable of str
+        What each row stands for; a selection ends when they change.
     """
     event = st.dataframe(
         frame,
-        key=key,
+        key=rows_key(key, *rows),
         hide_index=True,
         column_config=columns,
         placeholder="–",

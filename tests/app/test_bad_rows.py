@@ -138,6 +138,18 @@ def test_each_file_is_decided_on_its_own(spoilt_file: Path, visit: Visit) -> Non
     assert "3 of 80 rows" in page_text(at)
 
 
+def test_two_decisions_may_be_taken_on_one_drawing_of_the_page(spoilt_file: Path, visit: Visit) -> None:
+    second = quiz(40, seed=8)
+    second[0]["confidence"] = "often"
+    write_csv(spoilt_file.parent / "another.csv", second)
+    at = visit("files")
+    for key in ("load_another.csv", "load_spoilt-file.csv"):
+        at.button(key=key).click()
+    assert address(screens.run(at)) == {"good": "another.csv,spoilt-file.csv"}
+    at.button(key="drop_another.csv").click()
+    assert address(screens.run(at)) == {"good": "spoilt-file.csv"}
+
+
 def test_the_choice_survives_the_decision(spoilt_file: Path, visit: Visit) -> None:
     write_csv(spoilt_file.parent / "good.csv", quiz(20))
     at = visit("files", run="good", method="given", m="20")

@@ -96,6 +96,18 @@ def test_choosing_beside_goes_into_the_address_and_out_again(data: Path, visit: 
     assert ece_by_method(at) == {}
 
 
+@pytest.mark.parametrize(("page", "noted"), [("concentration", "_beside"), ("robustness", "_metrics")])
+def test_what_was_chosen_just_before_the_page_was_left_is_there_on_the_way_back(
+    page: str, noted: str, data: Path, visit: Visit
+) -> None:
+    write_jsonl(data / "four.jsonl", choices())
+    at = visit("reliability")
+    chosen = ["p_true"] if page == "concentration" else ["cw_ece"]
+    at.session_state[f"{noted}_changed"] = chosen  # by the callback of a run that a link ended
+    at = screens.go(at, page)
+    assert screens.control(at, "beside" if page == "concentration" else "metrics_shown").value == chosen
+
+
 @pytest.mark.parametrize("page", ["reliability", "files", "start"])
 def test_methods_beside_survive_a_page_without_that_control(page: str, data: Path, visit: Visit) -> None:
     write_jsonl(data / "four.jsonl", choices())

@@ -216,9 +216,20 @@ def test_files_that_need_a_decision_come_first(data: Path, visit: Visit) -> None
     ]
     assert names == ["zz.csv"]
     assert "Click a row to see the whole file." in page_text(at)
-    at.session_state["files"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    screens.click_row(at, "files", 1)
     names = [screens.plain(block.label) for block in screens.run(at).expander]
     assert names[0] == "good00.csv"
+
+
+def test_a_row_that_is_clicked_while_its_file_goes_opens_no_other_file(data: Path, visit: Visit) -> None:
+    for number in range(8):
+        write_csv(data / f"good{number}.csv", quiz(5))
+    at = visit("files")
+    screens.click_row(at, "files", 1)
+    assert next(screens.plain(block.label) for block in screens.run(at).expander) == "good1.csv"
+    (data / "good1.csv").unlink()
+    labels = [screens.plain(block.label) for block in screens.run(at).expander]
+    assert "good2.csv" not in labels
 
 
 def test_the_reason_is_shown_beside_a_file_that_is_not_loaded(data: Path, visit: Visit) -> None:

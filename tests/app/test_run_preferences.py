@@ -34,7 +34,7 @@ def prefer(seven_runs: Path) -> Callable[..., None]:
     """Keeps preferences for the folder, as a session before would have."""
 
     def keep(**preferences: Any) -> None:
-        save_preferences(seven_runs, RunPreferences(**preferences), ())
+        save_preferences(seven_runs, RunPreferences(**preferences))
 
     return keep
 
@@ -154,7 +154,7 @@ def test_start_finds_runs_by_words(seven_runs: Path, visit: Visit) -> None:
 def test_preferences_are_kept_outside_the_folder_and_never_of_uploads(seven_runs: Path) -> None:
     before = sorted(seven_runs.iterdir())
     kept = RunPreferences({"red": "A", "uploaded--x": "B"}, frozenset({"red"}), frozenset({"uploaded--x"}))
-    save_preferences(seven_runs, kept, ["uploaded--x"])
+    save_preferences(seven_runs, kept)
     assert sorted(seven_runs.iterdir()) == before
     assert load_preferences(seven_runs) == RunPreferences({"red": "A"}, frozenset({"red"}))
     assert load_preferences(seven_runs.parent) == RunPreferences()
@@ -173,7 +173,7 @@ def test_a_malformed_file_counts_as_none(seven_runs: Path, text: str) -> None:
     assert load_preferences(seven_runs) == RunPreferences({"b": "B"}, frozenset({"b"}))
 
 
-def test_what_is_edited_in_the_dialog_is_kept_on_one_line() -> None:
+def test_what_is_edited_in_the_dialog_is_kept_on_one_line_beside_what_it_does_not_list() -> None:
     edited = pl.DataFrame(
         {
             "id": ["red", "gold", "blue"],
@@ -182,8 +182,10 @@ def test_what_is_edited_in_the_dialog_is_kept_on_one_line() -> None:
             "name": [" Base\nline ", None, " "],
         }
     )
-    wanted = RunPreferences({"red": "Base line"}, frozenset({"red"}), frozenset({"gold"}))
-    assert manage_runs.edited_preferences(edited) == wanted
+    unread = frozenset({"unread"})
+    before = RunPreferences({"unread": "Later", "blue": "Sky"}, unread | {"gold"}, unread | {"blue"})
+    wanted = RunPreferences({"unread": "Later", "red": "Base line"}, unread | {"red"}, unread | {"gold"})
+    assert manage_runs.edited_preferences(edited, before) == wanted
 
 
 def test_the_dialog_lists_every_run_and_finds_them(prefer: Callable[..., None], visit: Visit) -> None:

@@ -136,11 +136,21 @@ def test_a_row_leads_to_its_diagram(data: Path, visit: Visit) -> None:
         for at_, (run, title) in enumerate(zip(shown["run"], shown["title"], strict=True))
         if (run, title) == ("green", "confidence in the file")
     ]
-    at.session_state["overview_1"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
+    screens.click_row(at, "overview_1", place)
     screens.run(at)
     assert at.title[0].value == "Reliability"
     assert address(at) == {"run": "green", "method": "given"}
     assert screens.tiles(at)["Rows used / total"] == "60 / 60"
+
+
+def test_a_click_on_a_table_that_is_no_longer_there_opens_no_other_run(data: Path, visit: Visit) -> None:
+    for number in range(3):
+        write_csv(data / f"run{number}.csv", quiz(50, seed=number))
+    at = visit("start")
+    for row in (2, 0):
+        screens.click_row(at, "overview_1", row)
+        (data / f"run{row}.csv").unlink()
+        assert screens.run(at).title[0].value == "Start"
 
 
 def test_a_row_of_a_file_whose_bad_rows_are_left_out(data: Path, visit: Visit) -> None:
@@ -148,7 +158,7 @@ def test_a_row_of_a_file_whose_bad_rows_are_left_out(data: Path, visit: Visit) -
     rows[7]["confidence"] = "85%"
     write_csv(data / "quiz.csv", rows)
     at = visit("start", good="quiz.csv")
-    at.session_state["overview_1"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    screens.click_row(at, "overview_1", 0)
     screens.run(at)
     assert address(at)["good"] == "quiz.csv"
     assert screens.tiles(at)["Rows used / total"].endswith(" / 50")
