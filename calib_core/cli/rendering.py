@@ -13,6 +13,7 @@ from rich.text import Text
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem, cell_lines
 from calib_core.metrics.brier import BRIER
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NO_VALUE,
@@ -30,8 +31,7 @@ from calib_core.wording import (
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
-    from calib_core.readers.option_text import map_options
-from calib_core.results.abstention import GuaranteedThreshold
+    from calib_core.results.abstention import GuaranteedThreshold
     from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
     from calib_core.results.comparison import Comparison, MetricEstimate

@@ -25,7 +25,7 @@ from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_p
 from calib_core.readers.option_text import map_options, missing_options, rows_option, wide_options
 from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MappedName
 from calib_core.readers.table.names import meanings
-from calib_core.readers.table.proposals import OUTCOMES, Plan, pattern_plans, plans, supporting_columns
+from calib_core.readers.table.proposals import OUTCOMES, SUPPORTING, Plan, pattern_plans, plans, said_columns
 from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.readers.table.run_split import REPEATED_ID
 from calib_core.readers.table.shape import fits_pattern
@@ -331,8 +331,8 @@ class FileReport:
         What suggests that it means something else than it was taken for.
     proposal : Proposal or None
         A mapping with which it was tried and loads, where without one nothing in it can be used.
-    supporting_columns : Mapping[str, str]
-        Columns that could be read as well and decide on no number, such as the model → their names.
+    said_columns : Mapping[str, str]
+        Columns that are not read → what their names say that they are, the likeliest of each name.
     columns_not_used : tuple of UnusedColumn
         Columns that could hold a confidence, an answer or an outcome, with why they are not used.
     candidates, preview
@@ -355,10 +355,15 @@ class FileReport:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     proposal: Proposal | None = None
-    supporting_columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    said_columns: Mapping[str, str] = field(default_factory=dict[str, str])
     columns_not_used: tuple[UnusedColumn, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def supporting_columns(self) -> dict[str, str]:
+        """Those of `said_columns` that decide on no number, such as the model."""
+        return {column: name for column, name in self.said_columns.items() if name in SUPPORTING}
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each run and method: run, method, used, missing, left_out, reason."""
@@ -513,7 +518,7 @@ def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Propos
         notes=reading.notes,
         warnings=warnings,
         proposal=proposal,
-        supporting_columns=supporting_columns(reading.candidates, reading.column_roles),
+        said_columns=said_columns(reading.candidates, reading.column_roles),
         columns_not_used=columns_not_used(reading, proposal),
         candidates=reading.candidates,
         preview=reading.preview,

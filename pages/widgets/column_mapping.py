@@ -16,15 +16,14 @@ import streamlit as st
 
 from calib_core.errors import CalibError, shorten
 from calib_core.readers import FORMATS
-from calib_core.readers.format import ONLY_IF_CHOSEN
 from calib_core.readers.table.columns import (
+    CHOICE_MASSES,
     CONFIDENCE_SOURCES,
     LIST_COLUMNS,
     PROBABILITY_COLUMNS,
     ROW_NUMBER,
     MappedName,
     in_order_of_suffix,
-    likeliest_columns,
 )
 from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
 from calib_core.runs import INFO_COLUMNS, confidence_name, schema_name
@@ -218,7 +217,7 @@ class _Draft:
     ----------
     columns, wide : Mapping[str, str]
     rows : str
-    row_columns : tuple of str
+    row_columns, missing : tuple of str
         As in `Proposal`.
     unanswered : str
         A sentence on what is still to be chosen; "" if nothing is.
@@ -229,6 +228,7 @@ class _Draft:
     unanswered: str = ""
     rows: str = ""
     row_columns: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 ROLE_LABELS: Final = MappingProxyType(
@@ -258,52 +258,61 @@ def _show_preview(base: FileReport, key: str) -> None:
 
 
 def _pick_roles(base: FileReport, key: str) -> _Draft:
-    """Draw a control for each role: the column that has it, why, and whether it is in percent."""
-    proposal = base.proposal
-    readings = (proposal, *proposal.alternatives) if proposal else ()
-    chosen_reading = _pick_reading(readings, key) if len(readings) > 1 else 0
-    if chosen_reading is None:
-        return _Draft({}, {}, "Choose the right one.")
-    if readings and (chosen := readings[chosen_reading]).rows:
-        named = columns_text({**chosen.mapping, **chosen.wide})
-        st.caption(f"Rows at {escape_markdown(chosen.rows)}{f': {named}' if named else ''}.")
-        return _Draft(chosen.mapping, chosen.wide, rows=chosen.rows, row_columns=chosen.row_columns)
-    initial = readings[chosen_reading].mapping if readings else _partial_mapping(base)
+    """Draw a control for each role: the column that has it, how its values are read, and why."""
+    readings = base.proposal.readings if base.proposal else ()
+    chosen = 0
+    if base.proposal is not None and base.proposal.is_question:
+        picked = _pick_reading(base.proposal, key)
+        if picked is None:
+            return _Draft({}, {}, "Choose what is meant.")
+        chosen = picked
+    reading = readings[chosen] if readings else None
+    if reading is not None and reading.rows:
+        named = columns_text({**reading.mapping, **reading.wide})
+        st.caption(f"Rows at {escape_markdown(reading.rows)}{f': {named}' if named else ''}.")
+        return _Draft(reading.mapping, reading.wide, "", reading.rows, reading.row_columns, reading.missing)
+    initial = base.said_columns if reading is None else reading.mapping
     column_by_role = {
         _role_name(name): column for column, name in (*base.column_roles.items(), *initial.items())
     }
     fixed = {column: name for column, name in initial.items() if _role_name(name) not in ROLE_LABELS}
-    names_by_role = _suggested_names(base, initial)
+    names_by_role = _names_by_role(base, initial)
     columns: dict[str, str] = dict(fixed)
-    missing: list[str] = []
+    lacking: list[str] = []
     for role in _shown_roles(base, column_by_role, fixed):
         names = names_by_role.get(role, {})
-        column, name = _pick_column(base, role, names, column_by_role.get(role), f"{key}_{chosen_reading}")
+        column, name = _pick_column(base, role, names, column_by_role.get(role), f"{key}_{chosen}")
         if column is not None and name != column:
             columns[column] = name
         elif column is None and role in _NEEDED_ROLES:
-            missing.append(ROLE_LABELS[role].lower())
+            lacking.append(ROLE_LABELS[role].lower())
     if fixed:
         st.caption(f"Also: {columns_text(fixed)}.")
-    wide = readings[chosen_reading].wide if readings else {}
+    wide: Mapping[str, str] = {} if reading is None else reading.wide
     if wide:
         st.caption(f"Systems side by side: {columns_text(wide)}.")
-    return _Draft(columns, wide, f"Choose the column of: {', '.join(missing)}." if missing else "")
+    missing = () if reading is None else reading.missing
+    if missing:
+        st.caption(f"{escape_markdown(', '.join(missing))} as missing.")
+    unanswered = f"Choose the column of: {', '.join(lacking)}." if lacking else ""
+    return _Draft(columns, wide, unanswered, missing=missing)
 
 
-def _pick_reading(readings: Sequence[Proposal], key: str) -> int | None:
-    """Draw the question which of several equally likely mappings is meant; return its position."""
+def _pick_reading(proposal: Proposal, key: str) -> int | None:
+    """Draw the question which of several readings is meant; return its position, None until it is chosen."""
+    readings = proposal.readings
     shared = frozenset.intersection(*(frozenset(one.mapping.items()) for one in readings))
+    shared = shared if len(readings) > 1 else frozenset()
 
     def label(position: int) -> str:
         reading = readings[position]
         own = {column: name for column, name in reading.mapping.items() if (column, name) not in shared}
         place = f"rows at {escape_markdown(reading.rows)}" if reading.rows else ""
         parts = ", ".join(filter(None, (place, columns_text({**own, **reading.wide}))))
-        return f"{parts}: {figures_text(reading.figures, with_rows=False)}"
+        return f"{parts}: {figures_text(reading.figures, with_rows=False, with_auroc=bool(reading.unsaid))}"
 
     return st.radio(
-        f"{len(readings)} {'readings' if readings[0].rows else 'mappings'} are equally likely. Choose one.",
+        escape_markdown(proposal.question),
         range(len(readings)),
         index=None,
         key=f"reading_{key}",
@@ -312,7 +321,7 @@ def _pick_reading(readings: Sequence[Proposal], key: str) -> int | None:
 
 
 def _pick_column(
-    base: FileReport, role: str, names: Mapping[str, str], current: str | None, key: str
+    base: FileReport, role: str, names: Mapping[str, Sequence[str]], current: str | None, key: str
 ) -> tuple[str | None, str]:
     """Draw the control of one role, and return its column and the name that the column is read as.
 
@@ -321,8 +330,8 @@ def _pick_column(
     base : FileReport
     role : str
         A key of `ROLE_LABELS`.
-    names : Mapping[str, str]
-        Likely columns → the name that each is read as.
+    names : Mapping[str, Sequence[str]]
+        Likely columns → the names that each may be read as, the likeliest first.
     current : str or None
         The column that has the role at first.
     key : str
@@ -331,7 +340,7 @@ def _pick_column(
     options = [
         *dict.fromkeys((*names, *base.columns[:MAX_OFFERED_COLUMNS], *((current,) if current else ())))
     ]
-    label, control, scale, why = st.columns([1.1, 2, 1, 3], vertical_alignment="center", gap="small")
+    label, control, form, why = st.columns([1.1, 2, 1.4, 2.6], vertical_alignment="center", gap="small")
     label.markdown(f"**{ROLE_LABELS[role]}**")
     column = control.selectbox(
         ROLE_LABELS[role],
@@ -343,19 +352,50 @@ def _pick_column(
     )
     if column is None:
         return None, role
-    name = names.get(column, role)
-    if role == "confidence" and not MappedName.parse(name).is_log:
-        divisor = MappedName.parse(name).divisor
-        is_divided = scale.toggle(
-            "In percent" if divisor in (1, 100) else f"Out of {divisor}",
-            value=divisor != 1,
-            key=f"percent_{key}_{fingerprint([column])[:8]}",
+    forms = [*dict.fromkeys((*names.get(column, ()), *_FORMS.get(role, ())))] or [role]
+    name = forms[0]
+    if role in _FORMS:
+        name = form.selectbox(
+            f"How {ROLE_LABELS[role].lower()} is read",
+            forms,
+            key=f"form_{key}_{fingerprint([role, column])[:8]}",
+            label_visibility="collapsed",
+            format_func=form_label,
         )
-        as_it_is = name if divisor == 1 else "confidence"
-        name = f"confidence/{100 if divisor == 1 else divisor}" if is_divided else as_it_is
-    if reason := _reason(base, column, role):
+    if reason := _reason(base, column, name):
         why.caption(escape_markdown(f"from {reason}"))
     return column, name
+
+
+_FORMS: Final = MappingProxyType(
+    {
+        "confidence": ("confidence", "confidence/100", "confidence:inverted", "confidence/100:inverted"),
+        "correct": ("correct", "correct:not"),
+    }
+)
+"""Role → how its values may be read, apart from what the file suggests."""
+
+
+def form_label(name: str) -> str:
+    """Return how values are read, in a few words, as Markdown.
+
+    Examples
+    --------
+    >>> form_label("confidence/100"), form_label("confidence:inverted"), form_label("correct:not")
+    ('in percent', '1 − x', 'yes means wrong')
+    """
+    mapped = MappedName.parse(name)
+    special = {
+        f"right: {escape_markdown(', '.join(sorted(mapped.right_values)))}": bool(mapped.right_values),
+        f"of class {escape_markdown(mapped.of_class)}": bool(mapped.of_class),
+        "yes means wrong": name == "correct:not",
+        "yes means right": name == "correct",
+        f"{mapped.divisor} − x": mapped.is_inverted,
+        "logarithm": mapped.is_log,
+        "decimal commas": mapped.has_commas,
+    }
+    scale = {1: "0 to 1", 100: "in percent"}.get(mapped.divisor, f"out of {mapped.divisor}")
+    return next((label for label, is_meant in special.items() if is_meant), scale)
 
 
 _NEEDED_ROLES: Final = frozenset({"confidence", "correct", "prediction", "gold"})
@@ -366,24 +406,12 @@ def _role_name(name: str) -> str:
     return MappedName.parse(name).name
 
 
-def _partial_mapping(base: FileReport) -> dict[str, str]:
-    """Return the likeliest column of each role that is clear, where no whole mapping loads."""
-    mapping: dict[str, str] = {}
-    for role in ("confidence", "outcome", "id", "subject"):
-        of_role = [one for one in base.suggestions if one.role == role]
-        best = min((one.rank for one in of_role), default=0)
-        likeliest = [one for one in of_role if one.rank == best != ONLY_IF_CHOSEN]
-        if len(likeliest) == 1 and not likeliest[0].names.keys() & mapping.keys():
-            mapping |= likeliest[0].names
-    return mapping
-
-
-def _suggested_names(base: FileReport, mapping: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return role → its likely columns → the name that each is read as, the likeliest first."""
-    names: dict[str, dict[str, str]] = {}
-    for column_names in (mapping, *(suggestion.names for suggestion in base.suggestions)):
-        for column, name in column_names.items():
-            names.setdefault(_role_name(name), {}).setdefault(column, name)
+def _names_by_role(base: FileReport, mapping: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
+    """Return role → its likely columns → the names that each may be read as, the likeliest first."""
+    names: dict[str, dict[str, list[str]]] = {}
+    for columns in (mapping, *(one.names for one in base.candidates)):
+        for column, name in columns.items():
+            names.setdefault(_role_name(name), {}).setdefault(column, []).append(name)
     return names
 
 
@@ -400,26 +428,19 @@ def _shown_roles(base: FileReport, column_by_role: Mapping[str, str], fixed: Map
     return [role for role in ROLE_LABELS if role in roles]
 
 
-def _reason(base: FileReport, column: str, role: str) -> str:
-    """Return what speaks for a column in a role; "" where nothing is known to."""
-    return next(
-        (
-            one.reason
-            for one in base.suggestions
-            if any(own == column and _role_name(name) == role for own, name in one.names.items())
-        ),
-        "its name" if base.column_roles.get(column) == role else "",
-    )
+def _reason(base: FileReport, column: str, name: str) -> str:
+    """Return what speaks for a column that is read so; "" where nothing is known to."""
+    known = "its name" if base.column_roles.get(column) == name else ""
+    return next((one.why for one in base.candidates if one.names.get(column) == name), known)
 
 
 def _try_draft(file: LoadedFile, base: FileReport, draft: _Draft) -> tuple[RunFigures | None, str]:
     """Return what a draft comes to, or what is wrong with it; what was tried before is not tried again."""
     if draft.unanswered:
         return None, draft.unanswered
-    proposal = base.proposal
-    for tried in (proposal, *proposal.alternatives) if proposal else ():
-        parts = (dict(tried.mapping), dict(tried.wide), tried.rows)
-        if parts == (dict(draft.columns), dict(draft.wide), draft.rows):
+    for tried in base.proposal.readings if base.proposal else ():
+        parts = (dict(tried.mapping), dict(tried.wide), tried.rows, tried.missing)
+        if parts == (dict(draft.columns), dict(draft.wide), draft.rows, draft.missing):
             return tried.figures, ""
     if len(set(map(_role_name, draft.columns.values()))) < len(draft.columns) and not draft.wide:
         counts = Counter(
@@ -444,7 +465,7 @@ def _first_reason(message: str, file: LoadedFile) -> str:
     return f"{line[:1].upper()}{without_options(line[1:])}"
 
 
-def figures_text(figures: RunFigures, *, with_rows: bool = True) -> str:
+def figures_text(figures: RunFigures, *, with_rows: bool = True, with_auroc: bool = False) -> str:
     """Return what a file comes to, as Markdown."""
     parts = [f"**{plural(figures.n_rows, 'row')}**"] if with_rows else []
     facts: list[str] = []
@@ -452,6 +473,8 @@ def figures_text(figures: RunFigures, *, with_rows: bool = True) -> str:
         facts.append(f"accuracy **{format_percent(figures.accuracy)}**")
     if figures.mean_confidence is not None:
         facts.append(f"mean confidence **{format_percent(figures.mean_confidence)}**")
+    if with_auroc and figures.auroc is not None:
+        facts.append(f"AUROC **{figures.auroc:.2f}**")
     if figures.n_runs > 1:
         of_first = f", the first of them: {facts[0]}" if facts else ""
         facts = [f"{figures.n_runs:,} runs{of_first}", *facts[1:]]
@@ -485,9 +508,7 @@ def needs_columns(file: LoadedFile) -> bool:
 
 def _has_other_reading(base: FileReport) -> bool:
     """Return whether a column may be read otherwise than as its name says, such as in percent."""
-    return base.proposal is not None or any(
-        name != column for suggestion in base.suggestions for column, name in suggestion.names.items()
-    )
+    return base.proposal is not None or any(one.names.keys() & base.column_roles for one in base.candidates)
 
 
 def show_accept_all(files: Sequence[LoadedFile]) -> None:
@@ -501,7 +522,7 @@ def show_accept_all(files: Sequence[LoadedFile]) -> None:
         and file.refusal is not None
         and (base := file.report_without_mapping or file.report) is not None
         and base.proposal is not None
-        and not base.proposal.alternatives
+        and not base.proposal.is_question
     }
     if len(proposed) < 2:
         return
@@ -526,6 +547,7 @@ def _mapping_of(file: LoadedFile, base: FileReport, chosen: _Draft | Proposal) -
         tuple(columns.items()),
         rows=chosen.rows,
         wide=tuple(chosen.wide.items()),
+        missing=chosen.missing,
         columns_fingerprint=fingerprint(chosen.row_columns if chosen.rows else base.columns),
     )
 
@@ -619,8 +641,8 @@ def missing_information(file: LoadedFile) -> str | None:
     base = file.report_without_mapping or file.report
     if base is not None and base.proposal is not None:
         return NEEDS_CONSENT
-    proposal = likeliest_columns(base.proposed_mapping) if base else {}
-    return None if SUPPORTING_COLUMNS.issuperset(proposal.values()) else NEEDS_COLUMN_NAMES
+    said = base.said_columns if base else {}
+    return None if SUPPORTING_COLUMNS.issuperset(said.values()) else NEEDS_COLUMN_NAMES
 
 
 def is_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
@@ -628,7 +650,7 @@ def is_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
     base = file.report
     if file.refusal is None or file.mapping or base is None or base.format not in TABLE_FORMATS:
         return False
-    read_as = {*base.column_roles.values(), *likeliest_columns(base.proposed_mapping).values()}
+    read_as = {*base.column_roles.values(), *base.said_columns.values()}
     if not read_as & GOLD_COLUMNS or not read_as <= SUPPORTING_COLUMNS | GOLD_COLUMNS:
         return False
     return any(missing_information(other) == NEEDS_GOLD and real_path(file) in _gold_tables(other, files)
@@ -723,7 +745,7 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
     mapped = {
         column: name for column, name in file.mapping.columns if column in base.columns or "." in column
     }
-    proposed = base.proposal.mapping if base.proposal else likeliest_columns(base.proposed_mapping)
+    proposed = base.proposal.mapping if base.proposal else base.said_columns
     initial = mapped or proposed
     offered = [*dict.fromkeys((*base.columns[:MAX_OFFERED_COLUMNS], *initial))]
     chosen = st.multiselect(
@@ -741,7 +763,8 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
     widget_keys = {column: f"as_{key}_{order[column]}" for column in chosen}
     if len(chosen) > 1:
         _pick_for_all_columns(widget_keys, key)
-    options = [UNCHANGED, IGNORED, *COLUMN_MEANINGS, *(f"{name}/100" for name in sorted(PROBABILITY_COLUMNS))]
+    options = [UNCHANGED, IGNORED, *COLUMN_MEANINGS, "correct:not", CHOICE_MASSES]
+    options += [f"{name}{form}" for name in sorted(PROBABILITY_COLUMNS) for form in ("/100", ":inverted")]
     columns: dict[str, str] = {}
     with st.grid(3, min_column_width=220):
         for column, widget_key in widget_keys.items():
@@ -758,8 +781,8 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
                 key=widget_key,
                 accept_new_options=True,
                 format_func=lambda name, current_name=current_name: _option_label(name, current_name),
-                help="What the column means. Type correct:Yes|Mostly if these values mean right, or "
-                "confidence/10 if the scale is 0 to 10.",
+                help="What the column means. Type correct:Yes|Mostly if these values mean right, "
+                "confidence/10 if the scale is 0 to 10, or confidence:high=0.9|low=0.3 for words.",
             )
     ordered = sorted(columns, key=order.__getitem__)
     mapping = {
@@ -1022,6 +1045,6 @@ def reset_controls(key: str) -> None:
     widget_keys = {f"{kind}_{key}" for kind in ("format", "gold", "columns", "all")}
     for name in [str(name) for name in st.session_state]:
         if name in widget_keys or name.startswith(
-            (f"as_{key}_", f"order_{key}_", f"role_{key}_", f"percent_{key}_")
+            (f"as_{key}_", f"order_{key}_", f"role_{key}_", f"form_{key}_")
         ):
             del st.session_state[name]

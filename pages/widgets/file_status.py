@@ -101,9 +101,11 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
     if is_gold_table(file, files):
         return LOOKS_LIKE_GOLD
     if missing_information(file) == NEEDS_CONSENT and file.report and file.report.proposal:
-        n_others = len(file.report.proposal.alternatives)
-        if n_others:
-            return f"{n_others + 1} column mappings are equally likely"
+        n_readings = len(file.report.proposal.readings)
+        if file.report.proposal.unsaid:
+            return "what its columns mean is for you to say"
+        if n_readings > 1:
+            return f"{n_readings} column mappings are equally likely"
         return f"would give {file.report.proposal.outcome}"
     lines = refusal_text(file).splitlines()
     reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]

@@ -67,6 +67,7 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "msp",
             "y_prob",
             "y_score",
+            "p_ik",
         ),
         "correct": (
             "correct",
@@ -79,10 +80,7 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "evals",
             "passed",
             "grade",
-            "score",
-            "outcome",
             "correctness",
-            "reward",
             "extracted_prom46_score",
         ),
         "gold": (
@@ -121,6 +119,7 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "output",
             "completion",
             "generation",
+            "actual_output",
             "label",
             "answer",
         ),
@@ -148,9 +147,20 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
         "choices": ("choices", "options", "candidates", "endings"),
         "path_logprobs": ("path_logprobs", "token_logprobs", "completion_logprobs"),
         "answer_logprobs": ("answer_logprobs", "answer_token_logprobs"),
-        "question": ("question", "prompt", "input", "query", "problem", "text", "instruction", "ctx"),
+        "question": (
+            "question",
+            "prompt",
+            "input",
+            "user_input",
+            "query",
+            "problem",
+            "text",
+            "instruction",
+            "ctx",
+            "frage",
+        ),
         "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name"),
-        "dataset": ("dataset", "task", "benchmark", "source", "data"),
+        "dataset": ("dataset", "dataset_name", "task", "task_name", "benchmark", "source", "data"),
         "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
         "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
         "params_b": ("params_b", "params", "n_params", "size", "model_size", "num_parameters", "parameters"),
@@ -186,16 +196,16 @@ WORDS: Final = MappingProxyType[str, frozenset[str]](
         "confidence:inverted": _words("uncertainty uncertain doubt unsicherheit"),
         "confidence:log": _words("logprob logprobs logp lp loglik loglikelihood"),
         "correct": _words(
-            "correct correctly correctness right accurate accuracy acc pass passed success successful "
+            "correct correctly correctness right accurate accuracy acc pass passed successful "
             "succeeded solved hit ok okay match matched richtig korrekt"
         ),
         "correct:not": _words(
             "wrong incorrect incorrectly error errors err mistake mistaken fail failed fails failure "
             "hallucination hallucinations hallucinated hallucinates hallucinating falsch fehler"
         ),
-        "gold": _words("gold golden truth true target reference ref expected solution gt actual groundtruth"),
+        "gold": _words("gold golden truth true target reference ref expected solution gt groundtruth"),
         "prediction": _words(
-            "prediction predicted pred model llm ai assistant response output completion generation "
+            "prediction predicted pred model llm ai assistant response output outputs completion generation "
             "generated extracted parsed said says guess guessed chosen picked given"
         ),
         "id": _words("id ids uid uuid nr no number index idx num key"),
@@ -209,14 +219,20 @@ NEUTRAL: Final = _words(
     "answer answers answered question item row sample example doc task response output prediction predicted "
     "pred completion choice option label letter text class token top max mean avg average final raw overall "
     "extracted parsed score value level levels percent pct percentage estimate estimated self stated verbal "
-    "verbalized verbalised reported numeric numerical number flag judge judged judgement judgment grade "
-    "graded eval evaluated evaluation exact em frage antwort"
+    "verbalized verbalised reported numeric numerical number softmax calibrated flag judge judged judgement "
+    "judgment grade graded eval evaluated evaluation exact em frage antwort"
 )
 """Words that change nothing about what the others say."""
 
-NOUNS: Final = _words("answer answers option choice label letter response text index idx key class")
+NOUNS: Final = _words("answer answers antwort option choice label letter response text index idx key class")
 """What a name ends in that says which answer it is: the right one, or the model's."""
 NEGATIONS: Final = _words("not non never")
+SCORES: Final = _words("score reward success outcome result")
+"""What is given to an answer, and may be good or bad; a name of these alone says no direction."""
+OF_ONE_CLASS: Final = _words("p prob probs proba probability")
+"""Words that, with a number or letter behind, name the probability of one class, not of the answer."""
+QUESTIONS: Final = _words("question q item row sample example doc instance problem prompt task request frage")
+"""What ids may be of."""
 RIGHTS: Final = _words("correct right true richtig richtige")
 
 
@@ -280,46 +296,60 @@ def meanings(column: str) -> tuple[Meaning, ...]:
     """
     spelt = {name: rank for name in SPELLINGS if (rank := spelling_rank(column, name)) is not None}
     found = [Meaning(name, "said") for name in sorted(spelt, key=lambda name: spelt[name] > 0)]
-    steps = column.split(".")
-    for end in dict.fromkeys((steps[-1], ".".join(steps[-2:]))):
-        if not found:
-            found = [*_of_words(name_words(end))]
+    before, _, last = column.rpartition(".")
+    if "id" in spelt and before and not QUESTIONS.intersection(name_words(before)):
+        return ()  # the id of something else, such as a provider
+    if {"gold", "prediction"} <= spelt.keys() and before:
+        return tuple(_of_words(name_words(column)[-2:])) or tuple(found)
+    if "correct" in spelt and RIGHTS.intersection(name_words(last)):
+        found.append(Meaning("gold", "said"))  # a column "Correct" of letters
+    for end in dict.fromkeys((last, ".".join(column.split(".")[-2:]))):
+        found = found or [*_of_words(name_words(end))]
     return tuple(found)
 
 
 def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
     """Yield what the words of a name say together."""
-    words = [word for word in words if not word.isdecimal()]
+    is_of_class = (
+        len(words) > 1 and words[0] in OF_ONE_CLASS and (len(words[-1]) == 1 or words[-1].isdecimal())
+    )
+    words = [bare for word in words if (bare := word.rstrip("0123456789"))]
+    judged = WORDS["correct"] | WORDS["correct:not"]
     n_negations = sum(word in NEGATIONS or word in WORDS["correct:not"] for word in words)
-    is_negated = bool(n_negations % 2)
-    names_an_answer = len(words) > 1 and words[-1] in NOUNS
-    if any(word in WORDS["confidence"] for word in words):
-        known = NEUTRAL | WORDS["confidence"] | WORDS["correct"] | WORDS["correct:not"] | NEGATIONS
-        name = "confidence:inverted" if is_negated else "confidence"
-        if not WORDS["gold"] & {*words}:  # known from the right answer
-            yield Meaning(name, "said" if known.issuperset(words) else "hinted")
-        return
-    for name in ("confidence:inverted", "confidence:log"):
-        if any(word in WORDS[name] for word in words):
-            yield Meaning(name, "said" if (NEUTRAL | WORDS[name]).issuperset(words) else "hinted")
-            return
-    if names_an_answer and {*words} & (RIGHTS | WORDS["gold"]) and words[0] not in ("is", "was"):
+    if WORDS["confidence"].intersection(words):
+        if WORDS["gold"].intersection(words):
+            return  # known from the right answer
+        known = NEUTRAL | WORDS["confidence"] | judged | NEGATIONS | {"log"}
+        direction = ":inverted" if n_negations % 2 else ":log" if "log" in words else ""
+        is_said = known.issuperset(words) and not is_of_class
+        yield Meaning(f"confidence{direction}", "said" if is_said else "hinted")
+    elif name := next((name for name in _OTHER_SCALES if WORDS[name].intersection(words)), None):
+        yield Meaning(name, "said" if (NEUTRAL | WORDS[name]).issuperset(words) else "hinted")
+    elif _names_right_answer(words):
         known = NEUTRAL | NOUNS | RIGHTS | WORDS["gold"]
         yield Meaning("gold", "said" if known.issuperset(words) else "hinted")
-        return
-    judged = WORDS["correct"] | WORDS["correct:not"]
-    if judged.intersection(words):
-        names_both = bool(WORDS["correct"].intersection(words) and WORDS["correct:not"].intersection(words))
-        said = (NEUTRAL | NEGATIONS | judged).issuperset(words) and not names_both  # as "right or wrong"
-        yield Meaning(
-            "correct:not" if is_negated and not names_both else "correct", "said" if said else "hinted"
-        )
-        if not is_negated and said and RIGHTS.intersection(words):
-            yield Meaning("gold", "said")  # a column "Right" of letters
-        return
-    for name in ("gold", "prediction", "id", "subject"):
-        if WORDS[name].intersection(words) and (NEUTRAL | WORDS[name]).issuperset(words):
-            yield Meaning(name, "said")
+    elif judged.intersection(words):
+        names_both = WORDS["correct"].intersection(words) and WORDS["correct:not"].intersection(words)
+        is_said = (NEUTRAL | NEGATIONS | judged).issuperset(words) and not names_both  # "right or wrong"
+        name = "correct:not" if n_negations % 2 and not names_both else "correct"
+        yield Meaning(name, "said" if is_said else "hinted")
+        if name == "correct" and is_said and RIGHTS.intersection(words):
+            yield Meaning("gold", "said")  # a column "Right?" of letters
+    elif SCORES.intersection(words) and (NEUTRAL | SCORES).issuperset(words):
+        yield Meaning("correct", "hinted")
+    else:
+        for name in ("gold", "prediction", "id", "subject"):
+            if WORDS[name].intersection(words) and (NEUTRAL | WORDS[name]).issuperset(words):
+                yield Meaning(name, "said")
+
+
+_OTHER_SCALES: Final = ("confidence:inverted", "confidence:log")
+
+
+def _names_right_answer(words: Sequence[str]) -> bool:
+    """Return whether words end in a noun that they call right: "correct answer", not "answer correct"."""
+    is_noun = len(words) > 1 and words[-1] in NOUNS and words[0] not in ("is", "was")
+    return is_noun and bool((RIGHTS | WORDS["gold"]).intersection(words))
 
 
 def further_confidence(column: str) -> str | None:

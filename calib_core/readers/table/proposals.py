@@ -42,6 +42,7 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.list_cells import combine_columns
 from calib_core.readers.table.names import (
+    SCORES,
     SPELLINGS,
     WORDS,
     Meaning,
@@ -68,6 +69,8 @@ MIN_FITTING: Final = 0.95
 """Least share of values that fit what a column is taken for."""
 MIN_REPEATING_SHARE: Final = 0.2
 """Least share of rows with two equal texts in lists that are taken for sampled answers."""
+MAX_WORDS: Final = 7
+"""Limit on the words of a confidence in words."""
 MIN_OF_EACH_CLASS: Final = 5
 """Rows that predict each of two classes from which on a probability is compared with what they predict."""
 
@@ -83,13 +86,15 @@ UNJUDGED_VALUES: Final = frozenset(
 )
 """Values of a judge that has not judged."""
 FLAG_VALUES: Final = RIGHT_VALUES | WRONG_VALUES | YES_VALUES | NO_VALUES
+UNKNOWN_NUMBERS: Final = frozenset({"n/a", "na", "none", "null", "nan", "unknown", "-", "?"})
+"""What stands in a column of numbers for none."""
 UNTOLD: Final = frozenset({"judge", "judged", "judgement", "judgment", "verdict", "flag", "label"})
 """Words of names of outcomes that do not say what yes means."""
 SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
 """Words of the name of a metric of many rows: no row of predictions has one of its own."""
 
 ANSWERS: Final = frozenset({"gold", "prediction"})
-SUPPORTING: Final = frozenset({"question", *INFO_COLUMNS})
+SUPPORTING: Final = frozenset({"id", "question", "subject", *INFO_COLUMNS})
 """Names that decide on no number of a run."""
 
 SERIES_PREFIXES: Final = {
@@ -149,9 +154,15 @@ class Column:
         return [float(text) for text in bare if _NUMBER.match(text)]
 
     @cached_property
+    def unknown(self) -> tuple[str, ...]:
+        """The texts that stand for no number."""
+        return tuple(sorted({text for text in self.present if text.lower() in UNKNOWN_NUMBERS}))
+
+    @cached_property
     def are_numbers(self) -> bool:
-        """Whether nearly all values are numbers."""
-        return bool(self.numbers) and len(self.numbers) >= MIN_FITTING * len(self.present)
+        """Whether nearly all values that are known are numbers."""
+        n_known = sum(text not in self.unknown for text in self.present)
+        return bool(self.numbers) and len(self.numbers) >= MIN_FITTING * n_known
 
     @cached_property
     def has_fractions(self) -> bool:
@@ -273,7 +284,8 @@ def _as_untold_confidence(column: Column, said: Iterable[Meaning]) -> Iterator[C
     names = {name for name, _ in said}
     if not column.are_shares or "p_false" in names:
         return
-    is_hinted = bool(names & {"correct", "correct:not"})
+    is_score = bool(SCORES.intersection(name_words(column.name)))
+    is_hinted = "correct:not" in names or ("correct" in names and is_score)
     why = f"{column.range_text}; its name does not say confidence or probability"
     for name in ("confidence:inverted", "confidence") if "correct:not" in names else ("confidence",):
         yield Candidate({column.name: name}, "hinted" if is_hinted else "possible", why)
@@ -290,28 +302,45 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
     clarity : {"said", "hinted"}
         How clearly the name says it.
     """
-    if not column.are_numbers or _role(name) not in PROBABILITY_COLUMNS:
+    if _role(name) not in PROBABILITY_COLUMNS or (clarity == "hinted" and len(set(column.texts)) < 2):
+        return
+    if not column.are_numbers:
+        yield from _as_words(column, name)
         return
     base, _, suffix = name.partition(":")
     suffix = suffix and f":{suffix}"
     numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
     n_above_one = sum(number > 1 for number in numbers)
+    if high <= 1 and {"percent", "percentage", "pct"}.intersection(name_words(column.name)):
+        clarity = "hinted"
     more = "" if clarity == "said" else ", but the name says more than that it is a confidence"
     why = f"its name and {column.range_text}{more}"
+    unknown = column.unknown
     if high <= 0 and low < 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
-        yield Candidate({column.name: f"{base}:log"}, clarity if suffix == ":log" else "hinted", why)
+        how_clear = clarity if suffix == ":log" else "hinted"
+        yield Candidate({column.name: f"{base}:log"}, how_clear, why, unknown)
     elif suffix == ":log":
         return
     elif _are_mostly_shares(numbers) or (clarity == "said" and high <= 1 and set(numbers) != {0.0, 1.0}):
         percent = "/100" if column.present[0].endswith("%") else ""
-        yield Candidate({column.name: f"{base}{percent}{suffix}"}, clarity, why)
+        yield Candidate({column.name: f"{base}{percent}{suffix}"}, clarity, why, unknown)
     elif low < 0:
         return
     elif MIN_LARGEST_PERCENTAGE < high <= 100 and 2 * n_above_one > len(numbers):
-        yield Candidate({column.name: f"{base}/100{suffix}"}, clarity, why)
+        yield Candidate({column.name: f"{base}/100{suffix}"}, clarity, why, unknown)
     elif all(number.is_integer() for number in numbers) and (top := rating_top(high)) and high > 1:
         scale = f"its name and whole numbers up to {high:.0f}; on which scale, it does not say"
-        yield Candidate({column.name: f"{base}/{top}{suffix}"}, "hinted", scale)
+        yield Candidate({column.name: f"{base}/{top}{suffix}"}, "hinted", scale, unknown)
+
+
+def _as_words(column: Column, name: str) -> Iterator[Candidate]:
+    """Yield a confidence in words, of which only a person can say the numbers."""
+    words = sorted(set(column.present))
+    if name == "confidence" and not column.numbers and 2 <= len(words) <= MAX_WORDS:
+        numbers = "|".join(f"{word}=…" for word in words)
+        yield Candidate(
+            {column.name: f"confidence:{numbers}"}, "possible", "its values are words without numbers"
+        )
 
 
 def _are_mostly_shares(numbers: Sequence[float]) -> bool:
@@ -924,10 +953,9 @@ def _base_and_rivals(
     return _with_further_confidences(base, rivals, candidates, taken), rivals
 
 
-def supporting_columns(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> dict[str, str]:
-    """Return the likeliest columns of names that are said and decide on no number, such as the model."""
-    base, _ = _base_and_rivals(candidates, read_as)
-    return {column: name for column, name in base.columns.items() if name in SUPPORTING | {"id", "subject"}}
+def said_columns(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the likeliest column of every name that is said → what it may be read as."""
+    return _base_and_rivals(candidates, read_as)[0].columns
 
 
 def _with_rivals(base: Plan, rivals: Sequence[Candidate]) -> Iterator[Plan]:

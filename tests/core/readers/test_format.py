@@ -13,7 +13,7 @@ from calib_core.readers.format import Reading
 def reading(bad_rows: int) -> Reading:
     cell = BadCell("quiz.csv", 5, 6, "confidence", "a number from 0 to 1", "1.2", "Mend it.")
     problems = (Problem("out of range", bad_rows, (cell,)),) if bad_rows else ()
-    return Reading("quiz.csv", "table", 5, bad_rows, problems, (), (), (), {})
+    return Reading("quiz.csv", "table", 5, bad_rows, problems, (), (), ())
 
 
 def test_without_bad_rows_no_decision_is_needed() -> None:

@@ -194,4 +194,4 @@ def test_one_value_at_many_positions_is_a_spike() -> None:
 
 
 def reading(run: TokenRun) -> Reading:
-    return Reading(run.file, run.format, run.n_total, 0, (), (run,), ("probs", "target"), (), {})
+    return Reading(run.file, run.format, run.n_total, 0, (), (run,), ("probs", "target"), ())
