@@ -369,7 +369,9 @@ def _pick_column(
 
 _FORMS: Final = MappingProxyType(
     {
-        "confidence": ("confidence", "confidence/100", "confidence:inverted", "confidence/100:inverted"),
+        "confidence": tuple(
+            f"confidence{form}" for form in ("", "/100", "/10", "/5", ":inverted", "/100:inverted")
+        ),
         "correct": ("correct", "correct:not"),
     }
 )

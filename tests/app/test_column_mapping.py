@@ -16,7 +16,7 @@ from pages.widgets.column_mapping import COLUMN_MEANINGS
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import AppTest, Visit, choose, control, go, page_text, table, tiles
 
-NAMES = {"confidence": "how sure", "correct": "was fine", "id": "nr"}
+NAMES = {"confidence": "how sure", "correct": "was right", "id": "nr"}
 
 
 def renamed_rows(rows: int, **more: str) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def test_a_mapping_is_applied_saved_and_deleted(data: Path, visit: Visit, tmp_pa
     before = (data / "own.csv").read_bytes()
     at = visit("files")
     assert file_states(at) == {"own.csv": "confirm the columns"}
-    at = apply_mapping(at, "own.csv", {"how sure": "confidence", "was fine": "correct"})
+    at = apply_mapping(at, "own.csv", {"how sure": "confidence", "was right": "correct"})
     assert file_states(at) == {"own.csv": "loaded"}
     assert all(text in page_text(at) for text in ("saved on this machine", "how sure as confidence"))
     assert [block.proto.expanded for block in at.expander if "own" in block.label] == [True]
@@ -148,12 +148,12 @@ def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
 
 def test_of_equally_likely_columns_none_is_chosen(data: Path, visit: Visit) -> None:
     rows = [
-        {"certainty": row["confidence"], "likelihood": row["confidence"] / 2, "fine": row["correct"]}
+        {"certainty": row["confidence"], "likelihood": row["confidence"] / 2, "right": row["correct"]}
         for row in quiz(40)
     ]
     write_csv(data / "two.csv", rows)
-    write_csv(data / "one.csv", [{"conf": row["certainty"], "hit": row["fine"]} for row in rows])
-    write_csv(data / "other.csv", [{"prob": row["certainty"], "hit": row["fine"]} for row in rows])
+    write_csv(data / "one.csv", [{"conf": row["certainty"], "hit": row["right"]} for row in rows])
+    write_csv(data / "other.csv", [{"prob": row["certainty"], "hit": row["right"]} for row in rows])
     at = visit("files")
     assert table(at, "File", "Why").set_index("File")["Why"]["two.csv"] == (
         "2 column mappings are equally likely"
@@ -163,7 +163,7 @@ def test_of_equally_likely_columns_none_is_chosen(data: Path, visit: Visit) -> N
     assert file_states(at) == {"two.csv": "confirm the columns", "one.csv": "loaded", "other.csv": "loaded"}
     assert at.button(key="accept_two.csv").disabled
     at = choose(at, "reading_two.csv", 1)
-    assert [box.value for box in at.selectbox][:2] == ["likelihood", "fine"]
+    assert [box.value for box in at.selectbox][:2] == ["likelihood", "right"]
     at.button(key="accept_two.csv").click()
     assert tiles(screens.run(at))["Mean confidence"] == "34.1 %"
 
@@ -171,7 +171,7 @@ def test_of_equally_likely_columns_none_is_chosen(data: Path, visit: Visit) -> N
 def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) -> None:
     """What another choice comes to is shown, or why it cannot be read, before it is accepted."""
     rows = [
-        {"sure": row["confidence"], "stars": number % 5 + 1, "note": "x", "was fine": row["correct"]}
+        {"sure": row["confidence"], "stars": number % 5 + 1, "note": "x", "was right": row["correct"]}
         for number, row in enumerate(quiz(40))
     ]
     write_csv(data / "own.csv", rows)
@@ -180,8 +180,9 @@ def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) ->
     assert "mean confidence 68.3 %" in screens.plain(page_text(at))
     at = choose(at, "role_own.csv_0_confidence", "stars")
     assert at.button(key="accept_own.csv").disabled
-    (switch,) = (switch for switch in at.toggle if switch.label == "In percent")
-    switch.set_value(True)
+    form = next(box for box in at.selectbox if box.label == "How confidence is read")
+    assert form.options == ["0 to 1", "in percent", "out of 10", "out of 5", "1 − x", "100 − x"]
+    form.select("in percent")
     at = screens.run(at)
     assert "mean confidence 3.0 %" in screens.plain(page_text(at))
     at.button(key="accept_own.csv").click()
@@ -195,7 +196,9 @@ def test_a_rating_needs_a_person(data: Path, visit: Visit) -> None:
     assert control(at, "role_uploaded--stars.csv_0_confidence").value is None
     assert at.button(key="accept_uploaded--stars.csv").disabled
     at = choose(at, "role_uploaded--stars.csv_0_confidence", "rating")
-    assert [switch.value for switch in at.toggle if switch.label == "Out of 5"] == [True]
+    assert at.button(key="accept_uploaded--stars.csv").disabled, "on which scale, nobody has said"
+    next(box for box in at.selectbox if box.label == "How confidence is read").select("out of 5")
+    at = screens.run(at)
     at.button(key="accept_uploaded--stars.csv").click()
     assert tiles(screens.run(at))["Mean confidence"] == "60.0 %"
 
@@ -310,7 +313,7 @@ def test_a_confidence_in_percent_is_proposed_and_read_as_such(data: Path, visit:
     rows = [{"conf": 100 * float(row["confidence"]), "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "percent.csv", rows)
     at = visit("files")
-    assert [switch.value for switch in at.toggle if switch.label == "In percent"] == [True]
+    assert [box.value for box in at.selectbox if box.label.startswith("How")][0] == "confidence/100"
     at.button(key="accept_percent.csv").click()
     assert file_states(go(screens.run(at), "files")) == {"percent.csv": "loaded"}
     write_csv(data / "share.csv", quiz(40))
@@ -339,7 +342,7 @@ def test_two_columns_cannot_be_one_value(data: Path, visit: Visit) -> None:
     write_csv(data / "own.csv", renamed_rows(20))
     at = choose(visit("files"), "reread_own.csv", value=True)
     proposed = at.multiselect(key="columns_own.csv").value
-    at.multiselect(key="columns_own.csv").set_value(["how sure", "was fine"])
+    at.multiselect(key="columns_own.csv").set_value(["how sure", "was right"])
     screens.run(at)
     for box in at.selectbox:
         if str(box.key).startswith("as_own.csv"):
@@ -349,18 +352,18 @@ def test_two_columns_cannot_be_one_value(data: Path, visit: Visit) -> None:
     assert "choose one of them" in "\n".join(screens.plain(warning.value) for warning in at.warning)
     at.button(key="reset_own.csv").click()
     screens.run(at)
-    assert at.multiselect(key="columns_own.csv").value == proposed == ["how sure", "was fine", "nr"]
+    assert at.multiselect(key="columns_own.csv").value == proposed == ["how sure", "was right", "nr"]
 
 
 def test_a_mapping_does_not_apply_to_a_file_with_other_columns(data: Path, visit: Visit) -> None:
     write_csv(data / "own.csv", renamed_rows(20))
-    apply_mapping(visit("files"), "own.csv", {"how sure": "confidence", "was fine": "correct"})
+    apply_mapping(visit("files"), "own.csv", {"how sure": "confidence", "was right": "correct"})
     write_csv(data / "own.csv", renamed_rows(30, more="x"))
     at = visit("files")
     assert file_states(at) == {"own.csv": "refused"}
     assert "The columns of this file have changed" in "\n".join(warning.value for warning in at.warning)
     choose(at, "reread_own.csv", value=True)
-    assert at.multiselect(key="columns_own.csv").value == ["how sure", "was fine"]
+    assert at.multiselect(key="columns_own.csv").value == ["how sure", "was right"]
     at.button(key="apply_own.csv").click()
     assert file_states(screens.run(at)) == {"own.csv": "loaded"}
 
@@ -392,7 +395,7 @@ def test_a_mapping_of_an_upload_applies_only_to_its_session(data: Path, visit: V
     at = visit("files")
     at.file_uploader[0].set_value([("own.jsonl", text, "")])
     at = apply_mapping(
-        screens.run(at), "uploaded--own.jsonl", {"how sure": "confidence", "was fine": "correct"}
+        screens.run(at), "uploaded--own.jsonl", {"how sure": "confidence", "was right": "correct"}
     )
     assert file_states(at) == {"own.jsonl": "loaded"}
     assert "saved for this session" in page_text(at)
@@ -402,7 +405,7 @@ def test_a_mapping_of_an_upload_applies_only_to_its_session(data: Path, visit: V
 def test_a_cache_that_cannot_be_written_is_reported(data: Path, visit: Visit, tmp_path: Path) -> None:
     write_csv(data / "own.csv", renamed_rows(20))
     (tmp_path / "cache").write_text("in the way")
-    at = apply_mapping(visit("files"), "own.csv", {"how sure": "confidence", "was fine": "correct"})
+    at = apply_mapping(visit("files"), "own.csv", {"how sure": "confidence", "was right": "correct"})
     assert file_states(at) == {"own.csv": "confirm the columns"}
     assert "cannot be saved" in "\n".join(error.value for error in at.error).replace("\u2060", "")
     assert str(tmp_path) not in page_text(at)
