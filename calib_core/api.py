@@ -121,6 +121,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     missing: Sequence[str] = (),
     gold: str | PathLike[str] | Any = None,  # noqa: ANN401  a table's place, or whatever NumPy takes
     on: str = "",
+    gold_columns: Mapping[str, str] | None = None,
     skip_bad_rows: bool = False,
     **arrays: Any,  # noqa: ANN401  whatever NumPy takes
 ) -> list[Run]:
@@ -151,6 +152,9 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         A table of right answers or outcomes, for a file that holds none; or the array of that name.
     on : str
         The column that `gold` is joined on, or "THIS=THAT"; by default the ids.
+    gold_columns : Mapping[str, str], optional
+        Column of the table `gold` → name to read it as ("correct", "correct:Yes|Mostly", "gold", "id" …); as
+        --map-gold.
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
     **arrays
@@ -191,7 +195,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         raise TypeError(_unknown_keyword_text(unknown[0]))
     if (source is None) == (not arrays):
         raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
-    options = ReadOptions(columns or {}, rows, wide or {}, missing, on)
+    options = ReadOptions(columns or {}, rows, wide or {}, missing, on, gold_columns or {})
     with TemporaryDirectory(prefix="calib-") as folder:
         path = _as_file(arrays if source is None else source, Path(folder), name)
 

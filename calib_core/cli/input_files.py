@@ -19,6 +19,7 @@ from calib_core.cli.options import (
     ColumnMappingOption,
     FilesArgument,
     FormatOption,
+    GoldMappingOption,
     GoldOption,
     MissingOption,
     OnOption,
@@ -78,6 +79,7 @@ class InputFiles:
         missing: MissingOption = None,
         gold: GoldOption = None,
         on: OnOption = "",
+        gold_mappings: GoldMappingOption = None,
         together: TogetherOption = False,
     ) -> InputFiles:
         """Builds the object from the options as typed.
@@ -85,14 +87,18 @@ class InputFiles:
         Raises
         ------
         typer.BadParameter
-            If a --map or --wide is not COLUMN=NAME or names a column twice, or there is no such format.
+            If a --map, --map-gold or --wide is not COLUMN=NAME or names a column twice, or there is no such
+            format or table.
         """
         if format_id is not None and format_id not in readers.FORMATS:
             known = ", ".join(readers.FORMATS)
             raise typer.BadParameter(f"expected one of {known}, found {format_id!r}", param_hint="--format")
         columns = _parse_pairs(column_mappings or (), "--map", "COLUMN=NAME")
         patterns = _parse_pairs(wide or (), "--wide", '"*SUFFIX=NAME"')
-        options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on)
+        if gold_mappings and gold is None:
+            raise typer.BadParameter("expected a table to go with it, --gold TABLE", param_hint="--map-gold")
+        of_gold = _parse_pairs(gold_mappings or (), "--map-gold", "COLUMN=NAME")
+        options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on, of_gold)
         return cls(tuple(files), format_id, options, skip_bad_rows, gold, together)
 
     def read(self, path: Path, name: str, further: ReadOptions = AS_IT_LIES) -> Reading:

@@ -102,6 +102,16 @@ OnOption: TypeAlias = Annotated[
         help="Join --gold on this column, or on THIS=THAT. Default: the ids.",
     ),
 ]
+GoldMappingOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map-gold",
+        metavar="COLUMN=NAME",
+        show_default=False,
+        help="Read this column of --gold as NAME: id, gold, gold_index, gold_all, choices, subject, question "
+        "or correct, also with the values that mean right (correct:Yes|Mostly). Repeatable.",
+    ),
+]
 GoldOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -114,9 +114,7 @@ def read(
         path,
         file=(name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         format_id=format,
-        options=replace(  # a worker is sent plain types only
-            options, columns=dict(options.columns), wide=dict(options.wide), missing=tuple(options.missing)
-        ),
+        options=options.in_plain_types(),
         gold_path=gold,
         root=root,
         progress=progress or ignore_progress,
@@ -157,7 +155,13 @@ def read_in_this_process(
     progress(0.0, "opening")
     companion_paths = existing_companions(path) if companions is None else companions
     head = read_head(path, file, progress)
-    head = replace(head, companions=companion_paths, gold_path=gold, gold_on=options.gold_on)
+    head = replace(
+        head,
+        companions=companion_paths,
+        gold_path=gold,
+        gold_on=options.gold_on,
+        gold_columns=options.gold_columns,
+    )
     is_table = format is None and (options.rows or options.wide)
     return _choose_format(head, TABLE.id if is_table else format).read(head, options, progress)
 

@@ -171,6 +171,9 @@ class ReadOptions:
     gold_on
         The column that a table of right answers is joined on, or `THIS=THAT` if the two files name it
         differently; "" joins on the ids.
+    gold_columns
+        Column of that table → Calib's name for it (`{"label": "correct"}`, `{"verdict": "correct:ok|fine"}`),
+        for columns that are not found by their usual names.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -178,6 +181,17 @@ class ReadOptions:
     wide: Mapping[str, str] = field(default_factory=dict[str, str])
     missing: Sequence[str] = ()
     gold_on: str = ""
+    gold_columns: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def in_plain_types(self) -> ReadOptions:
+        """Return these options in the types that can be sent to another process."""
+        return replace(
+            self,
+            columns=dict(self.columns),
+            wide=dict(self.wide),
+            missing=tuple(self.missing),
+            gold_columns=dict(self.gold_columns),
+        )
 
     def adding(self, further: ReadOptions) -> ReadOptions:
         """Return these options with what others name in addition, whose path of the rows comes first."""
@@ -242,7 +256,7 @@ class Head:
         Name → path of the existing files that are read together with this one.
     gold_path
         A table of right answers that the user named; otherwise None.
-    gold_on
+    gold_on, gold_columns
         As in `ReadOptions`.
     """
 
@@ -257,6 +271,7 @@ class Head:
     companions: Mapping[str, Path] = field(default_factory=dict[str, Path])
     gold_path: Path | None = None
     gold_on: str = ""
+    gold_columns: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def all_bytes(self) -> bytes:

@@ -97,11 +97,13 @@ def missing_options(values: Iterable[str]) -> str:
 ARGUMENT: Final = r"""(?:"[^"]*"|'[^']*')+|[^\s"']*[^\s"',.;:)]"""
 """Pattern of an argument as `quote_argument` writes it, without the punctuation that may follow."""
 _OPTION: Final = (
-    rf"--(?:(?:map|wide|rows|missing) (?:{ARGUMENT})"
+    rf"--(?:(?:map|map-gold|wide|rows|missing) (?:{ARGUMENT})"
     r"|gold TABLE|on [A-Z]+(?:=[A-Z]+)?|format \w+|skip-bad-rows)"
 )
 _OPTIONS: Final = re.compile(rf"(?<![\w-]){_OPTION}(?: {_OPTION})*")
-_BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|wide|rows|gold|on|missing)(?![\w-])")
+_BARE_OPTION: Final = re.compile(r"(?<![\w-])--(map|map-gold|wide|rows|gold|on|missing)(?![\w-])")
+_KEYWORDS: Final = {"map": "columns", "map-gold": "gold_columns", "wide": "wide"}
+"""Options that take a pair → the keyword that takes a mapping."""
 _PHRASES: Final = {
     "Leave --format out": "Leave format= out",
     "--map COLUMN=samples, once for each": 'columns={"COLUMN": "samples"}, an entry for each',
@@ -130,7 +132,7 @@ def as_keywords(message: str) -> str:
 
 
 def _bare_keyword(option: re.Match[str]) -> str:
-    return "columns=" if option[1] == "map" else f"{option[1]}="
+    return f"{_KEYWORDS.get(option[1], option[1])}="
 
 
 def _keywords(options: re.Match[str]) -> str:
@@ -142,13 +144,13 @@ def _keywords(options: re.Match[str]) -> str:
             values["skip_bad_rows"] = ["True"]
             continue
         argument = unquote_argument(argument)
-        if name in ("map", "wide"):
+        if name in _KEYWORDS:
             column, role = split_pair(argument)
             argument = f"{_quoted(column)}: {_quoted(role)}"
         else:
             argument = _quoted(argument)
         values.setdefault(name, []).append(argument)
-    for name, keyword in (("map", "columns"), ("wide", "wide")):
+    for name, keyword in _KEYWORDS.items():
         if name in values:
             values[keyword] = [f"{{{', '.join(values.pop(name))}}}"]
     if missing := values.pop("missing", None):

@@ -115,7 +115,11 @@ class ReportCommand:
             yield "--skip-bad-rows"
         if self.format is not None:
             yield from ("--format", self.format)
-        for option, names in (("--map", self.options.columns), ("--wide", self.options.wide)):
+        for option, names in (
+            ("--map", self.options.columns),
+            ("--wide", self.options.wide),
+            ("--map-gold", self.options.gold_columns),
+        ):
             yield from _repeated_option(option, [f"{column}={name}" for column, name in names.items()])
         if self.options.rows:
             yield from ("--rows", self.options.rows)

@@ -186,9 +186,7 @@ def unit_key(request: FileRequest, survey: Survey, unit: Unit) -> str | None:
         files.append(version_of(request.gold, Path(request.gold).name))
     if not all(file.version for file in files):
         return None
-    wishes = asdict(
-        replace(request.options, columns=dict(request.options.columns), wide=dict(request.options.wide))
-    )
+    wishes = asdict(request.options.in_plain_types())
     parts: list[Any] = [program_digest(), [asdict(file) for file in files], unit.first_block, unit.n_blocks]
     if not unit.n_blocks:
         parts += [request.name]

@@ -44,7 +44,7 @@ _OPTION_PHRASES: Final = tuple(
     )
 )
 """Phrases of a message that name an option of the command line, and what a page has in its place."""
-_ARGUMENT_OF_OPTION: Final = re.compile(rf"--(map|rows) ({ARGUMENT})")
+_ARGUMENT_OF_OPTION: Final = re.compile(rf"--(map|map-gold|rows) ({ARGUMENT})")
 _WORD_JOINER = "\u2060"
 """Invisible character without width, which separates what Markdown would read as one token."""
 

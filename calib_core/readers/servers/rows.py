@@ -452,7 +452,9 @@ def _join_gold(
     """The right answers, joined by the responses' ids or by their stems; and the stems in the second case."""
     if head.gold_path is None:
         return None, {}
-    table = read_gold_table(head.gold_path, head.gold_on)
+    answers = [answer for response in responses for answer in response.answers]
+    says_true = any(answer.truth is not None for answer in answers)
+    table = read_gold_table(head.gold_path, head.gold_on, head.gold_columns, may_be_true=says_true)
     ids: Collection[str] = {response.id for response in responses if response.id is not None}
     if stems and not any(series.is_in(list(ids)).any() for series in table.ids.values()):
         return table.join(stems.keys(), names.id), stems

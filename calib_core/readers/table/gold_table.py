@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import polars as pl
@@ -19,7 +20,12 @@ from calib_core.errors import Refused, shorten
 from calib_core.readers.detect import read_head
 from calib_core.readers.format import Head, Reading
 from calib_core.readers.table.arrow_reader import open_arrow
-from calib_core.readers.table.columns import COLUMN_JUDGES, column_list_text
+from calib_core.readers.table.columns import (
+    CHOICE_SCORES,
+    ColumnRoles,
+    MappedName,
+    column_list_text,
+)
 from calib_core.readers.table.csv_reader import DIALECTS, header_of, open_csv
 from calib_core.readers.table.json_reader import open_json_lines, open_json_list
 from calib_core.readers.table.names import SPELLINGS, normalise_name
@@ -37,6 +43,11 @@ GOLD_COLUMNS: Final = ("gold", "gold_index", "gold_all")
 GOLD_TABLE_COLUMNS: Final = (*GOLD_COLUMNS, "choices", "subject", "question")
 """Columns that are read from a table of right answers."""
 
+_MAPPED_NAMES: Final = ("id", *GOLD_TABLE_COLUMNS, "correct")
+_EITHER_NAMES: Final = ("label", "ytrue")
+_TRUTH_VALUES: Final = ({"true"}, {"false"}, {"true", "false"})
+_NOTHING: Final = MappingProxyType[str, str]({})
+
 JUDGED_COLUMNS: Final = (*GOLD_COLUMNS, "correct")
 """Columns of which a table of right answers needs at least one."""
 
@@ -45,7 +56,8 @@ OUTCOME_COLUMNS: Final = (*GOLD_COLUMNS, "correct", "sample_correct", "correct_m
 
 _NEEDED_COLUMNS_ADVICE: Final = (
     "It needs a column of ids (custom_id, id …), or one that --on names, and one of right answers (gold, "
-    "answer …: a text, a letter, or as gold_index a position counted from 0) or of outcomes (correct)."
+    "answer …: a text, a letter, or as gold_index a position counted from 0) or of outcomes (correct). Say "
+    "which they are: --map-gold COLUMN=gold or --map-gold COLUMN=correct"
 )
 _MAX_SHOWN: Final = 5
 _MAX_IDS_IN_REFUSAL: Final = 20
@@ -63,11 +75,14 @@ class GoldTable:
         Candidates for the column of ids → their ids, the most likely first.
     answers
         One row per record, with columns of `GOLD_TABLE_COLUMNS`; null where missing.
+    reading_notes
+        Sentences on how its columns are read.
     """
 
     file: str
     ids: Mapping[str, pl.Series]
     answers: pl.DataFrame
+    reading_notes: tuple[str, ...] = ()
 
     def join(self, log_ids: Collection[str], log_id_name: str = "id") -> JoinedGold:
         """Join the table to the ids of a log.
@@ -155,16 +170,19 @@ class JoinedGold:
             f"rows have one."
         )
         if not self.unmatched_ids:
-            return (matched_note,)
+            return (matched_note, *self.table.reading_notes)
         shown = ", ".join(shorten(id_, 40) for id_ in self.unmatched_ids[:_MAX_SHOWN])
         more = ", …" if len(self.unmatched_ids) > _MAX_SHOWN else ""
         return (
             matched_note,
             f"{len(self.unmatched_ids):,} of its ids have no row in the log ({shown}{more}).",
+            *self.table.reading_notes,
         )
 
 
-def read_gold_table(path: Path, on: str = "") -> GoldTable:
+def read_gold_table(
+    path: Path, on: str = "", columns: Mapping[str, str] = _NOTHING, *, may_be_true: bool = False
+) -> GoldTable:
     """Read a table of right answers.
 
     Parameters
@@ -173,6 +191,11 @@ def read_gold_table(path: Path, on: str = "") -> GoldTable:
         The file.
     on
         As `ReadOptions.gold_on`; "" joins on the ids.
+    columns
+        As `ReadOptions.gold_columns`.
+    may_be_true
+        Whether True and False may be answers to the questions. Otherwise a column of right answers that are
+        all one of them says which answers are right.
 
     Raises
     ------
@@ -180,38 +203,71 @@ def read_gold_table(path: Path, on: str = "") -> GoldTable:
         The file is not a table, has no ids or no right answers, or a value is invalid.
     """
     file = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    head = read_head(path, file)
-    raw = _open_records(head)
+    roles = ColumnRoles.from_mapping(columns, file, _MAPPED_NAMES)
+    if roles.combined_lists:
+        raise Refused(
+            f"{file}: two columns would be read as {next(iter(roles.combined_lists))!r} (--map-gold)."
+        )
+    raw = _open_records(read_head(path, file), roles)
     frame = _collect_frame(raw, file)
+    roles.check_columns_exist(frame.columns, file)
+    mapped = {name: column for column, name in roles.mapping.items() if name}
     _, key = join_columns(on)
     if key and key not in frame.columns:
         raise Refused(
             f"{file} has no column {key!r} (--on). Its columns are {column_list_text(frame.columns)}."
         )
-    names = [key] if key else _columns_named(frame.columns, ID_NAMES)
-    ids = {name: frame[name] for name in names}
-    column_by_name = {
-        name: column
-        for name in GOLD_TABLE_COLUMNS
-        if (column := _likeliest_column(name, frame.columns, set(ids)))
-    }
-    outcome = "correct"
-    if outcome in frame.columns:
-        column_by_name[outcome] = outcome
-    elif not column_by_name.keys() & set(GOLD_COLUMNS) and (
-        column := _likeliest_column(outcome, frame.columns, set(ids))
-    ):
-        column_by_name[outcome] = column
-    if not ids or not column_by_name.keys() & set(JUDGED_COLUMNS):
+    free = [column for column in frame.columns if column not in roles.mapping]
+    id_columns = [key] if key else [mapped["id"]] if "id" in mapped else _columns_named(free, ID_NAMES)
+    column_by_name, notes = _answer_columns(
+        frame.select(free), set(id_columns), mapped, may_be_true=may_be_true
+    )
+    if not id_columns or not column_by_name.keys() & set(JUDGED_COLUMNS):
         shown = ", ".join(repr(shorten(name, 40)) for name in frame.columns[:20])
         raise Refused(
             f"{file} cannot be used for right answers: its columns are {shown}. {_NEEDED_COLUMNS_ADVICE}"
         )
     answers = pl.DataFrame(
-        [_judge_strictly(name, frame[column], file) for name, column in column_by_name.items()]
+        [
+            _judge_strictly(roles.meaning(column, name), frame[column], file)
+            for name, column in column_by_name.items()
+        ]
     )
-    id_texts = {name: _judge_strictly("id", values, file) for name, values in ids.items()}
-    return GoldTable(file, id_texts, answers)
+    ids = {name: _judge_strictly(MappedName("id"), frame[name], file) for name in id_columns}
+    return GoldTable(file, ids, answers, (*notes, *roles.value_notes))
+
+
+def _answer_columns(
+    free: pl.DataFrame, ids: Collection[str], mapped: Mapping[str, str], *, may_be_true: bool
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return name → column to read as it, and a note if outcomes are found by their values."""
+    found = {
+        name: column
+        for name in GOLD_TABLE_COLUMNS
+        if name not in mapped and (column := _likeliest_column(name, free.columns, set(ids)))
+    }
+    found |= {name: column for name, column in mapped.items() if name != "id"}
+    outcome = "correct"
+    if outcome in found:
+        return found, ()
+    if outcome in free.columns:
+        return {**found, outcome: outcome}, ()
+    label = found.get("gold", "")
+    if not may_be_true and label in free.columns and _says_true_or_false(label, free[label]):
+        del found["gold"]
+        note = f"correct is {shorten(label, 40)!r}, whose values are True and False."
+        return {**found, outcome: label}, (note,)
+    if not found.keys() & set(GOLD_COLUMNS) and (
+        column := _likeliest_column(outcome, free.columns, set(ids))
+    ):
+        found[outcome] = column
+    return found, ()
+
+
+def _says_true_or_false(column: str, values: pl.Series) -> bool:
+    """Return whether a column whose name says neither answer nor outcome is True or False in every row."""
+    texts = values.drop_nulls().cast(pl.String).str.strip_chars().str.to_lowercase()
+    return normalise_name(column) in _EITHER_NAMES and set(texts.unique()) - {""} in _TRUTH_VALUES
 
 
 def join_columns(on: str) -> tuple[str, str]:
@@ -226,7 +282,7 @@ def join_columns(on: str) -> tuple[str, str]:
     return ours, theirs or ours
 
 
-def _open_records(head: Head) -> RawTable:
+def _open_records(head: Head, roles: ColumnRoles) -> RawTable:
     """Open the table; delimited text is read in the dialect whose header has the most known names."""
     match head.kind:
         case "parquet":
@@ -239,15 +295,15 @@ def _open_records(head: Head) -> RawTable:
             return open_json_list(head.list_elements, every_column)
         case "text":
             headers = {dialect: header_of(head.content, dialect) for dialect in DIALECTS}
-            best = max(DIALECTS, key=lambda dialect: _count_known_columns(headers[dialect]))
+            best = max(DIALECTS, key=lambda dialect: _count_known_columns(headers[dialect], roles))
             return open_csv(head.content, head.file, best, every_column)
         case _:
             raise Refused(f"{head.file} is no table of right answers. {_NEEDED_COLUMNS_ADVICE}")
 
 
-def _count_known_columns(columns: Sequence[str]) -> int:
-    """Count the columns that have a name of an id or of a column that is read."""
-    ids = len(_columns_named(columns, ID_NAMES))
+def _count_known_columns(columns: Sequence[str], roles: ColumnRoles) -> int:
+    """Count the columns that have a name of an id or of a column that is read, or are mapped."""
+    ids = len(_columns_named(columns, ID_NAMES)) + len(roles.mapping.keys() & set(columns))
     return ids + sum(1 for name in GOLD_TABLE_COLUMNS if _likeliest_column(name, columns, set()))
 
 
@@ -292,16 +348,16 @@ def _likeliest_column(name: str, columns: Sequence[str], used: set[str]) -> str 
     return next(iter(_columns_named(free, SPELLINGS.get(name, (name,)))), None)
 
 
-def _judge_strictly(name: str, raw: pl.Series, file: str) -> pl.Series:
+def _judge_strictly(meaning: MappedName, raw: pl.Series, file: str) -> pl.Series:
     """Check a column; raises Refused for any fault, as an invalid right answer would falsify outcomes."""
-    judged = COLUMN_JUDGES[name](raw)
+    judged = meaning.judge(raw)
     if judged.faults:
         fault = judged.faults[0]
         raise Refused(
             f"{file}, row {int(fault.positions[0]) + 1:,}, column {raw.name!r}: expected {fault.expected}, "
             f"found {fault.examples[0]!r}. {fault.fix}"
         )
-    return judged.values.alias(name)
+    return judged.values.alias(meaning.name)
 
 
 def join_gold(
@@ -335,7 +391,9 @@ def join_gold(
     """
     if head.gold_path is None:
         return rows, ()
-    table = read_gold_table(head.gold_path, head.gold_on)
+    table = read_gold_table(
+        head.gold_path, head.gold_on, head.gold_columns, may_be_true=_may_answer_true(rows)
+    )
     added = [name for name in JUDGED_COLUMNS if name in table.answers.columns]
     own = GOLD_COLUMNS if added != ["correct"] else ("correct",)
     is_complete = any(name in rows.columns and not rows[name].has_nulls() for name in own)
@@ -368,6 +426,16 @@ def join_gold(
             values = rows[name].zip_with(rows[name].is_not_null(), values).alias(name)
         rows = rows.with_columns(values)
     return rows, joined.notes(ids)
+
+
+def _may_answer_true(rows: pl.DataFrame) -> bool:
+    """Return whether True and False may be answers: to choose among choices, or as most predictions are."""
+    if any(name in rows.columns for name in (*CHOICE_SCORES, "choices")):
+        return True
+    answers = [rows["prediction"]] if "prediction" in rows.columns else []
+    answers += [rows["samples"].explode()] if "samples" in rows.columns else []
+    given = pl.concat([pl.Series([], dtype=pl.String), *answers]).drop_nulls()
+    return 2 * int(given.str.contains(r"(?i)\b(true|false)\b").sum()) > given.len()
 
 
 def _refuse_contradiction(

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.cli_calls import make_caller
+import calib_core
+from calib_core.errors import Refused
+from core.cli_calls import make_caller, write
 from core.readers.server_logs import letter_answer, table
 
 FOUR = (("A", 0.7), ("B", 0.1), ("C", 0.1), ("D", 0.1))
@@ -51,3 +53,21 @@ def test_without_it_the_message_says_how_to_give_one(log: Path, capsys: pytest.C
     answer = make_caller(capsys)("score", log)
     assert answer.code == 2
     assert "--gold TABLE" in " ".join(answer.err.split())
+
+
+def test_columns_of_the_table_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = make_caller(capsys)
+    said = write(tmp_path, "said.csv", "q,confidence\none,0.9\ntwo,0.8\n")
+    gold = write(tmp_path, "verdicts.csv", "q,our=verdict\none,wrong\ntwo,fine\n")
+    words = ("--gold", gold, "--on", "q", "--map-gold", "our=verdict=correct:fine")
+    answer = call("score", said, *words, "--metric", "accuracy", "--json")
+    assert answer.element["value"] == 0.5
+    (run,) = calib_core.load(said, gold=gold, on="q", gold_columns={"our=verdict": "correct:fine"})
+    assert calib_core.score(run, metric="brier").value == pytest.approx((0.81 + 0.04) / 2)
+    with pytest.raises(
+        Refused, match=r'gold_columns=\{"COLUMN": "gold"\} or gold_columns=\{"COLUMN": "correct"\}$'
+    ):
+        calib_core.load(said, gold=gold, on="q")
+    without = call("score", said, "--map-gold", "x=gold")
+    assert without.code == 2
+    assert "--map-gold: expected a table to go with it, --gold TABLE" in without.err

@@ -74,6 +74,10 @@ def test_options_paste_into_a_shell_whatever_the_columns_are_called(shell: str) 
             "the question: --map COLUMN=samples, once for each.",
             'the question: columns={"COLUMN": "samples"}, an entry for each.',
         ),
+        (
+            'Say which: --map-gold "my id=id" --map-gold y=correct',
+            'Say which: gold_columns={"my id": "id", "y": "correct"}',
+        ),
         ("Read it as a table: --format table", 'Read it as a table: format="table"'),
         ("holds none. Leave --format out.", "holds none. Leave format= out."),
         ("no column 'a' (--on). (--wide) (--rows)", "no column 'a' (on=). (wide=) (rows=)"),

@@ -29,6 +29,7 @@ WRITTEN = ["-o", "out.html", "--", "quiz.csv"]
         ({"options": ReadOptions(missing=("n/a", "-1"))}, ["--missing", "n/a", "--missing=-1"]),
         ({"gold": "gold.csv"}, ["--gold", "gold.csv"]),
         ({"options": ReadOptions(gold_on="qid=id")}, ["--on", "qid=id"]),
+        ({"options": ReadOptions(gold_columns={"x": "correct:not"})}, ["--map-gold", "x=correct:not"]),
         ({"pages": ("files",), "runs": ("-m", "b c")}, ["--page", "files", "--run=-m", "--run", "b c"]),
     ],
 )

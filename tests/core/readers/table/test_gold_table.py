@@ -259,3 +259,114 @@ def test_labels_of_some_rows_are_counted(tmp_path: Path) -> None:
     assert only_run(reading).rows["correct"].to_list() == [None, None, True]
     assert "Right answers of gold.csv, joined on qid: 1 of 3 rows have one." in reading.notes
     assert "1 of its ids have no row in the log (8)." in reading.notes
+
+
+# --- Names that the user gives ----------------------------------------------------------------------------
+
+SAID = "item,confidence,prediction\n1,0.5,A\n2,0.5,B\n3,0.5,C\n"
+
+
+def named(
+    folder: Path, labels: str, columns: dict[str, str], said: str = SAID, on: str = "item"
+) -> pl.DataFrame:
+    path = folder / "said.csv"
+    path.write_text(said)
+    options = ReadOptions({"q": "question"} if "q," in said else {}, gold_on=on, gold_columns=columns)
+    return only_run(readers.read(path, gold=table(folder, labels), options=options)).rows
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns", "name", "values"),
+    [
+        ("item,x\n1,1\n2,0\n3,1\n", {"x": "correct"}, "correct", [True, False, True]),
+        ("item,x\n1,1\n2,0\n3,1\n", {"x": "correct:not"}, "correct", [False, True, False]),
+        ("item,x\n1,ok\n2,bad\n3,fine\n", {"x": "correct:ok|fine"}, "correct", [True, False, True]),
+        ("item,x\n1,A\n2,C\n3,C\n", {"x": "gold"}, "gold", ["A", "C", "C"]),
+        ('item,x\n1,"[""A"", ""a""]"\n2,"[""C""]"\n3,"[""C""]"\n', {"x": "gold_all"}, "gold_all",
+         [["A", "a"], ["C"], ["C"]]),
+        ("item,answer,x\n1,B,A\n2,B,C\n3,B,C\n", {"x": "gold"}, "gold", ["A", "C", "C"]),
+        ("item,answer,x\n1,B,1\n2,B,0\n3,B,1\n", {"answer": "", "x": "correct"}, "correct",
+         [True, False, True]),
+        ("item,label\n1,True\n2,False\n3,True\n", {"label": "gold"}, "gold", ["True", "False", "True"]),
+        ("item;x\n1;0\n2;0\n3;1\n", {"x": "correct"}, "correct", [False, False, True]),
+    ],
+)  # fmt: skip
+def test_a_named_column_is_read_as_that(
+    tmp_path: Path, labels: str, columns: dict[str, str], name: str, values: list[object]
+) -> None:
+    rows = named(tmp_path, labels, columns)
+    assert rows[name].to_list() == values
+    other = {"gold": "correct", "correct": "gold"}.get(name)
+    assert other not in rows.columns
+
+
+def test_a_named_column_of_ids_is_joined_on(tmp_path: Path) -> None:
+    said = "id,confidence\n1,0.5\n2,0.5\n"
+    rows = named(tmp_path, "id,mine,correct\n7,2,1\n8,1,0\n", {"mine": "id"}, said, on="")
+    assert rows["correct"].to_list() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"y": "correct"}, r"gold.csv has no column 'y'. Its columns are 'item', 'x'"),
+        (
+            {"x": "confidence"},
+            r"'x' cannot be read as 'confidence'.*Names: id, gold, gold_index, gold_all, choices",
+        ),
+        (
+            {"x": "subject"},
+            r"cannot be used for right answers.*--map-gold COLUMN=gold or --map-gold COLUMN=correct$",
+        ),
+        ({"x": "gold_all", "item": "gold_all"}, r"two columns would be read as 'gold_all'"),
+        ({"x": "gold", "item": "gold"}, r"two columns would be read as 'gold'"),
+    ],
+)
+def test_names_that_cannot_be_are_refused(tmp_path: Path, columns: dict[str, str], message: str) -> None:
+    with pytest.raises(Refused, match=message):
+        named(tmp_path, "item,x\n1,1\n2,0\n3,1\n", columns)
+
+
+# --- Labels that are all True or False ----------------------------------------------------------------------
+
+LABELS = "item,label\n1,True\n2,false\n3, TRUE \n"
+
+
+@pytest.mark.parametrize("as_flags", [False, True])
+def test_labels_that_are_true_or_false_are_outcomes(tmp_path: Path, as_flags: bool) -> None:  # noqa: FBT001
+    path = tmp_path / "said.csv"
+    path.write_text(SAID)
+    gold = table(tmp_path, LABELS)
+    if as_flags:
+        gold = tmp_path / "gold.parquet"
+        pl.DataFrame({"item": [1, 2, 3], "label": [True, False, True]}).write_parquet(gold)
+    reading = readers.read(path, gold=gold, options=ReadOptions(gold_on="item"))
+    assert only_run(reading).rows["correct"].to_list() == [True, False, True]
+    assert "correct is 'label', whose values are True and False." in reading.notes
+
+
+@pytest.mark.parametrize(
+    ("said", "labels"),
+    [
+        ("item,confidence,prediction\n1,0.5,True\n2,0.5,it is false.\n3,0.5,True\n", LABELS),
+        ('item,confidence,samples\n1,0.5,"[""True"", ""False""]"\n2,0.5,"[""True""]"\n3,0.5,\n', LABELS),
+        ('item,choice_probs,choices\n1,"[0.5, 0.5]","[""True"", ""false""]"\n', LABELS),
+        (SAID, LABELS.replace("label", "gold")),
+        (SAID, LABELS.replace("label", "answer")),
+        (SAID, LABELS.replace("false", "perhaps")),
+        (SAID, "item,label\n1,\n2,\n3,\n"),
+    ],
+)  # fmt: skip
+def test_they_are_right_answers_where_answers_may_be_so(tmp_path: Path, said: str, labels: str) -> None:
+    rows = named(tmp_path, labels, {}, said)
+    assert "gold" in rows.columns
+    assert "correct" not in rows.columns
+
+
+def test_labels_of_true_or_false_judge_a_servers_answers(tmp_path: Path) -> None:
+    labels = table(tmp_path, "custom_id,label\na,True\nb,False\n")
+    letters = read_lines(tmp_path, letter_answer(FOUR, "a"), letter_answer(FOUR, "b"), gold=labels)
+    assert only_run(letters).rows["correct"].to_list() == [True, False]
+    truths = (("True", 0.6), ("False", 0.4))
+    stated = read_lines(tmp_path, letter_answer(truths, "a"), letter_answer(truths, "b"), gold=labels)
+    assert outcomes(only_run(stated), "p_true") == [True, False]
