@@ -365,6 +365,28 @@ def are_percentages(raw: pl.Series) -> bool:
     )
 
 
+def are_shares(raw: pl.Series) -> bool:
+    """Return whether all values present are numbers from 0 to 1, and some lie between.
+
+    Examples
+    --------
+    >>> are_shares(pl.Series(["0.1", None, "1"])), are_shares(pl.Series([0, 1])), are_shares(pl.Series([1.1]))
+    (True, False, False)
+    """
+    return all(range_and_fractions(raw))
+
+
+def range_and_fractions(raw: pl.Series) -> tuple[bool, bool]:
+    """Return whether all values present are numbers from 0 to 1, and whether some of them lie between."""
+    present = raw.filter(~is_missing(raw))
+    first, _ = parse_numbers(present.head(1))
+    if not first.is_between(0, 1).all(ignore_nulls=False):  # most texts say at once that they are no numbers
+        return False, False
+    numbers, not_number = parse_numbers(present)
+    are_in_range = bool((numbers.is_between(0, 1) & ~not_number).all())
+    return are_in_range, bool((numbers != numbers.floor()).any())
+
+
 def rating_top(largest: float) -> int | None:
     """The top of the smallest usual scale on which this is a rating; None where it is above all.
 

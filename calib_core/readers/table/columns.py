@@ -110,6 +110,9 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
 )
 """Column → its judge: the columns of a row (`ANSWER_SCHEMA`) and those of its run (`INFO_COLUMNS`)."""
 
+NEVER_FRACTIONS: Final = frozenset({"id", "trial_of", "question"})
+"""Columns that name what a row asks; numbers between 0 and 1 do not, and may be those of a token "id"."""
+
 SINGLE_TEXT_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_text)
 """Columns in which a list or an object is a fault, although it could be shown as text."""
 
@@ -601,8 +604,8 @@ class ColumnRoles:
         return (note,) if misnamed else ()
 
     def check_columns_exist(self, columns: Sequence[str], file: str) -> None:
-        """Raise Refused if a mapped column does not exist."""
-        missing = [column for column in self.mapping if column not in columns]
+        """Raise Refused if a mapped column does not exist; one that is to be left out need not."""
+        missing = [column for column, name in self.mapping.items() if name and column not in columns]
         if missing:
             raise Refused(
                 f"{file} has no column {missing[0]!r}. Its columns are {column_list_text(columns)}."

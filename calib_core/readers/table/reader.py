@@ -21,6 +21,7 @@ from calib_core.readers.option_text import map_options
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.cells import (
     PLAIN_NUMBER,
+    are_shares,
     null_where,
     number_or_text,
     value_text,
@@ -641,7 +642,9 @@ def _repeats_note(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: 
         return ""
     for column in columns:
         is_free = not roles.is_used(column) and spelling_rank(column, "id") is not None
-        if is_free and _values_repeat(head, dialect, read_as, column):
+        if not is_free or are_shares(first_values(head, dialect, [column])[0]):
+            continue
+        if _values_repeat(head, dialect, read_as, column):
             return (
                 f"Values of column {column!r} occur in several rows. If such rows ask the same question, "
                 "they are not independent: count them together with "

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, shorten
+from calib_core.readers.option_text import map_options
 from calib_core.readers.table.cells import (
     MIN_LARGEST_PERCENTAGE,
     NOT_A_NUMBER,
@@ -30,6 +31,7 @@ from calib_core.readers.table.cells import (
     no_positions,
     number_or_text,
     parse_numbers,
+    range_and_fractions,
     rating_top,
     value_text,
     without_percent_sign,
@@ -38,6 +40,7 @@ from calib_core.readers.table.columns import (
     COLUMN_JUDGES,
     DECIMAL_COMMA,
     LOG_SCALE,
+    NEVER_FRACTIONS,
     PROBABILITY_COLUMNS,
     SINGLE_TEXT_COLUMNS,
     ColumnRoles,
@@ -181,12 +184,17 @@ class ColumnTally:
         The kinds of their faults.
     run_texts
         Of a column that tells runs apart, the bad values; no more are added to two or more.
+    are_in_range, has_fractions
+        Of a column that names what is asked, whether all values are numbers from 0 to 1, and whether some lie
+        between; only the first is known once it is false.
     """
 
     n_present: int = 0
     n_bad: int = 0
     kinds: set[str] = field(default_factory=set[str])
     run_texts: set[str] = field(default_factory=set[str])
+    are_in_range: bool = True
+    has_fractions: bool = False
 
     def add_slice(self, name: str, raw: pl.Series, judged: JudgedColumn) -> None:
         """Add one slice of the column, which is read as `name`."""
@@ -195,10 +203,18 @@ class ColumnTally:
         self.n_present += judged.values.len() - judged.values.null_count() + bad_values.null_count()
         self.n_bad += bad.size
         self.kinds.update(fault.kind for fault in judged.faults)
+        if name in NEVER_FRACTIONS and self.are_in_range:
+            self.are_in_range, has_fractions = range_and_fractions(raw)
+            self.has_fractions = self.has_fractions or has_fractions
         if name in RUN_COLUMNS and len(self.run_texts) < 2:
             self.run_texts.update(
                 value_text(value, limit=None) for value in raw.gather(pl.Series(bad)).to_list()
             )
+
+    @property
+    def are_fractions(self) -> bool:
+        """Whether the column is to name what is asked and holds numbers from 0 to 1, not all of them whole."""
+        return self.are_in_range and self.has_fractions
 
     def may_be_left_out(self, name: str, n_rows: int) -> bool:
         """Whether most values are bad, so that the column does not hold what `name` means.
@@ -366,12 +382,18 @@ class RowCollector:
             if self._tallies[self.source_columns[name]].may_be_left_out(name, self.n_rows)
         }
         unneeded -= {self._name_of(column) for column, _, _ in self.scaled_columns}
+        self.left_out = {
+            column: f"Column {column!r} is left out: its values are numbers between 0 and 1, which name no "
+            f"question. If they do: {map_options({column: name})}"
+            for name, column in self.source_columns.items()
+            if name not in chosen_names and self._tallies[column].are_fractions
+        }
         kept = names - unneeded
         if CONFIDENCE_COLUMNS.intersection(map(schema_name, kept)) and (
             _has_outcome(kept) or not _has_outcome(names)
         ):
             columns = [column for name, column in self.source_columns.items() if name in unneeded]
-            self.left_out = {column: self._left_out_note(column) for column in columns}
+            self.left_out |= {column: self._left_out_note(column) for column in columns}
 
     def keep_all(self) -> None:
         """Take back `leave_out_unneeded`: the faults of those columns count again."""

@@ -113,7 +113,7 @@ def find_token_arrays(
         If a mapped array is missing, no array is known, or several readings are possible.
     """
     numbers_rows = ROW_NUMBER if mapping.get(ROW_NUMBER) == "id" else ""
-    if missing := [name for name in mapping if name not in (*names, numbers_rows)]:
+    if missing := [name for name, role in mapping.items() if role and name not in (*names, numbers_rows)]:
         raise Refused(f"{file} has no array {missing[0]!r}. Its arrays are {column_list_text(names)}.")
     array_roles = {name: mapping.get(name, name) for name in names if name != METADATA_ARRAY}
     values: list[tuple[str, ProbabilityScale]] = [
@@ -707,7 +707,7 @@ def _read_archive(
 
 def _read_array_files(head: Head, path: Path, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
     pair = array_files_of(path, head.file)
-    if mapping:
+    if any(mapping.values()):
         raise Refused(f"{head.file} is one array, and its name says which: nothing in it can be mapped.")
     metadata = None if pair.metadata is None else read_bytes(pair.metadata, pair.metadata.name)
     with (

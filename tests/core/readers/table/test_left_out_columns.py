@@ -9,7 +9,7 @@ import pytest
 
 from calib_core.methods import METHODS
 from calib_core.readers.format import Reading
-from calib_core.readers.table import csv_reader
+from calib_core.readers.table import csv_reader, json_reader
 from calib_core.readers.table.rows import CONFIDENCE_COLUMNS
 from core.readers.answer_run_checks import answer_runs
 
@@ -166,3 +166,59 @@ def test_moved_values_and_sums_of_a_column_left_out_are_not_counted(read_text: R
 
 def test_every_column_that_is_enough_for_a_method_is_known() -> None:
     assert {column for method in METHODS.values() for column in method.columns} == CONFIDENCE_COLUMNS
+
+
+# --- Columns of tokens --------------------------------------------------------------------------------------
+
+TOKENS = {"the": [0.5, 0.6, 0.7], "of": [0.27, 0.27, 0.18], "correct": [1, 0, 1]}
+
+
+@pytest.mark.parametrize("name", ["id", "question", "trial_of"])
+@pytest.mark.parametrize("values", [[0.03, 0.03, 0.02], ["0.03", "", "1"], [None, 0.5, 0]])
+@pytest.mark.parametrize("rows_per_slice", [1, 100])
+def test_the_numbers_of_a_token_name_no_question(
+    read_text: ReadText,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    values: list[object],
+    rows_per_slice: int,
+) -> None:
+    monkeypatch.setattr(json_reader, "ROWS_PER_SLICE", rows_per_slice)
+    reading = read_text(lines(**TOKENS, **{name: values}), "quiz.jsonl", columns={"the": "confidence"})
+    (run,) = answer_runs(reading.runs(skip_bad_rows=False))
+    assert (run.rows.height, name in run.rows.columns) == (3, False)
+    (note,) = left_out(reading)
+    assert note == (
+        f"Column {name!r} is left out: its values are numbers between 0 and 1, which name no question. If "
+        f"they do: --map {name}={name}"
+    )
+    assert not any("occur in several rows" in note for note in run.row_counts.notes)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2], ["0.5", "q", "0.7"], [1.5, 2.5, 3.5], [0, 1, 1], [None] * 3])
+def test_other_ids_are_kept(read_text: ReadText, values: list[object]) -> None:
+    columns = {"the": "confidence"}
+    assert left_out(read_text(lines(**TOKENS, id=values), "quiz.jsonl", columns=columns)) == []
+
+
+def test_fractions_are_ids_where_a_person_says_so(read_text: ReadText) -> None:
+    columns = {"the": "confidence", "id": "id"}
+    reading = read_text(lines(**TOKENS, id=[0.25, 0.5, 0.75]), "quiz.jsonl", columns=columns)
+    (run,) = answer_runs(reading.runs(skip_bad_rows=False))
+    assert run.rows["id"].to_list() == ["0.25", "0.5", "0.75"]
+
+
+@pytest.mark.parametrize(("column", "name"), [("label", "gold"), ("text", "question"), ("key", "id")])
+def test_the_numbers_of_a_token_are_not_proposed(read_text: ReadText, column: str, name: str) -> None:
+    proposals = {
+        kind: read_text(lines(confidence=[0.9] * 3, correct=[1, 0, 1], **{column: values}), "quiz.jsonl")
+        for kind, values in (("fractions", [0.03, 0.02, 0.5]), ("texts", ["a", "b", "c"]))
+    }
+    assert proposals["fractions"].proposed_mapping == {}
+    assert proposals["texts"].proposed_mapping == {column: name}
+
+
+@pytest.mark.parametrize("content", ["confidence,correct\n0.5,1\n", '{"confidence": 0.5, "correct": 1}\n'])
+def test_a_column_that_is_to_be_left_out_need_not_be_there(read_text: ReadText, content: str) -> None:
+    (run,) = answer_runs(read_text(content, columns={"id": "", "a.b": ""}).runs(skip_bad_rows=False))
+    assert run.rows.height == 1

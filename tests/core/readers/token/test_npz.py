@@ -150,6 +150,13 @@ def test_a_pair_has_nothing_to_map(tmp_path: Path) -> None:
         readers.read(pair(tmp_path, "a", PROBS, TARGET), options=ReadOptions({"probs": "logits"}))
 
 
+def test_an_array_that_is_to_be_left_out_need_not_be_there(tmp_path: Path) -> None:
+    options = ReadOptions({"id": ""})
+    for path in (pair(tmp_path, "a", PROBS, TARGET), npz(tmp_path / "b.npz", probs=PROBS, target=TARGET)):
+        (run,) = readers.read(path, options=options).good_runs
+        assert isinstance(run, TokenRun)
+
+
 def test_another_format_does_not_read_arrays(tmp_path: Path) -> None:
     path = npz(tmp_path / "a.npz", probs=PROBS, target=TARGET)
     for format_id in ("table", "canonical", "sums"):
