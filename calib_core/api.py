@@ -138,11 +138,14 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     format : str, optional
         Id of the file's format, as on the command line; by default it is recognised from the content.
     columns : Mapping[str, str], optional
-        Column of the file, or path to a nested field ("signals.stated") → name to read it as; as --map.
+        Column of the file, or path to a nested field ("signals.stated") → name to read it as, and what its
+        values mean ("confidence/100", "confidence:inverted", "confidence:high=0.9|low=0.3", "correct:not"),
+        as --map.
         {"row": "id"} takes the number of each row as its id, so that files with the same questions in the
         same order can be paired.
     rows : str
-        Path to the rows in a file that holds one JSON object; by default they are looked for.
+        Path to the rows in a file that holds one JSON object, with a star for every key at that step
+        ("results.*"); by default they are looked for.
     wide : Mapping[str, str], optional
         Pattern of columns ("*-confidence") → name to read them as, where several systems stand side by side
         in each row: each becomes a run, named by the text at the star.

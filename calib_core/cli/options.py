@@ -58,8 +58,9 @@ ColumnMappingOption: TypeAlias = Annotated[
         metavar="COLUMN=NAME",
         show_default=False,
         help="Read this column or nested field (a.b.0) as NAME; without NAME, ignore the column. NAME may "
-        "have a divisor (confidence/100), a logarithm (confidence:log) or the values that mean right "
-        "(correct:Yes|Mostly). row=id: the row number is the id. Repeatable.",
+        "have a divisor (confidence/100), a logarithm (confidence:log), a direction (confidence:inverted, "
+        "correct:not), numbers for words (confidence:high=.9|low=.3), a class (confidence:class:LABEL) or "
+        "the values that mean right (correct:Yes|Mostly). row=id: the row number is the id. Repeatable.",
     ),
 ]
 RowsOption: TypeAlias = Annotated[
@@ -69,8 +70,8 @@ RowsOption: TypeAlias = Annotated[
         metavar="PATH",
         show_default=False,
         help=(
-            "The path of the rows in a file with one JSON object, such as results.items. Default: Calib "
-            "searches for them."
+            "The path of the rows in a file with one JSON object, such as results.items; a star stands for "
+            "every key (results.*), each a run. Default: Calib searches for them."
         ),
     ),
 ]

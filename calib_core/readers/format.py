@@ -151,17 +151,22 @@ class ReadOptions:
     columns
         Column of the file → Calib's name for it, for columns that do not have that name already. Several
         columns may get the name of one list (samples, choices, choice_probs …): they become its elements,
-        in the order of the mapping, and an empty cell is an unknown element. A probability may be divided
-        (`{"conf": "confidence/100"}` for percentages) or be stored as its logarithm
-        (`{"logprob": "confidence:log"}`), and an outcome may name the values that mean right
-        (`{"grade": "correct:Correct|Mostly correct"}`). A column with the empty name
-        (`{"choices": ""}`; `--map choices=` on the command line) is left out. A nested field is named by
-        its path (`{"signals.stated": "confidence"}`, `{"results.0.score": "correct"}`); a column that has
-        dots in its name comes first. `{"row": "id"}` takes the number of each row, from 1, as its id, unless
-        there is a column `row`.
+        in the order of the mapping, and an empty cell is an unknown element. What follows the name says what
+        the values mean (`MappedName`). A probability may be divided (`{"conf": "confidence/100"}` for
+        percentages), stored as its logarithm (`{"logprob": "confidence:log"}`), that of being wrong
+        (`{"risk": "confidence:inverted"}`), that of one of two classes (`{"p": "confidence:class:pos"}`) or
+        in words (`{"sure": "confidence:high=0.9|low=0.3"}`). An outcome may name the values that mean right
+        (`{"grade": "correct:Correct|Mostly correct"}`), or say what is wrong (`{"error": "correct:not"}`).
+        "choice_masses" are probabilities of the choices that sum to less than 1. A column with the empty name
+        (`{"choices": ""}`; `--map choices=` on the command line) is left out, if there is one. A nested field
+        is named by its path (`{"signals.stated": "confidence"}`, `{"results.0.score": "correct"}`); a column
+        that has dots in its name comes first. `{"row": "id"}` takes the number of each row, from 1, as its
+        id, unless there is a column `row`.
     rows
         Path to the rows in a file that holds one JSON object, such as "results.items"; "" looks for them.
-        Rows are a list of objects, an object of objects by id, or an object with `columns` and `data`.
+        Rows are a list of objects, an object of objects by id, or an object with `columns` and `data`. A star
+        as one step ("results.*") stands for every key there: the rows below each are a run of their own, and
+        the key is the model, unless the rows name one.
     wide
         Pattern of columns → name they are read as, where several systems stand side by side in each row
         (`{"*-evals": "correct", "*-confidence_levels": "confidence"}`). The text at the star becomes the

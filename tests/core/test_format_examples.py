@@ -47,8 +47,25 @@ FILES: Final[Mapping[str, str]] = {
             "test": {"items": [{"confidence": p, "correct": ok} for p, ok in ROWS]},
         }
     ),
+    "models.json": json.dumps(
+        {name: [{"confidence": p, "correct": ok} for p, ok in ROWS] for name in ("small", "large")}
+    ),
     "wide.csv": table("a-conf,a-ok,b-conf,b-ok", *(f"{p},{ok},{p},{ok}" for p, ok in ROWS)),
     "choices.csv": table("p_B,p_A,gold", *(f"{1 - p},{p},{'A' if ok else 'B'}" for p, ok in ROWS)),
+    "proba.csv": table(
+        "prob_neg,prob_pos,label", *(f"{p},{1 - p},{'neg' if ok else 'pos'}" for p, ok in ROWS)
+    ),
+    "masses.csv": table("p_B,p_A,gold", *(f"{(1 - p) / 64},{p / 64},{'A' if ok else 'B'}" for p, ok in ROWS)),
+    "risk.csv": table("risk,correct", *(f"{1 - p},{ok}" for p, ok in ROWS)),
+    "classes.csv": table(
+        "y_true,y_pred,y_prob",
+        *(
+            f"{at % 2 if ok else 1 - at % 2},{at % 2},{p if at % 2 else 1 - p}"
+            for at, (p, ok) in enumerate(ROWS)
+        ),
+    ),
+    "words.csv": table("sure,correct", "certain,1", "Unsure,0", "likely,1", "fair,1"),
+    "wrong.csv": table("confidence,hallucination", *(f"{p},{'no' if ok else 'yes'}" for p, ok in ROWS)),
     "unnumbered.csv": table("confidence,correct", *(f"{p},{ok}" for p, ok in ROWS)),
     "percent.csv": table("conf,correct", *(f"{100 * p}%,{ok}" for p, ok in ROWS)),
     "komma.csv": "\n".join(["confidence;correct", *(f"{p};{ok}".replace(".", ",") for p, ok in ROWS)]),
@@ -64,6 +81,9 @@ FILES: Final[Mapping[str, str]] = {
     ),
     "said.csv": table("qid,confidence", *(f"q{number},{p}" for number, (p, _) in enumerate(ROWS))),
     "labels.csv": table("item,correct", *(f"q{number},{ok}" for number, (_, ok) in enumerate(ROWS))),
+    "verdicts.csv": table(
+        "qid,verdict", *(f"q{number},{'fine' if ok else 'poor'}" for number, (_, ok) in enumerate(ROWS))
+    ),
     "law.csv": table("id,confidence,correct", *(f"{n},{p},{ok}" for n, (p, ok) in enumerate(ROWS[:2]))),
     "art.csv": table("id,confidence,correct", *(f"{n},{p},{ok}" for n, (p, ok) in enumerate(ROWS[2:]))),
     "both.csv": table("stated,whole,correct", *(f"{p},{p},{ok}" for p, ok in ROWS)),
@@ -77,7 +97,7 @@ FILES: Final[Mapping[str, str]] = {
 """Files with the same four answers: name → content."""
 
 PLAIN: Final = table("confidence,correct", *(f"{p},{ok}" for p, ok in ROWS))
-TWO_METHODS: Final = ("both.csv", "wide.csv")
+TWICE: Final = ("both.csv", "wide.csv", "models.json")
 """Files that give the four answers twice."""
 
 
@@ -109,6 +129,6 @@ def test_an_example_gives_the_four_answers(
     assert answer.code == 0
     found = [(element["metric"], element["value"]) for element in answer.elements]
     brier = sum((p - ok) ** 2 for p, ok in ROWS) / len(ROWS)
-    n_runs = 2 if set(words) & set(TWO_METHODS) else 1
+    n_runs = 2 if set(words) & set(TWICE) else 1
     assert [name for name, _ in sorted(found)] == [*["accuracy"] * n_runs, *["brier"] * n_runs]
     assert [value for _, value in sorted(found)] == pytest.approx([*[0.75] * n_runs, *[brier] * n_runs])

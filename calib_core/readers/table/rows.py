@@ -213,7 +213,7 @@ class ColumnTally:
 
     @property
     def are_fractions(self) -> bool:
-        """Whether the column is to name what is asked and holds numbers from 0 to 1, not all of them whole."""
+        """Whether the column is to name what is asked, and holds numbers from 0 to 1, not all whole."""
         return self.are_in_range and self.has_fractions
 
     def may_be_left_out(self, name: str, n_rows: int) -> bool:
