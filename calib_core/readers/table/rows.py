@@ -463,13 +463,13 @@ class RowCollector:
 
     @property
     def columns_of_words(self) -> dict[str, Counter[str]]:
-        """Columns that are read as numbers and of which most values are a few words → their counts."""
+        """Columns that are read as numbers and hold none, but a few words → the counts of these."""
         return {
             column: words
             for column, words in self._words.items()
             if column not in self.left_out
             and len(words) <= MAX_WORDS
-            and 2 * words.total() > self._tallies[column].n_present
+            and not self._scale_checks[column].n_numbers
         }
 
     def missing_notes(self, missing: Iterable[str]) -> tuple[str, ...]:

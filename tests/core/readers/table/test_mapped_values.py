@@ -171,7 +171,7 @@ def test_numbers_that_are_none_are_refused(read_text: ReadText, said: str, match
 
 def test_words_without_numbers_are_listed_and_never_guessed(read_text: ReadText) -> None:
     text = "id,confidence,correct\n" + "".join(
-        f"{row},{word},1\n" for row, word in enumerate(["low", "very high", "low", "0.5", ""])
+        f"{row},{word},1\n" for row, word in enumerate(["low", "very high", "low", "n/a", ""])
     )
     assert read_text(text).refusal == (
         "quiz.csv: column 'confidence' holds words, and numbers from 0 to 1 are expected: 'low' (2 rows), "
@@ -181,7 +181,7 @@ def test_words_without_numbers_are_listed_and_never_guessed(read_text: ReadText)
 
 
 def test_values_that_are_no_words_of_a_scale_are_bad_rows(read_text: ReadText) -> None:
-    for values in (["nan", "N/A", "0.5"], ["high", "0.5", "0.6"], [f"word {row}x" for row in range(21)]):
+    for values in (["nan", "N/A"], ["high", "high", "0.5"], [f"word {row}x" for row in range(21)]):
         text = "confidence,correct\n" + "".join(f"{value},1\n" for value in values)
         assert "holds words" not in (read_text(text).refusal or "")
 
