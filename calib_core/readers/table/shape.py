@@ -290,8 +290,7 @@ def _are_objects(values: Sequence[object]) -> bool:
 def _rows_of_objects(objects: Mapping[str, JsonObject]) -> tuple[JsonObject, ...]:
     """Return the rows that objects are by id; or of which each has the value of one column by row number."""
     numbers = next(iter(objects.values())).keys()
-    are_numbered = all(map(is_position, numbers)) and not all(map(is_position, objects))
-    if are_numbered and all(part.keys() == numbers for part in objects.values()):
+    if all(map(is_position, numbers)) and all(part.keys() == numbers for part in objects.values()):
         return tuple({name: part[number] for name, part in objects.items()} for number in numbers)
     name = "key" if any("id" in part for part in objects.values()) else "id"
     return tuple({name: key, **part} for key, part in objects.items())

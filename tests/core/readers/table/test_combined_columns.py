@@ -100,6 +100,12 @@ def test_a_gold_that_is_no_label_is_a_bad_row(read_text: ReadText) -> None:
     assert (cell.row, cell.column, cell.found) == (2, "gold", "positive")
 
 
+def test_labels_that_are_alike_name_no_choice(read_text: ReadText) -> None:
+    columns = {"prob_yes": "choice_probs", "prob_Yes": "choice_probs"}
+    (run,) = answer_runs(read_text("prob_yes,prob_Yes,gold\n0.7,0.3,0\n", columns=columns).good_runs)
+    assert "choices" not in run.rows.columns
+
+
 def numbered(numbers: str, golds: str, **roles: str) -> tuple[str, dict[str, str]]:
     """A table with a column a number, mapped in this order; the first choice is always the most probable."""
     header = ",".join(f"p{number}" for number in numbers)

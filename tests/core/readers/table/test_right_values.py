@@ -38,6 +38,12 @@ def test_numbers_are_compared_as_they_are_written(read_text: ReadText) -> None:
     assert "correct is 1 where 'grade' is '10', '2'." in reading.notes
 
 
+def test_words_that_a_parser_knows_are_compared_as_they_are_written(read_text: ReadText) -> None:
+    reading = read_text("grade,confidence\nTrue,0.5\nFalse,0.5\n", columns={"grade": "correct:True"})
+    (run,) = answer_runs(reading.runs(skip_bad_rows=False))
+    assert run.rows["correct"].to_list() == [True, False]
+
+
 def test_only_an_outcome_has_values_that_mean_right(read_text: ReadText) -> None:
     with pytest.raises(Refused, match=r"column 'name' cannot have values that mean right.*'subject'"):
         read_text("name,confidence,correct\nx,0.5,1\n", columns={"name": "subject:high"})
