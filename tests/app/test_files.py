@@ -131,7 +131,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         json.dumps(
             {"a": [{"confidence": 0.5, "correct": 1}] * 3, "b": [{"confidence": 0.5, "correct": 1}] * 3}
         ),
-        "Say which are meant: “a” (3 rows), “b” (3 rows).",
+        "Say which are meant: “*” (6 rows), “a” (3 rows), “b” (3 rows).",
     ),
 }
 """What a file holds, and what its message says on the page."""
