@@ -373,7 +373,9 @@ class ResultPrinter:
         self._print_remarks((id_, evidence.judged, evidence.remarks) for id_, evidence in given)
         row_counts = report.run.row_counts
         if report.accuracy is not None:
-            self.print_line(f"Accuracy of the {report.judged}: {report.accuracy:.4f}")
+            n_known, n_rows = report.n_known_outcomes, report.run.n_total - row_counts.n_left_out
+            known = "" if n_known == n_rows else f", known of {n_known:,} of {n_rows:,} rows"
+            self.print_line(f"Accuracy of the {report.judged}: {report.accuracy:.4f}{known}")
         if row_counts.n_left_out:
             self.print_line(f"Bad rows of this run: {row_counts.n_left_out:,}")
         if row_counts.clipped:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-from calib_core.readers.json_values import as_list, as_logprob, as_object, as_text, is_invalid_logprob
+from calib_core.readers.json_values import as_logprob, is_invalid_logprob, optional_objects, optional_text
 from calib_core.readers.table.raw import BrokenRecord
 
 LETTERS: Final = string.ascii_uppercase
@@ -130,11 +130,17 @@ def truth_of_token(token: str) -> str | None:
     return word if word in TRUTH_WORDS else None
 
 
-def parse_positions(content: object) -> tuple[TokenPosition, ...]:
-    """Read a list of objects with `token`, `logprob` and `top_logprobs`; () for anything else."""
+def parse_positions(content: object, path: str) -> tuple[TokenPosition, ...]:
+    """Read the list of objects with `token`, `logprob` and `top_logprobs` at this path of its record.
+
+    Raises
+    ------
+    BadValueError
+        A list, object or text is something else.
+    """
     return tuple(
-        TokenPosition(_token_text(part), part.get("logprob"), _top_tokens(part))
-        for part in map(as_object, as_list(content))
+        TokenPosition(_token_text(part, own), part.get("logprob"), _top_tokens(part, f"{own}.top_logprobs"))
+        for part, own in optional_objects(content, path)
     )
 
 
@@ -296,13 +302,13 @@ def _symbol_of_text(token: str, symbol_of: SymbolParser) -> str | None:
     return symbol_of(token) or (symbol_of(token.upper()) if len(strip_around_letter(token)) == 1 else None)
 
 
-def _token_text(part: Mapping[str, object]) -> str:
-    return as_text(part.get("token")) or ""
+def _token_text(part: Mapping[str, object], path: str) -> str:
+    return optional_text(part.get("token"), f"{path}.token") or ""
 
 
-def _top_tokens(part: Mapping[str, object]) -> TopTokens:
-    listed = map(as_object, as_list(part.get("top_logprobs")))
-    return tuple([(_token_text(candidate), candidate.get("logprob")) for candidate in listed])
+def _top_tokens(part: Mapping[str, object], path: str) -> TopTokens:
+    listed = optional_objects(part.get("top_logprobs"), path)
+    return tuple([(_token_text(candidate, own), candidate.get("logprob")) for candidate, own in listed])
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:

@@ -1,7 +1,7 @@
 """Type-checked access to values parsed from JSON.
 
 A log may hold anything anywhere. Where a number rests on a value, a wrong type makes the record bad
-(`WrongTypeError`); elsewhere, or where the value is judged later, it counts as missing.
+(`BadValueError`); elsewhere, or where the value is judged later, it counts as missing.
 """
 
 from __future__ import annotations
@@ -27,40 +27,65 @@ _ANSWER_KEYS: Final = ("answer", "final_answer", "correct_answer")
 _CODE_FENCE: Final = "```"
 
 
-class WrongTypeError(Exception):
-    """A value has another type than its field must have; `broken` is the record as a bad row."""
+class BadValueError(Exception):
+    """A record has a value that cannot be what its field says; `broken` is the record as a bad row."""
 
-    def __init__(self, path: str, expected: str, value: object) -> None:
-        found = shorten(as_json_text(value) or "null")
-        fix = "Write it as the tool does, or leave the record out."
+    def __init__(self, path: str, expected: str, value: object, kind: str = "wrong type") -> None:
         super().__init__(path)
-        self.broken = BrokenRecord(0, "wrong type", path, expected, found, fix)
+        fix = "Write it as the tool does, or leave the record out."
+        self.broken = BrokenRecord(0, kind, path, expected, shorten(as_json_text(value) or "null"), fix)
 
 
 def require_text(value: object, path: str) -> str:
-    """Return a text unchanged; raises WrongTypeError for any other value, null included."""
+    """Return a text unchanged; raises BadValueError for any other value, null included."""
     if isinstance(value, str):
         return value
-    raise WrongTypeError(path, "a text", value)
+    raise BadValueError(path, "a text", value)
 
 
 def optional_text(value: object, path: str) -> str | None:
-    """Return a text unchanged, and None for null; raises WrongTypeError for any other value."""
+    """Return a text unchanged, and None for null; raises BadValueError for any other value."""
     return None if value is None else require_text(value, path)
 
 
+def optional_name(value: object, path: str) -> str | None:
+    """Return a text or whole number as text, and None for null or blank text; raises BadValueError else."""
+    name = as_name(value)
+    if name is None and value is not None and not isinstance(value, str):
+        raise BadValueError(path, "a text or a whole number", value)
+    return name
+
+
 def optional_list(value: object, path: str) -> Sequence[object]:
-    """Return a list unchanged, and an empty sequence for null; raises WrongTypeError for any other value."""
+    """Return a list unchanged, and an empty sequence for null; raises BadValueError for any other value."""
     if value is None or isinstance(value, list):
         return cast("list[object]", value or [])
-    raise WrongTypeError(path, "a list", value)
+    raise BadValueError(path, "a list", value)
+
+
+def require_object(value: object, path: str) -> Mapping[str, object]:
+    """Return an object unchanged; raises BadValueError for any other value, null included."""
+    if isinstance(value, dict):
+        return cast("Mapping[str, object]", value)
+    raise BadValueError(path, "an object", value)
 
 
 def optional_object(value: object, path: str) -> Mapping[str, object]:
-    """Return an object unchanged, and an empty one for null; raises WrongTypeError for any other value."""
-    if value is None or isinstance(value, dict):
-        return cast("Mapping[str, object]", value or _EMPTY_OBJECT)
-    raise WrongTypeError(path, "an object", value)
+    """Return an object unchanged, and an empty one for null; raises BadValueError for any other value."""
+    return _EMPTY_OBJECT if value is None else require_object(value, path)
+
+
+def optional_objects(value: object, path: str) -> list[tuple[Mapping[str, object], str]]:
+    """Return the objects of a list, each with its own path; raises BadValueError for any other value."""
+    paths = [f"{path}.{at}" for at in range(len(optional_list(value, path)))]
+    return [(optional_object(part, own), own) for part, own in zip(as_list(value), paths, strict=True)]
+
+
+def require_length(values: Sequence[object], others: Sequence[object], path: str) -> None:
+    """Raise BadValueError for a list that is neither empty nor as long as another one."""
+    if values and len(values) != len(others):
+        expected = f"one value for each of the {len(others):,} tokens"
+        raise BadValueError(path, expected, f"{len(values):,}", "lists of different lengths")
 
 
 def is_object(value: object) -> bool:

@@ -18,6 +18,7 @@ from calib_core.readers.detect import N_FIRST_OBJECTS
 from calib_core.readers.eval_logs import LogEntry, LogRecord, LogTable, read_log_records, read_log_table
 from calib_core.readers.format import JSON_KINDS, ContentKind, Format, Head, Reading, ReadOptions
 from calib_core.readers.json_values import (
+    BadValueError,
     as_finite_number,
     as_integer,
     as_list,
@@ -25,6 +26,8 @@ from calib_core.readers.json_values import (
     as_object,
     as_text,
     is_cell_value,
+    optional_object,
+    optional_text,
 )
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.json_reader import ABSENT, parse_text, value_at
@@ -33,6 +36,7 @@ from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 from calib_core.readers.table.reader import sole_object
 from calib_core.readers.table.shape import as_rows, path_root, rows_at, series_at
 from calib_core.runs import RunInfo
+from calib_core.wording import join_names
 
 Row: TypeAlias = Mapping[str, object]
 """A record: its keys, or paths to nested fields → values."""
@@ -107,7 +111,8 @@ class Preset:
 
     def _chosen_columns(self, first_rows: Sequence[Row]) -> dict[str, str]:
         """Choose one path for each name."""
-        rows = [fields for row in first_rows if (fields := self._fields(row, [*self.columns])) is not None]
+        read = [self._fields(row, [*self.columns]) for row in first_rows]
+        rows = [fields for fields in read if fields is not None and not isinstance(fields, BrokenRecord)]
         columns: dict[str, str] = {}
         for name in dict.fromkeys(self.columns.values()):
             paths = [path for path, taken in self.columns.items() if taken == name]
@@ -163,13 +168,19 @@ class Preset:
                 yield LogEntry({}, record.line, record.share, record.value)
                 continue
             fields = self._fields(record.value, paths)
+            if isinstance(fields, BrokenRecord):
+                yield LogEntry({}, record.line, record.share, fields)
+                continue
             if fields is not None:
                 found.update(fields)
                 yield LogEntry(fields, record.line, record.share)
 
-    def _fields(self, row: Row, paths: Sequence[str]) -> Row | None:
+    def _fields(self, row: Row, paths: Sequence[str]) -> Row | BrokenRecord | None:
         """Return the plain values of a record, and those at these paths; None if it is no row."""
-        translated = self.translate(row) if self.translate else dict[str, object]()
+        try:
+            translated = self.translate(row) if self.translate else dict[str, object]()
+        except BadValueError as bad:
+            return bad.broken
         if translated is None:
             return None
         fields = {key: value for key, value in row.items() if is_cell_value(value)}
@@ -245,15 +256,20 @@ def opencompass_values(row: Row) -> Row:
     scores must not be divided by its length.
     """
     blocks = {
-        key.removeprefix(LABEL): as_object(block) for key, block in row.items() if key.startswith(LABEL)
+        key.removeprefix(LABEL): optional_object(block, key)
+        for key, block in row.items()
+        if key.startswith(LABEL)
     }
     predictions = as_list(row.get("prediction"))
     if blocks:
-        scores, labels = [_log_likelihood(block) for block in blocks.values()], list(blocks)
+        scores = [_log_likelihood(block, f"{LABEL}{label}") for label, block in blocks.items()]
+        labels = list(blocks)
         values: dict[str, object] = {"choice_logprobs": scores}
         for key, name in (("gold", "gold_index"), ("prediction", "prediction_index")):
             if (label := str(row.get(key))) in blocks:
                 values |= {key: None, name: labels.index(label)}
+            elif row.get(key) is not None and (key == "prediction" or not isinstance(row[key], str)):
+                raise BadValueError(key, f"one of the labels {join_names(labels)}", row[key], "unknown label")
         return values
     if predictions:
         return {"prediction": None, "choice_probs" if "pred_label" in row else "samples": predictions}
@@ -278,16 +294,24 @@ def opencompass_detail_values(row: Row) -> Row:
     return {"samples": samples} if (samples := as_list(origin)) else {}
 
 
-def _log_likelihood(block: Row) -> float | None:
-    """Return the log-likelihood of an OpenCompass prompt.
+def _log_likelihood(block: Row, path: str) -> float | None:
+    """Return the log-likelihood of an OpenCompass prompt, whose block lies at `path`.
 
     `PPL` is the mean loss of a token, of the question too, and says nothing without their number. `BPB` is
     that mean × tokens / bytes of the input, so it gives the sum.
     """
-    if (stored := as_finite_number(block.get("Loglikelihood"))) is not None:
+    stored, bits = (_optional_number(block.get(name), f"{path}.{name}") for name in ("Loglikelihood", "BPB"))
+    if stored is not None:
         return stored
-    bits, text = as_finite_number(block.get("BPB")), as_text(block.get("testing input"))
+    text = optional_text(block.get("testing input"), f"{path}.testing input")
     return None if bits is None or text is None else -bits * len(text.encode())
+
+
+def _optional_number(value: object, path: str) -> float | None:
+    number = as_finite_number(value)
+    if number is None and value is not None:
+        raise BadValueError(path, "a number", value)
+    return number
 
 
 def promptfoo_values(row: Row) -> Row:

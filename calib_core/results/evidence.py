@@ -647,7 +647,7 @@ class TokenEvidence(Evidence):
 
     @property
     def missing(self) -> Mapping[str, int]:
-        """Empty: a position without a correct token is a bad row, and padding is not a position."""
+        """Empty: a note on the run counts its incomplete positions, and padding is not a position."""
         return MappingProxyType({})
 
     @property

@@ -76,9 +76,19 @@ class RunReport:
     survey: MethodSurvey
 
     @cached_property
+    def _n_right_and_known(self) -> tuple[int, int]:
+        return _outcome_counts(self.run)
+
+    @property
     def accuracy(self) -> float | None:
         """Accuracy of the answer named by `judged`, in [0, 1]; None where no outcome is known."""
-        return _run_accuracy(self.run)
+        n_right, n_known = self._n_right_and_known
+        return n_right / n_known if n_known else None
+
+    @property
+    def n_known_outcomes(self) -> int:
+        """Rows in which it is known whether that answer is right."""
+        return self._n_right_and_known[1]
 
     @cached_property
     def spikes(self) -> Mapping[str, tuple[ConfidenceSpike, ...]]:
@@ -567,11 +577,12 @@ def run_report(run: Run, options: MethodOptions | None = None) -> RunReport:
     return RunReport(run, survey_methods(run, options))
 
 
-def _run_accuracy(run: Run) -> float | None:
+def _outcome_counts(run: Run) -> tuple[int, int]:
+    """How many answers are right, and of how many that is known."""
     if isinstance(run, TokenRun):
-        return run.sums.top_label.n_correct / run.sums.n_rows if run.sums.n_rows else None
+        return run.sums.top_label.n_correct, run.sums.n_rows
     correct = greedy_correct(run).drop_nulls()
-    return float(correct.sum()) / correct.len() if correct.len() else None
+    return int(correct.sum()), correct.len()
 
 
 def _confidence_spikes(evidence: Evidence) -> tuple[ConfidenceSpike, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from calib_core.readers.eval_logs import LogEntry, LogRecord
 from calib_core.readers.file_access import read_bytes
 from calib_core.readers.format import Reading
 from calib_core.readers.json_values import (
+    BadValueError,
     as_finite_number,
     as_integer,
     as_list,
@@ -28,6 +29,12 @@ from calib_core.readers.json_values import (
     as_object,
     as_text,
     is_invalid_logprob,
+    optional_list,
+    optional_name,
+    optional_object,
+    optional_objects,
+    optional_text,
+    require_text,
 )
 from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json
 from calib_core.readers.table.raw import BrokenRecord
@@ -378,7 +385,7 @@ def instances_of_states(
     """
     by_instance: dict[InstanceKey, list[Mapping[str, object]]] = {}
     for record in records:
-        state = record.value
+        state = bad_values_broken(record.value, check_state)
         if isinstance(state, BrokenRecord):
             yield HelmInstance(None, 0, None, None, {}, broken=state)
         elif method is not None and method.startswith(SEPARATE_METHOD):
@@ -387,6 +394,60 @@ def instances_of_states(
             yield _single_request_instance(state, means.get(_state_key(state)), outcome)
     for key, states in by_instance.items():
         yield _per_choice_instance(key, states, means.get(key), outcome)
+
+
+def bad_values_broken(
+    record: Mapping[str, object] | BrokenRecord, check: Callable[[Mapping[str, object]], None]
+) -> Mapping[str, object] | BrokenRecord:
+    """The record, or why it cannot be used where it does not pass the check."""
+    if not isinstance(record, BrokenRecord):
+        try:
+            check(record)
+        except BadValueError as bad:
+            return bad.broken
+    return record
+
+
+def check_state(state: Mapping[str, object]) -> None:
+    """Raises BadValueError where a value that a number rests on has the wrong type."""
+    instance = optional_object(state.get("instance"), "instance")
+    for name in ("id", "split"):
+        optional_name(instance.get(name), f"instance.{name}")
+    optional_object(instance.get("perturbation"), "instance.perturbation")
+    for reference, path in optional_objects(instance.get("references"), "instance.references"):
+        output = optional_object(reference.get("output"), f"{path}.output")
+        optional_text(output.get("text"), f"{path}.output.text")
+        for at, tag in enumerate(optional_list(reference.get("tags"), f"{path}.tags")):
+            require_text(tag, f"{path}.tags.{at}")
+    for name, text in optional_object(state.get("output_mapping"), "output_mapping").items():
+        require_text(text, f"output_mapping.{name}")
+    for name in ("train_trial_index", "reference_index"):
+        if state.get(name) is not None and as_integer(state[name]) is None:
+            raise BadValueError(name, "a whole number", state[name])
+    optional_text(state.get("request_mode"), "request_mode")
+    _check_result(optional_object(state.get("result"), "result"))
+
+
+def _check_result(result: Mapping[str, object]) -> None:
+    if not isinstance(result.get("success"), bool | None):
+        raise BadValueError("result.success", "true or false", result["success"])
+    completions = optional_objects(result.get("completions"), "result.completions")
+    for completion, path in completions:
+        optional_text(completion.get("text"), f"{path}.text")
+        if len(completions) > 1 and is_invalid_logprob(completion.get("logprob")):  # by which one is chosen
+            raise BadValueError(f"{path}.logprob", "a number, at most 0", completion["logprob"])
+        for token, own in optional_objects(completion.get("tokens"), f"{path}.tokens"):
+            optional_text(token.get("text"), f"{own}.text")
+
+
+def check_stats(record: Mapping[str, object]) -> None:
+    """Raises BadValueError where a value that a number rests on has the wrong type."""
+    optional_name(record.get("instance_id"), "instance_id")
+    optional_object(record.get("perturbation"), "perturbation")
+    for stat, path in optional_objects(record.get("stats"), "stats"):
+        name = optional_object(stat.get("name"), f"{path}.name")
+        for part in ("name", "split"):
+            optional_name(name.get(part), f"{path}.name.{part}")
 
 
 def _state_key(state: Mapping[str, object]) -> InstanceKey:

@@ -18,6 +18,8 @@ from calib_core.readers.helm.instances import (
     InstanceKey,
     RunSpec,
     add_outcome,
+    bad_values_broken,
+    check_stats,
     instance_entries,
     instance_means,
     instance_notes,
@@ -112,7 +114,7 @@ def _read_states(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | N
 
 def _read_stats(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | None]:
     """The instances of per_instance_stats.json, and the outcome metric."""
-    records = [record.value for record in read_log_records(head)]
+    records = [bad_values_broken(record.value, check_stats) for record in read_log_records(head)]
     means_and_splits = [
         None if isinstance(value, BrokenRecord) else instance_means(value.get("stats"), _stats_key(value)[2])
         for value in records

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from calib_core.errors import shorten
 from calib_core.readers.choice_letters import (
@@ -30,13 +30,21 @@ from calib_core.readers.choice_letters import (
 )
 from calib_core.readers.eval_logs import LogEntry
 from calib_core.readers.json_values import (
+    BadValueError,
     as_float,
     as_integer,
     as_list,
+    as_name,
     as_object,
     as_text,
     is_invalid_logprob,
     is_list,
+    optional_list,
+    optional_name,
+    optional_object,
+    optional_objects,
+    optional_text,
+    require_text,
 )
 from calib_core.readers.table.raw import BrokenRecord
 
@@ -86,8 +94,10 @@ class InspectSample:
 
     Attributes
     ----------
-    id, target : object
+    id : object
         As stored.
+    target : str or Sequence[str] or None
+        The right answer or answers; None without one.
     epoch : int
         Number of the repetition, from 1.
     question : str or None
@@ -110,38 +120,54 @@ class InspectSample:
         Whether the sample is marked as not to be used.
     metadata : Mapping[str, object]
         Texts, numbers and booleans of the sample's metadata.
+    broken : BrokenRecord or None
+        Why the sample cannot be read.
     """
 
     id: object
     epoch: int
-    question: str | None
-    choices: tuple[str, ...]
-    target: object
-    scores: Mapping[str, SampleScore]
-    completions: tuple[str, ...]
-    positions: tuple[TokenPosition, ...]
-    is_failed: bool
-    is_refused: bool
-    is_limited: bool
-    is_invalidated: bool
-    metadata: Mapping[str, object]
+    question: str | None = None
+    choices: tuple[str, ...] = ()
+    target: str | Sequence[str] | None = None
+    scores: Mapping[str, SampleScore] = field(default_factory=dict[str, SampleScore])
+    completions: tuple[str, ...] = ()
+    positions: tuple[TokenPosition, ...] = ()
+    is_failed: bool = False
+    is_refused: bool = False
+    is_limited: bool = False
+    is_invalidated: bool = False
+    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+    broken: BrokenRecord | None = None
 
 
 def parse_sample(record: Mapping[str, object]) -> InspectSample:
     """The sample in one record of the log."""
-    output = as_object(record.get("output"))
-    generated = [as_object(part) for part in as_list(output.get("choices"))]
-    first = as_object(generated[0]) if generated else as_object(None)
-    scores = as_object(record.get("scores")) or {UNNAMED_SCORER: record.get("score")}
+    try:
+        return _parse_sample(record)
+    except BadValueError as bad:
+        return InspectSample(
+            as_name(record.get("id")), as_integer(record.get("epoch")) or 1, broken=bad.broken
+        )
+
+
+def _parse_sample(record: Mapping[str, object]) -> InspectSample:
+    output = optional_object(record.get("output"), "output")
+    generated = [part for part, _ in optional_objects(output.get("choices"), "output.choices")]
+    first = generated[0] if generated else as_object(None)
+    scores = optional_object(record.get("scores"), "scores") or {UNNAMED_SCORER: record.get("score")}
+    logprobs = optional_object(first.get("logprobs"), "output.choices.0.logprobs")
+    epoch = record.get("epoch")
+    if epoch is not None and as_integer(epoch) is None:
+        raise BadValueError("epoch", "a whole number", epoch)
     return InspectSample(
-        id=record.get("id"),
-        epoch=as_integer(record.get("epoch")) or 1,
+        id=optional_name(record.get("id"), "id"),
+        epoch=as_integer(epoch) or 1,
         question=_question_text(record),
-        choices=tuple(text for part in as_list(record.get("choices")) if (text := as_text(part)) is not None),
-        target=record.get("target"),
+        choices=_texts(record.get("choices"), "choices"),
+        target=_target(record.get("target")),
         scores={name: score for key, value in scores.items() for name, score in _parse_scores(key, value)},
         completions=_completion_texts(output, generated),
-        positions=parse_positions(as_object(first.get("logprobs")).get("content")),
+        positions=parse_positions(logprobs.get("content"), "output.choices.0.logprobs.content"),
         is_failed=record.get("error") is not None,
         is_refused=first.get("stop_reason") == "content_filter",
         is_limited=record.get("limit") is not None,
@@ -150,9 +176,21 @@ def parse_sample(record: Mapping[str, object]) -> InspectSample:
     )
 
 
+def _texts(stored: object, path: str) -> tuple[str, ...]:
+    return tuple(require_text(part, f"{path}.{at}") for at, part in enumerate(optional_list(stored, path)))
+
+
+def _target(stored: object) -> str | Sequence[str] | None:
+    return (
+        _texts(cast("object", stored), "target")
+        if isinstance(stored, list)
+        else optional_text(stored, "target")
+    )
+
+
 def _parse_scores(key: str, stored: object) -> Iterator[tuple[str, SampleScore]]:
     """The scores of one scorer: its value, or each part of a value that has several."""
-    score = as_object(stored)
+    score = optional_object(stored, f"scores.{key}")
     value = score.get("value")
     parts = as_object(value) or {str(number): part for number, part in enumerate(as_list(value), 1)}
     values: dict[str, object] = {f"{key}.{part}": part_value for part, part_value in parts.items()} or {
@@ -161,8 +199,9 @@ def _parse_scores(key: str, stored: object) -> Iterator[tuple[str, SampleScore]]
     for name, score_value in values.items():
         if score:
             correct, partial = _parse_outcome(score_value)
-            explanation = as_text(score.get("explanation")) or ""
-            answer, metadata = as_text(score.get("answer")), _scalar_values(score.get("metadata"))
+            explanation = optional_text(score.get("explanation"), f"scores.{key}.explanation") or ""
+            answer = optional_text(score.get("answer"), f"scores.{key}.answer")
+            metadata = _scalar_values(score.get("metadata"))
             yield name, SampleScore(bool(parts), correct, score_value, partial, answer, explanation, metadata)
 
 
@@ -185,10 +224,10 @@ def _parse_outcome(value: object) -> tuple[object, bool]:
 def _question_text(record: Mapping[str, object]) -> str | None:
     """The question's text; in a chat, the last message of the user."""
     question = record.get("input")
-    for part in reversed(as_list(question)):
+    for at, part in reversed([*enumerate(as_list(question))]):
         message = as_object(part)
         if message.get("role") == "user":
-            question = _message_text(message.get("content"))
+            question = _message_text(message.get("content"), f"input.{at}.content")
             break
     text = as_text(question)
     if text is not None and text.startswith(_ATTACHMENT_PREFIX):
@@ -200,17 +239,24 @@ def _question_text(record: Mapping[str, object]) -> str | None:
 
 def _completion_texts(output: Mapping[str, object], generated: list[Mapping[str, object]]) -> tuple[str, ...]:
     """Texts of the generated choices, the first as the scorer saw it."""
-    texts = [_message_text(as_object(part.get("message")).get("content")) or "" for part in generated]
-    scored = as_text(output.get("completion"))
+    paths = [f"output.choices.{at}.message" for at in range(len(generated))]
+    messages = [
+        optional_object(part.get("message"), path) for part, path in zip(generated, paths, strict=True)
+    ]
+    texts = [
+        _message_text(message.get("content"), f"{path}.content") or ""
+        for message, path in zip(messages, paths, strict=True)
+    ]
+    scored = optional_text(output.get("completion"), "output.completion")
     return (scored, *texts[1:]) if scored and texts else tuple(texts)
 
 
-def _message_text(content: object) -> str | None:
+def _message_text(content: object, path: str) -> str | None:
     """The text of a message, without reasoning, images and tool calls."""
     if is_list(content):
-        parts = map(as_object, as_list(content))
-        return "\n".join(as_text(part.get("text")) or "" for part in parts if part.get("type") == "text")
-    return as_text(content)
+        parts = [(part, own) for part, own in optional_objects(content, path) if part.get("type") == "text"]
+        return "\n".join(optional_text(part.get("text"), f"{own}.text") or "" for part, own in parts)
+    return optional_text(content, path)
 
 
 def _scalar_values(stored: object) -> Mapping[str, object]:
@@ -313,8 +359,8 @@ class AnswerToken:
 def gold_letters(sample: InspectSample) -> tuple[str, ...]:
     """Letters of the right choices; () where the target does not consist of letters."""
     letters = choice_letters(len(sample.choices))
-    text = as_text(sample.target)
-    parts = [text] if text is not None else [as_text(part) or "" for part in as_list(sample.target)]
+    text = sample.target if isinstance(sample.target, str) else None
+    parts = [sample.target] if isinstance(sample.target, str) else (sample.target or ())
     if text is not None and text.strip() not in letters:
         split = _TARGET_SEPARATOR.split(text.strip())
         parts = split if len(split) > 1 else list(text.strip())
@@ -481,6 +527,9 @@ class QuestionReader:
         self.counts["failed"] += sum(sample.is_failed for sample in samples)
         self.counts["invalid"] += sum(sample.is_invalidated for sample in samples)
         self.counts["limited"] += sum(sample.is_limited for sample in samples)
+        broken = next((sample.broken for sample in samples if sample.broken), None)
+        if broken is not None:
+            return LogEntry({}, share=share, broken=broken)
         answered = [sample for sample in samples if not sample.is_failed and not sample.is_refused]
         if not answered:
             self.counts["refused"] += not samples[0].is_failed
@@ -525,10 +574,10 @@ class QuestionReader:
                 return fields | {"target": ", ".join(right), "answer_kind": "text", "choices": None}
         if self.has_multiple_answers and not sample.choices and (self.scorer or "").startswith(_MODEL_GRADED):
             return fields  # different texts may mean the same: the grader decides
-        golds = [text for part in as_list(sample.target) if (text := as_text(part)) is not None]
+        golds = [sample.target] if isinstance(sample.target, str) else [*(sample.target or ())]
         if len(golds) > 1:
             return fields | {"gold_all": golds}
-        return fields | {"target": golds[0] if golds else _none_if_list(sample.target)}
+        return fields | {"target": golds[0] if golds else None}
 
     def _is_answered_by_letter(self, sample: InspectSample) -> bool:
         return bool(sample.choices) and len(gold_letters(sample)) <= 1 and bool(sample.positions)
@@ -594,8 +643,3 @@ class QuestionReader:
         if answered[0].choices and len(parsed) == len(texts) and any(parsed):
             fields["samples_parsed"] = parsed
         return fields
-
-
-def _none_if_list(target: object) -> object:
-    """The target as stored; None for an empty list."""
-    return None if is_list(target) else target

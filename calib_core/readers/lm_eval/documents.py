@@ -14,13 +14,13 @@ from typing import Final, Literal, cast
 
 from calib_core.errors import shorten
 from calib_core.readers.json_values import (
-    WrongTypeError,
+    BadValueError,
     as_finite_number,
     as_float,
     as_list,
-    as_name,
     as_object,
     optional_list,
+    optional_name,
     optional_object,
     optional_text,
     require_text,
@@ -272,7 +272,7 @@ def parse_document(
     """
     try:
         return _parse_document(record, line, share, delimiter)
-    except WrongTypeError as wrong:
+    except BadValueError as wrong:
         return Document("nothing", None, "", line, share, broken=wrong.broken)
 
 
@@ -286,7 +286,7 @@ def _parse_document(
     ]
     doc = Document(
         _document_kind(requests, resps),
-        _id_text(record.get("doc_id")),
+        optional_name(record.get("doc_id"), "doc_id"),
         optional_text(record.get("doc_hash"), "doc_hash") or "",
         line,
         share,
@@ -317,7 +317,7 @@ def mark_odd_targets(docs: Sequence[Document]) -> None:
     usual = max(types, key=lambda kind: types[kind], default=None)
     for doc in docs:
         if doc.broken is None and doc.target is not None and _target_type(doc.target) != usual:
-            doc.broken = WrongTypeError(
+            doc.broken = BadValueError(
                 "target", f"{usual or 'a text'}, as in the other records", doc.target
             ).broken
 
@@ -336,15 +336,6 @@ def _answer_lists(fields: Mapping[str, object]) -> Iterator[tuple[str, frozenset
         texts = [text.strip() for text in as_list(fields.get(key)) if isinstance(text, str)]
         if texts and len(texts) == len(as_list(fields.get(key))):
             yield key, frozenset(texts)
-
-
-def _id_text(value: object) -> str | None:
-    """A document's id as text; None for null."""
-    if value is None or isinstance(value, str):
-        return value
-    if (name := as_name(value)) is None:
-        raise WrongTypeError("doc_id", "a text or a whole number", value)
-    return name
 
 
 def _parse_requests(stored: object) -> list[Request]:
@@ -454,9 +445,9 @@ def _generation_settings(request: Request) -> Mapping[str, object]:
     path = request.continuation_path
     settings = optional_object(request.continuation, path)
     if not isinstance(settings.get("do_sample"), bool | None):
-        raise WrongTypeError(f"{path}.do_sample", "true or false", settings["do_sample"])
+        raise BadValueError(f"{path}.do_sample", "true or false", settings["do_sample"])
     if settings.get("temperature") is not None and as_finite_number(settings["temperature"]) is None:
-        raise WrongTypeError(f"{path}.temperature", "a number", settings["temperature"])
+        raise BadValueError(f"{path}.temperature", "a number", settings["temperature"])
     return settings
 
 

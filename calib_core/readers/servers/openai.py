@@ -7,16 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from calib_core.errors import Refused
 from calib_core.readers.choice_letters import TokenPosition, TopTokens, parse_positions
 from calib_core.readers.eval_logs import LogRecord, read_log_records
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
-from calib_core.readers.json_values import as_integer, as_list, as_name, as_object, as_text, is_cell_value
-from calib_core.readers.servers.responses import ServerAnswer, ServerResponse
+from calib_core.readers.json_values import (
+    as_integer,
+    as_list,
+    as_name,
+    as_object,
+    as_text,
+    is_cell_value,
+    optional_list,
+    optional_name,
+    optional_object,
+    optional_objects,
+    optional_text,
+    require_length,
+    require_object,
+)
+from calib_core.readers.servers.responses import (
+    ROW_NUMBER_ID,
+    ServerAnswer,
+    ServerResponse,
+    response_of_record,
+)
 from calib_core.readers.servers.rows import FieldNames, read_responses
-from calib_core.readers.table.raw import BrokenRecord, ReadProgress
+from calib_core.readers.table.raw import ReadProgress
 
 # --- vLLM's prompt_logprobs ---------------------------------------------------
 #
@@ -67,7 +86,9 @@ def _prompt_token(position: Mapping[str, object], id_: str | None, n_top: int) -
         own = next(iter(entries.values()))
     else:
         own = _entry_beyond_rank([*entries.values()], n_top if len(entries) == n_top + 1 else len(entries))
-    return None if own is None else (as_text(own.get("decoded_token")) or "", own.get("logprob"))
+    if own is None:
+        return None
+    return optional_text(own.get("decoded_token"), "prompt_logprobs.decoded_token") or "", own.get("logprob")
 
 
 def _entry_beyond_rank(entries: Sequence[Mapping[str, object]], n_top: int) -> Mapping[str, object] | None:
@@ -141,14 +162,22 @@ def is_stream_chunk(record: Mapping[str, object]) -> bool:
 
 
 def parse_response(record: Mapping[str, object]) -> ServerResponse:
-    """The response in one record, whatever its shape; id and line are left to the caller."""
-    body, status = record, None
+    """The response in one record, whatever its shape; id and line are left to the caller.
+
+    Raises
+    ------
+    BadValueError
+        A value of the response has the wrong type.
+    """
+    body, path, status = record, "", None
     if "response" in record or isinstance(record.get("error"), dict):
         response = as_object(record.get("response"))
-        body = as_object(response.get("body")) if "body" in response else response
+        body, path = response, "response."
+        if "body" in response:
+            body, path = optional_object(response["body"], "response.body"), "response.body."
         is_failed = bool(record.get("error")) or as_integer(response.get("status_code")) not in (None, 200)
         status = "error" if is_failed or not body or body.get("error") else None
-    answers = () if status else tuple(_parse_answers(body))
+    answers = () if status else tuple(_parse_answers(body, path))
     if answers and all(answer.is_refused for answer in answers):
         status = "refused"
     extra_fields = {
@@ -160,7 +189,8 @@ def parse_response(record: Mapping[str, object]) -> ServerResponse:
         extra_fields = {key: value for key, value in extra_fields.items() if key != "prompt"} | {
             "question": prompt
         }
-    return ServerResponse(None, as_name(body.get("model")), status, answers, extra_fields)
+    model = optional_name(body.get("model"), f"{path}model")
+    return ServerResponse(None, model, status, answers, extra_fields)
 
 
 def _holds_answers(body: Mapping[str, object]) -> bool:
@@ -173,22 +203,21 @@ def _holds_answers(body: Mapping[str, object]) -> bool:
     return "prompt_token_ids" in body and any("text" in part or "token_ids" in part for part in outputs)
 
 
-def _parse_answers(body: Mapping[str, object]) -> Iterator[ServerAnswer]:
-    for choice in map(as_object, as_list(body.get("choices"))):
+def _parse_answers(body: Mapping[str, object], path: str) -> Iterator[ServerAnswer]:
+    """The answers in a response, whose own path is `path`, with a dot at its end."""
+    for choice, own in optional_objects(body.get("choices"), f"{path}choices"):
         answer = (
-            _parse_chat_choice(choice)
+            _parse_chat_choice(choice, own)
             if "message" in choice
-            else _parse_legacy_choice(choice, as_object(body.get("usage")))
+            else _parse_legacy_choice(choice, as_object(body.get("usage")), own)
         )
         yield _with_prompt_logprobs(answer, choice, body)
     if "outputs" in body:
-        for output in map(as_object, as_list(body["outputs"])):
-            yield _with_prompt_logprobs(
-                ServerAnswer.from_positions(as_text(output.get("text")), [*_parse_vllm_positions(output)]),
-                output,
-                body,
-            )
-    elif "output" in body and (combined := _parse_responses_output(body)) is not None:
+        for output, own in optional_objects(body["outputs"], f"{path}outputs"):
+            text = optional_text(output.get("text"), f"{own}.text")
+            answer = ServerAnswer.from_positions(text, [*_parse_vllm_positions(output, own)])
+            yield _with_prompt_logprobs(answer, output, body)
+    elif "output" in body and (combined := _parse_responses_output(body, path)) is not None:
         yield combined
 
 
@@ -204,47 +233,65 @@ def _with_prompt_logprobs(
     )
 
 
-def _parse_chat_choice(choice: Mapping[str, object]) -> ServerAnswer:
-    message = as_object(choice.get("message"))
-    is_refused = bool(as_text(message.get("refusal"))) or choice.get("finish_reason") == "content_filter"
-    positions = parse_positions(as_object(choice.get("logprobs")).get("content"))
-    text = as_text(message.get("content")) or _tool_call_arguments(message)
+def _parse_chat_choice(choice: Mapping[str, object], path: str) -> ServerAnswer:
+    message = require_object(choice["message"], f"{path}.message")
+    refusal = optional_text(message.get("refusal"), f"{path}.message.refusal")
+    is_refused = bool(refusal) or choice.get("finish_reason") == "content_filter"
+    logprobs = optional_object(choice.get("logprobs"), f"{path}.logprobs")
+    positions = parse_positions(logprobs.get("content"), f"{path}.logprobs.content")
+    content = optional_text(message.get("content"), f"{path}.message.content")
+    text = content or _tool_call_arguments(message) or content
     return ServerAnswer.from_positions(text, () if is_refused else positions, is_refused=is_refused)
 
 
 def _tool_call_arguments(message: Mapping[str, object]) -> str | None:
-    """The arguments of the only tool call of a message without text."""
+    """The arguments of the only tool call of a message."""
     calls = [as_object(as_object(call).get("function")) for call in as_list(message.get("tool_calls"))]
-    return as_text(calls[0].get("arguments")) if len(calls) == 1 else as_text(message.get("content"))
+    return as_text(calls[0].get("arguments")) if len(calls) == 1 else None
 
 
-def _parse_responses_output(body: Mapping[str, object]) -> ServerAnswer | None:
+def _parse_responses_output(body: Mapping[str, object], path: str) -> ServerAnswer | None:
     """The single answer that the text parts of a Responses output make up."""
-    messages = [item for item in map(as_object, as_list(body.get("output"))) if item.get("type") == "message"]
-    parts = [as_object(part) for message in messages for part in as_list(message.get("content"))]
+    parts = [
+        part
+        for item, own in optional_objects(body.get("output"), f"{path}output")
+        if item.get("type") == "message"
+        for part in optional_objects(item.get("content"), f"{own}.content")
+    ]
     if not parts:
         return None
-    text_parts = [part for part in parts if isinstance(part.get("text"), str)]
-    positions = [position for part in text_parts for position in parse_positions(part.get("logprobs"))]
-    is_refused = not text_parts and any(part.get("type") == "refusal" for part in parts)
-    text = "".join(str(part["text"]) for part in text_parts) if text_parts else None
+    texts = [(optional_text(part.get("text"), f"{own}.text"), part, own) for part, own in parts]
+    told = [(text, part, own) for text, part, own in texts if text is not None]
+    positions = [
+        position
+        for _, part, own in told
+        for position in parse_positions(part.get("logprobs"), f"{own}.logprobs")
+    ]
+    is_refused = not told and any(part.get("type") == "refusal" for part, _ in parts)
+    text = "".join(text for text, _, _ in told) if told else None
     return ServerAnswer.from_positions(text, positions, is_refused=is_refused)
 
 
-def _parse_legacy_choice(choice: Mapping[str, object], usage: Mapping[str, object]) -> ServerAnswer:
+def _parse_legacy_choice(
+    choice: Mapping[str, object], usage: Mapping[str, object], path: str
+) -> ServerAnswer:
     """A legacy completion; if it repeats its prompt, only the generated part is the answer."""
-    logprobs = as_object(choice.get("logprobs"))
+    logprobs, own = optional_object(choice.get("logprobs"), f"{path}.logprobs"), f"{path}.logprobs"
+    tokens = [
+        optional_text(token, f"{own}.tokens.{at}") or ""
+        for at, token in enumerate(optional_list(logprobs.get("tokens"), f"{own}.tokens"))
+    ]
     token_logprobs, top_logprobs = (
-        as_list(logprobs.get("token_logprobs")),
-        as_list(logprobs.get("top_logprobs")),
+        optional_list(logprobs.get(name), f"{own}.{name}") for name in ("token_logprobs", "top_logprobs")
     )
-    tokens = [as_text(token) or "" for token in as_list(logprobs.get("tokens"))]
-    text = as_text(choice.get("text"))
+    for name, values in (("token_logprobs", token_logprobs), ("top_logprobs", top_logprobs)):
+        require_length(values, tokens, f"{own}.{name}")
+    text = optional_text(choice.get("text"), f"{path}.text")
     positions = [
         TokenPosition(
             token,
-            token_logprobs[at] if at < len(token_logprobs) else None,
-            _parse_top_tokens(top_logprobs[at] if at < len(top_logprobs) else None),
+            token_logprobs[at] if token_logprobs else None,
+            _parse_top_tokens(top_logprobs[at], f"{own}.top_logprobs.{at}") if top_logprobs else (),
         )
         for at, token in enumerate(tokens)
     ]
@@ -256,32 +303,32 @@ def _parse_legacy_choice(choice: Mapping[str, object], usage: Mapping[str, objec
     return replace(answer, echoed_tokens=tuple((position.token, position.logprob) for position in positions))
 
 
-def _parse_top_tokens(top: object) -> TopTokens:
+def _parse_top_tokens(top: object, path: str) -> TopTokens:
     """The most likely tokens of a position: token → log-probability, or id → {logprob, decoded_token}."""
     tokens: list[tuple[str, object]] = []
-    for token, value in as_object(top).items():
-        entry = as_object(value)
-        if entry:
-            tokens.append((as_text(entry.get("decoded_token")) or "", entry.get("logprob")))
+    for token, value in optional_object(top, path).items():
+        if isinstance(value, dict):
+            entry = as_object(cast("object", value))
+            text = optional_text(entry.get("decoded_token"), f"{path}.{token}.decoded_token")
+            tokens.append((text or "", entry.get("logprob")))
         else:
             tokens.append((token, value))
     return tuple(tokens)
 
 
-def _parse_vllm_positions(output: Mapping[str, object]) -> Iterator[TokenPosition]:
+def _parse_vllm_positions(output: Mapping[str, object], path: str) -> Iterator[TokenPosition]:
     """The tokens of a vLLM dump; each position is token id → {logprob, rank, decoded_token}."""
-    ids = as_list(output.get("token_ids"))
-    for at, listed in enumerate(as_list(output.get("logprobs"))):
-        own = as_object(as_object(listed).get(str(ids[at]))) if at < len(ids) else as_object(None)
-        yield TokenPosition(
-            as_text(own.get("decoded_token")) or "", own.get("logprob"), _parse_top_tokens(listed)
-        )
+    ids = optional_list(output.get("token_ids"), f"{path}.token_ids")
+    positions = optional_list(output.get("logprobs"), f"{path}.logprobs")
+    require_length(positions, ids, f"{path}.logprobs")
+    for at, (id_, listed) in enumerate(zip(ids, positions, strict=False)):
+        own = f"{path}.logprobs.{at}"
+        entry = as_object(optional_object(listed, own).get(str(id_)))
+        text = optional_text(entry.get("decoded_token"), f"{own}.{id_}.decoded_token")
+        yield TokenPosition(text or "", entry.get("logprob"), _parse_top_tokens(listed, own))
 
 
 # --- The format ---------------------------------------------------------------
-
-_ROW_NUMBER_ID: Final = "row"
-"""The id column of a log without ids: the record's number, from 1."""
 
 
 def recognises(head: Head) -> bool:
@@ -303,11 +350,11 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
         )
     id_field = next(
         (name for name in ID_FIELDS if any(as_name(record.get(name)) for record in head.first_objects)),
-        _ROW_NUMBER_ID,
+        ROW_NUMBER_ID,
     )
     responses: list[ServerResponse] = []
     for number, record in enumerate(_log_records(head), 1):
-        responses.append(_parse_record(record, id_field, number))
+        responses.append(response_of_record(record, number, id_field, parse_response))
         progress(0.5 * record.share, f"{number:,} responses read")
     names = FieldNames(id_field, "content" if _is_chat(head) else "text", "logprobs", "top_logprobs")
     return read_responses(head, OPENAI.id, responses, names, options, progress)
@@ -318,13 +365,6 @@ def _log_records(head: Head) -> Iterator[LogRecord]:
         yield LogRecord(head.first_objects[0], None, 1.0)
     else:
         yield from read_log_records(head)
-
-
-def _parse_record(record: LogRecord, id_field: str, number: int) -> ServerResponse:
-    if isinstance(record.value, BrokenRecord):
-        return ServerResponse(line=record.line, share=record.share, broken=record.value)
-    id_ = str(number) if id_field == _ROW_NUMBER_ID else as_name(record.value.get(id_field))
-    return replace(parse_response(record.value), id=id_, line=record.line, share=record.share)
 
 
 def _is_chat(head: Head) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final
@@ -24,7 +24,14 @@ from calib_core.readers.choice_letters import (
     symbol_masses,
     truth_of_token,
 )
-from calib_core.readers.json_values import as_logprob, is_invalid_logprob
+from calib_core.readers.eval_logs import LogRecord
+from calib_core.readers.json_values import (
+    BadValueError,
+    as_logprob,
+    as_name,
+    is_invalid_logprob,
+    optional_name,
+)
 from calib_core.readers.table.raw import BrokenRecord
 
 
@@ -140,6 +147,39 @@ def _find_symbol(positions: Sequence[TokenPosition], symbol_of: SymbolParser) ->
     position = symbols[-1][0]
     has_text_before = any(strip_around_letter(token.token) for token in positions[:position])
     return AnswerSymbol(position, symbol, symbol_masses(positions[position], symbol_of), not has_text_before)
+
+
+ROW_NUMBER_ID: Final = "row"
+"""The id column of a log without ids: the record's number, from 1."""
+
+
+def response_of_record(
+    record: LogRecord, number: int, id_field: str, parse: Callable[[Mapping[str, object]], ServerResponse]
+) -> ServerResponse:
+    """The response in one record of a log.
+
+    Parameters
+    ----------
+    record : LogRecord
+        The record.
+    number : int
+        Its number, from 1.
+    id_field : str
+        The field with its id, or `ROW_NUMBER_ID`.
+    parse : Callable
+        The response in a record, without id and line; raises BadValueError where a value has a wrong type.
+    """
+    value = record.value
+    if isinstance(value, BrokenRecord):
+        return ServerResponse(line=record.line, share=record.share, broken=value)
+    id_ = str(number) if id_field == ROW_NUMBER_ID else as_name(value.get(id_field))
+    try:
+        if id_ is None:
+            optional_name(value.get(id_field), id_field)
+        response = parse(value)
+    except BadValueError as bad:
+        response = ServerResponse(broken=bad.broken)
+    return replace(response, id=id_, line=record.line, share=record.share)
 
 
 # --- Responses to one question ------------------------------------------------

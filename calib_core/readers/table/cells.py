@@ -502,6 +502,11 @@ def judge_sample_text(raw: pl.Series) -> JudgedColumn:
         return JudgedColumn(raw)
     if isinstance(raw.dtype, pl.Duration):
         return JudgedColumn(raw.dt.to_string("iso"))
+    if raw.dtype.is_float():
+        is_nan = raw.is_nan().fill_null(value=False)
+        fix = "Write the text itself; leave the cell empty if there is none."
+        faults = faults_where(raw, is_nan, "not a text", "one text or number", fix)
+        return JudgedColumn(null_where(raw.cast(pl.String), is_nan), faults)
     if raw.dtype.is_numeric() or raw.dtype.is_temporal() or isinstance(raw.dtype, pl.Boolean | pl.Null):
         return JudgedColumn(raw.cast(pl.String))
     fix = "Write one value, not several."

@@ -116,6 +116,9 @@ NEVER_FRACTIONS: Final = frozenset({"id", "trial_of", "question"})
 SINGLE_TEXT_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_text)
 """Columns in which a list or an object is a fault, although it could be shown as text."""
 
+TEXT_LIST_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is _TEXT_LIST)
+"""Columns of lists of texts."""
+
 LIST_COLUMNS: Final = frozenset(name for name, dtype in ANSWER_SCHEMA.items() if isinstance(dtype, pl.List))
 """Columns of lists; several columns of the file can be combined into one of them."""
 

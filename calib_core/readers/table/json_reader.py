@@ -23,6 +23,7 @@ from calib_core.readers.table.raw import (
     RawTable,
     Slice,
     as_json_text,
+    positions_of_no_text,
     series_from_values,
 )
 
@@ -352,16 +353,19 @@ def slice_of_records(
     found_keys.update(dict.fromkeys(keys))
     columns: dict[str, pl.Series] = {}
     nested: dict[str, frozenset[int]] = {}
+    no_texts: dict[str, frozenset[int]] = {}
     for key in keys:
         if is_used(key):
-            columns[key], nested[key] = series_from_values(key, [row.get(key) for row in rows])
+            values = [row.get(key) for row in rows]
+            columns[key], nested[key] = series_from_values(key, values)
+            no_texts[key] = positions_of_no_text(values, columns[key])
     for path in paths:
         if path not in keys:
             values = [value_at(row, path, ABSENT) for row in rows]
             if any(value is not ABSENT for value in values):
                 found_keys[path] = None
-                columns[path], nested[path] = series_from_values(
-                    path, [None if value is ABSENT else value for value in values]
-                )
+                values = [None if value is ABSENT else value for value in values]
+                columns[path], nested[path] = series_from_values(path, values)
+                no_texts[path] = positions_of_no_text(values, columns[path])
     lines = pl.Series(batch.lines, dtype=pl.Int64) if batch.lines else None
-    return Slice(len(rows), columns, lines, share, batch.broken, nested)
+    return Slice(len(rows), columns, lines, share, batch.broken, nested, no_texts)

@@ -107,6 +107,9 @@ class Slice:
         Records that could not be parsed.
     nested
         Column → positions of lists or objects in a column of plain values; their raw values are JSON text.
+    no_texts
+        Column of texts or lists of them → positions of values that are no text although they became one, or
+        of lists with such a value: true, false, NaN and infinity.
     read_strictly
         Reads the same records again with the strict parser, every value as written; None if it already
         read them. The fast parser is right about valid values, but messages about bad ones need the text.
@@ -118,6 +121,7 @@ class Slice:
     share: float
     broken: Sequence[BrokenRecord] = ()
     nested: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+    no_texts: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     read_strictly: Callable[[], Iterator[Slice]] | None = None
 
 
@@ -224,6 +228,31 @@ def series_from_values(name: str, values: Sequence[object]) -> tuple[pl.Series, 
             position for position, value in enumerate(values) if isinstance(value, list | dict)
         )
     return pl.Series(name, [as_json_text(value) for value in values], dtype=pl.String), nested
+
+
+def positions_of_no_text(values: Sequence[object], made: pl.Series) -> frozenset[int]:
+    """Return where true, false, NaN or infinity became text in the series made of values, alone or in a list.
+
+    Examples
+    --------
+    >>> values = ["a", True, 0.5, ["b", float("nan")]]
+    >>> sorted(positions_of_no_text(values, series_from_values("", values)[0]))
+    [1]
+    """
+    match made.dtype:
+        case pl.String():
+            return frozenset(at for at, value in enumerate(values) if _is_no_text(value))
+        case pl.List(inner=pl.String()):
+            lists = cast("Sequence[list[object] | None]", values)
+            return frozenset(at for at, part in enumerate(lists) if part and any(map(_is_no_text, part)))
+        case _:
+            return frozenset()
+
+
+def _is_no_text(value: object) -> bool:
+    return type(value) is not str and (
+        isinstance(value, bool) or (isinstance(value, float) and not isfinite(value))
+    )
 
 
 def as_json_text(value: object) -> str | None:

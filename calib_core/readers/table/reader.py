@@ -908,7 +908,8 @@ def _judge_rows(
     frame, counts = name_choices(frame, roles.choice_labels, origin.file)
     golds = match_gold(frame, roles.choice_labels, counts=counts)
     for name, fault in golds.faults:
-        collected.mark_bad(collected.source_columns[name], fault)
+        read_from = name if name in collected.source_columns else "gold_all"  # a list of one is a gold, too
+        collected.mark_bad(collected.source_columns[read_from], fault)
     if golds.gold_index.null_count() < golds.gold_index.len():
         frame = frame.with_columns(golds.gold_index)
     progress(PARSED_SHARE, "looking for repeated ids")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 import numpy as np
@@ -43,6 +43,7 @@ from calib_core.readers.table.columns import (
     NEVER_FRACTIONS,
     PROBABILITY_COLUMNS,
     SINGLE_TEXT_COLUMNS,
+    TEXT_LIST_COLUMNS,
     ColumnRoles,
 )
 from calib_core.readers.table.raw import Slice
@@ -595,20 +596,24 @@ def judge_slice(
         raw = part.columns[column]
         judged[column] = roles.meaning(column, name).judge(raw)
         if roles.is_spelled(column) or name in SINGLE_TEXT_COLUMNS:
-            judged[column] = _mark_nested(judged[column], raw, part.nested.get(column, frozenset()))
+            fix = "Write one value, not several."
+            judged[column] = _mark_no_text(judged[column], raw, part.nested.get(column), fix)
+        if name in SINGLE_TEXT_COLUMNS or name in TEXT_LIST_COLUMNS:
+            fix = "Write the text itself, or null if there is none."
+            judged[column] = _mark_no_text(judged[column], raw, part.no_texts.get(column), fix)
     return judged
 
 
-def _mark_nested(judged: JudgedColumn, raw: pl.Series, nested_rows: frozenset[int]) -> JudgedColumn:
-    """Mark lists and objects, which are in `nested_rows`, as faults, as a single text is expected."""
-    if not nested_rows:
+def _mark_no_text(
+    judged: JudgedColumn, raw: pl.Series, rows: frozenset[int] | None, fix: str
+) -> JudgedColumn:
+    """Mark the values in these rows as faults, as they are no texts."""
+    if not rows:
         return judged
-    positions = np.array(sorted(nested_rows), np.int64)
+    positions = np.array(sorted(rows), np.int64)
     examples = tuple(value_text(raw[position]) for position in positions[:MAX_CELLS_SHOWN].tolist())
-    fault = CellFault(
-        "not a text", "one text or number", "Write one value, not several.", positions, examples
-    )
-    return JudgedColumn(judged.values, (*judged.faults, fault))
+    fault = CellFault("not a text", "one text or number", fix, positions, examples)
+    return replace(judged, faults=(*judged.faults, fault))
 
 
 def _has_outcome(names: Collection[str]) -> bool:

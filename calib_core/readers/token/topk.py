@@ -232,6 +232,10 @@ class TokenRunBuilder:
             return None
         if self.n_padding:
             notes += (f"{self.n_padding:,} targets are −100, which is padding: these rows are no positions.",)
+        sums = self._reducer.result()
+        if n_incomplete := self.n_rows - self.n_left_out - sums.n_rows:
+            lacking = "a target, an entry of the top list or the size of the vocabulary"
+            notes += (f"{plural(n_incomplete, 'position')} without {lacking}: not used.",)
         row_counts = RowCounts(
             n_rows=self.n_rows,
             n_left_out=self.n_left_out,
@@ -239,7 +243,7 @@ class TokenRunBuilder:
             n_inexact_sums=self.n_inexact_sums,
             notes=notes + tuple(filter(None, [self._alignment.shift_note])),
         )
-        return TokenRun(origin.file, origin.format, label, info, self._reducer.result(), row_counts)
+        return TokenRun(origin.file, origin.format, label, info, sums, row_counts)
 
 
 class TokenRunBuilders:

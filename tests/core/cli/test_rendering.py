@@ -149,7 +149,9 @@ def test_check_of_many_files_has_a_line_for_each_that_loads(call: Call, tmp_path
 def test_check_of_a_file_without_confidence(call: Call, tmp_path: Path) -> None:
     out = call("check", write(tmp_path, "quiz.csv", NOTHING)).out
     assert "no row has both a confidence and an outcome" in out
-    assert "Accuracy of the greedy answer: 0.5000" in out
+    assert "Accuracy of the greedy answer: 0.5000\n" in out
+    without_one = call("check", write(tmp_path, "less.csv", f"{NOTHING}c,,\n")).out
+    assert "Accuracy of the greedy answer: 0.5000, known of 2 of 3 rows" in without_one
 
 
 def test_check_shows_the_row_counts(call: Call, tmp_path: Path) -> None:

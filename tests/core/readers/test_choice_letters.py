@@ -23,6 +23,7 @@ from calib_core.readers.choice_letters import (
     symbol_masses,
     truth_of_token,
 )
+from calib_core.readers.json_values import BadValueError
 
 ABC = ("A", "B", "C")
 
@@ -235,7 +236,26 @@ def test_a_list_summing_above_one_is_bad() -> None:
     assert mass_above_one(SymbolMasses({}, 1.0009, None, has_merged_spellings=False), "top") is None
 
 
-@pytest.mark.parametrize("content", [None, 3, "x", {}, [3], [{"token": 3, "top_logprobs": [3, {}]}]])
-def test_any_content(content: object) -> None:
-    assert all(each.token == "" for each in parse_positions(content))
-    assert path_logprobs(parse_positions(content)) is None
+@pytest.mark.parametrize("content", [None, [], [{}], [None], [{"token": None, "top_logprobs": [None, {}]}]])
+def test_what_is_missing_is_no_token(content: object) -> None:
+    positions = parse_positions(content, "content")
+    assert all(each.token == "" for each in positions)
+    assert path_logprobs(positions) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "path"),
+    [
+        (3, "content"),
+        ({}, "content"),
+        ([3], "content.0"),
+        ([{}, {"token": 3}], "content.1.token"),
+        ([{"token": "A", "top_logprobs": {}}], "content.0.top_logprobs"),
+        ([{"token": "A", "top_logprobs": [{"token": "A"}, 3]}], "content.0.top_logprobs.1"),
+        ([{"token": "A", "top_logprobs": [{"token": True}]}], "content.0.top_logprobs.0.token"),
+    ],
+)
+def test_what_is_no_token_is_named_by_its_path(content: object, path: str) -> None:
+    with pytest.raises(BadValueError) as raised:
+        parse_positions(content, "content")
+    assert raised.value.broken.column == path

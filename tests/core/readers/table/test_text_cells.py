@@ -35,6 +35,11 @@ def test_numbers_and_dates_become_their_text() -> None:
     assert cells.judge_text(pl.Series([None, None])).values.to_list() == [None, None]
 
 
+def test_no_number_is_no_text() -> None:
+    judged = cells.judge_text(pl.Series([1.0, float("nan"), None]))
+    assert (judged.values.to_list(), positions_by_kind(judged)) == (["1.0", None, None], {"not a text": [1]})
+
+
 def test_several_values_are_not_one_text() -> None:
     judged = cells.judge_text(pl.Series([["A"], None, ["A", "B"]]))
     assert positions_by_kind(judged) == {"not a text": [0, 2]}

@@ -174,3 +174,11 @@ def test_answers_are_not_top_lists(read_text: ReadText) -> None:
     assert read_text("id,confidence,correct\na,0.5,1\n").format == "table"
     answers = {"calib": {"format": "calib-answers", "version": 1}}
     assert read_text(lines(answers, {"id": "a", "confidence": 0.5})).format == "canonical"
+
+
+@pytest.mark.parametrize("field", ["target", "top_ids", "vocab_size"])
+def test_incomplete_positions_are_counted(read_text: ReadText, field: str) -> None:
+    no_entry = GOOD | {"top_ids": [0, None]}
+    run = only_run(read_text(lines(GOOD, GOOD | {field: None}, no_entry), "top.jsonl"))
+    assert (run.n_total, run.sums.n_rows) == (3, 1)
+    assert any(note.startswith("2 positions without a target") for note in run.row_counts.notes)
