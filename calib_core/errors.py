@@ -7,7 +7,7 @@ carry. Messages name a file by its name, never by its path on the machine.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from calib_core.wording import bad_rows_phrase
@@ -112,6 +112,32 @@ class Problem:
     kind: str
     count: int
     first_cells: tuple[BadCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What suggests that a file means something else than it was taken for.
+
+    Two that differ in their example alone are equal.
+
+    Attributes
+    ----------
+    kind : str
+        Id of the check that found it.
+    message : str
+        What is found, what would explain it, and what to do.
+    example : str
+        A row that shows it.
+    """
+
+    kind: str
+    message: str
+    example: str = field(compare=False)
+
+    @property
+    def text(self) -> str:
+        """Message and example in one paragraph."""
+        return f"Suspicious: {self.message.rstrip('.')}. For example, {self.example}."
 
 
 class CalibError(Exception):

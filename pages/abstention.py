@@ -388,7 +388,8 @@ def page() -> None:
     curves = cached_curves(choice)
     thresholds = cached_thresholds(choice, curves)
     show_headline(guarantee_headline(thresholds))
-    show_warnings(*dict.fromkeys(text for evidence in choice.evidences for text in evidence.warnings))
+    found = dict.fromkeys(one for evidence in choice.evidences for one in evidence.suspicions)
+    show_warnings(*(suspicion.text for suspicion in found))
     show_abstention_tiles(choice, thresholds)
     show_figure(
         lambda theme: abstention_figure(

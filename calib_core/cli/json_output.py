@@ -311,7 +311,15 @@ def refused_element(file: str, message: str) -> JsonElement:
 
 
 def _element_without_run(file: str, format_id: str | None, rows: int | None) -> JsonElement:
-    return {"file": file, "format": format_id, "run": None, "kind": None, "rows": rows, "usable": {}}
+    return {
+        "file": file,
+        "format": format_id,
+        "run": None,
+        "kind": None,
+        "rows": rows,
+        "usable": {},
+        "warnings": [],
+    }
 
 
 def _run_details(report: RunReport) -> JsonElement:
@@ -328,6 +336,7 @@ def _run_details(report: RunReport) -> JsonElement:
         "off_sum": row_counts.n_inexact_sums,
         "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
         "notes": list(row_counts.notes),
+        "warnings": [asdict(suspicion) for suspicion in report.suspicions],
         "reported": reported_metrics_frame(
             compare_reported_metrics(report.run, report.survey.usable)
         ).to_dicts(),

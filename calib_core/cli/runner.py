@@ -267,8 +267,8 @@ class Runner:
         evidences = list(self._evidences(run, request))
         self._report_unused_options(run, request, evidences)
         if self._warns:
-            for warning in dict.fromkeys(warning for one in evidences for warning in one.warnings):
-                self.message(f"{run.file}, {run.label}: {warning}")
+            for suspicion in dict.fromkeys(found for one in evidences for found in one.suspicions):
+                self.message(f"{run.file}, {run.label}: {suspicion.text}")
         for evidence in evidences:
             available = metric_availability(evidence, request.scheme)
             for metric in metrics:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from calib_core.errors import Unavailable
+from calib_core.errors import Suspicion, Unavailable
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.columns import missing_columns_phrase
 from calib_core.pairs import Distribution, Labels, Pairs
@@ -75,8 +75,11 @@ class Confidences:
         The judged answer of each pair as text; null where the file does not contain it.
     no_distribution_reason : str
         Why this run has no distribution although the method usually has one; "" if it never has one.
-    warnings : tuple of str
-        What suggests that the file means something else than it was taken for (`methods.misreading`).
+    n_samples, n_unparsed : int
+        Sampled answers of the run, and those in which no answer was found; 0 for a method without samples.
+    suspicions : tuple of Suspicion
+        What suggests that the file means something else than it was taken for; `results.evidence` has it
+        checked, not the method.
     """
 
     pairs: Pairs
@@ -87,7 +90,9 @@ class Confidences:
     distribution: Distribution | None = None
     answers: pl.Series | None = None
     no_distribution_reason: str = ""
-    warnings: tuple[str, ...] = ()
+    n_samples: int = 0
+    n_unparsed: int = 0
+    suspicions: tuple[Suspicion, ...] = ()
 
 
 MethodStyle = tuple[int, str, str]

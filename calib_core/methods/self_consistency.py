@@ -40,7 +40,6 @@ from calib_core.methods.answers.outcomes import (
 from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES, UnparseableRule
 from calib_core.methods.columns import column, first_reason, usable_rows
 from calib_core.methods.method import Confidences, Method, MethodOptions
-from calib_core.methods.misreading import unmarked_warnings
 from calib_core.runs import AnswerRun
 
 _NEEDS: Final = (
@@ -107,8 +106,11 @@ def self_consistency(
             *remark(clusters, rows),
         ),
     )
-    suspicion = unmarked_warnings(run, int(clusters.n_samples.sum()), int(clusters.n_unparsed.sum()))
-    return replace(pair_with_outcomes(run, confidences, outcomes), warnings=suspicion)
+    return replace(
+        pair_with_outcomes(run, confidences, outcomes),
+        n_samples=int(clusters.n_samples.sum()),
+        n_unparsed=int(clusters.n_unparsed.sum()),
+    )
 
 
 @lru_cache(maxsize=1)

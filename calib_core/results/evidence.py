@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import MAX_NATURAL_BINS, Binned, BinSums, Sums
 from calib_core.edges import Scheme
-from calib_core.errors import Unavailable
+from calib_core.errors import Suspicion, Unavailable
 from calib_core.inference.calibration_test import FINEST, CalibrationSums
 from calib_core.inference.cluster_draws import (
     ClusterDraws,
@@ -36,10 +36,10 @@ from calib_core.inference.null import (
     sum_draws,
     sum_sparse_draws,
 )
+from calib_core.inference.suspicion import suspicions
 from calib_core.inference.verdict import DEFAULT_TOLERANCE, Verdict, judge, judge_sums
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.method import Confidences, Method, MethodOptions
-from calib_core.methods.misreading import misreading_warnings
 from calib_core.methods.token_level import TOKENS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -173,9 +173,14 @@ class Evidence(ABC):
         """Reason → number of rows without this confidence."""
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What suggests that the file means something else than it was taken for; part of `remarks`."""
+    def suspicions(self) -> tuple[Suspicion, ...]:
+        """What suggests that the file means something else than it was taken for."""
         return ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The suspicions in words; part of `remarks`."""
+        return tuple(suspicion.text for suspicion in self.suspicions)
 
     @property
     @abstractmethod
@@ -442,9 +447,9 @@ class AnswerEvidence(Evidence):
         return (*self.warnings, *self.confidences.remarks, *self.run.row_counts.notes)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def suspicions(self) -> tuple[Suspicion, ...]:
         """What suggests that the file means something else than it was taken for."""
-        return self.confidences.warnings
+        return self.confidences.suspicions
 
     @property
     def has_distribution(self) -> bool:
@@ -856,8 +861,7 @@ def gather_evidence(run: Run, method_id: str, options: MethodOptions | None = No
             raise Unavailable(NO_ANSWER_METHODS)
         return TokenEvidence(run, method, options)
     confidences = method.confidences(run, options)
-    warnings = (*confidences.warnings, *misreading_warnings(run, confidences))
-    confidences = replace(confidences, warnings=warnings)
+    confidences = replace(confidences, suspicions=suspicions(run, confidences))
     evidence = AnswerEvidence(run, method, options, confidences)
     # Raises here rather than at the first number, if all labels are requested and there are no choices.
     _ = evidence.pairs
@@ -960,7 +964,7 @@ def restrict_rows(evidence: AnswerEvidence, positions: NDArray[np.intp]) -> Answ
         pairs=replace(confidences.pairs.take(pairs), rows=used),
         missing=MappingProxyType({NOT_USABLE: n_missing} if n_missing else {}),
         remarks=(),
-        warnings=(),
+        suspicions=(),
         distribution=confidences.distribution and replace(confidences.distribution.take(pairs), rows=used),
         answers=None
         if confidences.answers is None

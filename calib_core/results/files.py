@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol, cast
 import numpy as np
 import polars as pl
 
-from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Unavailable, shorten
+from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Suspicion, Unavailable, shorten
 from calib_core.inference.verdict import Verdict
 from calib_core.methods import METHODS, methods_of
 from calib_core.methods.answers.outcomes import greedy_correct, with_assumed_outcomes
@@ -113,6 +113,12 @@ class RunReport:
     def usable(self) -> dict[str, int]:
         """Method id → rows with a confidence and an outcome."""
         return {id_: evidence.n_used for id_, evidence in self.survey.usable.items()}
+
+    @property
+    def suspicions(self) -> tuple[Suspicion, ...]:
+        """What suggests that the run means something else than it was taken for, each once."""
+        evidences = self.survey.usable.values()
+        return tuple(dict.fromkeys(found for evidence in evidences for found in evidence.suspicions))
 
     @property
     def missing(self) -> dict[str, dict[str, int]]:
@@ -502,12 +508,7 @@ def check_file(
 def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Proposal | None) -> FileReport:
     usable = any(report.usable for report in runs)
     warnings = tuple(
-        dict.fromkeys(
-            warning
-            for report in runs
-            for evidence in report.survey.usable.values()
-            for warning in evidence.warnings
-        )
+        found.text for found in dict.fromkeys(found for report in runs for found in report.suspicions)
     )
     status: FileStatus = "refused" if not usable else "asks" if reading.n_bad_rows else "loads"
     message = _reading_summary(reading) if usable else _unusable_message(reading, runs)

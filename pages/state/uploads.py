@@ -34,7 +34,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from calib_core.errors import Refused, shorten
-from calib_core.methods.misreading import clear_contradiction_cache
+from calib_core.inference.suspicion import clear_suspicion_cache
 from calib_core.methods.self_consistency import clear_cluster_cache
 from calib_core.readers.companions import is_companion
 from pages.state.mappings import SessionMappings
@@ -176,7 +176,7 @@ class SessionUploads:
             self.results.clear()
             self.mappings.by_path.clear()
             clear_cluster_cache()
-            clear_contradiction_cache()
+            clear_suspicion_cache()
             self.field = secrets.token_hex(4)
 
     def _free_path(self, label: str) -> Path:

@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from calib_core.errors import single_line
+from calib_core.errors import Suspicion, single_line
 from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
 from calib_core.wording import join_names, plural
@@ -109,22 +109,22 @@ def _show_folded_warnings(texts: Sequence[str], n_warnings: int) -> None:
 
 
 def show_warnings_of_runs(evidences: Iterable[tuple[str, Evidence]]) -> None:
-    """Draw, folded, what suggests that runs were read otherwise than meant: each text once, by its runs.
+    """Draw, folded, what suggests that runs were read otherwise than meant: each message once, by its runs.
 
     Parameters
     ----------
     evidences : iterable of (str, Evidence)
         Title of a run, and what one of its methods gives.
     """
-    titles_by_text: dict[str, dict[str, None]] = {}
+    titles_by_suspicion: dict[Suspicion, dict[str, None]] = {}
     for title, evidence in evidences:
-        for text in evidence.warnings:
-            titles_by_text.setdefault(text, {})[title] = None
-    shown = [f"{join_names(list(titles))}: {text}" for text, titles in titles_by_text.items()]
+        for suspicion in evidence.suspicions:
+            titles_by_suspicion.setdefault(suspicion, {})[title] = None
+    shown = [f"{join_names(list(titles))}: {one.text}" for one, titles in titles_by_suspicion.items()]
     if hidden := len(shown[MAX_RUN_WARNINGS:]):
         shown[MAX_RUN_WARNINGS:] = [f"{plural(hidden, 'further warning')} on the page Files."]
     if shown:
-        _show_folded_warnings(shown, len(titles_by_text))
+        _show_folded_warnings(shown, len(titles_by_suspicion))
 
 
 def show_reasons(title: str, reasons: Mapping[str, str], key: str, *, expanded: bool = False) -> None:

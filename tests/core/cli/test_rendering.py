@@ -89,6 +89,24 @@ def test_a_suspicious_accuracy_is_said(call: Call, tmp_path: Path, verb: str) ->
     assert any(warning in remark for remark in call("check", wrong, "--json").element["remarks"]["given"])
 
 
+def test_check_lists_suspicions_with_an_example(call: Call, tmp_path: Path) -> None:
+    """The same is suspected of both methods, and listed once."""
+    rows = "".join(f"q{number},0.9,0.8,0\n" for number in range(40))
+    wrong = write(tmp_path, "wrong.csv", f"id,confidence,verbal_confidence,correct\n{rows}")
+    (warning,) = call("check", wrong, "--json").element["warnings"]
+    assert warning == {
+        "kind": "accuracy_near_zero",
+        "message": "none of 40 answers counts as right. Check which columns were taken for the outcome and "
+        "the right answer.",
+        "example": "row 1 (id 'q0'): confidence 0.8, counts as wrong",
+    }
+    good = write(tmp_path, "quiz.csv", GOOD)
+    assert [one["warnings"] for one in call("check", good, tmp_path / "gone.csv", "--json").elements] == [
+        [],
+        [],
+    ]
+
+
 def test_judged_answer_and_remarks_are_printed_with_bins(call: Call, tmp_path: Path) -> None:
     lines = call("bins", write(tmp_path, "q.jsonl", SAMPLED), "--method", "pairwise").out.splitlines()
     assert "pairwise: majority answer judged (the one that most samples give)" in lines
