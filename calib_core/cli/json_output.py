@@ -267,7 +267,7 @@ def check_elements(report: FileReport) -> list[JsonElement]:
     proposed = report.proposal if question is None else None
     file_details: JsonElement = {
         "status": report.status,
-        "message": report.message,
+        "message": report.full_message,
         "bad_rows": report.n_bad_rows,
         "problems": [_problem_element(problem) for problem in report.problems],
         "columns": list(report.columns),

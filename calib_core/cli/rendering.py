@@ -13,7 +13,6 @@ from rich.text import Text
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem, cell_lines
 from calib_core.metrics.brier import BRIER
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NO_VALUE,
@@ -344,12 +343,8 @@ class ResultPrinter:
             self.print_line(warning)
         for problem in report.problems:
             self._print_problem(problem, MAX_CELLS_SHOWN_BRIEFLY if briefly else len(problem.first_cells))
-        if report.proposal is not None:
-            self.print_line(report.proposal.summary)
-        elif report.supporting_columns:
-            self.print_line(f"Possible columns; if right, add: {map_options(report.supporting_columns)}")
-        for column in report.columns_not_used:
-            self.print_line(column.line)
+        if report.advice:
+            self.print_line(report.advice)
         if report.group_columns:
             self.print_line(f"Columns that make groups: {', '.join(report.group_columns)}")
         if report.unused_columns:

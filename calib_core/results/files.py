@@ -145,8 +145,8 @@ MAX_FILES_NAMED: Final = 5
 MAX_TRIALS: Final = 8
 """Mappings that are tried for a proposal."""
 
-MAX_OTHER_CONFIDENCES: Final = 6
-"""Columns that could be a confidence which a report lists."""
+MAX_ADVISED_COLUMNS: Final = 8
+"""Columns that could be used which advice names."""
 
 MAX_BAD_SHARE: Final = 0.1
 """A column with a larger share of bad rows is not proposed."""
@@ -381,6 +381,22 @@ class FileReport:
         """Those of `said_columns` that decide on no number, such as the model."""
         return {column: name for column, name in self.said_columns.items() if name in SUPPORTING}
 
+    @property
+    def advice(self) -> str:
+        """What to add on the command line, or to decide, a line each; "" for nothing."""
+        lines = [one.line for one in self.columns_not_used[:MAX_ADVISED_COLUMNS]]
+        if self.proposal is not None:
+            lines.insert(0, self.proposal.summary)
+        elif self.supporting_columns:
+            lines.insert(0, f"Possible columns; if right, add: {map_options(self.supporting_columns)}")
+        return "\n".join(lines)
+
+    @property
+    def full_message(self) -> str:
+        """The message, and for a file that is refused the advice, which is never cut off."""
+        advice = f"\n{self.advice}" if self.status == "refused" and self.advice else ""
+        return shorten(self.message, MAX_MESSAGE_CHARS - len(advice)) + advice
+
     def to_frame(self) -> pl.DataFrame:
         """One row for each run and method: run, method, used, missing, left_out, reason."""
         records = [
@@ -559,9 +575,7 @@ def usable_runs(
         for run in reading.good_runs
         for method_id in methods_of(run)
     ):
-        report = check_file(reading, read_again=read_again)
-        proposed = f"\n{report.proposal.summary}" if report.proposal else ""
-        raise Refused(shorten(report.message, MAX_MESSAGE_CHARS - len(proposed)) + proposed)
+        raise Refused(check_file(reading, read_again=read_again).full_message)
     return reading.runs(skip_bad_rows=skip_bad_rows)
 
 

@@ -56,7 +56,8 @@ def check(
         else:
             tell(report, briefly=are_many)
         if report.status == "refused":
-            runner.refuse(f"{name}: no confidence method has a usable row.")
+            advice = f"\n{report.advice}" if report.advice else ""
+            runner.refuse(f"{name}: no confidence method has a usable row.{advice}")
         elif report.status == "asks" and not input_files.skip_bad_rows:
             runner.refuse(
                 f"{name}: bad rows found, nothing is loaded. To leave them out, add --skip-bad-rows.",

@@ -23,6 +23,28 @@ def test_check_reports_a_file_without_usable_rows(call: Call, tmp_path: Path) ->
     assert "read as table" in element["message"]
 
 
+def test_what_opens_a_refused_file_is_one_sentence_wherever_it_is_refused(call: Call, tmp_path: Path) -> None:
+    rows = "".join(f"0.{number % 9 + 1},{number % 2}\n" for number in range(20))
+    path = write(tmp_path, "quiz.csv", f"conf,hit\n{rows}")
+    advice = "With --map conf=confidence --map hit=correct it loads: accuracy 0.5000 (10 of 20), "
+    reported, as_json, scored = call("check", path), call("check", path, "--json"), call("score", path)
+    assert (reported.code, as_json.code, scored.code) == (2, 2, 2)
+    assert (reported.out.count(advice), reported.err.count(advice)) == (1, 1)
+    assert (as_json.element["message"].count(advice), as_json.err.count(advice)) == (1, 1)
+    assert scored.err.count(advice) == 1
+
+
+def test_columns_that_may_have_a_role_are_named_wherever_a_file_is_refused(
+    call: Call, tmp_path: Path
+) -> None:
+    """None of the answers is right, so that the mapping is not proposed."""
+    path = write(tmp_path, "quiz.csv", "conf,hit\n" + "0.5,0\n" * 20)
+    advice = "Possible columns; if right, add: --map conf=confidence --map hit=correct"
+    reported, scored = call("check", path), call("score", path)
+    assert (reported.out.count(advice), reported.err.count(advice), scored.err.count(advice)) == (1, 1, 1)
+    assert advice in call("check", path, "--json").element["message"]
+
+
 def test_check_reports_a_file_that_cannot_be_read(call: Call, tmp_path: Path) -> None:
     answer = call("check", tmp_path / "gone.csv", write(tmp_path, "quiz.csv", GOOD), "--json")
     assert answer.code == 2
