@@ -233,13 +233,16 @@ def samples_unmarked(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     return Suspicion("samples_unmarked", message, f"{_place(run, first)}: {shown}")
 
 
-def outcome_contradicts_answer(run: AnswerRun, _confidences: Confidences) -> Suspicion | None:
+def outcome_contradicts_answer(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     """Outcomes contradict answers and golds: equal and wrong, or different and right.
 
-    A text that differs from its gold may be right, so of texts only equal ones count.
+    A text that differs from its gold may be right, so of texts only equal ones count. Where the accuracy is
+    suspicious, that is said instead.
     """
     rows, n_compared = _contradicting_rows(run)
     if rows.size <= MAX_CONTRADICTING * n_compared:
+        return None
+    if accuracy_near_zero(run, confidences) or below_chance(run, confidences):
         return None
     message = f"in {rows.size:,} of {n_compared:,} rows the outcome contradicts the answer. {_LOOK}"
     at = int(rows[0])

@@ -69,6 +69,14 @@ def test_outcomes_that_contradict_the_answers_are_suspicious(kind: str, n_turned
     assert all(f"row 1: counts as wrong; answer '{good}', gold '{good}'" in warning for warning in equal)
 
 
+def test_outcomes_that_contradict_the_answers_are_one_suspicion_where_none_is_right() -> None:
+    rows: list[Row] = [
+        {"confidence": 0.5, "prediction": "B", "gold": "B", "correct": number < 1} for number in range(60)
+    ]
+    assert list(found(rows)) == ["accuracy_near_zero"]
+    assert list(found(rows[:40])) == ["outcome_contradicts_answer"]
+
+
 @pytest.mark.parametrize(("n_right", "n", "expected"), [(0, 9, 0), (0, 10, 1), (2, 100, 1), (3, 100, 0)])
 def test_hardly_a_right_answer_is_suspicious(n_right: int, n: int, expected: int) -> None:
     rows: list[Row] = [{"confidence": 0.5, "correct": number < n_right} for number in range(n)]
