@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 import polars as pl
 import pytest
@@ -286,8 +288,8 @@ def of_two_classes(n_no: int, n_yes: int, n_no_above: int = 0) -> list[Row]:
         (of_two_classes(40, 4), False),
         (of_two_classes(40, 10, n_no_above=2), True),
         (of_two_classes(40, 10, n_no_above=3), False),
-        ([*of_two_classes(15, 5), {"confidence": 0.5, "prediction": "no answer", "gold": "no"}], False),
-        ([*of_two_classes(15, 5), {"confidence": 0.5, "prediction": "no", "gold": "unknown"}], False),
+        ([*of_two_classes(15, 5), {"confidence": 0.2, "prediction": "no answer", "gold": "no"}], False),
+        ([*of_two_classes(15, 5), {"confidence": 0.2, "prediction": "no", "gold": "unknown"}], False),
         ([{**row, "choices": ["no", "yes", "unknown"]} for row in of_two_classes(15, 5)], False),
     ],
 )
@@ -298,6 +300,11 @@ def test_the_probability_of_one_of_two_classes_is_no_confidence(rows: list[Row],
         assert "--map COLUMN=confidence:class:yes" in one.message
         assert "confidence 0.2," in one.example
         assert "answer 'no'" in one.example
+
+
+def test_a_computed_probability_of_the_answer_is_not_that_of_a_class() -> None:
+    rows: list[Row] = [{**row, "path_logprobs": [log(row["confidence"])]} for row in of_two_classes(15, 5)]
+    assert "one_sided_class" not in found(rows, "logit_path")
 
 
 # --- Outcomes, and rows that repeat -----------------------------------------------------------------------
@@ -313,6 +320,11 @@ def test_columns_of_outcomes_that_disagree_are_suspicious(n_differing: int, *, e
     if one is not None:
         assert "'judged' and 'em' differ in 2 of 20 rows" in one.message
         assert one.example == "row 119: right by 'judged', wrong by 'em'"
+
+
+def test_few_outcomes_may_disagree() -> None:
+    rows, outcomes = pl.Series("row", range(9)), pl.Series("em", [True] * 9)
+    assert outcomes_disagree(rows, outcomes, ~outcomes) is None
 
 
 def varied_rows(n: int, decimals: int = 9) -> list[Row]:
@@ -354,6 +366,25 @@ def test_few_rows_twice_may_be_chance(n: int, *, expected: bool) -> None:
 def test_some_rows_twice_are_suspicious(n_copied: int, *, expected: bool) -> None:
     rows = varied_rows(200)
     assert ("rows_repeat" in found(with_ids([*rows, *rows[:n_copied]]))) == expected
+
+
+@pytest.mark.parametrize(("n_alike", "expected"), [(179, False), (180, True)])
+def test_rows_with_one_confidence_may_be_more_alike_than_others(n_alike: int, *, expected: bool) -> None:
+    """Of 200 pairs; those of a classifier with a confidence for each leaf of a tree are alike, too."""
+    rows: list[Row] = [
+        {
+            "confidence": 0.3 + number / 400,
+            "prediction": f"answer {number}{other if number >= n_alike else ''}",
+            "correct": number % 2 == 0,
+        }
+        for number in range(200)
+        for other in ("", "'")
+    ]
+    singles: list[Row] = [
+        {"confidence": 0.9 + number / 10**4, "prediction": f"{number}", "correct": True}
+        for number in range(400)
+    ]
+    assert ("rows_repeat" in found(with_ids(rows + singles))) == expected
 
 
 def test_rows_that_count_as_one_question_are_no_suspicion() -> None:
