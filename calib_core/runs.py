@@ -160,6 +160,8 @@ class RunInfo:
         Number of training tokens up to this checkpoint.
     path_of, p_true_of : {"greedy", "majority", "sample_0"}
         The answer that the token probabilities and P(True) refer to.
+    judged : {"greedy", "majority"}
+        The answer that stands for the greedy one where a run has none: the majority of the samples.
     answer_normaliser : str
         Kind of answer used to compare answers; "auto" decides row by row.
     choice_order : str
@@ -177,6 +179,7 @@ class RunInfo:
     tokens_seen: int | None = None
     path_of: AnswerSource = "greedy"
     p_true_of: AnswerSource = "greedy"
+    judged: AnswerSource = "greedy"
     answer_normaliser: str = "auto"
     choice_order: str = ""
 

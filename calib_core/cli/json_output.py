@@ -300,6 +300,7 @@ def check_elements(report: FileReport) -> list[JsonElement]:
             "rows": run.run.n_total,
             **_run_details(run),
             **file_details,
+            "warnings": [asdict(suspicion) for suspicion in (*run.suspicions, *report.suspicions)],
         }
         for run in report.runs
     ]
@@ -336,7 +337,6 @@ def _run_details(report: RunReport) -> JsonElement:
         "off_sum": row_counts.n_inexact_sums,
         "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
         "notes": list(row_counts.notes),
-        "warnings": [asdict(suspicion) for suspicion in report.suspicions],
         "reported": reported_metrics_frame(
             compare_reported_metrics(report.run, report.survey.usable)
         ).to_dicts(),

@@ -268,29 +268,27 @@ def _contradicting_rows(run: AnswerRun) -> tuple[NDArray[np.intp], int]:
     return np.flatnonzero(opposite.to_numpy()), int(compared.sum())
 
 
-def outcomes_disagree(rows: pl.Series, first: pl.Series, second: pl.Series) -> Suspicion | None:
+def outcomes_disagree(
+    first: str, second: str, n_differing: int, n_compared: int, example: str
+) -> Suspicion | None:
     """Two columns of outcomes say different things of the same answers.
 
     Parameters
     ----------
-    rows : pl.Series of Int64, shape (n,)
-        1-based record numbers in the file.
-    first, second : pl.Series of Boolean, shape (n,)
-        The outcomes, named as in the file; null where unknown.
+    first, second : str
+        What they are called in the file.
+    n_differing, n_compared : int
+        Rows in which they differ, of those that have both.
+    example : str
+        A row in which they do, in words.
     """
-    n_compared = int((first.is_not_null() & second.is_not_null()).sum())
-    differing = (first != second).fill_null(value=False).arg_true()
-    if n_compared < MIN_ROWS or differing.len() <= MAX_CONTRADICTING * n_compared:
+    if n_compared < MIN_ROWS or n_differing <= MAX_CONTRADICTING * n_compared:
         return None
-    at = differing[0]
     message = (
-        f"the outcomes in {first.name!r} and {second.name!r} differ in {differing.len():,} of "
-        f"{n_compared:,} rows. Check which of them says whether the answer is right."
+        f"the outcomes in {first!r} and {second!r} differ in {n_differing:,} of the first {n_compared:,} "
+        f"rows. Check which of them says whether the answer is right."
     )
-    right, wrong = (first, second) if first[at] else (second, first)
-    return Suspicion(
-        "outcomes_disagree", message, f"row {rows[at]}: right by {right.name!r}, wrong by {wrong.name!r}"
-    )
+    return Suspicion("outcomes_disagree", message, example)
 
 
 # --- Confidence against outcome ---------------------------------------------------------------------------

@@ -33,8 +33,9 @@ class Candidate:
         What speaks for it, as in "its name and values from 0.2 to 0.9", or what is not known.
     missing
         Its values that would have to count as missing.
-    n_compared, n_differing
-        Of an outcome: the first rows that have also the outcome that is read, and those in which they differ.
+    n_compared, n_differing, example
+        Of an outcome: the first rows that have also the outcome that is read, those in which they differ, and
+        the first of these in words.
     """
 
     names: Mapping[str, str]
@@ -43,6 +44,7 @@ class Candidate:
     missing: tuple[str, ...] = ()
     n_compared: int = 0
     n_differing: int = 0
+    example: str = ""
 
     @property
     def name(self) -> str:

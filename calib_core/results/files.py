@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Suspicion, Unavailable, shorten
+from calib_core.inference.suspicion import outcomes_disagree
 from calib_core.inference.verdict import Verdict
 from calib_core.methods import METHODS, methods_of
 from calib_core.methods.answers.outcomes import greedy_correct, with_assumed_outcomes
@@ -23,7 +24,7 @@ from calib_core.metrics.auroc import AUROC
 from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
 from calib_core.readers.option_text import map_options, missing_options, rows_option, wide_options
-from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MappedName
+from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MAJORITY, MappedName
 from calib_core.readers.table.names import meanings
 from calib_core.readers.table.proposals import OUTCOMES, SUPPORTING, Plan, pattern_plans, plans, said_columns
 from calib_core.readers.table.rows import GOLD_COLUMNS
@@ -309,9 +310,15 @@ class UnusedColumn:
     @property
     def line(self) -> str:
         """The column, why it is not used, and how it would be."""
-        what = _COULD_BE.get(schema_name(self.could_be), self.could_be)
         options = join_names([map_options(mapping) for mapping in self.mappings], "or")
-        return f"{shorten(self.column, 40)!r} is not used. {self.why}. If it is the {what}: {options}"
+        return f"{shorten(self.column, 40)!r} is not used. {self.why}. {self.condition}: {options}"
+
+    @property
+    def condition(self) -> str:
+        """When it may be read so."""
+        if MAJORITY in self.mappings[0]:
+            return "To judge it by the majority of the samples"
+        return f"If it is the {_COULD_BE.get(schema_name(self.could_be), self.could_be)}"
 
 
 _COULD_BE: Final = MappingProxyType(
@@ -345,6 +352,8 @@ class FileReport:
         What else a person has to know about how the file was read.
     warnings : tuple[str, ...]
         What suggests that it means something else than it was taken for.
+    suspicions : tuple of Suspicion
+        Those of the warnings that concern columns no run is made of.
     proposal : Proposal or None
         A mapping with which it was tried and loads, where without one nothing in it can be used.
     said_columns : Mapping[str, str]
@@ -370,6 +379,7 @@ class FileReport:
     column_roles: Mapping[str, str] = field(default_factory=dict[str, str])
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    suspicions: tuple[Suspicion, ...] = ()
     proposal: Proposal | None = None
     said_columns: Mapping[str, str] = field(default_factory=dict[str, str])
     columns_not_used: tuple[UnusedColumn, ...] = ()
@@ -523,8 +533,10 @@ def check_file(
 
 def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Proposal | None) -> FileReport:
     usable = any(report.usable for report in runs)
+    disagreeing = tuple(_disagreeing_outcomes(reading))
     warnings = tuple(
-        found.text for found in dict.fromkeys(found for report in runs for found in report.suspicions)
+        found.text
+        for found in dict.fromkeys(found for report in runs for found in (*report.suspicions, *disagreeing))
     )
     status: FileStatus = "refused" if not usable else "asks" if reading.n_bad_rows else "loads"
     message = _reading_summary(reading) if usable else _unusable_message(reading, runs)
@@ -544,12 +556,24 @@ def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Propos
         column_roles=reading.column_roles,
         notes=reading.notes,
         warnings=warnings,
+        suspicions=disagreeing,
         proposal=proposal,
         said_columns=said_columns(reading.candidates, reading.column_roles),
-        columns_not_used=columns_not_used(reading, proposal),
+        columns_not_used=(*_not_judged(reading, runs), *columns_not_used(reading, proposal)),
         candidates=reading.candidates,
         preview=reading.preview,
     )
+
+
+def _disagreeing_outcomes(reading: Reading) -> Iterator[Suspicion]:
+    """Columns of outcomes that are not read and differ from the one that is."""
+    read = next((column for column, name in reading.column_roles.items() if _role(name) == "correct"), "")
+    for one in reading.candidates:
+        if one.n_differing:
+            other = next(iter(one.names))
+            ours = read or "answer and gold"
+            found = outcomes_disagree(ours, other, one.n_differing, one.n_compared, one.example)
+            yield from () if found is None else (found,)
 
 
 def usable_runs(
@@ -840,8 +864,14 @@ def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal
         report.n_bad_rows,
         float(np.mean(agreements)) if agreements else 0.0,
         missing=plan.missing,
-        unsaid=plan.unsaid or report.warnings,
+        unsaid=plan.unsaid or _doubts(report),
     )
+
+
+def _doubts(report: FileReport) -> tuple[str, ...]:
+    """What suggests that columns were taken for what they are not; that rows repeat does not."""
+    found = (one for run in report.runs for one in run.suspicions if one.kind != "rows_repeat")
+    return tuple(dict.fromkeys(one.text for one in found))
 
 
 def _other_ids(reading: Reading, columns: Mapping[str, str]) -> Iterator[dict[str, str]]:
@@ -902,6 +932,18 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
         elif before is None:
             found[column] = UnusedColumn(column, role, _why_unused(one, role in taken, lacking), (one.names,))
     return tuple(found.values())
+
+
+def _not_judged(reading: Reading, runs: Sequence[RunReport]) -> Iterator[UnusedColumn]:
+    """Columns of confidences that lack an answer to be judged, where there are samples, which have one."""
+    for report in runs[:1]:
+        if isinstance(report.run, TokenRun) or not report.run.has_columns("samples"):
+            continue
+        for column, name in reading.column_roles.items():
+            needing = [METHODS[id_] for id_ in report.survey.unavailable if id_ in METHODS]
+            if any(name in method.columns and not method.uses_samples for method in needing):
+                why = "It needs an answer that is judged, and the file has samples alone"
+                yield UnusedColumn(column, name, why, ({MAJORITY: "prediction"},))
 
 
 def _why_unused(one: Candidate, is_taken: bool, lacking: str) -> str:  # noqa: FBT001

@@ -313,7 +313,8 @@ def test_a_confidence_in_percent_is_proposed_and_read_as_such(data: Path, visit:
     rows = [{"conf": 100 * float(row["confidence"]), "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "percent.csv", rows)
     at = visit("files")
-    assert [box.value for box in at.selectbox if box.label.startswith("How")][0] == "confidence/100"
+    forms = {box.label: box.value for box in at.selectbox if box.label.startswith("How")}
+    assert forms == {"How confidence is read": "confidence/100", "How right or wrong is read": "correct"}
     at.button(key="accept_percent.csv").click()
     assert file_states(go(screens.run(at), "files")) == {"percent.csv": "loaded"}
     write_csv(data / "share.csv", quiz(40))

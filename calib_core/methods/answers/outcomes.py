@@ -158,6 +158,7 @@ def with_assumed_outcomes(run: Run) -> Run:
 
 def answer_outcomes(run: AnswerRun, answer: AnswerSource, options: MethodOptions) -> Outcomes:
     """The outcome of the named answer of each row; raises Unavailable where no row has one."""
+    answer = run.info.judged if answer == "greedy" else answer
     if answer == "greedy":
         return require_known(_greedy_outcomes(run))
     normaliser = AnswerNormaliser.for_run(run)

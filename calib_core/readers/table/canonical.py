@@ -52,6 +52,7 @@ _INFO_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "tokens_seen": (int,),
     "path_of": (str,),
     "p_true_of": (str,),
+    "judged": (str,),
     "answer_normaliser": (str,),
 }
 
@@ -174,7 +175,9 @@ def run_info_from_metadata(metadata: Mapping[str, object], file: str) -> RunInfo
         if value is None:
             continue
         has_wrong_type = not isinstance(value, types) or isinstance(value, bool)
-        if has_wrong_type or (name in ("path_of", "p_true_of") and value not in get_args(AnswerSource)):
+        if has_wrong_type or (
+            name in ("path_of", "p_true_of", "judged") and value not in get_args(AnswerSource)
+        ):
             shown = shorten(repr(value))
             raise Refused(f"{file}: {name!r} in its metadata cannot be {shown}. Mend or remove it.")
         fields[name] = float(cast("float", value)) if float in types else value

@@ -413,6 +413,9 @@ def _plain_number(text: str) -> float:
 ROW_NUMBER: Final = "row"
 """What stands for the number of a row where it is mapped to `id`; a column of this name comes first."""
 
+MAJORITY: Final = "majority"
+"""What stands for the majority of the samples where it is mapped to `prediction`; a column comes first."""
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
@@ -583,6 +586,10 @@ class ColumnRoles:
     def numbers_rows(self, columns: Collection[str]) -> bool:
         """Return whether a row's number is to be its id; a column called `ROW_NUMBER` comes first."""
         return self.mapping.get(ROW_NUMBER) == "id" and ROW_NUMBER not in columns
+
+    def judges_majority(self, columns: Collection[str]) -> bool:
+        """Return whether the majority of the samples is to be judged where a method needs an answer."""
+        return self.mapping.get(MAJORITY) == "prediction" and MAJORITY not in columns
 
     def used_roles(self, columns: Sequence[str]) -> dict[str, str]:
         """Map each column that is read to its name."""

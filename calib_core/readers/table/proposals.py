@@ -556,17 +556,33 @@ def _compared(
 ) -> Iterator[Candidate]:
     """Yield the candidates; an outcome with how often it differs from the one that is read."""
     by_name = {column.name: column for column in columns}
-    read = next((by_name[c] for c, name in read_as.items() if name == "correct" and c in by_name), None)
-    ours = None if read is None else COLUMN_JUDGES["correct"](read.raw).values
+    read = {name: by_name[column] for column, name in read_as.items() if column in by_name}
+    ours, own_name = None, ""
+    if "correct" in read:
+        ours, own_name = COLUMN_JUDGES["correct"](read["correct"].raw).values, read["correct"].name
+    elif read.keys() >= ANSWERS:
+        equal = [
+            a == b or None for a, b in zip(read["gold"].lowered, read["prediction"].lowered, strict=True)
+        ]
+        ours, own_name = (
+            pl.Series(equal, dtype=pl.Boolean),
+            "answer and gold",
+        )  # texts that differ may be right
     for one in found:
         column = by_name.get(next(iter(one.names)))
-        if ours is None or column is None or one.name != "correct" or one.clarity != "said":
+        is_outcome = one.clarity == "said" and _role(one.name) == "correct"
+        if ours is None or column is None or not is_outcome:
             yield one
             continue
-        theirs = COLUMN_JUDGES["correct"](column.raw).values
-        both = ours.is_not_null() & theirs.is_not_null()
-        differing = int(((ours != theirs) & both).sum())
-        yield Candidate(one.names, one.clarity, one.why, one.missing, int(both.sum()), differing)
+        theirs = MappedName.parse(one.name).judge(column.raw).values
+        n_compared = int((ours.is_not_null() & theirs.is_not_null()).sum())
+        differing = (ours != theirs).fill_null(value=False).arg_true()
+        example = ""
+        if differing.len():
+            at = differing[0]
+            right, wrong = (own_name, column.name) if ours[at] else (column.name, own_name)
+            example = f"row {at + 1}: right by {right!r}, wrong by {wrong!r}"
+        yield replace(one, n_compared=n_compared, n_differing=differing.len(), example=example)
 
 
 # --- Lists: in one column, or of several ------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
 from typing import Final, cast
@@ -32,6 +32,7 @@ from calib_core.readers.table.columns import (
     CONFIDENCE_SOURCES,
     LIST_COLUMNS,
     LOG_SCALE,
+    MAJORITY,
     NUMERIC_COLUMNS,
     PROBABILITY_COLUMNS,
     ROW_NUMBER,
@@ -135,6 +136,8 @@ MAX_VALUES_SHOWN: Final = 10
 _ROWS_ARE_NUMBERED: Final = (
     "The number of the row is the id: only files with the same questions in the same order can be paired."
 )
+
+_MAJORITY_IS_JUDGED: Final = "The majority of the samples is judged where a method needs an answer."
 
 MODEL: Final = "model"
 """The column that names the system of a row."""
@@ -576,6 +579,9 @@ def read_table(
     added: tuple[str, ...] = ()
     if roles.numbers_rows(own):
         table, added = with_row_numbers(table, ROW_NUMBER), (ROW_NUMBER,)
+    if roles.judges_majority(own):
+        origin = replace(origin, info=replace(origin.info, judged="majority"))
+        added = (*added, MAJORITY)
     if table.columns is not None:
         roles.check_columns_exist((*table.columns, *added), head.file)
     may_have_role = table.columns is None or any(map(roles.is_used, table.columns))
@@ -594,17 +600,7 @@ def read_table(
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
     if runs and (note := _repeats_note(head, dialect, roles, columns)):
         runs = tuple(_with_note(run, note) for run in runs)
-    read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
-    is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
-    is_open = refusal is not None or not is_complete  # a column may be called confidence and be in percent
-    candidates, written, wide = (), {}, ()
-    if is_open or roles.unused_columns(columns):
-        candidates, written = _find_candidates(head, dialect, roles, columns)
-    if not is_complete:
-        golds = {*read_as, *(name for one in candidates for name in one.names.values())}
-        wide = _find_systems(head, dialect, columns, has_gold=not GOLD_COLUMNS.isdisjoint(golds))
-    unread = {column: raw for column, raw in written.items() if not roles.is_used(column)}
-    letters_note = choice_letters_note(unread) if is_open else None
+    possible = _find_possible(head, dialect, roles, columns, is_refused=refusal is not None)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
@@ -619,19 +615,20 @@ def read_table(
         unused_columns=tuple(
             name for name in roles.unused_columns(columns) if name not in group_columns.columns
         ),
-        candidates=candidates,
-        wide_candidates=wide,
+        candidates=possible.candidates,
+        wide_candidates=possible.systems,
         unique_within=unique,
         notes=(
             *notes,
-            *([_ROWS_ARE_NUMBERED] if added else []),
+            *([_ROWS_ARE_NUMBERED] if ROW_NUMBER in added else []),
+            *([_MAJORITY_IS_JUDGED] if MAJORITY in added else []),
             *roles.misnamed_notes(columns),
-            *filter(None, [letters_note]),
+            *filter(None, [possible.letters_note]),
         ),
         refusal=refusal,
         group_columns=tuple(group_columns.columns),
         column_roles=roles.used_roles(columns),
-        preview=MappingProxyType(_preview(written, columns) if is_open else {}),
+        preview=MappingProxyType(possible.preview),
     )
 
 
@@ -806,6 +803,37 @@ def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
         for dialect, header in headers.items()
     }
     return max(DIALECTS, key=lambda dialect: (splits[dialect], n_proposed[dialect]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Possible:
+    """What the columns of a table may be read as besides, for a person to decide."""
+
+    candidates: tuple[Candidate, ...] = ()
+    systems: tuple[Candidate, ...] = ()
+    preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    letters_note: str | None = None
+
+
+def _find_possible(
+    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str], *, is_refused: bool
+) -> _Possible:
+    """Find what columns may be read as; with a preview where nothing of use is read.
+
+    A column that has its name may be meant otherwise, such as a confidence in percent.
+    """
+    read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
+    is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
+    is_open = is_refused or not is_complete
+    if not (is_open or roles.unused_columns(columns)):
+        return _Possible()
+    candidates, written = _find_candidates(head, dialect, roles, columns)
+    if not is_open:
+        return _Possible(candidates)
+    golds = {*read_as, *(name for one in candidates for name in one.names.values())} & GOLD_COLUMNS
+    systems = () if is_complete else _find_systems(head, dialect, columns, has_gold=bool(golds))
+    unread = {column: raw for column, raw in written.items() if not roles.is_used(column)}
+    return _Possible(candidates, systems, _preview(written, columns), choice_letters_note(unread))
 
 
 def _find_candidates(

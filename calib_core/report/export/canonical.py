@@ -110,7 +110,7 @@ _INFO_DTYPES: Final[Mapping[str, pl.DataType]] = {
     "params_b": pl.Float64(), "tuning": pl.String(), "temperature": pl.Float64(), "tokens_seen": pl.Int64(),
 }  # fmt: skip
 
-_FILE_LEVEL_FIELDS: Final = ("path_of", "p_true_of", "answer_normaliser")
+_FILE_LEVEL_FIELDS: Final = ("path_of", "p_true_of", "judged", "answer_normaliser")
 """Facts that the format stores once for the whole file, not in each row."""
 
 
