@@ -20,7 +20,7 @@ from calib_core.report.sections.files import (
     names_or_more,
     row_facts,
 )
-from calib_core.results.files import FileReport, RunReport, run_figures
+from calib_core.results.files import MAX_ADVISED_COLUMNS, FileReport, RunReport, run_figures
 from calib_core.results.reported_metrics import (
     ReportedComparison,
     compare_reported_metrics,
@@ -126,6 +126,7 @@ def show_file(
             show_refusal(file, files)
         else:
             _show_loaded(file, file.report, key, accepted_file_ids)
+        _show_unused_columns(file)
         show_mapping_controls(file, files, key, is_shown_above=is_shown_above)
         if file.is_uploaded:
             show_remove_button(file, key)
@@ -158,6 +159,14 @@ def _show_loaded(file: LoadedFile, report: FileReport, key: str, accepted_file_i
     if report.unused_columns:
         st.caption(f"Columns not read: {escape_markdown(names_or_more(report.unused_columns))}.")
     show_convert_button(file, report, key, accepted_file_ids)
+
+
+def _show_unused_columns(file: LoadedFile) -> None:
+    """List the columns that could hold a confidence, an answer or an outcome, and why they are not used."""
+    unused = file.report.columns_not_used if file.report else ()
+    if unused:
+        lines = [f"- {one.column}: {one.why}." for one in unused[:MAX_ADVISED_COLUMNS]]
+        st.caption(f"Not used, though possible:\n\n{escape_markdown_lines(chr(10).join(lines))}")
 
 
 def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file_ids: Sequence[str]) -> None:

@@ -339,7 +339,7 @@ class ResultPrinter:
         self.print_line(report.message)
         for run in () if briefly else report.runs:
             self._print_run(report.file, run)
-        for warning in report.warnings if briefly else ():
+        for warning in report.warnings if briefly else (one.text for one in report.suspicions):
             self.print_line(warning)
         for problem in report.problems:
             self._print_problem(problem, MAX_CELLS_SHOWN_BRIEFLY if briefly else len(problem.first_cells))

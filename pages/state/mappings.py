@@ -37,8 +37,8 @@ class FileMapping:
         Real path of a table of right answers.
     rows, missing, gold_on
         As in `ReadOptions`.
-    wide : tuple of (str, str)
-        Pattern of columns and the name they are read as.
+    wide, gold_columns : tuple of (str, str)
+        Pattern of columns, or column of the table of right answers, and the name it is read as.
     run_name : str
         Name of the run that this table is a part of: tables with the same name are read as one run. "" for a
         run of its own.
@@ -56,6 +56,7 @@ class FileMapping:
     missing: tuple[str, ...] = ()
     gold_on: str = ""
     run_name: str = ""
+    gold_columns: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
         return self != FileMapping()
@@ -63,7 +64,14 @@ class FileMapping:
     @property
     def options(self) -> ReadOptions:
         """The mapping as the readers take it."""
-        return ReadOptions(dict(self.columns), self.rows, dict(self.wide), self.missing, self.gold_on)
+        return ReadOptions(
+            dict(self.columns),
+            self.rows,
+            dict(self.wide),
+            self.missing,
+            self.gold_on,
+            dict(self.gold_columns),
+        )
 
     def applies_to(self, columns: Sequence[str]) -> bool:
         """Return whether the mapping was set for a file with these columns."""
@@ -121,6 +129,7 @@ class CachedMappings:
             "missing": list(mapping.missing),
             "gold": mapping.gold,
             "gold_on": mapping.gold_on,
+            "gold_columns": [list(pair) for pair in mapping.gold_columns],
             "run_name": mapping.run_name,
             "seen": mapping.columns_fingerprint,
         }
@@ -188,9 +197,12 @@ def _parse_mapping(stored: object) -> FileMapping | None:
     if record.get("version") != FORMAT_VERSION:
         return None
     columns, wide = _pairs(record.get("columns")), _pairs(record.get("wide", []))
+    gold_columns = _pairs(record.get("gold_columns", []))
     missing = record.get("missing", [])
     texts = cast("list[object]", missing) if isinstance(missing, list) else [None]
-    if columns is None or wide is None or not all(isinstance(text, str) for text in texts):
+    if columns is None or wide is None or gold_columns is None:
+        return None
+    if not all(isinstance(text, str) for text in texts):
         return None
     return FileMapping(
         _string_or_none(record.get("format")),
@@ -202,6 +214,7 @@ def _parse_mapping(stored: object) -> FileMapping | None:
         cast("tuple[str, ...]", tuple(texts)),
         _string_or_none(record.get("gold_on")) or "",
         _string_or_none(record.get("run_name")) or "",
+        gold_columns,
     )
 
 

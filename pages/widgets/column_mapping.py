@@ -16,10 +16,12 @@ import streamlit as st
 
 from calib_core.errors import CalibError, shorten
 from calib_core.readers import FORMATS
+from calib_core.readers.option_text import split_pair
 from calib_core.readers.table.columns import (
     CHOICE_MASSES,
     CONFIDENCE_SOURCES,
     LIST_COLUMNS,
+    MAJORITY,
     PROBABILITY_COLUMNS,
     ROW_NUMBER,
     MappedName,
@@ -510,7 +512,8 @@ def needs_columns(file: LoadedFile) -> bool:
 
 def _has_other_reading(base: FileReport) -> bool:
     """Return whether a column may be read otherwise than as its name says, such as in percent."""
-    return base.proposal is not None or any(one.names.keys() & base.column_roles for one in base.candidates)
+    reread = (one for one in base.candidates if one.clarity != "possible")
+    return base.proposal is not None or any(one.names.keys() & base.column_roles for one in reread)
 
 
 def show_accept_all(files: Sequence[LoadedFile]) -> None:
@@ -601,7 +604,8 @@ def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
     if mapping.gold:
         name = next((file.name for file in files if real_path(file) == mapping.gold), "a missing table")
         on = f", joined on {escape_markdown(mapping.gold_on)}" if mapping.gold_on else ""
-        parts.append(f"right answers from {escape_markdown(name)}{on}")
+        named = f" ({columns_text(dict(mapping.gold_columns))})" if mapping.gold_columns else ""
+        parts.append(f"right answers from {escape_markdown(name)}{named}{on}")
     return "; ".join(parts)
 
 
@@ -797,7 +801,8 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
         for name in sorted(LIST_COLUMNS)
     }
     in_order = [next(elements[name]) if name in elements else column for column, name in mapping.items()]
-    return {column: mapping[column] for column in in_order} | _pick_row_numbers(file, base, mapping, key)
+    in_order = {column: mapping[column] for column in in_order}
+    return in_order | _pick_row_numbers(file, base, mapping, key) | _pick_majority(file, base, mapping, key)
 
 
 def _pick_row_numbers(
@@ -816,6 +821,23 @@ def _pick_row_numbers(
         "row. Right answers that differ are found; without any, nobody notices another order.",
     )
     return numbers_rows if is_chosen else {}
+
+
+def _pick_majority(
+    file: LoadedFile, base: FileReport, mapping: Mapping[str, str], key: str
+) -> dict[str, str]:
+    """Draw the control that has the majority of the samples judged, where there is none; return that."""
+    judges_majority = {MAJORITY: "prediction"}
+    names = {*base.column_roles.values(), *mapping.values()}
+    if not names & {"samples", "samples_parsed"} or names & {"prediction", "correct"}:
+        return {}
+    is_chosen = st.toggle(
+        "Judge confidences by the majority of the samples",
+        value=judges_majority.items() <= dict(file.mapping.columns).items(),
+        key=f"majority_{key}",
+        help="For p(True), stated confidences and others that need an answer, where the file has none.",
+    )
+    return judges_majority if is_chosen else {}
 
 
 def _pick_order(columns: Sequence[str], name: str, file: LoadedFile, key: str) -> list[str]:
@@ -857,7 +879,7 @@ def _option_label(name: str, current_name: str | None) -> str:
 def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
     """Draw the controls for rows below a key, systems side by side, missing values and joins; return them."""
     kept = file.mapping
-    has_some = bool(kept.rows or kept.wide or kept.missing or kept.gold_on)
+    has_some = bool(kept.rows or kept.wide or kept.missing or kept.gold_on or kept.gold_columns)
     if not st.toggle(
         "Nested rows, systems side by side, missing values, joins",
         value=has_some,
@@ -869,8 +891,9 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
             "Rows at",
             kept.rows,
             key=f"rows_{key}",
-            placeholder="results.items",
-            help="The path of the rows in a file with one JSON object.",
+            placeholder="results.items, or * for every key",
+            help="The path of the rows in a file with one JSON object. A star stands for every key there: "
+            "the rows below each become a run.",
         )
         missing = st.text_input(
             "Values that count as missing",
@@ -893,13 +916,26 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
             placeholder="qid, or question=prompt",
             help="A column that both files have, or THIS=THAT. Empty: the ids.",
         )
-    pairs = (line.rpartition("=") for line in (wide or "").splitlines() if line.strip())
+        gold_columns = st.text_area(
+            "Columns of the table of right answers, one per line",
+            "\n".join(f"{column}={name}" for column, name in kept.gold_columns),
+            key=f"gold_columns_{key}",
+            placeholder="label=correct",
+            help="What they are: id, gold, gold_index, correct, choices, subject or question.",
+        )
     return FileMapping(
         rows=(rows or "").strip(),
-        wide=tuple((pattern.strip(), name.strip()) for pattern, _, name in pairs),
+        wide=_typed_pairs(wide),
         missing=tuple(value.strip() for value in (missing or "").split("|") if value.strip()),
         gold_on=(gold_on or "").strip(),
+        gold_columns=_typed_pairs(gold_columns),
     )
+
+
+def _typed_pairs(text: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of what is typed, a column or pattern and its name on each line."""
+    pairs = (split_pair(line.strip()) for line in (text or "").splitlines() if line.strip())
+    return tuple((column.strip(), name.strip()) for column, name in pairs)
 
 
 def _pick_for_all_columns(widget_keys: Mapping[str, str], key: str) -> None:

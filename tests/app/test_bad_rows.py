@@ -171,7 +171,7 @@ def test_a_decision_on_a_missing_file_changes_nothing(spoilt_file: Path, visit: 
 
 
 def test_a_file_without_a_good_row_offers_no_button(data: Path, visit: Visit) -> None:
-    (data / "bad.csv").write_text("confidence,correct\n7,1\n9,0\n")
+    (data / "bad.csv").write_text("confidence,correct\n7.5,1\n9.5,0\n")
     at = visit("files")
     assert not at.button
     assert at.error

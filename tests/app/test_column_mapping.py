@@ -93,7 +93,12 @@ def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> Non
     assert "'conf', 'is_correct'" in asked
     assert not at.error
     taken_for = {box.label: box.value for box in at.selectbox}
-    assert taken_for == {"Confidence": "conf", "Right or wrong": "is_correct"}
+    assert taken_for == {
+        "Confidence": "conf",
+        "How confidence is read": "confidence",
+        "Right or wrong": "is_correct",
+        "How right or wrong is read": "correct",
+    }
     assert "40 rows · accuracy 40.0 % · mean confidence 68.3 %" in screens.plain(page_text(at))
     at.button(key="accept_likely.csv").click()
     at = screens.run(at)
@@ -163,7 +168,7 @@ def test_of_equally_likely_columns_none_is_chosen(data: Path, visit: Visit) -> N
     assert file_states(at) == {"two.csv": "confirm the columns", "one.csv": "loaded", "other.csv": "loaded"}
     assert at.button(key="accept_two.csv").disabled
     at = choose(at, "reading_two.csv", 1)
-    assert [box.value for box in at.selectbox][:2] == ["likelihood", "right"]
+    assert [box.value for box in at.selectbox][:3:2] == ["likelihood", "right"]
     at.button(key="accept_two.csv").click()
     assert tiles(screens.run(at))["Mean confidence"] == "34.1 %"
 
@@ -182,8 +187,7 @@ def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) ->
     assert at.button(key="accept_own.csv").disabled
     form = next(box for box in at.selectbox if box.label == "How confidence is read")
     assert form.options == ["0 to 1", "in percent", "out of 10", "out of 5", "1 − x", "100 − x"]
-    form.select("in percent")
-    at = screens.run(at)
+    at = choose(at, str(form.key), "confidence/100")
     assert "mean confidence 3.0 %" in screens.plain(page_text(at))
     at.button(key="accept_own.csv").click()
     assert tiles(screens.run(at))["Mean confidence"] == "3.0 %"
@@ -197,21 +201,23 @@ def test_a_rating_needs_a_person(data: Path, visit: Visit) -> None:
     assert at.button(key="accept_uploaded--stars.csv").disabled
     at = choose(at, "role_uploaded--stars.csv_0_confidence", "rating")
     assert at.button(key="accept_uploaded--stars.csv").disabled, "on which scale, nobody has said"
-    next(box for box in at.selectbox if box.label == "How confidence is read").select("out of 5")
-    at = screens.run(at)
+    form = next(box for box in at.selectbox if box.label == "How confidence is read")
+    at = choose(at, str(form.key), "confidence/5")
     at.button(key="accept_uploaded--stars.csv").click()
     assert tiles(screens.run(at))["Mean confidence"] == "60.0 %"
 
 
 @pytest.mark.parametrize("name", ["![x](http://calib.invalid/a.png)", "<b>sure</b>", ":red[sure] $y$"])
 def test_headings_and_cells_of_a_dropped_file_are_shown_as_text(name: str, data: Path, visit: Visit) -> None:
+    name = f"{name} confidence"
     rows = [{name: row["confidence"], "right?": row["correct"], "note": name} for row in quiz(40)]
     at = upload(visit("files"), f"{name.replace('/', '')}.csv", rows)
     assert data.exists()
     preview = next(frame.value for frame in at.dataframe if "note" in frame.value.columns)
     assert preview["note"].tolist() == [name] * 5
     assert list(preview.columns) == [name, "right?", "note"]
-    assert [box.value for box in at.selectbox][:2] == [name, "right?"]
+    at = choose(at, next(str(radio.key) for radio in at.radio), 0)
+    assert [box.value for box in at.selectbox][:3:2] == [name, "right?"]
     assert not [text for text in (*at.markdown, *at.caption) if name in text.value]
 
 

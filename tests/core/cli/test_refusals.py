@@ -37,9 +37,13 @@ def test_what_opens_a_refused_file_is_one_sentence_wherever_it_is_refused(call: 
 def test_columns_that_may_have_a_role_are_named_wherever_a_file_is_refused(
     call: Call, tmp_path: Path
 ) -> None:
-    """None of the answers is right, so that the mapping is not proposed."""
-    path = write(tmp_path, "quiz.csv", "conf,hit\n" + "0.5,0\n" * 20)
-    advice = "Possible columns; if right, add: --map conf=confidence --map hit=correct"
+    """Nothing says which column is the confidence, so that none is proposed."""
+    path = write(tmp_path, "quiz.csv", "llm,trust,hit\n" + "m,0.5,0\nm,0.7,1\n" * 20)
+    advice = (
+        "Possible columns; if right, add: --map llm=model\n"
+        "'trust' is not used. Values from 0.5 to 0.7; its name does not say confidence or probability. If it "
+        "is the confidence: --map trust=confidence\n"
+    )
     reported, scored = call("check", path), call("score", path)
     assert (reported.out.count(advice), reported.err.count(advice), scored.err.count(advice)) == (1, 1, 1)
     assert advice in call("check", path, "--json").element["message"]

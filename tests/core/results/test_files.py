@@ -87,7 +87,8 @@ def test_an_unusable_file_is_refused_with_its_own_message(bad: tuple[Problem, ..
     for skip_bad_rows in (False, True):
         with pytest.raises(Refused) as refusal:
             usable_runs(told, skip_bad_rows=skip_bad_rows)
-        assert str(refusal.value) == report.message
+        assert str(refusal.value) == f"{report.message}\n{report.advice}"
+        assert "--map conf_level=confidence" in report.advice
 
 
 def test_a_file_that_could_be_read_and_not_used_keeps_what_was_read() -> None:
@@ -96,7 +97,7 @@ def test_a_file_that_could_be_read_and_not_used_keeps_what_was_read() -> None:
     assert (report.status, report.message, report.runs) == ("refused", "quiz.csv: all are bad.", ())
     assert (report.format, report.n_rows, report.problems) == ("table", 2, (BAD,))
     assert dict(report.proposed_mapping) == {"conf": "confidence"}
-    with pytest.raises(Refused, match=r"^quiz.csv: all are bad.$"):
+    with pytest.raises(Refused, match=r"^quiz.csv: all are bad.\n'conf' is not used."):
         usable_runs(refused, skip_bad_rows=True)
 
 
