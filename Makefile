@@ -10,7 +10,7 @@ WORKERS := 3
 check-fast: WORKERS := 2
 # One recipe of the demo data, r1, r2 or r3; empty: all.
 RECIPE :=
-# How many corrupted files `make fuzz` reads, and the seed of the first.
+# How many corrupted files `make fuzz` and `make fuzz-types` read, and the seed of the first.
 N := 20000
 SEED := 0
 # Most pairs that `make bench-peers` compares, up to 100000000; empty: ten million.
@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The steps of `make test` run in order, even under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports docs bench bench-peers demo-data demo-check fixtures fuzz pictures walk screens clean
+.PHONY: help run test check-fast lint ruff types imports docs bench bench-peers demo-data demo-check fixtures fuzz fuzz-types pictures walk screens clean
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is"
@@ -91,6 +91,9 @@ fixtures: build/fixtures-venv/.ready build/fixtures-older-venv/.ready ## make te
 
 fuzz: .venv/.test-ready ## corrupt good files of every format and read them (N=20000 SEED=0)
 	@$(PY) tests/hostile/fuzz.py --number "$(N)" --seed "$(SEED)"
+
+fuzz-types: .venv/.test-ready ## give values of good JSON files another type and read them (N=20000 SEED=0)
+	@PYTHONPATH=.:tests POLARS_MAX_THREADS=1 $(PY) tests/hostile/retype.py --number "$(N)" --seed "$(SEED)"
 
 pictures: .venv/.test-ready ## take the pictures of the README and of the documentation again
 	@PYTHONPATH=".:tests" $(PY) docs/picture.py

@@ -49,6 +49,7 @@ def _tables(folder: Path) -> list[Good]:
     csv = write_csv(folder / "quiz.csv", quiz(40)).read_bytes()
     lists = write_csv(folder / "four.csv", choices(30)).read_bytes()
     lines = write_jsonl(folder / "four.jsonl", choices(30)).read_bytes()
+    answered = write_jsonl(folder / "said.jsonl", quiz(30)).read_bytes()
     sampled = write_jsonl(folder / "ten.jsonl", samples(25)).read_bytes()
     whole = json.dumps(choices(20), indent=1).encode()
     top = token_files.write_topk(folder / "top.jsonl", rows=40).read_bytes()
@@ -56,6 +57,7 @@ def _tables(folder: Path) -> list[Good]:
         Good("csv", "quiz.csv", {"quiz.csv": csv}, "csv"),
         Good("csv-lists", "four.csv", {"four.csv": lists}, "csv"),
         Good("jsonl", "four.jsonl", {"four.jsonl": lines}, "jsonl"),
+        Good("jsonl-quiz", "said.jsonl", {"said.jsonl": answered}, "jsonl"),
         Good("samples", "ten.jsonl", {"ten.jsonl": sampled}, "jsonl"),
         Good("json", "four.json", {"four.json": whole}, "json"),
         Good("topk", "top.jsonl", {"top.jsonl": top}, "topk"),
@@ -102,10 +104,17 @@ LOGS: Final = (
     ("opencompass", "opencompass", "ppl.json", "", ""),
     ("opencompass-details", "opencompass", "details_samples.json", "", ""),
     ("promptfoo", "promptfoo", "capitals.jsonl", "", "jsonl"),
+    ("opencompass-ll", "opencompass", "ll.json", "", ""),
+    ("vllm-echo", "vllm", "completions_echo.jsonl", "", ""),
     ("canonical", "canonical", "example.answers.jsonl", "", ""),
     ("canonical-tokens", "canonical", "example.tokens.jsonl", "", ""),
 )
 """Name, folder of `FIXTURES`, the file that is opened, those beside it, how its records are told apart."""
+
+
+_ROW_GOLDS: Final = b"row,gold\n1,A\n2,B\n3,A\n"
+GOLDS: Final = {"vllm": _ROW_GOLDS, "tgi": _ROW_GOLDS, "vllm-echo": b"custom_id,gold\ncap-0,Paris\n"}
+"""Right answers of logs whose folder has no table of them."""
 
 
 def _logs() -> list[Good]:
@@ -127,8 +136,8 @@ def _log(id_: str, folder: Path, main: str, beside: str, records: str) -> Good:
     opened = next(iter(sorted(folder.glob(main))))
     others = sorted(folder.glob(beside)) if beside else []
     found = {path.name: path.read_bytes() for path in (opened, *others)}
-    if id_ in ("vllm", "tgi"):
-        found["gold.csv"] = b"row,gold\n1,A\n2,B\n3,A\n"
+    if id_ in GOLDS:
+        found["gold.csv"] = GOLDS[id_]
     gold = next((name for name in found if name.endswith(".csv")), "")
     binary = frozenset(name for name in found if name.endswith(".eval"))
     return Good(id_, opened.name, found, records, gold, id_ in ("vllm", "tgi"), binary)

@@ -240,7 +240,8 @@ def merge_by_stem(
         parts = [responses[at] for at in positions]
         first = responses[min(positions)]
         answers = tuple(answer for part in parts for answer in part.answers)
-        status = next((part.status for part in parts if part.status), None)
+        failed = next((part for part in parts if part.status or not part.answers), None)
+        status = None if failed is None else failed.status or "error"
         broken = next((part.broken for part in parts if part.broken), None)
         merged.append(replace(first, id=stem, answers=answers, status=status, broken=broken))
     return merged

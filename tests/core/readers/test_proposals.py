@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from calib_core import api, readers
 from calib_core.errors import Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
+from calib_core.readers.table.proposals import MAX_COLUMNS_JUDGED
 from calib_core.results.files import FileReport, check_file
 from calib_core.runs import AnswerRun
 from core.readers.conftest import ReadText
@@ -732,3 +733,9 @@ def test_a_text_of_all_rows_is_an_instruction(read_text: ReadText) -> None:
         (run,) = read_text("\n".join(["question,confidence,correct", *rows])).good_runs
         assert isinstance(run, AnswerRun)
         assert len([note for note in run.row_counts.notes if "taken for an instruction" in note]) == notes
+
+
+def test_choices_proposed_beyond_the_columns_that_are_looked_at(read_text: ReadText) -> None:
+    names = [*(f"x{at}" for at in range(MAX_COLUMNS_JUDGED)), "Choices"]
+    reading = read_text(f'{",".join(names)}\n{"," * (len(names) - 1)}"[1, 2]"\n')
+    assert reading.proposed_mapping == {"Choices": "choices"}

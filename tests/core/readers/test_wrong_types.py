@@ -78,14 +78,16 @@ def changed(fixture: Path, folder: Path, path: str, value: object) -> Path:
     text = fixture.read_text(encoding="utf-8")
     is_lines = fixture.suffix == ".jsonl"
     whole: Any = [json.loads(line) for line in text.splitlines()] if is_lines else json.loads(text)
-    holder = whole
+    holder: Any = whole
     *steps, last = path.split(".")
     for step in steps:
-        holder = holder[int(step) if isinstance(holder, list) else step]
-    if isinstance(holder, list) and int(last) == len(holder):
+        holder = holder[int(step)] if isinstance(holder, list) else holder[step]
+    if not isinstance(holder, list):
+        holder[last] = value
+    elif int(last) == len(holder):
         holder.append(value)
     else:
-        holder[int(last) if isinstance(holder, list) else last] = value
+        holder[int(last)] = value
     copied = folder / fixture.name
     copied.write_text("\n".join(map(json.dumps, whole)) if is_lines else json.dumps(whole), encoding="utf-8")
     return copied

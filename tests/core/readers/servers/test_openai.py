@@ -253,3 +253,12 @@ def test_answers_of_one_question_are_in_order_of_their_numbers_and_told_by_its_f
     (merged,) = merge_by_stem(responses, group_by_stem(responses))
     assert [answer.text for answer in merged.answers] == ["first", "second"]
     assert (merged.id, merged.line) == ("q", 7)
+
+
+def test_a_question_of_which_one_response_has_no_answer_is_missing() -> None:
+    responses = [
+        ServerResponse(id="q/0", answers=(ServerAnswer("first"),)),
+        ServerResponse(id="q/1"),
+    ]
+    (merged,) = merge_by_stem(responses, group_by_stem(responses))
+    assert merged.status == "error"
