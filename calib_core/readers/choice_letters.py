@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-from calib_core.readers.json_values import as_logprob, is_invalid_logprob, optional_objects, optional_text
+from calib_core.readers.json_values import (
+    as_logprob,
+    as_object,
+    is_invalid_logprob,
+    optional_list,
+    optional_object,
+    optional_objects,
+    optional_text,
+)
 from calib_core.readers.table.raw import BrokenRecord
 
 LETTERS: Final = string.ascii_uppercase
@@ -307,8 +315,16 @@ def _token_text(part: Mapping[str, object], path: str) -> str:
 
 
 def _top_tokens(part: Mapping[str, object], path: str) -> TopTokens:
-    listed = optional_objects(part.get("top_logprobs"), path)
-    return tuple([(_token_text(candidate, own), candidate.get("logprob")) for candidate, own in listed])
+    listed = optional_list(part.get("top_logprobs"), path)
+    return tuple([_top_token(candidate, path, index) for index, candidate in enumerate(listed)])
+
+
+def _top_token(candidate: object, path: str, index: int) -> tuple[str, object]:
+    entry = as_object(candidate)
+    token = entry.get("token")
+    if not isinstance(token, str):  # rare, and the path takes as long as all the rest
+        token = _token_text(optional_object(candidate, f"{path}.{index}"), f"{path}.{index}")
+    return token, entry.get("logprob")
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:
