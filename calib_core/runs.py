@@ -160,13 +160,13 @@ class RunInfo:
         Number of training tokens up to this checkpoint.
     path_of, p_true_of : {"greedy", "majority", "sample_0"}
         The answer that the token probabilities and P(True) refer to.
-    judged : {"greedy", "majority"}
-        The answer that stands for the greedy one where a run has none: the majority of the samples.
     answer_normaliser : str
         Kind of answer used to compare answers; "auto" decides row by row.
     choice_order : str
         The letters of the choices in the order of their columns, such as "A, B, C, D"; "" if the choices are
         not made of columns that have letters.
+    judged : {"greedy", "majority"}
+        The answer that stands for the greedy one where a run has none: the majority of the samples.
     """
 
     model: str | None = None
@@ -179,9 +179,9 @@ class RunInfo:
     tokens_seen: int | None = None
     path_of: AnswerSource = "greedy"
     p_true_of: AnswerSource = "greedy"
-    judged: AnswerSource = "greedy"
     answer_normaliser: str = "auto"
     choice_order: str = ""
+    judged: AnswerSource = "greedy"
 
     def label(self, fallback: str) -> str:
         """ "model · dataset · N-shot · checkpoint", as far as known; `fallback` if nothing is known."""

@@ -795,7 +795,9 @@ def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
     if any(n_read.values()):
         return max(DIALECTS, key=n_read.__getitem__)
     n_proposed = {
-        dialect: sum(bool(meanings(column)) for column in header[:MAX_COLUMNS])
+        dialect: sum(
+            any(one.clarity == "said" for one in meanings(column)) for column in header[:MAX_COLUMNS]
+        )
         for dialect, header in headers.items()
     }
     splits = {
@@ -840,7 +842,11 @@ def _find_candidates(
     head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
 ) -> tuple[tuple[Candidate, ...], dict[str, pl.Series]]:
     """Find what columns may be read as, by their names and first values; return also these, as written."""
-    paths = (*columns, *nested_paths(head.first_objects))[:MAX_COLUMNS_JUDGED]
+    every = (*columns, *nested_paths(head.first_objects))
+    paths = every
+    if len(every) > MAX_COLUMNS_JUDGED:
+        telling = [column for column in every if roles.is_used(column) or meanings(column)]
+        paths = tuple(dict.fromkeys((*telling, *every)))[:MAX_COLUMNS_JUDGED]
     firsts = first_values(head, dialect, paths, N_FIRST_ROWS, as_written=True)
     written = dict(zip(paths, firsts, strict=True))
     left_out = {column for column, name in roles.mapping.items() if not name}

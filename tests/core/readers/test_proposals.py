@@ -98,7 +98,8 @@ def test_the_answer_that_agrees_with_the_outcomes_is_proposed(read_text: ReadTex
 def test_a_column_that_does_not_fit_is_left_out(read_text: ReadText) -> None:
     """Half of the first values look right, but most of all do not."""
     rows = [
-        {"conf": 0.5, "hit": number % 2, "prob_true": 0.5 if number < 20 else "n/a"} for number in range(99)
+        {"conf": 0.5, "hit": number % 2, "prob_true": 0.5 if number < 20 else "see note"}
+        for number in range(99)
     ]
     assert proposed("\n".join(map(json.dumps, rows)), read_text) == {"conf": "confidence", "hit": "correct"}
 
@@ -338,7 +339,7 @@ def test_each_proposal_of_rows_comes_to_what_it_says(
     found = [] if proposal is None else [proposal, *proposal.alternatives]
     loading = [name for name, rows in places.items() if rows != HISTORY]
     are_alike = len(loading) == len(places)
-    assert [one.rows for one in found] == [*(["*"] if are_alike else []), *loading]
+    assert [one.rows for one in found] == (["*"] if are_alike else loading)
     for one in found:
         read = [rows for name, rows in places.items() if one.rows in ("*", name)]
         assert one.figures.n_rows == sum(map(len, read))
