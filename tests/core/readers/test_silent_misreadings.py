@@ -1,0 +1,488 @@
+"""Files that are easily misread in silence: what is proposed or asked comes to what they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from calib_core import readers
+from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.files import check_file
+from calib_core.runs import AnswerRun
+from core.readers.conftest import ReadText
+from core.readers.proposed_mappings import figures, tried_report
+
+N: Final = 40
+LETTERS: Final = "ABCD"
+
+Outcome = tuple[int, float, float, float]
+"""n, accuracy, ECE (M = 10), mean confidence."""
+
+
+def outcome(confidence: Sequence[float], right: Sequence[bool]) -> Outcome:
+    """What confidences and outcomes come to, in ten right-closed bins, computed by plain sums."""
+    sums = np.zeros(10)
+    for value, is_right in zip(confidence, right, strict=True):
+        sums[max(int(np.ceil(value * 10 - 1e-9)) - 1, 0)] += is_right - value
+    n = len(right)
+    return n, sum(right) / n, float(np.abs(sums).sum()) / n, sum(confidence) / n
+
+
+# Confidences from 0.503 on, more than half of whose answers are right.
+CONFIDENCE: Final = [(503 + 12 * at) / 1000 for at in range(N)]
+RIGHT: Final = [at % 10 not in (1, 4, 8) for at in range(N)]
+OTHER: Final = [at % 6 == 0 for at in range(N)]
+"""What has nothing to do with being right."""
+SUMS: Final = outcome(CONFIDENCE, RIGHT)
+
+
+def opposite(values: Sequence[bool]) -> list[bool]:
+    return [not value for value in values]
+
+
+def inverted(values: Sequence[float]) -> list[float]:
+    return [round(1 - value, 3) for value in values]
+
+
+def yes_no(values: Sequence[bool]) -> list[str]:
+    return ["yes" if value else "no" for value in values]
+
+
+def csv_text(**columns: Sequence[object]) -> str:
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    return "\n".join(lines) + "\n"
+
+
+def rows_of(**columns: Sequence[object]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def classes(labels: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What is predicted among labels, and what is right."""
+    predicted = [labels[at * 7 % len(labels)] for at in range(N)]
+    shifted = [labels[(at * 7 + 1) % len(labels)] for at in range(N)]
+    return predicted, [
+        mine if right else other for mine, other, right in zip(predicted, shifted, RIGHT, strict=True)
+    ]
+
+
+def distribution(labels: Sequence[str], prefix: str) -> dict[str, list[float]]:
+    """The predicted label has the confidence, and the others share the rest."""
+    predicted, _ = classes(labels)
+    return {
+        f"{prefix}{label}": [
+            value if label == mine else (1 - value) / (len(labels) - 1)
+            for value, mine in zip(CONFIDENCE, predicted, strict=True)
+        ]
+        for label in labels
+    }
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to read a file, with what each of its runs comes to."""
+
+    mapping: Mapping[str, str]
+    runs: tuple[Outcome, ...] = (SUMS,)
+    wide: Mapping[str, str] = field(default_factory=dict[str, str])
+    rows: str = ""
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class File:
+    """A file, and the ways that are proposed or asked; none where nothing is."""
+
+    content: str
+    ways: tuple[Way, ...] = ()
+    reason: str = ""
+    """What the question says; "" where there is none."""
+    told: tuple[str, ...] = ()
+    """Columns that are said not to be used."""
+
+
+QUESTIONS: Final = [f"Which river passes town {at}?" for at in range(N)]
+TWO, TWO_GOLD = classes(("neg", "pos"))
+BITS, BITS_GOLD = classes("01")
+POSITIVE: Final = [value if mine == "pos" else 1 - value for value, mine in zip(CONFIDENCE, TWO, strict=True)]
+FOUR, FOUR_GOLD = classes(LETTERS)
+IN_ORDER, IN_OTHER_ORDER = (
+    [letters.index(letter) for letter in FOUR_GOLD] for letters in (LETTERS, LETTERS[::-1])
+)
+MASSES: Final = {
+    column: [value / 64 for value in values] for column, values in distribution(LETTERS, "p_").items()
+}
+VERDICTS: Final = [
+    "abstain" if at % 4 == 3 else "correct" if right else "incorrect" for at, right in enumerate(RIGHT)
+]
+JUDGED: Final = [at for at, verdict in enumerate(VERDICTS) if verdict != "abstain"]
+RATINGS: Final = {"oak": [6 + at % 5 for at in range(N)], "elm": [7 + at % 4 for at in range(N)]}
+
+
+def direction_asked(column: str) -> tuple[Way, Way]:
+    return (
+        Way({column: "correct"}, (outcome(CONFIDENCE, opposite(RIGHT)),)),
+        Way({column: "correct:not"}),
+    )
+
+
+FILES: Final = {
+    # --- which value of a column means right
+    "hallucination yes/no": File(
+        csv_text(question=QUESTIONS, confidence=CONFIDENCE, hallucination=yes_no(opposite(RIGHT))),
+        (Way({"hallucination": "correct:not"}),),
+    ),
+    "is_hallucination beside a score": File(
+        csv_text(question=QUESTIONS, faithfulness_score=CONFIDENCE, is_hallucination=opposite(RIGHT)),
+        told=("faithfulness_score", "is_hallucination"),
+    ),
+    "flagged": File(
+        csv_text(question=QUESTIONS, confidence=CONFIDENCE, flagged=yes_no(opposite(RIGHT))),
+        direction_asked("flagged"),
+        "'flagged': the values no and yes; its name does not say which of them means right",
+    ),
+    "cached": File(
+        csv_text(question=QUESTIONS, confidence=CONFIDENCE, cached=OTHER),
+        (
+            Way({"cached": "correct"}, (outcome(CONFIDENCE, OTHER),)),
+            Way({"cached": "correct:not"}, (outcome(CONFIDENCE, opposite(OTHER)),)),
+        ),
+        "'cached': the values False and True; its name does not say which of them means right",
+    ),
+    "cached beside an outcome": File(
+        csv_text(confidence=CONFIDENCE, cached=OTHER, passed=yes_no(RIGHT)),
+        (Way({"passed": "correct"}),),
+        told=("cached",),
+    ),
+    "a judge that abstains": File(
+        csv_text(qid=range(N), confidence=CONFIDENCE, judge_label=VERDICTS),
+        (
+            Way(
+                {"qid": "id", "judge_label": "correct"},
+                (outcome([CONFIDENCE[at] for at in JUDGED], [RIGHT[at] for at in JUDGED]),),
+                missing=("abstain",),
+            ),
+        ),
+    ),
+    # --- which numbers are a confidence
+    "hallucination score": File(
+        csv_text(question=QUESTIONS, hallucination_score=inverted(CONFIDENCE), is_correct=RIGHT),
+        (
+            Way({"is_correct": "correct", "hallucination_score": "confidence:inverted"}),
+            Way(
+                {"is_correct": "correct", "hallucination_score": "confidence"},
+                (outcome(inverted(CONFIDENCE), RIGHT),),
+            ),
+        ),
+        "'hallucination_score': values from 0.029 to 0.497; its name does not say confidence or probability",
+    ),
+    "uncertainty": File(
+        csv_text(id=range(N), uncertainty=inverted(CONFIDENCE), correct=RIGHT),
+        (Way({"uncertainty": "confidence:inverted"}),),
+    ),
+    "seconds and steps": File(
+        json.dumps(
+            rows_of(
+                question_id=range(N),
+                correct=RIGHT,
+                elapsed=[round(3 + 1.37 * at, 2) for at in range(N)],
+                num_steps=[5 + at % 21 for at in range(N)],
+            ),
+            indent=1,
+        )
+    ),
+    # --- distributions over classes
+    "two classes by number": File(
+        csv_text(y_true=BITS_GOLD, y_pred=BITS, **distribution("01", "proba_")),
+        (
+            Way(
+                {
+                    "y_true": "gold",
+                    "y_pred": "prediction",
+                    "proba_0": "choice_probs",
+                    "proba_1": "choice_probs",
+                }
+            ),
+        ),
+    ),
+    "two classes without a prediction": File(
+        csv_text(y_true=BITS_GOLD, **distribution("01", "proba_")),
+        (Way({"y_true": "gold", "proba_0": "choice_probs", "proba_1": "choice_probs"}),),
+    ),
+    "three classes": File(
+        csv_text(y_true=classes("012")[1], **distribution("012", "prob_")),
+        (Way({"y_true": "gold", **dict.fromkeys(("prob_0", "prob_1", "prob_2"), "choice_probs")}),),
+    ),
+    "two classes by name": File(
+        csv_text(label=TWO_GOLD, pred=TWO, **distribution(("neg", "pos"), "prob_")),
+        (
+            Way(
+                {
+                    "label": "gold",
+                    "pred": "prediction",
+                    "prob_neg": "choice_probs",
+                    "prob_pos": "choice_probs",
+                }
+            ),
+        ),
+    ),
+    "the probability of one class": File(
+        csv_text(label=TWO_GOLD, predicted_label=TWO, probability=POSITIVE),
+        (Way({"label": "gold", "predicted_label": "prediction", "probability": "confidence:class:pos"}),),
+        "from one half on only where 'predicted_label' is 'pos'",
+    ),
+    "probabilities of letters in a whole vocabulary": File(
+        csv_text(id=range(N), answer=FOUR_GOLD, **MASSES),
+        (Way({"answer": "gold", **dict.fromkeys(MASSES, "choice_masses")}),),
+        "rows that sum to less than 1: probabilities within a larger vocabulary",
+    ),
+    "golds that count the letters backwards": File(
+        csv_text(id=range(N), gold=IN_OTHER_ORDER, **distribution(LETTERS, "prob_")),
+        (
+            Way(
+                dict.fromkeys(distribution(LETTERS, "prob_"), "choice_probs"),
+                (outcome(CONFIDENCE, [FOUR[at] == LETTERS[IN_OTHER_ORDER[at]] for at in range(N)]),),
+            ),
+        ),
+        "Suspicious: ",
+    ),
+    # --- labels with scores
+    "a label and its score": File(
+        json.dumps(rows_of(id=range(N), text=QUESTIONS, label=TWO, score=CONFIDENCE, gold=TWO_GOLD)),
+        (Way({"label": "prediction", "text": "question", "score": "confidence"}),),
+        "'score': values from 0.503 to 0.971; its name does not say confidence or probability",
+    ),
+    "a label, its score and the true label": File(
+        json.dumps(rows_of(prompt=QUESTIONS, label=TWO, score=CONFIDENCE, true_label=TWO_GOLD)),
+        (
+            Way(
+                {"true_label": "gold", "label": "prediction", "prompt": "question", "score": "confidence"},
+            ),
+        ),
+        "'score': values from 0.503 to 0.971; its name does not say confidence or probability",
+    ),
+    "lists of labels with scores": File(
+        json.dumps(
+            [
+                {
+                    "gold": gold,
+                    "scores": [
+                        {"label": mine, "score": value},
+                        {"label": {"neg": "pos", "pos": "neg"}[mine], "score": 1 - value},
+                    ],
+                }
+                for gold, mine, value in zip(TWO_GOLD, TWO, CONFIDENCE, strict=True)
+            ]
+        ),
+        (Way({"scores.label": "choices", "scores.score": "choice_probs"}),),
+    ),
+    # --- which rows
+    "ids that repeat in each data set": File(
+        csv_text(
+            ds_name=["north" if at < N // 2 else "south" for at in range(N)],
+            id=[at % (N // 2) for at in range(N)],
+            confidence=CONFIDENCE,
+            is_correct=RIGHT,
+        ),
+        (Way({"is_correct": "correct", "ds_name": "subject"}),),
+    ),
+    "several models by key": File(
+        json.dumps(
+            {
+                model: rows_of(confidence=CONFIDENCE[part], correct=RIGHT[part])
+                for model, part in (("oak", slice(12)), ("elm", slice(12, N)))
+            }
+        ),
+        (
+            Way(
+                {},
+                tuple(outcome(CONFIDENCE[part], RIGHT[part]) for part in (slice(12), slice(12, N))),
+                rows="*",
+            ),
+        ),
+    ),
+    "several models side by side": File(
+        csv_text(
+            oak_confidence=RATINGS["oak"],
+            oak_correctness=list(map(int, RIGHT)),
+            elm_confidence=RATINGS["elm"],
+            elm_correctness=list(map(int, OTHER)),
+        ),
+        (
+            Way(
+                {},
+                tuple(
+                    outcome([rating / 10 for rating in RATINGS[model]], right)
+                    for model, right in (("oak", RIGHT), ("elm", OTHER))
+                ),
+                wide={"*_confidence": "confidence/10", "*_correctness": "correct"},
+            ),
+        ),
+        "'*_confidence': its name and whole numbers up to 10; on which scale, it does not say",
+    ),
+}
+
+
+def outcomes(reading: Reading) -> list[Outcome]:
+    """What the program says of each run with the first of its methods."""
+    found: list[Outcome] = []
+    for of_run in check_file(reading).runs:
+        method, evidence = next(iter(of_run.survey.usable.items()))
+        assert isinstance(of_run.run, AnswerRun)
+        assert isinstance(evidence, AnswerEvidence)
+        found.append((*figures(of_run.run, method), float(np.mean(evidence.pairs.confidence))))
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_proposed_or_asked_comes_to_what_the_file_says(name: str, read_text: ReadText) -> None:
+    file = FILES[name]
+
+    def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+        wishes = {key: getattr(further, key) for key in ("columns", "rows", "wide", "missing")}
+        return read_text(file.content, "quiz", **wishes)
+
+    report = check_file(read(), read_again=read)
+    found = () if report.proposal is None else report.proposal.readings
+    assert [(dict(one.mapping), dict(one.wide), one.rows, one.missing) for one in found] == [
+        (way.mapping, way.wide, way.rows, way.missing) for way in file.ways
+    ]
+    for one, way in zip(found, file.ways, strict=True):
+        assert one.n_bad_rows == 0
+        again = read(ReadOptions(one.mapping, one.rows, one.wide, one.missing))
+        assert outcomes(again) == [pytest.approx(run, abs=1e-9) for run in way.runs]
+        assert (one.figures.accuracy, one.figures.mean_confidence) == pytest.approx(
+            (way.runs[0][1], way.runs[0][3]), abs=1e-9
+        )
+    if found and report.proposal is not None:
+        assert report.proposal.is_question == bool(file.reason)
+        assert file.reason in report.proposal.question
+    assert {unused.column for unused in report.columns_not_used} >= {*file.told}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("summary", [{}, {"accuracy": 0.99, "confidence": 0.98, "correct": 1}])
+@pytest.mark.parametrize("key", ["model", "dataset", "id", "question", "temperature", "name"])
+def test_rows_below_a_key_are_read_however_the_json_is_laid_out(
+    key: str, summary: dict[str, float], indent: int | None, read_text: ReadText
+) -> None:
+    content = {key: "1", **summary, "results": rows_of(confidence=CONFIDENCE, correct=RIGHT)}
+    reading = read_text(json.dumps(content, indent=indent), "run.json")
+    assert outcomes(reading) == [pytest.approx(SUMS, abs=1e-9)]
+
+
+def test_a_gold_counts_the_choices_in_the_order_they_are_mapped_in(read_text: ReadText) -> None:
+    content = FILES["golds that count the letters backwards"].content
+    mapping = {f"prob_{letter}": "choice_probs" for letter in reversed(LETTERS)}
+    assert outcomes(read_text(content, columns=mapping)) == [pytest.approx(SUMS, abs=1e-9)]
+
+
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        ("correct", "{:d}"),
+        ("correct", "{!s}"),
+        pytest.param(
+            "label", "{!s}", marks=pytest.mark.xfail(reason="True is taken for the text of a right answer")
+        ),
+    ],
+)
+def test_outcomes_of_another_table_are_joined(
+    column: str, written: str, read_text: ReadText, tmp_path: Path
+) -> None:
+    table = tmp_path / "judged.csv"
+    labels = [written.format(right) for right in reversed(RIGHT)]
+    table.write_text(csv_text(question=QUESTIONS[::-1], **{column: labels}))
+    rows = rows_of(question=QUESTIONS, guess=FOUR, confidence=CONFIDENCE)
+    reading = read_text("\n".join(map(json.dumps, rows)), gold=table, gold_on="question")
+    assert outcomes(reading) == [pytest.approx(SUMS, abs=1e-9)]
+
+
+# --- Files of other people --------------------------------------------------------------------------------
+
+AS_PROPOSED: Final = ReadOptions(columns={"as": "proposed"})
+"""With the first of what is proposed or asked."""
+TABLES: Final = "proba-columns-as-confidence"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "expected"),
+    [
+        (
+            "gold-index-in-mapped-order/index_dcba.csv",
+            ReadOptions({f"prob_{letter}": "choice_probs" for letter in reversed(LETTERS)}),
+            [(24, 1.0, None)],
+        ),
+        ("hallucination-as-correct/hallu2.csv", AS_PROPOSED, [(40, 0.8, 0.16)]),
+        (
+            "hallucination-as-correct/hall.csv",
+            ReadOptions({"is_hallucination": "correct:not", "faithfulness_score": "confidence"}),
+            [(10, 0.8, 0.244)],
+        ),
+        ("hallucination-score-as-confidence/p_hall.csv", AS_PROPOSED, [(40, 0.6, 0.294)]),
+        ("hallucination-score-as-confidence/uncert.csv", AS_PROPOSED, [(40, 0.6, 0.294)]),
+        ("hf-pipeline-label-score/hf_pipe.json", AS_PROPOSED, [(30, 0.8, 0.095)]),
+        ("hf-pipeline-label-score/hf_pipe2.json", AS_PROPOSED, [(30, 0.8, 0.095)]),
+        ("hf-pipeline-label-score/hf_topk.json", AS_PROPOSED, [(30, 0.8, 0.095)]),
+        ("ids-repeat-in-each-data-set/perds.csv", AS_PROPOSED, [(40, 0.75, 0.1175)]),
+        ("json-one-line-model-results/r1.json", AS_IT_LIES, [(12, 0.6667, 0.19)]),
+        ("json-one-line-model-results/r1i.json", AS_IT_LIES, [(12, 0.6667, 0.19)]),
+        ("json-one-line-model-results/r8.json", AS_IT_LIES, [(12, 0.6667, 0.19)]),
+        ("json-one-line-model-results/r8i.json", AS_IT_LIES, [(12, 0.6667, 0.19)]),
+        ("judge-label-with-abstain/alias.csv", AS_PROPOSED, [(20, 0.5, 0.4)]),
+        (f"{TABLES}/prob2p.csv", AS_PROPOSED, [(40, 0.775, 0.0757)]),
+        (f"{TABLES}/prob_pos_neg.csv", AS_PROPOSED, [(40, 0.775, 0.0757)]),
+        (f"{TABLES}/sk_3.csv", AS_PROPOSED, [(30, 0.8333, 0.1283)]),
+        (f"{TABLES}/sk_binary.csv", AS_PROPOSED, [(40, 0.775, 0.0757)]),
+        (f"{TABLES}/sk_nopred.csv", AS_PROPOSED, [(40, 0.775, 0.0757)]),
+        (f"{TABLES}/sk_pred_prob.csv", AS_PROPOSED, [(40, 0.775, 0.0757)]),
+        (f"{TABLES}/sk_words.csv", AS_PROPOSED, [(40, 0.775, 0.0757)]),
+        ("raw-letter-probabilities/rawmass.csv", AS_PROPOSED, [(24, 0.3333, 0.3357)]),
+        ("several-systems-in-one-file/bymodel.json", AS_PROPOSED, [(20, 0.75, 0.15), (20, 0.75, 0.18)]),
+        ("several-systems-in-one-file/tiers.csv", AS_PROPOSED, [(30, 0.5, 0.4), (30, 0.6667, 0.1767)]),
+    ],
+)
+def test_published_kinds_of_misreadings(
+    extra_files: Path, name: str, options: ReadOptions, expected: list[tuple[int, float, float | None]]
+) -> None:
+    path = extra_files / "cases" / name
+    if options is AS_PROPOSED:
+        proposal = tried_report(path).proposal
+        assert proposal is not None
+        assert proposal.n_bad_rows == 0
+        options = proposal.options
+    for (n, accuracy, error, _), wanted in zip(
+        outcomes(readers.read(path, options=options)), expected, strict=True
+    ):
+        assert (n, accuracy) == pytest.approx(wanted[:2], abs=5e-5)
+        assert wanted[2] is None or error == pytest.approx(wanted[2], abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_readings"),
+    [
+        ("seconds-as-confidence/elapsed.json", 0),
+        ("hallucination-as-correct/hall.csv", 0),
+        ("hallucination-as-correct/judged.csv", 2),
+        ("hallucination-as-correct/cached.csv", 2),
+    ],
+)
+def test_what_cannot_be_known_is_asked_or_left(extra_files: Path, name: str, n_readings: int) -> None:
+    proposal = tried_report(extra_files / "cases" / name).proposal
+    assert (len(proposal.readings) if proposal else 0) == n_readings
+    assert proposal is None or proposal.is_question
+
+
+def test_outcomes_of_a_published_table_are_joined(extra_files: Path) -> None:
+    folder = extra_files / "cases" / "gold-table-label-column"
+    reading = readers.read(
+        folder / "labp.jsonl", options=ReadOptions(gold_on="question"), gold=folder / "labn.csv"
+    )
+    assert [found[:3] for found in outcomes(reading)] == [pytest.approx((5, 0.6, 0.51), abs=5e-5)]
