@@ -24,9 +24,10 @@ from calib_core.metrics.auroc import AUROC
 from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
 from calib_core.readers.option_text import map_options, missing_options, rows_option, wide_options
-from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MAJORITY, MappedName
+from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MAJORITY, role_of
 from calib_core.readers.table.names import meanings
-from calib_core.readers.table.proposals import OUTCOMES, SUPPORTING, Plan, pattern_plans, plans, said_columns
+from calib_core.readers.table.one_column import SUPPORTING
+from calib_core.readers.table.plans import OUTCOMES, Plan, pattern_plans, plans, said_columns
 from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.readers.table.run_split import REPEATED_ID
 from calib_core.readers.table.shape import fits_pattern
@@ -567,7 +568,7 @@ def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Propos
 
 def _disagreeing_outcomes(reading: Reading) -> Iterator[Suspicion]:
     """Columns of outcomes that are not read and differ from the one that is."""
-    read = next((column for column, name in reading.column_roles.items() if _role(name) == "correct"), "")
+    read = next((column for column, name in reading.column_roles.items() if role_of(name) == "correct"), "")
     for one in reading.candidates:
         if one.n_differing:
             other = next(iter(one.names))
@@ -775,7 +776,7 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     trials = [_try(plan, {}, read_again) for plan in plans(reading.candidates, read_as)[:MAX_TRIALS]]
     golds = {column: name for column, name in reading.proposed_mapping.items() if name in GOLD_COLUMNS}
     for plan in pattern_plans(reading.wide_candidates)[:MAX_TRIALS]:
-        supporting = {} if "correct" in map(_role, plan.columns.values()) else golds
+        supporting = {} if "correct" in map(role_of, plan.columns.values()) else golds
         trials.append(_try(replace(plan, columns=supporting), plan.columns, read_again))
     found = [trial for trial in trials if trial is not None]
     best = max(found, key=_merit, default=None)
@@ -814,10 +815,6 @@ def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | No
             if "*" in place:
                 break
     return replace(found[0], alternatives=tuple(found[1:])) if found else None
-
-
-def _role(name: str) -> str:
-    return schema_name(MappedName.parse(name).name)
 
 
 def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal | None:
@@ -917,12 +914,12 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
     used = {*reading.column_roles, *(column for one in readings for column in one.mapping)}
     patterns = {pattern for one in readings for pattern in one.wide}
     names = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
-    taken = {_role(name) for name in names}
+    taken = {role_of(name) for name in names}
     lacking = "" if taken & CONFIDENCE_SOURCES or patterns else "no column is known to be a confidence"
     lacking = lacking or ("" if taken & OUTCOMES or patterns else "no column is known to be an outcome")
     found: dict[str, UnusedColumn] = {}
     for one in reading.candidates:
-        role, column = _role(one.name), next(iter(one.names))
+        role, column = role_of(one.name), next(iter(one.names))
         is_used = used & one.names.keys() or any(fits_pattern(name, patterns) for name in one.names)
         if is_used or role not in CONFIDENCE_SOURCES | OUTCOMES | {"prediction"}:
             continue
@@ -950,7 +947,7 @@ def _why_unused(one: Candidate, is_taken: bool, lacking: str) -> str:  # noqa: F
     """Why a candidate is not used, as a sentence without its full stop."""
     if one.clarity == "said" and is_taken:
         differs = f", and differs from it in {one.n_differing:,} of the first {one.n_compared:,} rows"
-        why = f"another column is read as {_role(one.name)}{differs if one.n_differing else ''}"
+        why = f"another column is read as {role_of(one.name)}{differs if one.n_differing else ''}"
     else:
         why = f"{one.why}; {lacking}" if one.clarity == "said" and lacking else one.why
     return f"{why[:1].upper()}{why[1:]}"

@@ -388,6 +388,17 @@ class MappedName:
         return f"{self.name} is {value}." if value != source else ""
 
 
+def role_of(name: str) -> str:
+    """Return the name alone of what a column is read as; "confidence" for every confidence.NAME.
+
+    Examples
+    --------
+    >>> role_of("confidence.stated/100:inverted"), role_of("correct:Yes|Mostly")
+    ('confidence', 'correct')
+    """
+    return schema_name(MappedName.parse(name).name)
+
+
 def _with_forms(mapped: MappedName, rest: str) -> MappedName | None:
     """Add what follows the name of a probability; None if it is none of `PROBABILITY_FORMS`."""
     form, _, after = map(str.strip, rest.partition(":"))

@@ -19,6 +19,12 @@ from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identif
 from calib_core.readers.format import JSON_KINDS, Candidate, Format, Head, Reading, ReadOptions
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
+from calib_core.readers.table.candidate_lists import (
+    choice_letters_note,
+    find_sampled_answers,
+    find_scored_choices,
+)
+from calib_core.readers.table.candidates import MAX_COLUMNS_JUDGED, N_FIRST_ROWS, find_candidates
 from calib_core.readers.table.cells import (
     PLAIN_NUMBER,
     are_shares,
@@ -65,20 +71,9 @@ from calib_core.readers.table.json_reader import (
 )
 from calib_core.readers.table.list_cells import combine_columns
 from calib_core.readers.table.names import meanings, spelling_rank
+from calib_core.readers.table.one_column import NO_VALUES, WRONG_VALUES
 from calib_core.readers.table.parquet_reader import first_parquet_values, open_parquet
-from calib_core.readers.table.proposals import (
-    MAX_COLUMNS_JUDGED,
-    MAX_REPEATED_IDS,
-    N_FIRST_ROWS,
-    NO_VALUES,
-    WRONG_VALUES,
-    choice_letters_note,
-    find_candidates,
-    find_sampled_answers,
-    find_scored_choices,
-    find_systems,
-    unique_within,
-)
+from calib_core.readers.table.plans import MAX_REPEATED_IDS, unique_within
 from calib_core.readers.table.raw import (
     MAX_COLUMNS,
     ColumnFilter,
@@ -115,6 +110,7 @@ from calib_core.readers.table.shape import (
     unwrap_single_values,
     with_nested_fields,
 )
+from calib_core.readers.table.systems import find_systems
 from calib_core.runs import ANSWER_SCHEMA, RUN_COLUMNS, AnswerRun, Run, RunInfo, schema_name
 from calib_core.wording import all_are, join_names, plural
 

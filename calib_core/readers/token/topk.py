@@ -23,12 +23,12 @@ from calib_core.readers.companions import COLUMN_SUMS_SUFFIX
 from calib_core.readers.content import Content
 from calib_core.readers.file_access import is_in_same_folder, open_regular_file
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
+from calib_core.readers.table.candidates import spelled_candidates
 from calib_core.readers.table.canonical import METADATA_KEY, checked_metadata, run_info_from_metadata
 from calib_core.readers.table.cells import CellFault, faults_where
 from calib_core.readers.table.columns import ColumnRoles, column_list_text
 from calib_core.readers.table.csv_reader import COMMAS, DIALECTS, CsvDialect, header_of
 from calib_core.readers.table.list_cells import EXACT_SUM_TOLERANCE
-from calib_core.readers.table.proposals import spelled_candidates
 from calib_core.readers.table.raw import ROWS_PER_SLICE, ReadProgress, Slice
 from calib_core.readers.table.reader import first_values, open_table
 from calib_core.readers.table.rows import RowCollector

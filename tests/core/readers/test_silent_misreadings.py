@@ -389,9 +389,7 @@ def test_a_gold_counts_the_choices_in_the_order_they_are_mapped_in(read_text: Re
     [
         ("correct", "{:d}"),
         ("correct", "{!s}"),
-        pytest.param(
-            "label", "{!s}", marks=pytest.mark.xfail(reason="True is taken for the text of a right answer")
-        ),
+        ("label", "{!s}"),
     ],
 )
 def test_outcomes_of_another_table_are_joined(

@@ -1,0 +1,265 @@
+"""What the columns of a table may be read as: names that say a role and a direction, and values that fit.
+
+Nothing is applied unasked. `results.files` tries what follows from the candidates and says what each comes
+to. It proposes only what names (or each value) say; what they merely hint at or allow is asked or told. The
+order of the columns in the file decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Final
+
+import polars as pl
+
+from calib_core.readers.format import Candidate
+from calib_core.readers.table.candidate_lists import list_columns, lists_of_columns
+from calib_core.readers.table.cells import (
+    ColumnJudge,
+)
+from calib_core.readers.table.column_values import NUMBER, Column, share_fitting
+from calib_core.readers.table.columns import (
+    COLUMN_JUDGES,
+    MappedName,
+    role_of,
+)
+from calib_core.readers.table.names import (
+    SPELLINGS,
+    meanings,
+    name_words,
+    spelling_rank,
+)
+from calib_core.readers.table.one_column import ANSWERS, of_one_column
+
+N_FIRST_ROWS: Final = 1_000
+"""First rows of a file by whose values columns are judged."""
+MAX_COLUMNS_JUDGED: Final = 200
+"""Limit on the columns that are looked at; the first of the file."""
+MAX_ANSWERS: Final = 12
+"""Limit on the columns that are compared with the right answers."""
+MIN_OF_EACH_CLASS: Final = 5
+"""Rows that predict each of two classes from which on a probability is compared with what they predict."""
+SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
+"""Words of the name of a metric of many rows: no row of predictions has one of its own."""
+
+
+def find_candidates(
+    values: Mapping[str, pl.Series], read_as: Mapping[str, str], with_commas: Collection[str] = ()
+) -> tuple[Candidate, ...]:
+    """Find what the columns of a table may be read as.
+
+    Parameters
+    ----------
+    values : Mapping[str, pl.Series]
+        Column, or path of a nested field → its first values, the same rows of each.
+    read_as : Mapping[str, str]
+        Column → the name that it is read as already; it may be read otherwise, such as in percent.
+    with_commas : collection of str
+        Columns whose decimal commas were replaced by points; another name than their own implies that.
+
+    Returns
+    -------
+    tuple of Candidate
+        For each name the likeliest first; the same whatever the order of the columns is. None for a table of
+        metrics, such as one row a model with its ECE.
+
+    Examples
+    --------
+    >>> columns = {"Conf (%)": pl.Series(["90", "55", "90"]), "hallucinated": pl.Series(["yes", "no", "no"])}
+    >>> for candidate in find_candidates(columns, {}):
+    ...     print(dict(candidate.names), candidate.clarity, candidate.why)
+    {'Conf (%)': 'confidence/100'} said its name and values from 55 to 90
+    {'hallucinated': 'correct:not'} said its name and the values no and yes
+    """
+    columns = [Column(name, values[name]) for name in sorted(values) if not values[name].dtype.is_nested()]
+    columns = [column for column in columns if column.present]
+    if any(map(_is_summary_metric, columns)):
+        return ()
+    free = [column for column in columns if column.name not in read_as]
+    lists = [*lists_of_columns(free), *list_columns(values, read_as)]
+    in_lists = {name for one in lists if one.clarity == "said" for name in one.names}
+    single = [column for column in columns if column.name not in in_lists]
+    found = [one for column in single for one in of_one_column(column, read_as, with_commas)]
+    outcomes = {
+        name
+        for one in found
+        for name in one.names
+        if role_of(one.name) == "correct" and one.clarity == "said"
+    } | {column for column, name in read_as.items() if name == "correct"}
+    found += _answers(single, read_as, outcomes)
+    found += lists
+    found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
+    return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
+
+
+def _likeliness(one: Candidate) -> tuple[object, ...]:
+    """Sort by importance of the name, clarity, and the place among the usual spellings."""
+    name = MappedName.parse(one.name).name
+    order = [*SPELLINGS].index(name) if name in SPELLINGS else len(SPELLINGS)
+    rank = spelling_rank(next(iter(one.names)), name)
+    clarity = ("said", "hinted", "possible").index(one.clarity)
+    return order, clarity, len(one.names) == 1, 99 if rank is None else rank, list(one.names)
+
+
+def _is_summary_metric(column: Column) -> bool:
+    """Return whether a column holds a metric of many rows, another one in each row."""
+    has_values = column.has_fractions and len(column.numbers) == len(column.present)
+    return has_values and bool(SUMMARY_WORDS & {*name_words(column.name)}) and len(set(column.numbers)) > 1
+
+
+def spelled_candidates(
+    values: Mapping[str, pl.Series], judges: Mapping[str, ColumnJudge], taken: Collection[str]
+) -> tuple[Candidate, ...]:
+    """Find columns that have a usual spelling of a name, for tables with columns of their own.
+
+    Parameters
+    ----------
+    values
+        Column → its first values.
+    judges
+        Name → its judge.
+    taken
+        Names that other columns have.
+    """
+    return tuple(
+        Candidate({column: name}, "said", "its name")
+        for name in SPELLINGS
+        if name in judges and name not in taken
+        for column in sorted(values, key=lambda column: spelling_rank(column, name) or 0)
+        if spelling_rank(column, name) is not None and share_fitting(values[column], judges[name]) >= 0.5
+    )
+
+
+# --- The model's answer and the right one -----------------------------------------------------------------
+
+
+def _answers(
+    columns: Sequence[Column], read_as: Mapping[str, str], outcomes: Collection[str]
+) -> Iterator[Candidate]:
+    """Yield the right answers and the model's; a name that may be either is what the others leave it.
+
+    `outcomes` are the columns that are said to be outcomes. Beside one, such a name alone is neither.
+    """
+    says = {
+        column.name: said
+        for column in columns
+        if not column.are_shares and column.name not in {*read_as, *outcomes}
+        if (said := {name for name, clarity in meanings(column.name) if clarity == "said"} & ANSWERS)
+    }
+    known = {
+        *read_as.values(),
+        *(name for said in says.values() if len(said) == 1 for name in said),
+    } & ANSWERS
+    for column in columns:
+        said = says.get(column.name, set())
+        if len(said) > 1 and (known or not outcomes):
+            said = {"prediction"} if "gold" in known else {"gold"}
+            known = known | said
+        if len(said) == 1:
+            yield Candidate({column.name: next(iter(said))}, "said", "its name")
+    if known == {"gold"}:
+        names = {**read_as, **{name: "gold" for name, said in says.items() if said == {"gold"}}}
+        golds = [column for column in columns if names.get(column.name) == "gold"]
+        others = [column for column in columns if column.name not in {*read_as, *says, *outcomes}]
+        yield from _answers_that_agree(golds[:1], others)
+
+
+def _answers_that_agree(golds: Sequence[Column], columns: Sequence[Column]) -> Iterator[Candidate]:
+    """Yield columns that agree with the right answers more often than chance alone would have them agree."""
+    others = [
+        column
+        for column in columns
+        if not (column.has_fractions or meanings(column.name)) and len(set(column.present)) > 1
+    ]
+    for gold, other in product(golds, others[:MAX_ANSWERS]):
+        agreement, by_chance = _agreement(gold.lowered, other.lowered)
+        if by_chance < agreement < 1:
+            why = f"the same as {gold.name!r} in {100 * agreement:.0f} % of the first rows"
+            yield Candidate({other.name: "prediction"}, "hinted", why)
+
+
+def _agreement(ours: Sequence[str | None], theirs: Sequence[str | None]) -> tuple[float, float]:
+    """Return the share of equal texts, and the largest that chance alone is likely to bring (3 errors up)."""
+    both = [(a, b) for a, b in zip(ours, theirs, strict=True) if a is not None and b is not None]
+    n = len(both)
+    if not n:
+        return 0.0, 0.0
+    counts = Counter(b for _, b in both)
+    by_chance = sum(counts[a] for a, _ in both) / n**2
+    return sum(a == b for a, b in both) / n, by_chance + 3 * (by_chance * (1 - by_chance) / n) ** 0.5
+
+
+def _probabilities_of_a_class(
+    found: Iterable[Candidate], columns: Mapping[str, Column], read_as: Mapping[str, str]
+) -> list[Candidate]:
+    """Read a confidence that lies below one half exactly where one of two classes is predicted as a class's.
+
+    Nothing but a person's word can justify that, so that it is asked.
+    """
+    result = list(found)
+    predicted = [column for column, name in read_as.items() if name == "prediction"]
+    predicted += [
+        next(iter(one.names)) for one in result if one.name == "prediction" and one.clarity == "said"
+    ]
+    prediction = next((columns[name] for name in predicted if name in columns), None)
+    if prediction is None:
+        return result
+    for at, one in enumerate(result):
+        column = columns.get(next(iter(one.names)))
+        is_single = len(one.names) == 1 and column is not None and one.name == "confidence"
+        if is_single and column is not None and (label := _one_sided_class(column, prediction)):
+            why = f"{column.range_text}, from one half on only where {prediction.name!r} is {label!r}"
+            result[at] = Candidate({column.name: f"confidence:class:{label}"}, "hinted", why)
+    return result
+
+
+def _one_sided_class(column: Column, prediction: Column) -> str | None:
+    """Return the class whose probability a column seems to be; None where it is no such probability."""
+    if not column.are_shares:
+        return None
+    shares: dict[str, list[float]] = {}
+    for text, label in zip(column.texts, prediction.texts, strict=True):
+        if text is not None and label is not None and NUMBER.match(text):
+            shares.setdefault(label, []).append(float(text))
+    if len(shares) != 2 or min(map(len, shares.values())) < MIN_OF_EACH_CLASS:
+        return None
+    (low, below), (high, above) = sorted(shares.items(), key=lambda item: sum(item[1]) / len(item[1]))
+    del low
+    return high if max(below) <= 0.5 <= min(above) and min(below) < 0.5 else None
+
+
+def _compared(
+    found: Iterable[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
+) -> Iterator[Candidate]:
+    """Yield the candidates; an outcome with how often it differs from the one that is read."""
+    by_name = {column.name: column for column in columns}
+    read = {name: by_name[column] for column, name in read_as.items() if column in by_name}
+    ours, own_name = None, ""
+    if "correct" in read:
+        ours, own_name = COLUMN_JUDGES["correct"](read["correct"].raw).values, read["correct"].name
+    elif read.keys() >= ANSWERS:
+        equal = [
+            a == b or None for a, b in zip(read["gold"].lowered, read["prediction"].lowered, strict=True)
+        ]
+        ours, own_name = (
+            pl.Series(equal, dtype=pl.Boolean),
+            "answer and gold",
+        )  # texts that differ may be right
+    for one in found:
+        column = by_name.get(next(iter(one.names)))
+        is_outcome = one.clarity == "said" and role_of(one.name) == "correct"
+        if ours is None or column is None or not is_outcome:
+            yield one
+            continue
+        theirs = MappedName.parse(one.name).judge(column.raw).values
+        n_compared = int((ours.is_not_null() & theirs.is_not_null()).sum())
+        differing = (ours != theirs).fill_null(value=False).arg_true()
+        example = ""
+        if differing.len():
+            at = differing[0]
+            right, wrong = (own_name, column.name) if ours[at] else (column.name, own_name)
+            example = f"row {at + 1}: right by {right!r}, wrong by {wrong!r}"
+        yield replace(one, n_compared=n_compared, n_differing=differing.len(), example=example)

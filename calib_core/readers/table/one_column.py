@@ -1,0 +1,221 @@
+"""How one column may be read: as a confidence, an outcome or an id, by its name and first values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from calib_core.errors import shorten
+from calib_core.readers.format import Candidate, Clarity
+from calib_core.readers.table.cells import (
+    MIN_LARGEST_PERCENTAGE,
+    RIGHT_WORDS,
+    UNJUDGED_WORDS,
+    WRONG_WORDS,
+    rating_top,
+)
+from calib_core.readers.table.column_values import MIN_FITTING, NUMBER, Column, fits
+from calib_core.readers.table.columns import (
+    DECIMAL_COMMA,
+    PROBABILITY_COLUMNS,
+    role_of,
+)
+from calib_core.readers.table.names import (
+    SCORES,
+    Meaning,
+    meanings,
+    name_words,
+    spelling_rank,
+)
+from calib_core.runs import INFO_COLUMNS
+from calib_core.wording import join_names
+
+MAX_SUBJECTS: Final = 50
+"""Largest number of values of a column that is taken for subjects."""
+MAX_WORDS: Final = 7
+"""Limit on the words of a confidence in words."""
+RIGHT_VALUES: Final = frozenset(["correct", "right", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"])
+WRONG_VALUES: Final = frozenset(
+    ["incorrect", "wrong", "falsch", "inkorrekt", "✗", "✘", "❌", "fail", "failed"]
+)
+"""Values that say themselves which of them mean right, whatever the column is called."""
+YES_VALUES: Final = frozenset(["yes", "true", "y", "1", "1.0", "ja", "wahr", "t", "c", "ok"])
+NO_VALUES: Final = frozenset(["no", "false", "n", "0", "0.0", "nein", "f", "i", "nok"])
+UNJUDGED_VALUES: Final = frozenset(
+    {*UNJUDGED_WORDS, "abstain", "abstained", "not attempted", "not_attempted", "unknown", "invalid", "n/a"}
+)
+"""Values of a judge that has not judged."""
+FLAG_VALUES: Final = RIGHT_VALUES | WRONG_VALUES | YES_VALUES | NO_VALUES
+UNTOLD: Final = frozenset({"judge", "judged", "judgement", "judgment", "verdict", "flag", "label"})
+"""Words of names of outcomes that do not say what yes means."""
+ANSWERS: Final = frozenset({"gold", "prediction"})
+SUPPORTING: Final = frozenset({"id", "question", "subject", *INFO_COLUMNS})
+"""Names that decide on no number of a run."""
+
+
+def of_one_column(
+    column: Column, read_as: Mapping[str, str], with_commas: Collection[str]
+) -> Iterator[Candidate]:
+    """Yield what one column may be read as, apart from an answer."""
+    own = read_as.get(column.name)
+    said = (Meaning(own, "said"),) if own else meanings(column.name)
+    of_confidence = [one for meaning in said for one in as_confidence(column, *meaning)]
+    for one in (*of_confidence, *as_outcome(column, said)):
+        if one.name != own:
+            yield one
+        elif column.name in with_commas:
+            yield replace(one, names={column.name: f"{own}:{DECIMAL_COMMA}"})
+    if own is None:
+        yield from _as_supporting(column, said)
+        if not of_confidence:
+            yield from _as_untold_confidence(column, said)
+
+
+def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candidate]:
+    """Yield how a column that its name calls a probability may be read as one.
+
+    Parameters
+    ----------
+    column : Column
+    name : str
+        What the name says; nothing is yielded for what is no probability.
+    clarity : {"said", "hinted"}
+        How clearly the name says it.
+    """
+    if role_of(name) not in PROBABILITY_COLUMNS or (clarity == "hinted" and len(set(column.texts)) < 2):
+        return
+    if not column.are_numbers:
+        yield from _as_words(column, name)
+        return
+    base, _, suffix = name.partition(":")
+    suffix = suffix and f":{suffix}"
+    numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
+    n_above_one = sum(number > 1 for number in numbers)
+    if high <= 1 and {"percent", "percentage", "pct"}.intersection(name_words(column.name)):
+        clarity = "hinted"
+    more = "" if clarity == "said" else ", but the name says more than that it is a confidence"
+    why = f"its name and {column.range_text}{more}"
+    unknown = column.unknown
+    if high <= 0 and low < 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
+        how_clear = clarity if suffix == ":log" else "hinted"
+        yield Candidate({column.name: f"{base}:log"}, how_clear, why, unknown)
+    elif suffix == ":log":
+        return
+    elif _are_mostly_shares(numbers) or (clarity == "said" and high <= 1 and set(numbers) != {0.0, 1.0}):
+        percent = "/100" if column.present[0].endswith("%") else ""
+        yield Candidate({column.name: f"{base}{percent}{suffix}"}, clarity, why, unknown)
+    elif low < 0:
+        return
+    elif MIN_LARGEST_PERCENTAGE < high <= 100 and 2 * n_above_one > len(numbers):
+        yield Candidate({column.name: f"{base}/100{suffix}"}, clarity, why, unknown)
+    elif all(number.is_integer() for number in numbers) and (top := rating_top(high)) and high > 1:
+        scale = f"its name and whole numbers up to {high:.0f}; on which scale, it does not say"
+        yield Candidate({column.name: f"{base}/{top}{suffix}"}, "hinted", scale, unknown)
+
+
+def _as_words(column: Column, name: str) -> Iterator[Candidate]:
+    """Yield a confidence in words, of which only a person can say the numbers."""
+    words = sorted(set(column.present))
+    if name == "confidence" and not column.numbers and 2 <= len(words) <= MAX_WORDS:
+        numbers = "|".join(f"{word}=…" for word in words)
+        yield Candidate(
+            {column.name: f"confidence:{numbers}"}, "possible", "its values are words without numbers"
+        )
+
+
+def _are_mostly_shares(numbers: Sequence[float]) -> bool:
+    """Return whether numbers lie from 0 to 1, but for a few that are bad; not if all are 0 or 1."""
+    n_inside = sum(0 <= number <= 1 for number in numbers)
+    return n_inside >= MIN_FITTING * len(numbers) and not set(numbers) <= {0, 1}
+
+
+def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+    """Yield how a column of two values may be read as an outcome; both directions where neither is said.
+
+    Parameters
+    ----------
+    column : Column
+    said : iterable of Meaning
+        What its name says.
+    """
+    meaning = next((one for one in said if role_of(one.name) == "correct"), None)
+    missing = tuple(sorted({text for text in column.present if text.lower() in UNJUDGED_VALUES}))
+    judged = [text for text in column.present if text not in missing]
+    spellings = sorted({text for text in judged if text.lower() in FLAG_VALUES})
+    n_flags = sum(text in spellings for text in judged)
+    right = [text for text in spellings if text.lower() in RIGHT_VALUES | YES_VALUES]
+    wrong = [text for text in spellings if text not in right]
+    is_of_two = len({text.lower() for text in right}) <= 1 and len({text.lower() for text in wrong}) <= 1
+    if not spellings or not is_of_two or n_flags < MIN_FITTING * len(judged):
+        return
+    is_plain = all(map(_is_plain_flag, spellings))
+    if n_flags < len(judged) and not (is_plain and meaning):
+        return  # every other value would count as wrong
+    missing = tuple(text for text in missing if text.lower() not in UNJUDGED_WORDS)
+    seen = f"the value{'s' * (len(spellings) > 1)} {join_names([shorten(text, 20) for text in spellings])}"
+    as_right = "correct" if is_plain else f"correct:{'|'.join(right)}"
+    as_wrong = "correct:not" if is_plain else f"correct:{'|'.join(wrong)}"
+    if {text.lower() for text in spellings} <= RIGHT_VALUES | WRONG_VALUES and (right or meaning):
+        yield Candidate({column.name: as_right}, "said", seen, missing)
+        return
+    directions = (as_right, as_wrong)
+    if meaning is not None and meaning.name == "correct:not":
+        directions = (as_wrong, as_right)
+    if meaning is not None and meaning.clarity == "said" and not _is_untold(column.name, spellings):
+        yield Candidate({column.name: directions[0]}, "said", f"its name and {seen}", missing)
+    elif right and wrong and not {name for name, _ in said} & ANSWERS:
+        why = f"{seen}; its name does not say which of them means right"
+        for name in directions:
+            yield Candidate({column.name: name}, "hinted" if meaning else "possible", why, missing)
+
+
+def _is_untold(name: str, spellings: Iterable[str]) -> bool:
+    """Return whether a name such as "verdict" says an outcome, but not what yes means in it."""
+    are_numbers = all(NUMBER.match(text) for text in spellings)
+    return not are_numbers and UNTOLD.issuperset(name_words(name.rpartition(".")[2]))
+
+
+def _is_plain_flag(text: str) -> bool:
+    """Return whether an outcome is read without saying which values mean right."""
+    lowered = text.lower()
+    return lowered in (*RIGHT_WORDS, *WRONG_WORDS) or bool(NUMBER.match(text) and float(text) in (0, 1))
+
+
+def _as_untold_confidence(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+    """Yield numbers from 0 to 1 whose name does not say confidence; one that says outcome hints at it."""
+    names = {name for name, _ in said}
+    if not column.are_shares or "p_false" in names:
+        return
+    is_score = bool(SCORES.intersection(name_words(column.name)))
+    is_hinted = "correct:not" in names or ("correct" in names and is_score)
+    why = f"{column.range_text}; its name does not say confidence or probability"
+    for name in ("confidence:inverted", "confidence") if "correct:not" in names else ("confidence",):
+        yield Candidate({column.name: name}, "hinted" if is_hinted else "possible", why)
+
+
+def _as_supporting(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+    """Yield how a column may be read that decides on no number: its id, its model and so on."""
+    for name, _ in said:
+        if name == "id":
+            yield from _as_id(column)
+        elif name == "subject":
+            yield from _as_subject(column)
+        elif name in SUPPORTING and not column.are_shares and fits(column.raw, name):
+            yield Candidate({column.name: name}, "said", "its name")
+
+
+def _as_id(column: Column) -> Iterator[Candidate]:
+    """Yield a column of ids; those that repeat name the question of a row, or are ids within a part."""
+    texts = column.present
+    if column.has_fractions or len(texts) < max(2, len(column.texts)) or len(set(texts)) < 2:
+        return
+    yield Candidate({column.name: "id"}, "said", f"its name and {len(set(texts)):,} values")
+
+
+def _as_subject(column: Column) -> Iterator[Candidate]:
+    """Yield a column of few texts that its name calls subjects."""
+    n_values = len(set(column.present))
+    is_spelt = spelling_rank(column.name, "subject") is not None
+    if not column.numbers and (is_spelt or 2 <= n_values <= min(MAX_SUBJECTS, len(column.texts) // 2)):
+        yield Candidate({column.name: "subject"}, "said", f"its name and {n_values} values")

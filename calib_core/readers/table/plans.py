@@ -1,0 +1,210 @@
+"""From what columns may be read as to the mappings that are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+import polars as pl
+
+from calib_core.errors import shorten
+from calib_core.readers.format import Candidate
+from calib_core.readers.table.columns import (
+    CONFIDENCE_SOURCES,
+    LIST_COLUMNS,
+    OUTCOME_COLUMNS,
+    role_of,
+)
+from calib_core.readers.table.names import (
+    further_confidence,
+    meanings,
+    name_words,
+)
+from calib_core.wording import join_names
+
+MAX_REPEATED_IDS: Final = 0.1
+"""Largest share of repeated values in a column of ids; with a larger one they name what several rows ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A mapping to be tried.
+
+    Attributes
+    ----------
+    columns
+        Column → what it is read as.
+    missing
+        Values that count as missing.
+    unsaid
+        Why only a person can know that it is meant, with the columns in question; () where names say it.
+    """
+
+    columns: Mapping[str, str]
+    missing: tuple[str, ...] = ()
+    unsaid: tuple[str, ...] = ()
+
+    def adding(self, one: Candidate) -> Plan:
+        """Return the plan with what a candidate reads, too."""
+        missing = (*self.missing, *(text for text in one.missing if text not in self.missing))
+        why = f"{join_names([repr(shorten(column, 40)) for column in one.names])}: {one.why}"
+        unsaid = self.unsaid if one.clarity == "said" else (*self.unsaid, why)
+        return Plan({**self.columns, **one.names}, missing, unsaid)
+
+
+OUTCOMES: Final = frozenset({*OUTCOME_COLUMNS, "sample_correct", "gold", "gold_index", "gold_all"})
+"""Names of which a run needs one, so that answers can be right or wrong."""
+_ESSENTIAL: Final = CONFIDENCE_SOURCES | OUTCOMES | {"prediction", "prediction_index"}
+
+
+def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[Plan]:
+    """List the mappings that follow from candidates, the likeliest first.
+
+    Parameters
+    ----------
+    candidates : Sequence of Candidate
+        As `find_candidates` returns them.
+    read_as : Mapping[str, str]
+        Column → the name that it is read as already.
+
+    Returns
+    -------
+    list of Plan
+        Each has the likeliest column of every name that is said. Rivals for what decides on the numbers make
+        further plans. Where no confidence or no outcome is said, there is a plan for each that is hinted at,
+        and for each direction that an outcome may have.
+    """
+    base, rivals = _base_and_rivals(candidates, read_as)
+    known = {*map(role_of, read_as.values()), *map(role_of, base.columns.values())}
+    unread = [one for one in candidates if not one.names.keys() & base.columns.keys()]
+    asked = [base]
+    if not known & CONFIDENCE_SOURCES:
+        asked = [plan.adding(one) for plan in asked for one in _hinted_confidences(unread)]
+    elif reread := [one for one in unread if one.clarity == "hinted" and one.names.keys() & read_as.keys()]:
+        asked = [base.adding(one) for one in reread]
+    if not known & OUTCOMES:
+        outcomes = [one for one in unread if role_of(one.name) in OUTCOMES]
+        asked = [plan.adding(one) for plan in asked for one in _clearest(outcomes)]
+    elif not known & {"prediction", "prediction_index", *OUTCOME_COLUMNS} and not known & LIST_COLUMNS:
+        predictions = [one for one in unread if one.name == "prediction"]
+        asked = [plan.adding(one) for plan in asked for one in predictions] or asked
+    if asked == [base]:
+        asked += _with_rivals(base, rivals)
+    return [plan for plan in asked if plan.columns]
+
+
+def _base_and_rivals(
+    candidates: Sequence[Candidate], read_as: Mapping[str, str]
+) -> tuple[Plan, list[Candidate]]:
+    """Return the likeliest column of every name that is said, and the others that are said."""
+    base, rivals = Plan({}), list[Candidate]()
+    taken = {*map(role_of, read_as.values())}
+    for one in candidates:
+        roles = {role_of(name) for name in one.names.values()}
+        if one.clarity != "said" or one.names.keys() & base.columns.keys():
+            continue
+        if one.names.keys() & read_as.keys() or not roles & {*taken, *map(role_of, base.columns.values())}:
+            base = base.adding(one)
+        else:
+            rivals.append(one)
+    return _with_further_confidences(base, rivals, candidates, taken), rivals
+
+
+def said_columns(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the likeliest column of every name that is said → what it may be read as."""
+    return _base_and_rivals(candidates, read_as)[0].columns
+
+
+def _with_rivals(base: Plan, rivals: Sequence[Candidate]) -> Iterator[Plan]:
+    """Yield the plan with each rival for what decides on numbers; those that belong together as one."""
+    essential = [one for one in rivals if {*map(role_of, one.names.values())} & _ESSENTIAL]
+    own = [_own_words(one, base) for one in essential]
+    for at, one in enumerate(essential):
+        others = [
+            other
+            for other, words in zip(essential, own, strict=True)
+            if words == own[at] and role_of(other.name) != role_of(one.name)
+        ]
+        if any(role_of(other.name) < role_of(one.name) for other in others):
+            continue  # as the rival of that one
+        plan = base
+        for rival in (one, *others):
+            kept = {c: name for c, name in plan.columns.items() if role_of(name) != role_of(rival.name)}
+            plan = replace(plan, columns=kept).adding(rival)
+        yield plan
+
+
+def _own_words(one: Candidate, base: Plan) -> frozenset[str]:
+    """Return the words of a rival's columns that those of the plan with the same name do not have."""
+    rivals = [column for column, name in base.columns.items() if role_of(name) == role_of(one.name)]
+    theirs = frozenset(word for column in rivals for word in name_words(column))
+    return frozenset(word for column in one.names for word in name_words(column)) - theirs
+
+
+def _clearest(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that are said or hinted at, or else those that are possible."""
+    return [one for one in candidates if one.clarity != "possible"] or list(candidates)
+
+
+def _hinted_confidences(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the confidences that a name hints at; that values allow one is told, not asked."""
+    return [
+        one
+        for one in candidates
+        if one.clarity == "hinted" and {*map(role_of, one.names.values())} & CONFIDENCE_SOURCES
+    ]
+
+
+def _with_further_confidences(
+    base: Plan, rivals: list[Candidate], candidates: Sequence[Candidate], taken: Collection[str]
+) -> Plan:
+    """Add columns whose names say what kind of confidence they are, as methods beside the others."""
+    roles = {*taken, *map(role_of, base.columns.values())}
+    if not roles & OUTCOMES or not roles & CONFIDENCE_SOURCES:
+        return base
+    columns = dict(base.columns)
+    for one in candidates:
+        column = next(iter(one.names))
+        name = further_confidence(column)
+        is_free = column not in columns and one.clarity != "possible" and one.name.startswith("confidence")
+        if is_free and name and ":" not in one.name and name not in columns.values():
+            columns[column] = name + one.name.removeprefix("confidence")
+            if one in rivals:
+                rivals.remove(one)
+    return Plan(columns, base.missing, base.unsaid)
+
+
+def pattern_plans(candidates: Sequence[Candidate]) -> list[Plan]:
+    """List the choices of one pattern for each name, the likeliest first."""
+    by_role: dict[str, list[Candidate]] = {}
+    for one in candidates:
+        by_role.setdefault(role_of(one.name), []).append(one)
+    found: list[Plan] = []
+    for choice in product(*by_role.values()) if by_role else ():
+        plan = Plan({})
+        for one in choice:
+            plan = plan.adding(one)
+        found.append(plan)
+    return found
+
+
+def unique_within(ids: pl.Series, groups: pl.DataFrame) -> tuple[str, ...]:
+    """Return the group columns within whose values no id repeats, those of a telling name first.
+
+    Parameters
+    ----------
+    ids : pl.Series, shape (n,)
+        The ids; null where missing.
+    groups : pl.DataFrame
+        Columns of few values, one row for each id.
+    """
+    known = ids.is_not_null()
+
+    def is_unique(name: str) -> bool:
+        pairs = pl.DataFrame({"id": ids, "group": groups[name]}).filter(known & groups[name].is_not_null())
+        return pairs.height > 0 and pairs.height == int(known.sum()) and not pairs.is_duplicated().any()
+
+    found = [name for name in groups.columns if is_unique(name)]
+    return tuple(sorted(found, key=lambda name: (not meanings(name), groups[name].n_unique(), name)))
