@@ -72,6 +72,10 @@ FILES: Final[Mapping[str, str]] = {
     "again.csv": table(
         "id,confidence,correct", *(f"{'ab'[at % 2]},{p},{ok}" for at, (p, ok) in enumerate(ROWS))
     ),
+    "parts.csv": table(
+        "part,id,confidence,correct",
+        *(f"{'ab'[at // 2]},{at % 2},{p},{ok}" for at, (p, ok) in enumerate(ROWS)),
+    ),
     "logs.csv": table("logprob,correct", *(f"{math.log(p)},{ok}" for p, ok in ROWS)),
     "grades.csv": table(
         "confidence,grade", "0.9,Correct", "0.6,Wrong", "0.8,Mostly correct", "0.7,Correct", "1,Unparseable"
