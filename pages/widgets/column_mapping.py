@@ -621,7 +621,10 @@ def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
             if len(shortened) > 3
             else ", ".join(shortened)
         )
+        mapped = MappedName.parse(name)
         meaning = "the question that rows repeat" if name == "trial_of" else escape_markdown(name)
+        if mapped.is_inverted or mapped.of_class:
+            meaning = f"{escape_markdown(mapped.name)} ({form_label(name)})"
         parts.append(f"{shown} as {meaning}" if name else f"{shown} left out")
     more = f" and {len(parts) - max_parts} more" if len(parts) > max_parts else ""
     return ", ".join(parts[:max_parts]) + more

@@ -36,7 +36,7 @@ def test_a_confidence_beside_samples_is_offered_to_be_judged_by_the_majority(tmp
 def test_the_majority_is_judged(tmp_path: Path) -> None:
     """The majorities are a (right), c (wrong) and b (right)."""
     (plain,) = api.load(sampled(tmp_path))
-    with pytest.raises(Unavailable, match="no gold and no outcome"):
+    with pytest.raises(Unavailable, match="no greedy answer can be judged"):
         api.score(plain, method="p_true", metric="brier")
     (run,) = api.load(sampled(tmp_path), columns=MAJORITY)
     assert api.score(run, method="p_true", metric="accuracy").value == pytest.approx(2 / 3)
