@@ -1,0 +1,241 @@
+"""Whatever is proposed for a table of predictions comes to exactly what the table was made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.files import FileReport, check_file
+from core.readers.conftest import ReadText
+
+Cells = Sequence[object]
+Sums = tuple[int, int, int, float]
+"""Runs, rows, right answers, and the sum of the confidences."""
+
+SAID_RIGHT: Final = ("is_correct", "right", "passed", "correct", "acc")
+SAID_WRONG: Final = ("is_hallucination", "error", "wrong", "not_correct", "failed")
+UNTOLD: Final = ("flagged", "judged", "reviewed")
+WRITINGS: Final[Mapping[str, Callable[[bool], object]]] = {
+    "numbers": int,
+    "booleans": bool,
+    "yes or no": lambda value: "yes" if value else "no",
+    "Yes or No": lambda value: "Yes" if value else "No",
+}
+CONFIDENCES: Final = ("confidence", "conf", "certainty", "model_confidence")
+PERCENTAGES: Final = ("confidence", "confidence_pct", "Conf (%)")
+INVERTED: Final = ("uncertainty", "prob_wrong", "hallucination_score")
+LABELS: Final[Mapping[str, tuple[str, ...]]] = {
+    "prob_": ("neg", "pos"),
+    "proba_": ("0", "1", "2"),
+    "p_": ("A", "B", "C", "D"),
+}
+DECOYS: Final[Mapping[str, Callable[[np.random.Generator, int], Cells]]] = {
+    "elapsed": lambda rng, n: rng.uniform(3, 60, n).round(2).tolist(),
+    "completion_tokens": lambda rng, n: rng.integers(40, 900, n).tolist(),
+    "tokens": lambda rng, n: rng.integers(40, 900, n).tolist(),
+    "steps": lambda rng, n: rng.integers(3, 26, n).tolist(),
+    "latency": lambda rng, n: rng.uniform(0, 1, n).round(3).tolist(),
+    "temperature": lambda _rng, n: [0.7] * n,
+    "n_steps": lambda rng, n: rng.integers(3, 26, n).tolist(),
+    "cached": lambda rng, n: rng.choice([True, False], n).tolist(),
+    "response": lambda rng, n: rng.choice(["Yes", "No"], n).tolist(),
+    "question": lambda _rng, n: [f"Is {at} even?" for at in range(n)],
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of predictions as someone may write it, and what it was made from."""
+
+    columns: Mapping[str, Cells]
+    is_json: bool
+    exact: Sums
+    told: str = ""
+    """The column whose name says too little for it to be asked."""
+
+    @property
+    def text(self) -> str:
+        rows = [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+        if self.is_json:
+            return json.dumps({"model": "m", "accuracy": 0.5, "results": rows})
+        lines = [self.columns, *(map(_as_text, row.values()) for row in rows)]
+        return "".join(f"{','.join(line)}\n" for line in lines)
+
+
+def _as_text(cell: object) -> str:
+    return cell if isinstance(cell, str) else json.dumps(cell)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    n = draw(st.integers(24, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    confidence = rng.integers(505, 996, n) / 1000
+    right = rng.random(n) < confidence
+    right[:2] = True, False
+    of_classes = draw(st.sampled_from(["", "", "", "one", *LABELS]))
+    columns: dict[str, Cells]
+    told = ""
+    if of_classes:
+        columns = _of_classes(draw, rng, of_classes, confidence, right)
+    else:
+        columns, told = _confidence(draw, confidence)
+        columns |= _outcome(draw, right.tolist())
+    decoys = sorted(DECOYS.keys() - ({"response"} if of_classes == "one" else set()))
+    columns |= {
+        name: DECOYS[name](rng, n)
+        for name in draw(st.lists(st.sampled_from(decoys), unique=True, max_size=4))
+    }
+    columns |= _ids(draw, n)
+    order = draw(st.permutations(sorted(columns)))
+    exact = 1 + ("dataset" in columns), n, int(right.sum()), float(confidence.sum())
+    return Table({name: columns[name] for name in order}, draw(st.booleans()), exact, told)
+
+
+def _confidence(draw: st.DrawFn, values: Any) -> tuple[dict[str, Cells], str]:
+    """Return a column with the confidence in some form, and its name if that says nothing."""
+    match draw(st.sampled_from(["plain", "percent", "sign", "inverted", "inverted in percent", "untold"])):
+        case "plain":
+            return {draw(st.sampled_from(CONFIDENCES)): values.tolist()}, ""
+        case "percent":
+            return {draw(st.sampled_from(PERCENTAGES)): (values * 100).round(1).tolist()}, ""
+        case "sign":
+            return {draw(st.sampled_from(PERCENTAGES)): [f"{value * 100:.1f}%" for value in values]}, ""
+        case "inverted":
+            return {draw(st.sampled_from(INVERTED)): (1 - values).round(3).tolist()}, ""
+        case "inverted in percent":
+            return {"uncertainty": [f"{(1 - value) * 100:.1f}%" for value in values]}, ""
+        case _:
+            return {"risk": (1 - values).round(3).tolist()}, "risk"
+
+
+def _outcome(draw: st.DrawFn, right: Sequence[bool]) -> dict[str, Cells]:
+    """Return a column with the outcome in some direction and writing."""
+    writing = draw(st.sampled_from([*WRITINGS, "words"]))
+    direction = draw(st.sampled_from([SAID_RIGHT, SAID_WRONG, UNTOLD]))
+    name = draw(st.sampled_from(direction))
+    if writing == "words":
+        return {name: ["correct" if value else "incorrect" for value in right]}
+    is_turned = direction is SAID_WRONG or (direction is UNTOLD and draw(st.booleans()))
+    return {name: [WRITINGS[writing](value != is_turned) for value in right]}
+
+
+def _of_classes(
+    draw: st.DrawFn, rng: np.random.Generator, prefix: str, confidence: Any, right: Any
+) -> dict[str, Cells]:
+    """Return the right class, the prediction, and the probability of one class or of each."""
+    labels = LABELS.get(prefix, ("neg", "pos"))
+    n, k = len(right), len(labels)
+    predicted = rng.permutation(np.arange(n) % k)
+    gold = np.where(right, predicted, (predicted + 1) % k)
+    is_judged = draw(st.booleans())
+    gold_name = draw(st.sampled_from(["gold", "y_true", "target", *(() if is_judged else ["label"])]))
+    columns: dict[str, Cells] = {gold_name: [labels[at] for at in gold]}
+    if prefix == "one" or draw(st.booleans()):
+        columns[draw(st.sampled_from(["pred", "y_pred", "prediction"]))] = [labels[at] for at in predicted]
+    if is_judged:
+        columns |= {draw(st.sampled_from(SAID_RIGHT)): right.tolist()}
+    if prefix == "one":
+        name = draw(st.sampled_from(["y_prob", "probability", "prob", "prob_pos"]))
+        return columns | {name: np.where(predicted == 1, confidence, 1 - confidence).round(3).tolist()}
+    for at, label in enumerate(labels):
+        others = (1 - confidence) / (k - 1)
+        columns[f"{prefix}{label}"] = np.where(predicted == at, confidence, others).tolist()
+    return columns
+
+
+def _ids(draw: st.DrawFn, n: int) -> dict[str, Cells]:
+    """Return ids that are unique, or unique within another column, or none."""
+    within = draw(st.sampled_from(["", "id", "part", "ds_name", "dataset", "subject"]))
+    name = draw(st.sampled_from(["id", "question_id", "idx"]))
+    if within == "id":
+        return {name: list(range(n))}
+    half = n // 2
+    parts = {within: ["north" if at < half else "south" for at in range(n)]}
+    return {name: [at % half if at < 2 * half else at for at in range(n)], **parts} if within else {}
+
+
+def sums_of(report: FileReport) -> Sums:
+    """Sum up what the first method makes of each run."""
+    n, n_right, total = 0, 0, 0.0
+    for run in report.runs:
+        evidence = next(iter(run.survey.usable.values()))
+        assert isinstance(evidence, AnswerEvidence)
+        n, n_right = n + evidence.n_used, n_right + int(evidence.pairs.correct.sum())
+        total += float(evidence.pairs.confidence.sum())
+    return len(report.runs), n, n_right, total
+
+
+def report_on(text: str, read_text: ReadText) -> tuple[FileReport, list[FileReport]]:
+    """Return the report on a table, and those on it as it is proposed or asked, or else as it lies."""
+
+    def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+        wishes = {key: getattr(further, key) for key in ("columns", "rows", "wide", "missing")}
+        return read_text(text, "quiz", **wishes)
+
+    report = check_file(read(), read_again=read)
+    ways = () if report.proposal is None else report.proposal.readings
+    found = [check_file(read(way.options)) for way in ways] or [report]
+    return report, [one for one in found if one.status != "refused"]
+
+
+@given(table=tables())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_proposed_is_what_the_table_was_made_from(table: Table, read_text: ReadText) -> None:
+    report, usable = report_on(table.text, read_text)
+    exact = pytest.approx(table.exact, abs=1e-6)
+    if table.told:
+        assert table.told in {unused.column for unused in report.columns_not_used}
+        assert usable == []
+    elif report.proposal is not None and report.proposal.is_question:
+        assert any(sums_of(one) == exact for one in usable)
+    else:
+        (one,) = usable
+        assert one.warnings or (one.status, sums_of(one)) == ("loads", exact)
+
+
+N: Final = 40
+RIGHT: Final = np.array([at % 5 > 0 for at in range(N)])
+SURE: Final = np.array([(505 + 12 * at) / 1000 for at in range(N)])
+
+
+def of_two_classes(n_positive: int) -> dict[str, Cells]:
+    """The right class, the prediction, and the probability of the positive class."""
+    predicted = np.arange(N) * 7 % N < n_positive
+    names = {True: "pos", False: "neg"}
+    return {
+        "gold": [names[is_positive == right] for is_positive, right in zip(predicted, RIGHT, strict=True)],
+        "y_pred": [names[is_positive] for is_positive in predicted],
+        "y_prob": np.where(predicted, SURE, 1 - SURE).round(3).tolist(),
+    }
+
+
+YES_NO: Final = ["Yes" if at % 3 else "No" for at in range(N)]
+HALVES: Final = of_two_classes(N // 2)
+UNREAD: Final[Mapping[str, dict[str, Cells]]] = {
+    "a class's probability beside a second answer": {**HALVES, "response": YES_NO},
+    "a class's probability where one class is predicted four times": of_two_classes(4),
+    "a label beside an answer that is none": {
+        "label": HALVES["gold"],
+        "y_pred": HALVES["y_pred"],
+        "conf": SURE.tolist(),
+        "answer": YES_NO,
+    },
+}
+
+
+@pytest.mark.xfail(reason="another reading alone is proposed or asked")
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_the_table_was_made_from_is_asked_at_least(name: str, read_text: ReadText) -> None:
+    _, usable = report_on(Table(UNREAD[name], is_json=False, exact=(0, 0, 0, 0.0)).text, read_text)
+    exact = 1, N, int(RIGHT.sum()), float(SURE.sum())
+    assert any(sums_of(one) == pytest.approx(exact, abs=1e-6) for one in usable)
