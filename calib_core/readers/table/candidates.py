@@ -40,7 +40,7 @@ MAX_COLUMNS_JUDGED: Final = 200
 """Limit on the columns that are looked at; the first of the file."""
 MAX_ANSWERS: Final = 12
 """Limit on the columns that are compared with the right answers."""
-MIN_OF_EACH_CLASS: Final = 5
+MIN_OF_EACH_CLASS: Final = 2
 """Rows that predict each of two classes from which on a probability is compared with what they predict."""
 SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
 """Words of the name of a metric of many rows: no row of predictions has one of its own."""
@@ -149,13 +149,17 @@ def _answers(
         if not column.are_shares and column.name not in {*read_as, *outcomes}
         if (said := {name for name, clarity in meanings(column.name) if clarity == "said"} & ANSWERS)
     }
-    known = {
-        *read_as.values(),
-        *(name for said in says.values() if len(said) == 1 for name in said),
-    } & ANSWERS
-    for column in columns:
+    certain = (name for said in says.values() if len(said) == 1 for name in said)
+    known = ANSWERS.intersection((*read_as.values(), *certain))
+    of_partner = {name for name, said in says.items() if said == known} | {*read_as}
+    values = {text for column in columns if column.name in of_partner for text in column.lowered}
+
+    def share_known(column: Column) -> float:
+        return sum(text in values for text in column.lowered if text) / len(column.present)
+
+    for column in sorted(columns, key=lambda column: -share_known(column)):
         said = says.get(column.name, set())
-        if len(said) > 1 and (known or not outcomes):
+        if len(said) > 1 and known != ANSWERS and (known or not outcomes):
             said = {"prediction"} if "gold" in known else {"gold"}
             known = known | said
         if len(said) == 1:
@@ -193,26 +197,29 @@ def _agreement(ours: Sequence[str | None], theirs: Sequence[str | None]) -> tupl
 
 
 def _probabilities_of_a_class(
-    found: Iterable[Candidate], columns: Mapping[str, Column], read_as: Mapping[str, str]
+    found: Sequence[Candidate], columns: Mapping[str, Column], read_as: Mapping[str, str]
 ) -> list[Candidate]:
-    """Read a confidence that lies below one half exactly where one of two classes is predicted as a class's.
-
-    Nothing but a person's word can justify that, so that it is asked.
-    """
-    result = list(found)
+    """Ask of a confidence that is below one half just where one of two classes is predicted what it is of."""
     predicted = [column for column, name in read_as.items() if name == "prediction"]
-    predicted += [
-        next(iter(one.names)) for one in result if one.name == "prediction" and one.clarity == "said"
-    ]
-    prediction = next((columns[name] for name in predicted if name in columns), None)
-    if prediction is None:
-        return result
-    for at, one in enumerate(result):
+    predicted += [column for one in found for column, name in one.names.items() if name == "prediction"]
+    result: list[Candidate] = []
+    for one in found:
         column = columns.get(next(iter(one.names)))
-        is_single = len(one.names) == 1 and column is not None and one.name == "confidence"
-        if is_single and column is not None and (label := _one_sided_class(column, prediction)):
-            why = f"{column.range_text}, from one half on only where {prediction.name!r} is {label!r}"
-            result[at] = Candidate({column.name: f"confidence:class:{label}"}, "hinted", why)
+        others = predicted if column is not None and one.name == "confidence" else []
+        labels = {
+            label: other
+            for other in others
+            if column is not None and other in columns
+            if (label := _one_sided_class(column, columns[other]))
+        }
+        for label, other in [*labels.items()][:1]:
+            why = f"values below one half just where {other!r} is not {label!r}"
+            names = (f"confidence:class:{label}", "confidence")
+            result += [
+                Candidate(dict.fromkeys(one.names, name), "hinted", why, one.missing) for name in names
+            ]
+        if not labels:
+            result.append(one)
     return result
 
 
@@ -226,9 +233,8 @@ def _one_sided_class(column: Column, prediction: Column) -> str | None:
             shares.setdefault(label, []).append(float(text))
     if len(shares) != 2 or min(map(len, shares.values())) < MIN_OF_EACH_CLASS:
         return None
-    (low, below), (high, above) = sorted(shares.items(), key=lambda item: sum(item[1]) / len(item[1]))
-    del low
-    return high if max(below) <= 0.5 <= min(above) and min(below) < 0.5 else None
+    (_, below), (label, above) = sorted(shares.items(), key=lambda item: sum(item[1]) / len(item[1]))
+    return label if max(below) <= 0.5 <= min(above) and min(below) < 0.5 else None
 
 
 def _compared(

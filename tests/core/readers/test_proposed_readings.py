@@ -233,7 +233,6 @@ UNREAD: Final[Mapping[str, dict[str, Cells]]] = {
 }
 
 
-@pytest.mark.xfail(reason="another reading alone is proposed or asked")
 @pytest.mark.parametrize("name", UNREAD)
 def test_what_the_table_was_made_from_is_asked_at_least(name: str, read_text: ReadText) -> None:
     _, usable = report_on(Table(UNREAD[name], is_json=False, exact=(0, 0, 0, 0.0)).text, read_text)

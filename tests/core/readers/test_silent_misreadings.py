@@ -235,8 +235,14 @@ FILES: Final = {
     ),
     "the probability of one class": File(
         csv_text(label=TWO_GOLD, predicted_label=TWO, probability=POSITIVE),
-        (Way({"label": "gold", "predicted_label": "prediction", "probability": "confidence:class:pos"}),),
-        "from one half on only where 'predicted_label' is 'pos'",
+        (
+            Way({"label": "gold", "predicted_label": "prediction", "probability": "confidence:class:pos"}),
+            Way(
+                {"label": "gold", "predicted_label": "prediction", "probability": "confidence"},
+                (outcome(POSITIVE, [said == gold for said, gold in zip(TWO, TWO_GOLD, strict=True)]),),
+            ),
+        ),
+        "values below one half just where 'predicted_label' is not 'pos'",
     ),
     "probabilities of letters in a whole vocabulary": File(
         csv_text(id=range(N), answer=FOUR_GOLD, **MASSES),
