@@ -118,7 +118,7 @@ class Reading:
         """Column → what its name says that it is read as; columns of one name form a list, or are rivals."""
         mapping: dict[str, str] = {}
         for one in self.candidates:
-            if one.clarity == "said":
+            if one.clarity == "said" and not one.names.keys() & self.column_roles.keys():
                 mapping |= {column: name for column, name in one.names.items() if column not in mapping}
         return mapping
 

@@ -26,7 +26,6 @@ from calib_core.readers.json_values import (
     as_object,
     as_text,
     is_cell_value,
-    optional_object,
     optional_text,
 )
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
@@ -256,9 +255,7 @@ def opencompass_values(row: Row) -> Row:
     scores must not be divided by its length.
     """
     blocks = {
-        key.removeprefix(LABEL): optional_object(block, key)
-        for key, block in row.items()
-        if key.startswith(LABEL)
+        key.removeprefix(LABEL): as_object(block) for key, block in row.items() if key.startswith(LABEL)
     }
     predictions = as_list(row.get("prediction"))
     if blocks:

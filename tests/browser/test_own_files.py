@@ -51,8 +51,8 @@ ANSWERS = table_text(
 )
 SCORES = table_text(
     {
-        "item": range(len(ROWS)),
-        "score": [f"{float(row['confidence']):.4f}" for row in ROWS],
+        "item id": range(len(ROWS)),
+        "certainty": [f"{float(row['confidence']):.4f}" for row in ROWS],
         "hit": [int(row["correct"]) for row in ROWS],
     }
 )
@@ -114,8 +114,8 @@ def no_stranger(window: Window) -> bool:
         (
             "run7.csv",
             SCORES,
-            {"Confidence": "score", "Right or wrong": "hit", "Question id": "item"},
-            "score",
+            {"Confidence": "certainty", "Right or wrong": "hit", "Question id": "item id"},
+            "certainty",
         ),
         (
             "own names.csv",
@@ -136,9 +136,9 @@ def test_three_clicks_from_start_to_the_diagram(
     expect(panel(page)).to_contain_text(name.removesuffix(".csv"))
     expect(panel(page)).to_contain_text(f"{len(ROWS)} rows · accuracy {100 * N_RIGHT / len(ROWS):.1f} %")
     for role, column in taken_for.items():
-        expect(panel(page).get_by_role("combobox", name=role)).to_have_value(column)
-    percent = panel(page).get_by_role("switch", name="In percent")
-    expect(percent).to_be_checked(checked="%" in text)
+        expect(panel(page).get_by_role("combobox", name=role, exact=True)).to_have_value(column)
+    form = panel(page).get_by_role("combobox", name="How confidence is read")
+    expect(form).to_have_value("in percent" if "%" in text else "0 to 1")
     preview = browser_pages.table(page, "The first 5 rows")
     wait_until(page, lambda: browser_pages.rows(page, "The first 5 rows"), 5)
     expect(preview.locator("canvas table[role=grid]")).to_contain_text(cells)
@@ -163,6 +163,30 @@ def test_of_two_likely_columns_the_person_chooses(server: Server, browse: Browse
     check_diagram(page, "uploaded--two")
     mean = 100 * sum(float(f"{float(row['confidence']) / 2:.4f}") for row in ROWS) / len(ROWS)
     assert browser_pages.tiles(page)["Mean confidence"] == f"{mean:.1f} %"
+
+
+def test_a_direction_that_no_name_says_is_for_the_person_to_say(server: Server, browse: Browse) -> None:
+    """Flagged answers are the wrong ones here, which only a person can know."""
+    flagged = {
+        "confidence": [f"{float(row['confidence']):.4f}" for row in ROWS],
+        "flagged": ["no" if row["correct"] else "yes" for row in ROWS],
+    }
+    page = browse().open(f"{server.url}/files")
+    drop(page, "flags.csv", table_text(flagged))
+    expect(panel(page)).to_contain_text("its name does not say which of them means right")
+    accept = page.get_by_role("button", name="Accept all")
+    expect(accept).to_be_disabled()
+    share = 100 * N_RIGHT / len(ROWS)
+    readings = panel(page).get_by_role("radio")
+    expect(readings).to_have_count(2)
+    labels = page.locator("[class*=st-key-reading_] label")
+    expect(labels.filter(has_text="flagged as correct:")).to_contain_text(f"{100 - share:.1f} %")
+    turned_round = labels.filter(has_text="flagged as correct (yes means wrong)")
+    expect(turned_round).to_contain_text(f"{share:.1f} %")
+    turned_round.click()
+    settled(page)
+    accept.click()
+    check_diagram(page, "uploaded--flags")
 
 
 def test_a_file_that_needs_nothing_is_one_click_from_its_diagram(server: Server, browse: Browse) -> None:

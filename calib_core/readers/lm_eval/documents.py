@@ -443,6 +443,8 @@ def _fill_samples(
 def _generation_settings(request: Request) -> Mapping[str, object]:
     """The settings of a generation; whether it samples hangs on two of them, so their types are checked."""
     path = request.continuation_path
+    if isinstance(request.continuation, str):
+        return {}
     settings = optional_object(request.continuation, path)
     if not isinstance(settings.get("do_sample"), bool | None):
         raise BadValueError(f"{path}.do_sample", "true or false", settings["do_sample"])

@@ -119,19 +119,23 @@ def _distributions(columns: Sequence[Column]) -> Iterator[Candidate]:
             continue
         combined = _combined([shares[name] for name in names])
         labels = [label.lower() for label in members]
-        if fits(combined, "choice_probs", MIN_FITTING):
+        is_series = sorted(labels) == [*string.ascii_lowercase[: len(labels)]] or all(
+            map(str.isdecimal, labels)
+        )
+        if fits(combined, "choice_probs", 0.5 if is_series else MIN_FITTING):
             used |= {*names}
             yield Candidate(
                 dict.fromkeys(names, "choice_probs"), "said", "their names, and rows that sum to 1"
             )
-        elif sorted(labels) == list(string.ascii_lowercase[: len(labels)]) and _are_masses(combined):
+        elif is_series and _are_masses(combined):
             used |= {*names}
             why = "their names, and rows that sum to less than 1: probabilities within a larger vocabulary"
             yield Candidate(dict.fromkeys(names, "choice_masses"), "hinted", why)
 
 
 def _are_probabilities(column: Column) -> bool:
-    return column.are_numbers and min(column.numbers) >= 0 and max(column.numbers) <= 1
+    n_inside = sum(0 <= number <= 1 for number in column.numbers)
+    return column.are_numbers and 2 * n_inside >= len(column.numbers)
 
 
 def _says_probability(prefix: str) -> bool:

@@ -89,7 +89,8 @@ def find_candidates(
         for name in one.names
         if role_of(one.name) == "correct" and one.clarity == "said"
     } | {column for column, name in read_as.items() if name == "correct"}
-    found += _answers(single, read_as, outcomes)
+    has_distribution = any(name.startswith("choice_") for one in lists for name in one.names.values())
+    found += _answers(single, read_as, outcomes, are_needed=has_distribution or not outcomes)
     found += lists
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
     return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
@@ -137,11 +138,12 @@ def spelled_candidates(
 
 
 def _answers(
-    columns: Sequence[Column], read_as: Mapping[str, str], outcomes: Collection[str]
+    columns: Sequence[Column], read_as: Mapping[str, str], outcomes: Collection[str], *, are_needed: bool
 ) -> Iterator[Candidate]:
     """Yield the right answers and the model's; a name that may be either is what the others leave it.
 
-    `outcomes` are the columns that are said to be outcomes. Beside one, such a name alone is neither.
+    `outcomes` are the columns that are said to be outcomes. Where answers are not needed, as beside one, such
+    a name alone is neither.
     """
     says = {
         column.name: said
@@ -151,7 +153,7 @@ def _answers(
     }
     certain = (name for said in says.values() if len(said) == 1 for name in said)
     known = ANSWERS.intersection((*read_as.values(), *certain))
-    of_partner = {name for name, said in says.items() if said == known} | {*read_as}
+    of_partner = {*read_as, *(name for name, said in says.items() if len(said) == 1)}
     values = {text for column in columns if column.name in of_partner for text in column.lowered}
 
     def share_known(column: Column) -> float:
@@ -159,12 +161,12 @@ def _answers(
 
     for column in sorted(columns, key=lambda column: -share_known(column)):
         said = says.get(column.name, set())
-        if len(said) > 1 and known != ANSWERS and (known or not outcomes):
+        if len(said) > 1 and known != ANSWERS and (known or are_needed):
             said = {"prediction"} if "gold" in known else {"gold"}
             known = known | said
         if len(said) == 1:
             yield Candidate({column.name: next(iter(said))}, "said", "its name")
-    if known == {"gold"}:
+    if known == frozenset({"gold"}):
         names = {**read_as, **{name: "gold" for name, said in says.items() if said == {"gold"}}}
         golds = [column for column in columns if names.get(column.name) == "gold"]
         others = [column for column in columns if column.name not in {*read_as, *says, *outcomes}]

@@ -160,24 +160,22 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "frage",
         ),
         "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name"),
-        "dataset": ("dataset", "dataset_name", "task", "task_name", "benchmark", "source", "data"),
+        "dataset": ("dataset", "dataset_name", "task", "task_name", "benchmark"),
         "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
         "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
-        "params_b": ("params_b", "params", "n_params", "size", "model_size", "num_parameters", "parameters"),
+        "params_b": ("params_b", "params", "n_params", "model_size", "num_parameters", "parameters"),
         "tuning": (
             "tuning",
             "tuned",
             "variant",
-            "type",
             "instruct",
-            "chat",
             "finetuned",
             "is_chat",
             "aligned",
         ),
-        "temperature": ("temperature", "temp", "t"),
-        "checkpoint": ("checkpoint", "step", "revision"),
-        "tokens_seen": ("tokens_seen", "tokens", "training_tokens"),
+        "temperature": ("temperature", "temp"),
+        "checkpoint": ("checkpoint", "revision"),
+        "tokens_seen": ("tokens_seen", "training_tokens"),
     }
 )
 """Calib's name → usual spellings, the likeliest first; a spelling of several names is decided by values."""
@@ -333,7 +331,7 @@ def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
         is_said = (NEUTRAL | NEGATIONS | judged).issuperset(words) and not names_both  # "right or wrong"
         name = "correct:not" if n_negations % 2 and not names_both else "correct"
         yield Meaning(name, "said" if is_said else "hinted")
-        if name == "correct" and is_said and RIGHTS.intersection(words):
+        if name == "correct" and is_said and RIGHTS.intersection(words) and words[0] not in ("is", "was"):
             yield Meaning("gold", "said")  # a column "Right?" of letters
     elif SCORES.intersection(words) and (NEUTRAL | SCORES).issuperset(words):
         yield Meaning("correct", "hinted")

@@ -102,7 +102,9 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
         yield Candidate({column.name: f"{base}:log"}, how_clear, why, unknown)
     elif suffix == ":log":
         return
-    elif _are_mostly_shares(numbers) or (clarity == "said" and high <= 1 and set(numbers) != {0.0, 1.0}):
+    elif _are_mostly_shares(numbers) or (
+        clarity == "said" and 0 <= low <= high <= 1 and set(numbers) != {0.0, 1.0}
+    ):
         percent = "/100" if column.present[0].endswith("%") else ""
         yield Candidate({column.name: f"{base}{percent}{suffix}"}, clarity, why, unknown)
     elif low < 0:

@@ -54,7 +54,8 @@ class Plan:
         return Plan({**self.columns, **one.names}, missing, unsaid)
 
 
-OUTCOMES: Final = frozenset({*OUTCOME_COLUMNS, "sample_correct", "gold", "gold_index", "gold_all"})
+GOLDS: Final = frozenset({"gold", "gold_index", "gold_all"})
+OUTCOMES: Final = frozenset({*OUTCOME_COLUMNS, "sample_correct", *GOLDS})
 """Names of which a run needs one, so that answers can be right or wrong."""
 _ESSENTIAL: Final = CONFIDENCE_SOURCES | OUTCOMES | {"prediction", "prediction_index"}
 
@@ -84,15 +85,19 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
         asked = [plan.adding(one) for plan in asked for one in _hinted_confidences(unread)]
     elif reread := [one for one in unread if one.clarity == "hinted" and one.names.keys() & read_as.keys()]:
         asked = [base.adding(one) for one in reread]
-    if not known & OUTCOMES:
-        outcomes = [one for one in unread if role_of(one.name) in OUTCOMES]
-        asked = [plan.adding(one) for plan in asked for one in _clearest(outcomes)]
-    elif not known & {"prediction", "prediction_index", *OUTCOME_COLUMNS} and not known & LIST_COLUMNS:
-        predictions = [one for one in unread if one.name == "prediction"]
-        asked = [plan.adding(one) for plan in asked for one in predictions] or asked
+    if not _is_judged(known):
+        options = [one for one in unread if role_of(one.name) in {*OUTCOMES, "prediction"}]
+        asked = [plan.adding(one) for plan in asked for one in _clearest(options)] or asked
     if asked == [base]:
         asked += _with_rivals(base, rivals)
     return [plan for plan in asked if plan.columns]
+
+
+def _is_judged(names: Collection[str]) -> bool:
+    """Return whether columns of these names say which answers are right."""
+    answers = {"prediction", "prediction_index", *LIST_COLUMNS} - {"gold_all"}
+    has_both = not (GOLDS.isdisjoint(names) or answers.isdisjoint(names))
+    return has_both or not (OUTCOMES - GOLDS).isdisjoint(names)
 
 
 def _base_and_rivals(

@@ -231,7 +231,9 @@ def series_from_values(name: str, values: Sequence[object]) -> tuple[pl.Series, 
 
 
 def positions_of_no_text(values: Sequence[object], made: pl.Series) -> frozenset[int]:
-    """Return where true, false, NaN or infinity became text in the series made of values, alone or in a list.
+    """Return where true, false, NaN or infinity became text in the series made of values.
+
+    In a list of answers, true and false are texts like others.
 
     Examples
     --------
@@ -244,15 +246,17 @@ def positions_of_no_text(values: Sequence[object], made: pl.Series) -> frozenset
             return frozenset(at for at, value in enumerate(values) if _is_no_text(value))
         case pl.List(inner=pl.String()):
             lists = cast("Sequence[list[object] | None]", values)
-            return frozenset(at for at, part in enumerate(lists) if part and any(map(_is_no_text, part)))
+            return frozenset(at for at, part in enumerate(lists) if part and any(map(_is_no_number, part)))
         case _:
             return frozenset()
 
 
 def _is_no_text(value: object) -> bool:
-    return type(value) is not str and (
-        isinstance(value, bool) or (isinstance(value, float) and not isfinite(value))
-    )
+    return isinstance(value, bool) or _is_no_number(value)
+
+
+def _is_no_number(value: object) -> bool:
+    return isinstance(value, float) and not isfinite(value)
 
 
 def as_json_text(value: object) -> str | None:

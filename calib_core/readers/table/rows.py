@@ -270,6 +270,7 @@ class RowCollector:
         self._unreadable: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
         self._scale_checks: defaultdict[str, ScaleCheck] = defaultdict(ScaleCheck)
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._with_other_texts: set[str] = set()
 
     def add(
         self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None
@@ -329,7 +330,10 @@ class RowCollector:
         for fault in judged.faults:
             if raw.dtype == pl.String and fault.kind == NOT_A_NUMBER:
                 texts = raw.gather(fault.positions).str.strip_chars()
-                words = texts.filter(texts.str.contains(_WORD) & ~texts.str.to_lowercase().is_in(_NO_NUMBERS))
+                texts = texts.filter(~texts.str.to_lowercase().is_in(_NO_NUMBERS))
+                words = texts.filter(texts.str.contains(_WORD))
+                if words.len() < texts.len():
+                    self._with_other_texts.add(column)
                 for word, count in words.value_counts(sort=True).iter_rows():
                     if word in self._words[column] or len(self._words[column]) < MAX_COUNTED_VALUES:
                         self._words[column][word] += count
@@ -468,7 +472,7 @@ class RowCollector:
         return {
             column: words
             for column, words in self._words.items()
-            if column not in self.left_out
+            if column not in {*self.left_out, *self._with_other_texts}
             and len(words) <= MAX_WORDS
             and not self._scale_checks[column].n_numbers
         }

@@ -52,7 +52,7 @@ FIELDS_OF_CHOICES = {
 FIELDS_OF_TEXTS = {
     "resps.0.1": NO_TEXT,
     "filtered_resps.0.1": NO_TEXT,
-    "arguments.gen_args_0.arg_1": (1, "x", ["\n"]),
+    "arguments.gen_args_0.arg_1": (1, ["\n"]),
     "arguments.gen_args_0.arg_1.do_sample": (1, "x", {"a": 1}),
     "arguments.gen_args_0.arg_1.temperature": (True, "x", {"a": 1}, float("nan")),
     "target": NO_TEXT,

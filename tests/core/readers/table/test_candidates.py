@@ -100,7 +100,7 @@ def test_what_a_header_and_its_first_values_say(header: str, values: str, expect
         ("lp_answer", texts(*[-0.5, 3, -1] * 4), None),
         ("accurate", texts(*["yes", "no"] * 9, "maybe", "perhaps"), None),
         ("Verdict", texts(*["pass", "fail"] * 40, "maybe"), None),
-        ("chat", texts(*["yes", "no"] * 9), "tuning"),
+        ("tuned", texts(*["yes", "no"] * 9), "tuning"),
         ("user id", texts(*["u1", "u2"] * 9), None),
         ("Right answer", texts(None, None), None),
         ("gt_ratio_agreement", SHARES, None),

@@ -208,7 +208,7 @@ def test_fractions_are_ids_where_a_person_says_so(read_text: ReadText) -> None:
     assert run.rows["id"].to_list() == ["0.25", "0.5", "0.75"]
 
 
-@pytest.mark.parametrize(("column", "name"), [("label", "gold"), ("text", "question"), ("key", "id")])
+@pytest.mark.parametrize(("column", "name"), [("target", "gold"), ("text", "question"), ("key", "id")])
 def test_the_numbers_of_a_token_are_not_proposed(read_text: ReadText, column: str, name: str) -> None:
     proposals = {
         kind: read_text(lines(confidence=[0.9] * 3, correct=[1, 0, 1], **{column: values}), "quiz.jsonl")
