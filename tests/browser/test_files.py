@@ -49,6 +49,8 @@ def test_a_mapping_by_mouse(server_with_renamed_columns: Server, browse: Browse,
     window = browse(height=1500)  # all of it is in sight: an open list closes when the page scrolls
     page = window.open(f"{server_with_renamed_columns.url}/files")
     assert "because it has rows and columns" in page.locator("[data-testid=stMain]").inner_text()
+    page.get_by_text("Change how this file is read").click()
+    settled(page)
     page.get_by_role("combobox", name="type").click()
     page.get_by_role("option", name="correct: whether").click()
     settled(page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -24,8 +25,16 @@ def lines(rows: Sequence[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
-@pytest.mark.parametrize("value", [True, float("nan"), float("-inf"), {"a": 1}])
-@pytest.mark.parametrize("column", ["id", "gold", "prediction", "samples", "subject"])
+NO_TEXTS = [True, float("nan"), float("-inf"), {"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *product(["id", "gold", "prediction", "subject"], NO_TEXTS),
+        *product(["samples"], NO_TEXTS[1:]),  # of sampled answers, some may be true
+    ],
+)
 def test_what_is_no_text_is_a_bad_row(read_text: ReadText, column: str, value: object) -> None:
     rows = [ROW | {"id": f"q{at}"} for at in range(3)]
     rows[1][column] = ["4", value] if column == "samples" else value

@@ -167,7 +167,8 @@ def test_what_the_metadata_says() -> None:
     assert {**converted.metadata, "notes": None} == {
         "format": "calib-answers", "version": 1, "logprob_base": "e", "created_by": "Calib",
         "model": "m", "dataset": "d", "shots": 5, "checkpoint": "step1", "params_b": 7.0, "tuning": "chat",
-        "temperature": 0.7, "tokens_seen": 10, "path_of": "majority", "p_true_of": "sample_0", "judged": "greedy",
+        "temperature": 0.7, "tokens_seen": 10, "path_of": "majority", "p_true_of": "sample_0",
+        "judged": "greedy",
         "answer_normaliser": "number", "sources": [{"name": "quiz.csv", "sha256": "0" * 64, "rows": 3}],
         "reported": {"acc": 0.5}, "part_of": "mmlu", "groups": [], "notes": None,
         "reported_in_full": [{
