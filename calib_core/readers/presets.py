@@ -26,6 +26,7 @@ from calib_core.readers.json_values import (
     as_object,
     as_text,
     is_cell_value,
+    optional_object,
     optional_text,
 )
 from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
@@ -254,8 +255,10 @@ def opencompass_values(row: Row) -> Row:
     A label names a choice and need not be the text that was scored, so it is not read as its text: the
     scores must not be divided by its length.
     """
+    found = {key: block for key, block in row.items() if key.startswith(LABEL)}
     blocks = {
-        key.removeprefix(LABEL): as_object(block) for key, block in row.items() if key.startswith(LABEL)
+        key.removeprefix(LABEL): optional_object(None if isinstance(block, list) else block, key)
+        for key, block in found.items()
     }
     predictions = as_list(row.get("prediction"))
     if blocks:

@@ -774,7 +774,8 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
         return _propose_rows(reading.proposed_rows, read_again)
     read_as = reading.column_roles
     trials = [_try(plan, {}, read_again) for plan in plans(reading.candidates, read_as)[:MAX_TRIALS]]
-    golds = {column: name for column, name in reading.proposed_mapping.items() if name in GOLD_COLUMNS}
+    said = said_columns(reading.candidates, read_as)
+    golds = {column: name for column, name in said.items() if name in GOLD_COLUMNS}
     for plan in pattern_plans(reading.wide_candidates)[:MAX_TRIALS]:
         supporting = {} if "correct" in map(role_of, plan.columns.values()) else golds
         trials.append(_try(replace(plan, columns=supporting), plan.columns, read_again))

@@ -41,7 +41,9 @@ MAX_COLUMNS_JUDGED: Final = 200
 MAX_ANSWERS: Final = 12
 """Limit on the columns that are compared with the right answers."""
 MIN_OF_EACH_CLASS: Final = 2
-"""Rows that predict each of two classes from which on a probability is compared with what they predict."""
+"""Rows that predict each of two classes from which on a probability is compared with what they predict …"""
+MIN_OF_EACH_CUT_CLASS: Final = 5
+"""… where what it is below for one class and above for the other is not one half."""
 SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
 """Words of the name of a metric of many rows: no row of predictions has one of its own."""
 
@@ -201,7 +203,7 @@ def _agreement(ours: Sequence[str | None], theirs: Sequence[str | None]) -> tupl
 def _probabilities_of_a_class(
     found: Sequence[Candidate], columns: Mapping[str, Column], read_as: Mapping[str, str]
 ) -> list[Candidate]:
-    """Ask of a confidence that is below one half just where one of two classes is predicted what it is of."""
+    """Ask of a confidence that is lower just where one of two classes is predicted what it is of."""
     predicted = [column for column, name in read_as.items() if name == "prediction"]
     predicted += [column for one in found for column, name in one.names.items() if name == "prediction"]
     result: list[Candidate] = []
@@ -215,7 +217,7 @@ def _probabilities_of_a_class(
             if (label := _one_sided_class(column, columns[other]))
         }
         for label, other in [*labels.items()][:1]:
-            why = f"values below one half just where {other!r} is not {label!r}"
+            why = f"values that are lower just where {other!r} is not {label!r}"
             names = (f"confidence:class:{label}", "confidence")
             result += [
                 Candidate(dict.fromkeys(one.names, name), "hinted", why, one.missing) for name in names
@@ -233,10 +235,13 @@ def _one_sided_class(column: Column, prediction: Column) -> str | None:
     for text, label in zip(column.texts, prediction.texts, strict=True):
         if text is not None and label is not None and NUMBER.match(text):
             shares.setdefault(label, []).append(float(text))
-    if len(shares) != 2 or min(map(len, shares.values())) < MIN_OF_EACH_CLASS:
+    n_least = min(map(len, shares.values()), default=0)
+    if len(shares) != 2 or n_least < MIN_OF_EACH_CLASS:
         return None
     (_, below), (label, above) = sorted(shares.items(), key=lambda item: sum(item[1]) / len(item[1]))
-    return label if max(below) <= 0.5 <= min(above) and min(below) < 0.5 else None
+    is_at_half = max(below) <= 0.5 <= min(above) and min(below) < 0.5
+    is_cut = max(below) < min(above) and n_least >= MIN_OF_EACH_CUT_CLASS
+    return label if is_at_half or is_cut else None
 
 
 def _compared(
@@ -249,13 +254,9 @@ def _compared(
     if "correct" in read:
         ours, own_name = COLUMN_JUDGES["correct"](read["correct"].raw).values, read["correct"].name
     elif read.keys() >= ANSWERS:
-        equal = [
-            a == b or None for a, b in zip(read["gold"].lowered, read["prediction"].lowered, strict=True)
-        ]
-        ours, own_name = (
-            pl.Series(equal, dtype=pl.Boolean),
-            "answer and gold",
-        )  # texts that differ may be right
+        both = zip(read["gold"].lowered, read["prediction"].lowered, strict=True)
+        equal = [(a is not None and a == b) or None for a, b in both]  # texts that differ may be right
+        ours, own_name = pl.Series(equal, dtype=pl.Boolean), "answer and gold"
     for one in found:
         column = by_name.get(next(iter(one.names)))
         is_outcome = one.clarity == "said" and role_of(one.name) == "correct"

@@ -44,6 +44,8 @@ class Column:
     @cached_property
     def texts(self) -> list[str | None]:
         """The values as stripped texts; None where missing."""
+        if isinstance(self.raw.dtype, pl.Binary | pl.Duration | pl.Object):
+            return [None] * self.raw.len()
         values = self.raw.cast(pl.String, strict=False).to_list()
         return [None if value is None else value.strip() or None for value in values]
 

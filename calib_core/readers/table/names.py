@@ -319,7 +319,9 @@ def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
             return  # known from the right answer
         known = NEUTRAL | WORDS["confidence"] | judged | NEGATIONS | {"log"}
         direction = ":inverted" if n_negations % 2 else ":log" if "log" in words else ""
-        is_said = known.issuperset(words) and not is_of_class
+        # "wrong confidence" may be that of being wrong, or the confidence in wrong answers
+        is_clear = not is_of_class and (not n_negations or bool(OF_ONE_CLASS.intersection(words)))
+        is_said = known.issuperset(words) and is_clear
         yield Meaning(f"confidence{direction}", "said" if is_said else "hinted")
     elif name := next((name for name in _OTHER_SCALES if WORDS[name].intersection(words)), None):
         yield Meaning(name, "said" if (NEUTRAL | WORDS[name]).issuperset(words) else "hinted")
@@ -329,6 +331,7 @@ def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
     elif judged.intersection(words):
         names_both = WORDS["correct"].intersection(words) and WORDS["correct:not"].intersection(words)
         is_said = (NEUTRAL | NEGATIONS | judged).issuperset(words) and not names_both  # "right or wrong"
+        is_said = is_said and "self" not in words  # the model's own view
         name = "correct:not" if n_negations % 2 and not names_both else "correct"
         yield Meaning(name, "said" if is_said else "hinted")
         if name == "correct" and is_said and RIGHTS.intersection(words) and words[0] not in ("is", "was"):

@@ -120,6 +120,8 @@ def _as_words(column: Column, name: str) -> Iterator[Candidate]:
     """Yield a confidence in words, of which only a person can say the numbers."""
     words = sorted(set(column.present))
     if name == "confidence" and not column.numbers and 2 <= len(words) <= MAX_WORDS:
+        if {"|", "="} & {*"".join(words)}:
+            return  # these have a meaning in a mapping
         numbers = "|".join(f"{word}=…" for word in words)
         yield Candidate(
             {column.name: f"confidence:{numbers}"}, "possible", "its values are words without numbers"
@@ -208,7 +210,7 @@ def _as_supporting(column: Column, said: Iterable[Meaning]) -> Iterator[Candidat
 
 
 def _as_id(column: Column) -> Iterator[Candidate]:
-    """Yield a column of ids; those that repeat name the question of a row, or are ids within a part."""
+    """Yield a column of ids: present in every row, and not all equal."""
     texts = column.present
     if column.has_fractions or len(texts) < max(2, len(column.texts)) or len(set(texts)) < 2:
         return

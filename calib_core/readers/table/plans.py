@@ -12,8 +12,8 @@ import polars as pl
 from calib_core.errors import shorten
 from calib_core.readers.format import Candidate
 from calib_core.readers.table.columns import (
+    CHOICE_SCORES,
     CONFIDENCE_SOURCES,
-    LIST_COLUMNS,
     OUTCOME_COLUMNS,
     role_of,
 )
@@ -95,7 +95,7 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
 
 def _is_judged(names: Collection[str]) -> bool:
     """Return whether columns of these names say which answers are right."""
-    answers = {"prediction", "prediction_index", *LIST_COLUMNS} - {"gold_all"}
+    answers = {"prediction", "prediction_index", *CHOICE_SCORES, "samples", "samples_parsed"}
     has_both = not (GOLDS.isdisjoint(names) or answers.isdisjoint(names))
     return has_both or not (OUTCOMES - GOLDS).isdisjoint(names)
 
@@ -130,7 +130,7 @@ def _with_rivals(base: Plan, rivals: Sequence[Candidate]) -> Iterator[Plan]:
         others = [
             other
             for other, words in zip(essential, own, strict=True)
-            if words == own[at] and role_of(other.name) != role_of(one.name)
+            if words and words == own[at] and role_of(other.name) != role_of(one.name)
         ]
         if any(role_of(other.name) < role_of(one.name) for other in others):
             continue  # as the rival of that one

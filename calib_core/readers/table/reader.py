@@ -851,6 +851,9 @@ def _find_candidates(
         values = {column: with_decimal_points(raw) for column, raw in values.items()}
     read_as = roles.used_roles(paths)
     with_commas = {column for column, raw in values.items() if raw is not written[column]}
+    for column, name in read_as.items():
+        if name == "correct" and column in roles.mapping:  # perhaps turned round, or in words
+            values[column] = roles.meaning(column, name).judge(values[column]).values
     found = list(find_candidates(values, read_as, with_commas))
     free = [path for path in paths if path not in read_as and path not in left_out]
     lists = _lists_inside(head, dialect, free)
@@ -899,11 +902,15 @@ def _find_systems(
     head: Head, dialect: CsvDialect, columns: Sequence[str], *, has_gold: bool
 ) -> tuple[Candidate, ...]:
     """Find patterns for the columns of systems side by side, by their names and first values."""
+    paths = (*columns, *nested_paths(head.first_objects))
+    firsts: dict[str, pl.Series] = {}
 
     def values_of(column: str) -> pl.Series:
-        return unwrap_single_values(first_values(head, dialect, [column])[0])
+        if not firsts:
+            firsts.update(zip(paths, first_values(head, dialect, paths), strict=True))
+        return unwrap_single_values(firsts[column])
 
-    return find_systems((*columns, *nested_paths(head.first_objects)), values_of, has_gold=has_gold)
+    return find_systems(paths, values_of, has_gold=has_gold)
 
 
 def _judge_rows(

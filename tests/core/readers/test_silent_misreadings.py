@@ -242,7 +242,7 @@ FILES: Final = {
                 (outcome(POSITIVE, [said == gold for said, gold in zip(TWO, TWO_GOLD, strict=True)]),),
             ),
         ),
-        "values below one half just where 'predicted_label' is not 'pos'",
+        "values that are lower just where 'predicted_label' is not 'pos'",
     ),
     "probabilities of letters in a whole vocabulary": File(
         csv_text(id=range(N), answer=FOUR_GOLD, **MASSES),
