@@ -928,7 +928,9 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
         if before is not None and before.could_be == role:
             found[column] = replace(before, mappings=(*before.mappings, one.names))
         elif before is None:
-            found[column] = UnusedColumn(column, role, _why_unused(one, role in taken, lacking), (one.names,))
+            found[column] = UnusedColumn(
+                column, role, _why_unused(one, lacking, is_taken=role in taken), (one.names,)
+            )
     return tuple(found.values())
 
 
@@ -944,7 +946,7 @@ def _not_judged(reading: Reading, runs: Sequence[RunReport]) -> Iterator[UnusedC
                 yield UnusedColumn(column, name, why, ({MAJORITY: "prediction"},))
 
 
-def _why_unused(one: Candidate, is_taken: bool, lacking: str) -> str:  # noqa: FBT001
+def _why_unused(one: Candidate, lacking: str, *, is_taken: bool) -> str:
     """Why a candidate is not used, as a sentence without its full stop."""
     if one.clarity == "said" and is_taken:
         differs = f", and differs from it in {one.n_differing:,} of the first {one.n_compared:,} rows"

@@ -27,8 +27,10 @@ from calib_core.readers.table.columns import (
     MappedName,
     in_order_of_suffix,
 )
+from calib_core.readers.table.one_column import ANSWERS, SUPPORTING
+from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
-from calib_core.runs import INFO_COLUMNS, confidence_name, schema_name
+from calib_core.runs import confidence_name, schema_name
 from calib_core.wording import format_percent, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
@@ -89,14 +91,13 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
 ARRAY_FORMATS: Final = frozenset({"npz", "topk", "sums"})
 """Formats whose columns have fixed names and that hold the right classes themselves."""
 TABLE_FORMATS: Final = frozenset({"table", "canonical"})
-SUPPORTING_COLUMNS: Final = frozenset({"id", "question", "subject", "gold", "prediction", *INFO_COLUMNS})
+SUPPORTING_COLUMNS: Final = SUPPORTING | ANSWERS
 """Names that alone do not make a file usable."""
 MAX_MAPPED_COLUMNS: Final = 60
 """Number of columns that can be mapped at a time."""
 MAX_OFFERED_COLUMNS: Final = 2_000
 """Number of columns that can be chosen from."""
 
-GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
 NEEDS_GOLD: Final = "needs right answers"
 NEEDS_COLUMN_NAMES: Final = "name the columns"
 NEEDS_CONSENT: Final = "confirm the columns"

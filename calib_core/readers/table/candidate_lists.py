@@ -55,7 +55,11 @@ def list_columns(values: Mapping[str, pl.Series], read_as: Mapping[str, str]) ->
 
 
 def _is_list(raw: pl.Series) -> bool:
-    return isinstance(raw.dtype, pl.List) and not cast("pl.List", raw.dtype).inner.is_nested()  # type: ignore[union-attr]
+    match raw.dtype:
+        case pl.List(inner=inner):
+            return not inner.is_nested()
+        case _:
+            return False
 
 
 def _is_empty(raw: pl.Series) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Final
 
 import polars as pl
@@ -65,7 +64,7 @@ def find_candidates(
     Returns
     -------
     tuple of Candidate
-        For each name the likeliest first; the same whatever the order of the columns is. None for a table of
+        For each name the likeliest first; the same whatever the order of the columns is. Empty for a table of
         metrics, such as one row a model with its ECE.
 
     Examples
@@ -172,17 +171,17 @@ def _answers(
         names = {**read_as, **{name: "gold" for name, said in says.items() if said == {"gold"}}}
         golds = [column for column in columns if names.get(column.name) == "gold"]
         others = [column for column in columns if column.name not in {*read_as, *says, *outcomes}]
-        yield from _answers_that_agree(golds[:1], others)
+        yield from _answers_that_agree(golds[0], others) if golds else ()
 
 
-def _answers_that_agree(golds: Sequence[Column], columns: Sequence[Column]) -> Iterator[Candidate]:
+def _answers_that_agree(gold: Column, columns: Sequence[Column]) -> Iterator[Candidate]:
     """Yield columns that agree with the right answers more often than chance alone would have them agree."""
     others = [
         column
         for column in columns
         if not (column.has_fractions or meanings(column.name)) and len(set(column.present)) > 1
     ]
-    for gold, other in product(golds, others[:MAX_ANSWERS]):
+    for other in others[:MAX_ANSWERS]:
         agreement, by_chance = _agreement(gold.lowered, other.lowered)
         if by_chance < agreement < 1:
             why = f"the same as {gold.name!r} in {100 * agreement:.0f} % of the first rows"

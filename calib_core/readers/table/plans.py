@@ -14,7 +14,6 @@ from calib_core.readers.format import Candidate
 from calib_core.readers.table.columns import (
     CHOICE_SCORES,
     CONFIDENCE_SOURCES,
-    OUTCOME_COLUMNS,
     role_of,
 )
 from calib_core.readers.table.names import (
@@ -22,6 +21,7 @@ from calib_core.readers.table.names import (
     meanings,
     name_words,
 )
+from calib_core.readers.table.rows import GOLD_COLUMNS, OUTCOME_COLUMNS
 from calib_core.wording import join_names
 
 MAX_REPEATED_IDS: Final = 0.1
@@ -54,8 +54,7 @@ class Plan:
         return Plan({**self.columns, **one.names}, missing, unsaid)
 
 
-GOLDS: Final = frozenset({"gold", "gold_index", "gold_all"})
-OUTCOMES: Final = frozenset({*OUTCOME_COLUMNS, "sample_correct", *GOLDS})
+OUTCOMES: Final = OUTCOME_COLUMNS | GOLD_COLUMNS
 """Names of which a run needs one, so that answers can be right or wrong."""
 _ESSENTIAL: Final = CONFIDENCE_SOURCES | OUTCOMES | {"prediction", "prediction_index"}
 
@@ -96,8 +95,8 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
 def _is_judged(names: Collection[str]) -> bool:
     """Return whether columns of these names say which answers are right."""
     answers = {"prediction", "prediction_index", *CHOICE_SCORES, "samples", "samples_parsed"}
-    has_both = not (GOLDS.isdisjoint(names) or answers.isdisjoint(names))
-    return has_both or not (OUTCOMES - GOLDS).isdisjoint(names)
+    has_both = not (GOLD_COLUMNS.isdisjoint(names) or answers.isdisjoint(names))
+    return has_both or not OUTCOME_COLUMNS.isdisjoint(names)
 
 
 def _base_and_rivals(
@@ -154,7 +153,7 @@ def _clearest(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _hinted_confidences(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the confidences that a name hints at; that values allow one is told, not asked."""
+    """Return the confidences that a name hints at; those that only values allow are listed, not asked."""
     return [
         one
         for one in candidates
