@@ -321,3 +321,33 @@ def all_are(n: int, noun: str) -> str:
 def both_or_all(n: int) -> str:
     """The word before a plural noun that means all of them: "both" of two, "all 4" of four."""
     return "both" if n == 2 else f"all {n:,}"
+
+
+def cell_text(value: object, missing: str = NO_VALUE) -> str:
+    """Formats the value of any type of column: numbers to four decimals, or four digits if large or tiny.
+
+    Examples
+    --------
+    >>> cell_text(-1200), cell_text(0.25), cell_text(value=True), cell_text(None, missing="")
+    ('−1,200', '0.2500', 'yes', '')
+    """
+    match value:
+        case None | "":
+            return missing
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}".replace("-", "−")
+        case float():
+            return _number_text(value)
+        case _:
+            return str(value)
+
+
+def _number_text(value: float) -> str:
+    if math.isnan(value):
+        return NO_VALUE
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    format_spec = ".4f" if value == 0 or 0.001 <= abs(value) < 1000 else ".4g"
+    return f"{'−' if value < 0 else ''}{abs(value):{format_spec}}"

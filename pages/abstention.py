@@ -13,18 +13,6 @@ from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.figures.cascade import cascade_figure, describe_cascade
 from calib_core.methods import METHODS
-from calib_core.report.sections.abstention import (
-    ABSTENTION_CAPTION,
-    AURC_NOTE,
-    DEFAULT_CONFIDENCE,
-    DEFAULT_TARGET_ACCURACY,
-    NO_SINGLE_CONFIDENCES,
-    abstention_recipes,
-    abstention_rows,
-    abstention_tiles,
-    judged_answers_caveat,
-    no_guarantee_notes,
-)
 from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
@@ -48,6 +36,18 @@ from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.view_caption import ViewCaption, view_caption
 from calib_core.runs import AnswerRun
+from calib_core.views.abstention import (
+    ABSTENTION_CAPTION,
+    AURC_NOTE,
+    DEFAULT_CONFIDENCE,
+    DEFAULT_TARGET_ACCURACY,
+    NO_SINGLE_CONFIDENCES,
+    abstention_recipes,
+    abstention_rows,
+    abstention_tiles,
+    judged_answers_caveat,
+    no_guarantee_notes,
+)
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown

@@ -14,15 +14,6 @@ from calib_core.errors import Unavailable
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
-from calib_core.report.sections.comparison import (
-    BEST_BY_HELP,
-    TRENDS_TITLE,
-    comparison_caption,
-    comparison_tiles,
-    no_trend_reason,
-    trend_rows,
-    trend_sentences,
-)
 from calib_core.results.comparison import (
     BASE_METRICS,
     Comparison,
@@ -36,6 +27,15 @@ from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.results.score import metric_availability
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
+from calib_core.views.comparison import (
+    BEST_BY_HELP,
+    TRENDS_TITLE,
+    comparison_caption,
+    comparison_tiles,
+    no_trend_reason,
+    trend_rows,
+    trend_sentences,
+)
 from calib_core.wording import format_interval, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown

@@ -15,12 +15,6 @@ from calib_core.figures.concentration import (
     describe_histogram,
     histogram_figure,
 )
-from calib_core.report.sections.concentration import (
-    HISTOGRAM_TITLE,
-    concentration_caption,
-    concentration_tiles,
-    cumulative_title,
-)
 from calib_core.results.concentration import (
     Concentration,
     concentration_headline,
@@ -28,6 +22,12 @@ from calib_core.results.concentration import (
     measure_concentration,
 )
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
+from calib_core.views.concentration import (
+    HISTOGRAM_TITLE,
+    concentration_caption,
+    concentration_tiles,
+    cumulative_title,
+)
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, stem_parts

@@ -13,13 +13,6 @@ from calib_core.errors import Problem, Refused
 from calib_core.readers import FORMATS
 from calib_core.readers.table.run_split import file_stem
 from calib_core.report.export.canonical import source_record, to_canonical
-from calib_core.report.sections.files import (
-    SPIKES_HEADING,
-    bad_cell_row,
-    method_row,
-    names_or_more,
-    row_facts,
-)
 from calib_core.results.files import MAX_ADVISED_COLUMNS, FileReport, RunReport, run_figures
 from calib_core.results.reported_metrics import (
     ReportedComparison,
@@ -27,6 +20,13 @@ from calib_core.results.reported_metrics import (
     reported_metrics_frame,
 )
 from calib_core.runs import TokenRun
+from calib_core.views.files import (
+    SPIKES_HEADING,
+    bad_cell_row,
+    method_row,
+    names_or_more,
+    row_facts,
+)
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import LoadedFile, read_now
 from pages.state.markdown import escape_markdown

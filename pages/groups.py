@@ -20,28 +20,6 @@ from calib_core.figures.reliability import (
 from calib_core.figures.text import truncate_middle
 from calib_core.methods.method import Method
 from calib_core.metrics import METRICS
-from calib_core.report.sections.groups import (
-    HIDDEN_HELP,
-    HIDDEN_TITLE,
-    MAX_SERIES,
-    NO_GROUPS,
-    PAIRED_TITLE,
-    TOO_MANY_RUNS,
-    GroupDiagram,
-    GroupEvidence,
-    comparable_levels,
-    default_diagram_keys,
-    diagram_note,
-    diagrams_heading,
-    group_evidences,
-    group_rows,
-    groups_caption,
-    groups_remarks,
-    groups_tiles,
-    hidden_group_rows,
-    paired_difference_rows,
-    verdicts_caption,
-)
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
     GroupBy,
@@ -64,6 +42,28 @@ from calib_core.results.score import metric_availability
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
+from calib_core.views.groups import (
+    HIDDEN_HELP,
+    HIDDEN_TITLE,
+    MAX_SERIES,
+    NO_GROUPS,
+    PAIRED_TITLE,
+    TOO_MANY_RUNS,
+    GroupDiagram,
+    GroupEvidence,
+    comparable_levels,
+    default_diagram_keys,
+    diagram_note,
+    diagrams_heading,
+    group_evidences,
+    group_rows,
+    groups_caption,
+    groups_remarks,
+    groups_tiles,
+    hidden_group_rows,
+    paired_difference_rows,
+    verdicts_caption,
+)
 from calib_core.wording import plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown

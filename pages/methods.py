@@ -14,25 +14,8 @@ from calib_core.edges import Scheme
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
-from calib_core.report.ece_brier_table import (
-    EceBrierTable,
-    ece_brier_frame,
-    ece_brier_table,
-    published_ece_brier_table,
-    runs_as_rows,
-)
 from calib_core.report.export.latex import ece_brier_latex
 from calib_core.report.html import ece_brier_html
-from calib_core.report.sections.methods import (
-    OFFERED_METHODS,
-    PUBLISHED_TITLE,
-    methods_legend,
-    methods_recipe,
-    methods_rows,
-    methods_tiles,
-    run_columns,
-    runs_without_rows,
-)
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.methods_table import (
@@ -56,6 +39,23 @@ from calib_core.results.published import (
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
+from calib_core.views.ece_brier_table import (
+    EceBrierTable,
+    ece_brier_frame,
+    ece_brier_table,
+    published_ece_brier_table,
+    runs_as_rows,
+)
+from calib_core.views.methods import (
+    OFFERED_METHODS,
+    PUBLISHED_TITLE,
+    methods_legend,
+    methods_recipe,
+    methods_rows,
+    methods_tiles,
+    run_columns,
+    runs_without_rows,
+)
 from calib_core.wording import plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown

@@ -12,13 +12,6 @@ import streamlit as st
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.inference.recalibration import MAP_KINDS
-from calib_core.report.sections.recalibrate import (
-    AFTER,
-    BEFORE,
-    RECALIBRATION_CAPTION,
-    recalibration_diagrams,
-    recalibration_tiles,
-)
 from calib_core.results.evidence import Evidence
 from calib_core.results.recalibration import (
     DEFAULT_FOLDS,
@@ -35,6 +28,13 @@ from calib_core.results.reliability import Reliability
 from calib_core.results.run_names import full_name
 from calib_core.results.view_caption import view_caption
 from calib_core.runs import AnswerRun
+from calib_core.views.recalibrate import (
+    AFTER,
+    BEFORE,
+    RECALIBRATION_CAPTION,
+    recalibration_diagrams,
+    recalibration_tiles,
+)
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun

@@ -25,14 +25,6 @@ from calib_core.figures.reliability_without_bins import (
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
-from calib_core.report.inputs import applicable_options
-from calib_core.report.sections.reliability import (
-    CLASSES_TITLE,
-    CLASSWISE_CAPTION,
-    metric_tile,
-    reliability_caption,
-    reliability_tiles,
-)
 from calib_core.results.classwise import Classwise, classwise, is_classwise
 from calib_core.results.defaults import METHOD_PREFERENCE
 from calib_core.results.evidence import Evidence
@@ -50,6 +42,14 @@ from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.score import score
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
+from calib_core.views.inputs import applicable_options
+from calib_core.views.reliability import (
+    CLASSES_TITLE,
+    CLASSWISE_CAPTION,
+    metric_tile,
+    reliability_caption,
+    reliability_tiles,
+)
 from calib_core.wording import BinReading, format_number, format_short, p_value_phrase, plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
 from pages.state.markdown import escape_markdown

@@ -25,7 +25,6 @@ from calib_core.pairs import Labels
 from calib_core.readers.format import AS_IT_LIES
 from calib_core.report.build import Report, build_report
 from calib_core.report.document import first_sentence
-from calib_core.report.inputs import ReportFile, ReportInput, ReportRun, ReportSettings
 from calib_core.report.provenance import (
     RUN_IN_DATA_FOLDER,
     Provenance,
@@ -33,11 +32,12 @@ from calib_core.report.provenance import (
     file_checksums,
     files_read_with,
 )
-from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
-from calib_core.report.sections.reliability import MAX_QUESTIONS
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.run_names import real_name
 from calib_core.results.view_caption import ViewCaption, metric_caption
+from calib_core.views.inputs import ReportFile, ReportInput, ReportRun, ReportSettings
+from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS
+from calib_core.views.reliability import MAX_QUESTIONS
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import LoadedFile, data_folder
 from pages.state.markdown import escape_markdown

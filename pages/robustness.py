@@ -19,18 +19,6 @@ from calib_core.figures.robustness import (
     relative_values_figure,
 )
 from calib_core.metrics import METRICS
-from calib_core.report.sections.robustness import (
-    FULL_ECE_TITLE,
-    RELATIVE_TITLE,
-    ROBUSTNESS_CAPTION,
-    VALUES_TITLE,
-    bin_counts_text,
-    full_ece_tiles,
-    robustness_remarks,
-    robustness_rows,
-    robustness_tiles,
-    sweep_refusals,
-)
 from calib_core.results.audit import ConventionAudit, PublishedFigure, audit_conventions
 from calib_core.results.pooling import (
     PairPools,
@@ -45,6 +33,18 @@ from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
+from calib_core.views.robustness import (
+    FULL_ECE_TITLE,
+    RELATIVE_TITLE,
+    ROBUSTNESS_CAPTION,
+    VALUES_TITLE,
+    bin_counts_text,
+    full_ece_tiles,
+    robustness_remarks,
+    robustness_rows,
+    robustness_tiles,
+    sweep_refusals,
+)
 from calib_core.wording import format_short, join_names, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown

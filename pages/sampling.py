@@ -15,22 +15,6 @@ from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.methods.answers.subsample import SampleMatrix, sample_matrix
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
-from calib_core.report.sections.sampling import (
-    EXAMPLE_TITLE,
-    NO_SAMPLES,
-    SAMPLED_METHOD,
-    SAMPLING_CAPTION,
-    TILE_METRICS,
-    cluster_rows,
-    example_headline,
-    gap_rows,
-    gaps_title,
-    sampling_recipe,
-    sampling_remarks,
-    sampling_tiles,
-    size_rows,
-    sizes_title,
-)
 from calib_core.results.question_clusters import (
     QuestionClusters,
     question_clusters,
@@ -47,6 +31,22 @@ from calib_core.results.sampling import (
 )
 from calib_core.results.view_caption import ViewCaption, method_titles, rows_used_text
 from calib_core.runs import AnswerRun
+from calib_core.views.sampling import (
+    EXAMPLE_TITLE,
+    NO_SAMPLES,
+    SAMPLED_METHOD,
+    SAMPLING_CAPTION,
+    TILE_METRICS,
+    cluster_rows,
+    example_headline,
+    gap_rows,
+    gaps_title,
+    sampling_recipe,
+    sampling_remarks,
+    sampling_tiles,
+    size_rows,
+    sizes_title,
+)
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown

@@ -13,14 +13,6 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.figures.training import describe_training, training_figure
 from calib_core.metrics import DEFAULT_METRIC, METRICS
-from calib_core.report.sections.training import (
-    NO_CHECKPOINT,
-    TRAINING_CAPTION,
-    progress_heading,
-    training_recipes,
-    training_rows,
-    training_tiles,
-)
 from calib_core.results.evidence import Evidence
 from calib_core.results.published import TRAINING_METRIC, compare_training
 from calib_core.results.score import metric_availability
@@ -35,6 +27,14 @@ from calib_core.results.training import (
 )
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
+from calib_core.views.training import (
+    NO_CHECKPOINT,
+    TRAINING_CAPTION,
+    progress_heading,
+    training_recipes,
+    training_rows,
+    training_tiles,
+)
 from calib_core.wording import COUNT_UNITS, plural
 from pages.state.cache import cached_result, run_evidence
 from pages.state.progress import with_progress

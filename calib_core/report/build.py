@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from calib_core.errors import Refused, Unavailable
-from calib_core.report.blocks import ProgressCallback, Section
 from calib_core.report.document import render_document
-from calib_core.report.inputs import ReportInput
 from calib_core.report.progress import WorkProgress
 from calib_core.report.provenance import Provenance
-from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS
+from calib_core.views.inputs import ReportInput
+from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS
+from calib_core.views.view import ProgressCallback, Section
 
 WRITING_SECONDS: Final = 1.5
 """About how long the document takes to write, plotly.js compressed included; see `ReportPage`."""

@@ -21,7 +21,6 @@ from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.readers.merged_runs import files_of_run
-from calib_core.report.blocks import Block, ReportFigure, ReportTable, Section
 from calib_core.report.html import (
     bullet_list,
     code_block,
@@ -32,10 +31,12 @@ from calib_core.report.html import (
     tag,
     tile_list,
 )
-from calib_core.report.inputs import ReportInput
 from calib_core.report.provenance import Provenance, program_versions
-from calib_core.report.sections import SECTIONS, files, summary
 from calib_core.results.run_names import real_name
+from calib_core.views import files, summary
+from calib_core.views.inputs import ReportInput
+from calib_core.views.registry import SECTIONS
+from calib_core.views.view import Section, View, ViewFigure, ViewTable
 from calib_core.wording import NO_VALUE, plural
 
 _LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
@@ -131,7 +132,7 @@ class BodyWriter:
         heading = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
         return tag("section", heading + blocks, id=section.id)
 
-    def block_html(self, block: Block, anchor: str) -> str:
+    def block_html(self, block: View, anchor: str) -> str:
         """Writes one block; `anchor` is its HTML id."""
         opening = (
             (tag("h3", escape_text(block.title)) if block.title else "")
@@ -155,7 +156,7 @@ class BodyWriter:
         content = tag("div", opening, class_="top-of-block") + content + self._small_figures(block)
         return tag("article", content, id=anchor)
 
-    def _figures_and_tables(self, block: Block) -> str:
+    def _figures_and_tables(self, block: View) -> str:
         """Figures and tables, side by side where one narrow figure and its tables fit."""
         figures = [self._figure_html(figure) for figure in block.figures]
         tables = [html_table(table) for table in block.tables]
@@ -171,14 +172,14 @@ class BodyWriter:
         halves_html = tag("div", "".join(halves), class_="pair") if halves else ""
         return halves_html + _remaining(figures, halves) + "".join(tables)
 
-    def _small_figures(self, block: Block) -> str:
+    def _small_figures(self, block: View) -> str:
         """Small figures, as many in a row as fit."""
         panels = "".join(map(self._figure_html, block.small_figures))
         if not panels:
             return ""
         return tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels")
 
-    def _figure_html(self, figure: ReportFigure) -> str:
+    def _figure_html(self, figure: ViewFigure) -> str:
         number = len(self.figures)
         self.figures.append({"light": figure.light, "dark": colour_changes(figure.light, figure.dark)})
         height = figure.light["layout"]["height"]
@@ -203,7 +204,7 @@ def _remaining(figures: Sequence[str], shown: Sequence[str]) -> str:
     return "".join(figure for figure in figures if figure not in shown)
 
 
-def _table_width(table: ReportTable) -> float:
+def _table_width(table: ViewTable) -> float:
     """Estimated width of a table in small type, in pixels."""
     frame = table.frame
     return sum(
@@ -415,14 +416,14 @@ def first_sentence(reason: str) -> str:
 
 def _glossary_html() -> str:
     """The section that explains each metric and confidence method in a sentence."""
-    metric_table = ReportTable.from_rows(
+    metric_table = ViewTable.from_rows(
         "Numbers",
         [
             {"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source}
             for metric in METRICS.values()
         ],
     )
-    method_table = ReportTable.from_rows(
+    method_table = ViewTable.from_rows(
         "Confidence methods",
         [
             {
@@ -460,7 +461,7 @@ def _reproduction_html(provenance: Provenance, report_input: ReportInput, sectio
         table = ""
     else:
         rows = [{"File": read.name, "SHA-256": read.sha256 or NO_VALUE} for read in checksums]
-        where, table = "", html_table(ReportTable.from_rows("", rows))
+        where, table = "", html_table(ViewTable.from_rows("", rows))
     content = (
         tag("h2", "How is this report made again?")
         + paragraphs("note", [provenance.where_to_run])

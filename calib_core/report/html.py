@@ -11,9 +11,9 @@ from typing import Final
 import polars as pl
 
 from calib_core.figures.text import escape_invisible
-from calib_core.report.blocks import ReportTable, Tile
-from calib_core.report.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
 from calib_core.report.export.table import is_numeric_column
+from calib_core.views.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
+from calib_core.views.view import Tile, ViewTable
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _MAX_UNBROKEN_LENGTH: Final = 22
@@ -81,7 +81,7 @@ def tile_list(tiles: Sequence[Tile]) -> str:
     return tag("dl", content, class_="tiles") if tiles else ""
 
 
-def html_table(table: ReportTable) -> str:
+def html_table(table: ViewTable) -> str:
     """Writes a table in a box that scrolls sideways; the heading repeats on every printed page."""
     frame = table.frame
     if not frame.width:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from calib_core.report.blocks import ProgressCallback
+from calib_core.views.view import ProgressCallback
 
 _LARGEST_UNFINISHED: Final = 0.99
 """The largest share shown while there is work left."""

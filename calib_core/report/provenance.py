@@ -19,8 +19,8 @@ from calib_core.methods.method import MethodOptions
 from calib_core.readers.companions import expected_companions
 from calib_core.readers.file_access import open_regular_file
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
-from calib_core.report.inputs import FileChecksum, ReportSettings
 from calib_core.version import VERSION
+from calib_core.views.inputs import FileChecksum, ReportSettings
 
 _CHUNK_SIZE: Final = 1 << 20
 """Bytes read at a time for a checksum."""

@@ -13,7 +13,6 @@ import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.figures.palette import DARK, LIGHT, Theme
-from calib_core.report.blocks import Tile
 from calib_core.report.export.figure import (
     PictureFormat,
     render_picture,
@@ -29,6 +28,7 @@ from calib_core.report.export.table import (
     table_parquet,
 )
 from calib_core.results.run_names import GivenName, full_name
+from calib_core.views.view import Tile
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_partial_note
 from pages.state.run_preferences import renamed_runs

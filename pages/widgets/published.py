@@ -9,12 +9,12 @@ import polars as pl
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calib_core.report.published_table import (
+from calib_core.results.published import Finding, FindingKind, PublishedComparison
+from calib_core.views.published_table import (
     PUBLISHED_BESIDE_TITLE,
     published_rows,
     published_source,
 )
-from calib_core.results.published import Finding, FindingKind, PublishedComparison
 from calib_core.wording import both_or_all, plural
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu

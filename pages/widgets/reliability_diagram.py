@@ -7,8 +7,8 @@ import streamlit as st
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.reliability_log import log_reliability_figure
-from calib_core.report.sections.reliability import reliability_tiles
 from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.views.reliability import reliability_tiles
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem

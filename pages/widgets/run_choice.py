@@ -12,7 +12,6 @@ from calib_core.edges import MAX_BINS, Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
-from calib_core.report.sections.robustness import SWEEPABLE_METRICS
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
 from calib_core.results.reliability import pools_vocabulary
@@ -20,6 +19,7 @@ from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
 from calib_core.results.run_names import full_name, shorten_in_middle
 from calib_core.results.score import metric_availability
 from calib_core.runs import TokenRun
+from calib_core.views.robustness import SWEEPABLE_METRICS
 from pages.state.cache import run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun

@@ -13,15 +13,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.errors import Unavailable, shorten
-from calib_core.report.sections import SECTIONS
-from calib_core.report.sections.abstention import NO_SINGLE_CONFIDENCES
-from calib_core.report.sections.groups import NO_GROUPS
-from calib_core.report.sections.sampling import NO_SAMPLES, SAMPLED_METHOD
-from calib_core.report.sections.training import NO_CHECKPOINT
 from calib_core.results.groups import group_by_choices
 from calib_core.results.recalibration import SUMS_ONLY
 from calib_core.results.training import place_checkpoints
 from calib_core.runs import AnswerRun
+from calib_core.views.abstention import NO_SINGLE_CONFIDENCES
+from calib_core.views.groups import NO_GROUPS
+from calib_core.views.registry import SECTIONS
+from calib_core.views.sampling import NO_SAMPLES, SAMPLED_METHOD
+from calib_core.views.training import NO_CHECKPOINT
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import (
     FolderContents,

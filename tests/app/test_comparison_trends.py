@@ -7,7 +7,7 @@ from pathlib import Path
 import screens
 from calib_core.figures.palette import LIGHT, run_style
 from calib_core.methods import METHODS
-from calib_core.report.sections.comparison import CHANGE_HEADING
+from calib_core.views.comparison import CHANGE_HEADING
 from comparison_files import SIZES, compare_file
 from screens import Visit, figure, page_text
 

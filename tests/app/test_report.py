@@ -14,8 +14,8 @@ import streamlit as st
 import screens
 from app_server import ROOT
 from calib_core.__main__ import main
-from calib_core.report.sections import SECTIONS
 from calib_core.user_cache import user_cache_folder
+from calib_core.views.registry import SECTIONS
 from pages.state.mappings import CachedMappings, FileMapping, fingerprint
 from pages.state.report_progress import ReportProgress
 from pages.widgets.shell import PAGES

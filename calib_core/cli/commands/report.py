@@ -34,7 +34,13 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.readers.atomic_write import write_atomically
 from calib_core.report.build import Report, build_report, selected_pages
-from calib_core.report.inputs import (
+from calib_core.report.provenance import Provenance, ReportCommand, file_checksums, files_read_with
+from calib_core.results.evidence import Evidence
+from calib_core.results.files import FileReport, RunReport, check_file, usable_runs
+from calib_core.results.reliability import reliability_diagram
+from calib_core.results.score import effective_scheme
+from calib_core.scale.stores import shown_address
+from calib_core.views.inputs import (
     ReportFile,
     ReportInput,
     ReportRun,
@@ -43,14 +49,8 @@ from calib_core.report.inputs import (
     select_runs,
     titled_runs,
 )
-from calib_core.report.provenance import Provenance, ReportCommand, file_checksums, files_read_with
-from calib_core.report.sections import ALL_PAGES, DEFAULT_PAGES, SECTIONS, reliability
-from calib_core.report.sections.reliability import MAX_QUESTIONS
-from calib_core.results.evidence import Evidence
-from calib_core.results.files import FileReport, RunReport, check_file, usable_runs
-from calib_core.results.reliability import reliability_diagram
-from calib_core.results.score import effective_scheme
-from calib_core.scale.stores import shown_address
+from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS, reliability
+from calib_core.views.reliability import MAX_QUESTIONS
 from calib_core.wording import plural
 
 OUTPUT_SUFFIXES = (".html", ".htm")

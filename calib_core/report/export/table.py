@@ -6,7 +6,6 @@ rounded for reading, with the recipe below or in the caption. Text from files is
 
 from __future__ import annotations
 
-import math
 import re
 from io import BytesIO
 from typing import Final
@@ -15,9 +14,9 @@ import polars as pl
 
 from calib_core.readers.table.csv_reader import escape_formulas
 from calib_core.report.export.latex import escape_latex
+from calib_core.wording import cell_text
 
 RECIPE_COLUMN: Final = "recipe"
-MISSING_CELL: Final = "–"
 _NUMERIC_CELL: Final = re.compile(
     r"[–∞]|[+−-]?[\d.,]+(?:e[+−-]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[+−-]?[\d.,]+ ?%?)?"
 )
@@ -115,36 +114,6 @@ def readable_cells(frame: pl.DataFrame) -> pl.DataFrame:
             for name in frame.columns
         }
     )
-
-
-def cell_text(value: object, missing: str = MISSING_CELL) -> str:
-    """Formats one cell as `readable_cells` does, with `missing` for null.
-
-    Examples
-    --------
-    >>> cell_text(-1200), cell_text(0.25), cell_text(value=True), cell_text(None, missing="")
-    ('−1,200', '0.2500', 'yes', '')
-    """
-    match value:
-        case None | "":
-            return missing
-        case bool():
-            return "yes" if value else "no"
-        case int():
-            return f"{value:,}".replace("-", "−")
-        case float():
-            return _number_text(value)
-        case _:
-            return str(value)
-
-
-def _number_text(value: float) -> str:
-    if math.isnan(value):
-        return MISSING_CELL
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    format_spec = ".4f" if value == 0 or 0.001 <= abs(value) < 1000 else ".4g"
-    return f"{'−' if value < 0 else ''}{abs(value):{format_spec}}"
 
 
 def _latex_row(cells: tuple[str, ...] | list[str]) -> str:

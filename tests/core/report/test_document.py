@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 
 from calib_core import readers
-from calib_core.report.blocks import Block, ReportFigure, ReportTable
 from calib_core.report.build import Report, build_report
 from calib_core.report.document import BodyWriter
-from calib_core.report.inputs import (
+from calib_core.report.provenance import Provenance, file_checksums, files_read_with
+from calib_core.results.audit import audit_conventions
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.files import check_file, usable_runs
+from calib_core.results.recalibration import DEFAULT_MAP, METRIC_NAMES, recalibrate
+from calib_core.views.inputs import (
     ReportFile,
     ReportInput,
     ReportSettings,
     merge_partial_reports,
     titled_runs,
 )
-from calib_core.report.provenance import Provenance, file_checksums, files_read_with
-from calib_core.report.sections import SECTIONS
-from calib_core.report.sections.recalibrate import AFTER, BEFORE
-from calib_core.results.audit import audit_conventions
-from calib_core.results.evidence import gather_evidence
-from calib_core.results.files import check_file, usable_runs
-from calib_core.results.recalibration import DEFAULT_MAP, METRIC_NAMES, recalibrate
+from calib_core.views.recalibrate import AFTER, BEFORE
+from calib_core.views.registry import SECTIONS
+from calib_core.views.view import View, ViewFigure, ViewTable
 from calib_core.wording import format_number, format_short
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from report_html import Node, figures, read, section, unpack_script
@@ -321,7 +321,7 @@ def test_a_table_of_less_than_half_a_page_stands_beside_a_narrow_figure(
     letters: int, *, beside: bool
 ) -> None:
     drawn = {"data": [], "layout": {"height": 300}}
-    figure = ReportFigure("", "A figure.", drawn, drawn, narrow=True)
-    table = ReportTable.from_rows("", [{"name": letters * "x"}])  # 10 + 6.6 px a letter, of 520
-    html = BodyWriter()._figures_and_tables(Block("", figures=(figure,), tables=(table,)))
+    figure = ViewFigure("", "A figure.", drawn, drawn, narrow=True)
+    table = ViewTable.from_rows("", [{"name": letters * "x"}])  # 10 + 6.6 px a letter, of 520
+    html = BodyWriter()._figures_and_tables(View("", figures=(figure,), tables=(table,)))
     assert ("</figure></div>" in html) != beside

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from calib_core.report.html import ece_brier_html
-from core.report.ece_brier_tables import HOSTILE, make_table
+from core.views.ece_brier_tables import HOSTILE, make_table
 
 
 class Read(HTMLParser):

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from calib_core.report import html
-from calib_core.report.blocks import ReportTable, Tile
+from calib_core.views.view import Tile, ViewTable
 from calib_core.wording import format_number
 from report_html import read
 
@@ -31,7 +31,7 @@ def test_a_table_has_headings_and_its_numbers_to_the_right() -> None:
         {"Run": "a<b", "n": 1200, "Value": "0.0123", "95 %": "0.01 to 0.02", "Gap": "−0.031", "Text": "9 x"},
         {"Run": "c", "n": 3, "Value": "–", "95 %": "–", "Gap": "+0.200", "Text": None},
     ]
-    document = read(html.html_table(ReportTable.from_rows("A title", rows, "A note.")))
+    document = read(html.html_table(ViewTable.from_rows("A title", rows, "A note.")))
     assert [head.text for head in document.all("th")] == ["Run", "n", "Value", "95 %", "Gap", "Text"]
     right = [head.text for head in document.all("th", "number")]
     assert right == ["n", "Value", "95 %", "Gap"]
@@ -41,13 +41,13 @@ def test_a_table_has_headings_and_its_numbers_to_the_right() -> None:
     ]
     assert document.all("caption")[0].text == "A title"
     assert document.all("p", "note")[0].text == "A note."
-    assert html.html_table(ReportTable("", pl.DataFrame())) == ""
+    assert html.html_table(ViewTable("", pl.DataFrame())) == ""
 
 
 def test_a_tiny_number_stands_to_the_right_too() -> None:
     rows = [{"Value": format_number(-2.41e-07, ".2e"), "Other": f"{2.41e-07:.2e}"}]
     assert [
-        cell.text for cell in read(html.html_table(ReportTable.from_rows("", rows))).all("td", "number")
+        cell.text for cell in read(html.html_table(ViewTable.from_rows("", rows))).all("td", "number")
     ] == [
         "−2.41e−07",
         "2.41e-07",
@@ -64,7 +64,7 @@ def test_tiles_say_what_they_mean() -> None:
 
 
 def test_a_long_name_is_not_a_checksum_and_yes_is_a_word() -> None:
-    made = ReportTable.from_rows("", [{"File": "x" * 64, "SHA-256": "0a" * 32, "Equal": True}])
+    made = ViewTable.from_rows("", [{"File": "x" * 64, "SHA-256": "0a" * 32, "Equal": True}])
     cells = read(html.html_table(made)).all("td")
     assert [(cell.text, cell.attributes.get("class")) for cell in cells] == [
         ("x" * 64, None),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from calib_core.readers.format import ReadOptions
-from calib_core.report.inputs import ReportSettings
 from calib_core.report.provenance import ReportCommand
+from calib_core.views.inputs import ReportSettings
 
 WRITTEN = ["-o", "out.html", "--", "quiz.csv"]
 

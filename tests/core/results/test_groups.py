@@ -14,12 +14,12 @@ from scipy.stats import false_discovery_control
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
-from calib_core.report.sections.groups import group_rows
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.groups import GroupBy, groups_of_rows, groups_of_runs, split_by_group
 from calib_core.results.score import score
 from calib_core.results.uncertainty import metric_interval
 from calib_core.runs import RunInfo
+from calib_core.views.groups import group_rows
 from core.real_choices import real_choices
 from core.run_builders import choice_evidence, given_evidence
 

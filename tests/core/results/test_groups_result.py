@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 from calib_core.inference.verdict import Verdict, judge
-from calib_core.report.sections.groups import group_rows
 from calib_core.results.groups import Group, RestDifference
+from calib_core.views.groups import group_rows
 from core.figures.group_builders import make_group, make_groups
 
 

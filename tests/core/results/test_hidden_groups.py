@@ -13,7 +13,6 @@ from scipy.stats import false_discovery_control
 from calib_core.errors import Unavailable
 from calib_core.inference.group_difference import compare_groups, confidence_strata
 from calib_core.inference.verdict import judge
-from calib_core.report.sections.groups import hidden_group_rows
 from calib_core.results.evidence import AnswerEvidence, restrict_rows
 from calib_core.results.hidden_groups import (
     ANSWER_ID,
@@ -27,6 +26,7 @@ from calib_core.results.hidden_groups import (
     scan_groups,
     scanned_columns,
 )
+from calib_core.views.groups import hidden_group_rows
 from core.run_builders import choice_evidence, given_evidence
 
 N = 4000

@@ -12,7 +12,6 @@ import pytest
 from calib_core.edges import Scheme
 from calib_core.inference.null import NullDistribution
 from calib_core.inference.paired_test import PairedTest
-from calib_core.report.published_table import published_rows
 from calib_core.results.best import PairDifference, PairedComparison
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.methods_table import MethodsCell, MethodsTable
@@ -27,6 +26,7 @@ from calib_core.results.published import (
 )
 from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve
 from calib_core.results.training import training_curves
+from calib_core.views.published_table import published_rows
 from core.results.test_training import checkpoint
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.report.sections.sampling import sampling_tiles
 from calib_core.results.sampling import (
     METHOD_SYMBOLS,
     BrierDifference,
@@ -17,6 +16,7 @@ from calib_core.results.sampling import (
     sufficient_size,
     sufficient_size_headline,
 )
+from calib_core.views.sampling import sampling_tiles
 from core.sampled_runs import METHODS, drawn_parts, exact_squares, make_questions, make_run
 
 NAMES = {"a": "F_CN", "b": "F_CS", "c": "F_PC"}

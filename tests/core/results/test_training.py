@@ -13,7 +13,6 @@ from calib_core.errors import Unavailable
 from calib_core.inference.null import null_distribution
 from calib_core.inference.pairing import ROW_NUMBER_ADVICE
 from calib_core.metrics import METRICS
-from calib_core.report.sections.training import training_tiles
 from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.score import score
@@ -25,6 +24,7 @@ from calib_core.results.training import (
 )
 from calib_core.results.uncertainty import paired_difference
 from calib_core.runs import RunInfo
+from calib_core.views.training import training_tiles
 from calib_core.wording import as_clause, format_significant
 from core.figures.sweep_builders import make_line
 from core.run_builders import make_answer_run

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from calib_core.report.export import table
-from core.report.ece_brier_tables import HOSTILE
 from core.report.export.test_latex import printed_text
+from core.views.ece_brier_tables import HOSTILE
 
 RECIPE = "ECE-L1, equal width, M=10, right-closed, n=3/3"
 NAMES = [

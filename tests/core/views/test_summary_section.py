@@ -8,10 +8,10 @@ import pytest
 
 from calib_core import load
 from calib_core.edges import Scheme
-from calib_core.report.inputs import ReportSettings
-from calib_core.report.sections.summary import MAX_BIN_ROWS, MAX_LEFT_OUT, MAX_RUN_ROWS
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.uncertainty import metric_interval
+from calib_core.views.inputs import ReportSettings
+from calib_core.views.summary import MAX_BIN_ROWS, MAX_LEFT_OUT, MAX_RUN_ROWS
 from core.report.test_document import make_report
 from predictions import quiz, samples, write_csv, write_jsonl
 from report_html import Node, figures, read, section

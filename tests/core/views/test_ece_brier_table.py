@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calib_core.methods import METHODS
-from calib_core.report.ece_brier_table import (
+from calib_core.results.evidence import AnswerEvidence, survey_methods
+from calib_core.results.methods_table import compare_methods
+from calib_core.views.ece_brier_table import (
     EceBrierCell,
     ece_brier_frame,
     ece_brier_table,
     published_ece_brier_table,
     runs_as_rows,
 )
-from calib_core.report.sections.methods import methods_tiles
-from calib_core.results.evidence import AnswerEvidence, survey_methods
-from calib_core.results.methods_table import compare_methods
+from calib_core.views.methods import methods_tiles
 from core.run_builders import make_answer_run
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calib_core.report.blocks import Block, ReportTable
 from calib_core.results.published import OTHER_DATA_NOTE, PublishedComparison
+from calib_core.views.view import View, ViewTable
 from calib_core.wording import NO_VALUE, format_number
 
 PUBLISHED_BESIDE_TITLE = "Your runs beside the paper"
@@ -68,12 +68,12 @@ def published_source(comparison: PublishedComparison) -> str:
     return f"{source} Differences are from {comparison.reference}. {OTHER_DATA_NOTE}"
 
 
-def published_block(comparison: PublishedComparison) -> Block:
+def published_view(comparison: PublishedComparison) -> View:
     """The paper's table and findings beside the runs of a report."""
     runs = list(comparison.own_columns)
     parts = [runs[start : start + MAX_OWN_COLUMNS] for start in range(0, len(runs), MAX_OWN_COLUMNS)] or [[]]
-    tables = [ReportTable.from_rows("", published_rows(comparison, part)) for part in parts]
-    return Block(
+    tables = [ViewTable.from_rows("", published_rows(comparison, part)) for part in parts]
+    return View(
         PUBLISHED_BESIDE_TITLE,
         tables=tuple(tables) if comparison.rows else (),
         captions=(

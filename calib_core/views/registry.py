@@ -1,14 +1,27 @@
-"""The pages of a report, one module each: a module turns the input into the section of its page."""
+"""The views: of each class of results, and, question by question, of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
-from calib_core.report.blocks import ProgressCallback, Section
-from calib_core.report.inputs import ReportInput, ReportRun
-from calib_core.report.sections import (
+from calib_core.results.abstention import AbstentionCurve, GuaranteedThreshold
+from calib_core.results.audit import ConventionAudit
+from calib_core.results.classwise import Classwise
+from calib_core.results.comparison import Comparison
+from calib_core.results.concentration import Concentration
+from calib_core.results.groups import GroupResults
+from calib_core.results.methods_table import MethodsTable
+from calib_core.results.recalibration import Recalibration
+from calib_core.results.reliability import Reliability
+from calib_core.results.robustness import Sweep
+from calib_core.results.run_verdict import RunVerdict
+from calib_core.results.sampling import SampleSizeSweep
+from calib_core.results.score import Score
+from calib_core.results.training import Training
+from calib_core.views import (
     abstention,
     comparison,
     concentration,
@@ -20,11 +33,13 @@ from calib_core.report.sections import (
     reliability,
     robustness,
     sampling,
+    score,
     summary,
     training,
+    verdict,
 )
-
-__all__ = ["ALL_PAGES", "DEFAULT_PAGES", "SECTIONS", "ReportPage"]
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.view import ProgressCallback, Section, View
 
 ALL_PAGES: Final = "all"
 """Stands for every page where pages are asked for."""
@@ -87,3 +102,24 @@ SECTIONS: Final[dict[str, ReportPage]] = {
     )
 }
 """Page id → page, in the order of the report."""
+
+VIEWS: Final = MappingProxyType[type, Callable[[Any], View]](
+    {
+        Score: score.score_view,
+        RunVerdict: verdict.verdict_view,
+        Reliability: reliability.reliability_view,
+        Classwise: reliability.classwise_view,
+        Concentration: concentration.concentration_view,
+        Sweep: robustness.sweep_view,
+        AbstentionCurve: abstention.abstention_view,
+        GuaranteedThreshold: abstention.threshold_view,
+        Comparison: comparison.comparison_view,
+        MethodsTable: methods.methods_view,
+        SampleSizeSweep: sampling.sampling_view,
+        GroupResults: groups.groups_view,
+        Training: training.training_view,
+        ConventionAudit: robustness.audit_view,
+        Recalibration: recalibrate.recalibration_view,
+    }
+)
+"""Class of results → the view of one of them."""

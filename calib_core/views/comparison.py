@@ -11,8 +11,6 @@ from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.inference.intervals import coverage_note
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
-from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
 from calib_core.results.best import BRIER_SKILL, abbreviated_list
 from calib_core.results.comparison import (
     BASE_METRICS,
@@ -28,6 +26,8 @@ from calib_core.results.comparison import (
 )
 from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
+from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, ViewTable, named_reasons
 from calib_core.wording import (
     NO_VALUE,
     as_cell,
@@ -66,7 +66,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     if len(report_input.runs) < 2:
         raise Unavailable("Only one run is loaded. Load a second run to compare.")
     by_dataset = runs_by_dataset(report_input.runs)
-    blocks: list[Block] = []
+    blocks: list[View] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
         block = _block(
             report_input,
@@ -82,7 +82,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 def _block(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
-) -> Block | None:
+) -> View | None:
     evidences, refused = _evidence_by_point(report_input, runs)
     estimates: dict[tuple[Evidence, str, Scheme], MetricEstimate] = {}
 
@@ -109,18 +109,18 @@ def _block(
     for key, why in result.unavailable.items():
         refused.append((evidences[key][1].method.title, why, evidences[key][0].title))
     style_indices = {key: run.style_index for key, (run, _) in evidences.items()}
-    return Block(
+    return View(
         title=dataset or "",
         headline=result.headline,
         tiles=tuple(comparison_tiles(result)),
         recipes=(result.recipe,),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: comparison_figure(result, theme, style_indices=style_indices),
                 describe_comparison(result),
             ),
         ),
-        tables=(ReportTable.from_rows("Every point, the highest skill first", comparison_rows(result)),),
+        tables=(ViewTable.from_rows("Every point, the highest skill first", comparison_rows(result)),),
         captions=(comparison_caption(result), *trend_sentences(result)),
         remarks=(*result.caveats, *_refusal_sentences(refused)),
     )
@@ -318,3 +318,21 @@ def _comparison_row(point: ComparisonPoint, result: Comparison) -> dict[str, obj
         "Rows used / total": f"{point.n_used:,} / {point.n_total:,}",
         "Judged": point.judged,
     }
+
+
+def comparison_view(result: Comparison) -> View:
+    """Accuracy against Brier score of several runs."""
+    return View(
+        title="",
+        headline=result.headline,
+        tiles=tuple(comparison_tiles(result)),
+        recipes=(result.recipe,),
+        figures=(
+            ViewFigure.from_drawing(
+                lambda theme: comparison_figure(result, theme), describe_comparison(result)
+            ),
+        ),
+        tables=(ViewTable.from_rows("Every point, the highest skill first", comparison_rows(result)),),
+        captions=(comparison_caption(result),),
+        remarks=(*result.caveats, *named_reasons(result.unavailable)),
+    )

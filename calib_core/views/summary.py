@@ -11,17 +11,6 @@ from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.figures.reliability import describe_reliability
 from calib_core.inference.verdict import MIN_ROWS, verdict_recipe
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
-from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
-from calib_core.report.sections import files as files_page
-from calib_core.report.sections import overview as overview_page
-from calib_core.report.sections import reliability
-from calib_core.report.sections.reliability import (
-    bin_rows,
-    figure_of,
-    reliability_caption,
-    reliability_tiles,
-)
 from calib_core.results.classwise import is_classwise
 from calib_core.results.evidence import Evidence
 from calib_core.results.lines import MAX_LINES, ReliabilityLines, reliability_lines
@@ -30,6 +19,17 @@ from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.score import Score, effective_scheme
 from calib_core.results.uncertainty import no_interval_reason, score_with_interval
+from calib_core.views import files as files_page
+from calib_core.views import overview as overview_page
+from calib_core.views import reliability
+from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.views.reliability import (
+    bin_rows,
+    figure_of,
+    reliability_caption,
+    reliability_tiles,
+)
+from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, ViewTable
 from calib_core.wording import (
     NO_VALUE,
     bad_rows_phrase,
@@ -99,7 +99,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 reasons.append(f"{run.title}: {shorten(str(reason), _MAX_REASON_LENGTH)}")
     left_out = _left_out_lines(report_input, scored, reasons)
-    left_out_block = Block(LEFT_OUT_HEADING, remarks=left_out)
+    left_out_block = View(LEFT_OUT_HEADING, remarks=left_out)
     if not scored:
         lead = ("No number can be computed from these files.",)
         return Section(ID, TITLE, QUESTION, (left_out_block,), lead)
@@ -143,7 +143,7 @@ def _number_sentence(scored: Sequence[_ScoredRun]) -> str:
 # --- One run ------------------------------------------------------------------------------------------------
 
 
-def _single_block(report_input: ReportInput, one: _ScoredRun) -> Block:
+def _single_block(report_input: ReportInput, one: _ScoredRun) -> View:
     """The diagram of the only run and method, and its bins, unless the page Reliability shows both below."""
     evidence, settings = one.evidence, report_input.settings
     recipes = (one.score.recipe, *_interval_recipe([one]))
@@ -153,17 +153,17 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> Block:
         result = reliability_diagram(evidence, settings.metric, settings.scheme)
     except Unavailable as why:
         tiles = (_metric_tile(one),)
-        return Block(
+        return View(
             one.run.title, evidence.method.title, tiles=tiles, recipes=recipes, remarks=(*remarks, str(why))
         )
     draw = figure_of(evidence, settings.metric)
-    figure = ReportFigure.from_drawing(
+    figure = ViewFigure.from_drawing(
         lambda theme: draw(result, theme),
         describe_reliability(result),
         narrow=True,
     )
     is_shown_below = reliability.ID in report_input.pages and not is_classwise(settings.metric)
-    return Block(
+    return View(
         title=one.run.title,
         method_title=evidence.method.title,
         headline=result.headline,
@@ -182,14 +182,14 @@ def _metric_tile(one: _ScoredRun) -> Tile:
     )
 
 
-def _bins_table(result: Reliability) -> ReportTable:
+def _bins_table(result: Reliability) -> ViewTable:
     """All bins, or those with the largest parts of the gap, in order of confidence."""
     rows = bin_rows(result)
     if len(rows) <= MAX_BIN_ROWS:
-        return ReportTable.from_rows("Bin by bin", rows, reliability_caption(result))
+        return ViewTable.from_rows("Bin by bin", rows, reliability_caption(result))
     order = result.table["share"].fill_null(0).arg_sort(descending=True)
     shown = [int(at) for at in order.head(MAX_BIN_ROWS).sort()]
-    return ReportTable.from_rows(
+    return ViewTable.from_rows(
         f"The {MAX_BIN_ROWS} of {len(rows)} bins with the largest parts of the gap",
         [rows[at] for at in shown],
         reliability_caption(result),
@@ -199,7 +199,7 @@ def _bins_table(result: Reliability) -> ReportTable:
 # --- Several runs or methods --------------------------------------------------------------------------------
 
 
-def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> Block:
+def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> View:
     """Every run in a row, and the recipe of the numbers."""
     metric, scheme = METRICS[report_input.settings.metric], report_input.settings.scheme
     bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
@@ -209,20 +209,20 @@ def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
         f"verdict: {verdict_recipe(scored[0].evidence.tolerance)}",
         "q: Benjamini–Hochberg over the verdicts of the table",
     )
-    return Block(
+    return View(
         title="", recipes=("; ".join(recipe),), closing_tables=(_runs_table(report_input, scored, overview),)
     )
 
 
 def _diagram_block(
     report_input: ReportInput, scored: Sequence[_ScoredRun], left_out: tuple[str, ...]
-) -> Block:
+) -> View:
     """A reliability diagram with a line for each run, a few at most, and what was left out."""
     lines, drawn = _lines(report_input, scored)
     if not lines.lines:
-        return Block(LEFT_OUT_HEADING, remarks=(*dict.fromkeys(lines.unavailable.values()), *left_out))
+        return View(LEFT_OUT_HEADING, remarks=(*dict.fromkeys(lines.unavailable.values()), *left_out))
     style_indices = {key: one.run.style_index for key, one in drawn.items()}
-    figure = ReportFigure.from_drawing(
+    figure = ViewFigure.from_drawing(
         lambda theme: lines_figure(lines, theme, style_indices=style_indices),
         describe_lines(lines),
         narrow=True,
@@ -237,7 +237,7 @@ def _diagram_block(
         else "",
         *lines.caveats,
     )
-    return Block(
+    return View(
         title="Reliability diagram",
         method_title=lines.shared_label,
         figures=(figure,),
@@ -264,7 +264,7 @@ def _lines(
     return lines, drawn
 
 
-def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> ReportTable:
+def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> ViewTable:
     metric = METRICS[report_input.settings.metric]
     summaries = {(each.run, each.method): each for each in overview.by_every_method}
     methods = {one.evidence.method.id: one.evidence.method.title for one in scored}
@@ -291,9 +291,7 @@ def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
         else ""
     )
     by = f", by {next(iter(methods.values()))}" if len(methods) == 1 else ""
-    return ReportTable.from_rows(
-        f"The first {MAX_RUN_ROWS} runs{by}" if more else f"Every run{by}", rows, note
-    )
+    return ViewTable.from_rows(f"The first {MAX_RUN_ROWS} runs{by}" if more else f"Every run{by}", rows, note)
 
 
 def _interval_recipe(scored: Sequence[_ScoredRun]) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from typing import Final
 from calib_core.errors import BadCell, shorten
 from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
-from calib_core.report.blocks import Block, ProgressCallback, ReportTable, Section
-from calib_core.report.inputs import FileChecksum, ReportFile, ReportInput
 from calib_core.results.files import FileReport, RunReport
 from calib_core.results.reported_metrics import ReportedComparison, compare_reported_metrics
+from calib_core.views.inputs import FileChecksum, ReportFile, ReportInput
+from calib_core.views.view import ProgressCallback, Section, View, ViewTable
 from calib_core.wording import NO_VALUE, bad_rows_phrase, format_percent, plural
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
@@ -33,7 +33,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         if run.report.run.file not in {file.name for file in report_input.files}
     ]
     blocks += [
-        Block(
+        View(
             f"{run.title}: one run of several files",
             tables=(methods_report_table(run.report),),
             captions=(row_facts(run.report),),
@@ -44,7 +44,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
-def _summary_block(report_input: ReportInput) -> Block:
+def _summary_block(report_input: ReportInput) -> View:
     rows = [_file_row(file) for file in report_input.files if file.files_read]
     companions: dict[FileChecksum, list[str]] = {}
     for file in report_input.files:
@@ -55,10 +55,10 @@ def _summary_block(report_input: ReportInput) -> Block:
         rows.append(_checksum_row(checksum, f"read with {readers}"))
     loaded = sum(file.refusal is None for file in report_input.files)
     n_files, n_runs = plural(len(report_input.files), "file"), plural(len(report_input.runs), "run")
-    return Block(
+    return View(
         title="",
         headline=f"{n_files}, {loaded} loaded, {n_runs}.",
-        tables=(ReportTable.from_rows("Every file, and the checksum of what was read", rows),),
+        tables=(ViewTable.from_rows("Every file, and the checksum of what was read", rows),),
     )
 
 
@@ -86,17 +86,15 @@ def _load_state(file: ReportFile) -> str:
     return "loaded, good rows only" if file.report and file.report.n_bad_rows else "loaded"
 
 
-def _file_block(file: ReportFile) -> Block:
+def _file_block(file: ReportFile) -> View:
     report = file.report
     if report is None:
-        return Block(file.name, remarks=_refusal_lines(file.refusal))
+        return View(file.name, remarks=_refusal_lines(file.refusal))
     file_format = FORMATS[report.format]
     reading = f"Recognised as {file_format.title}: it has {file_format.recognised_by}."
     if file.refusal is not None:
         problems = _bad_row_tables(report)
-        return Block(
-            file.name, headline=reading, tables=tuple(problems), remarks=_refusal_lines(file.refusal)
-        )
+        return View(file.name, headline=reading, tables=tuple(problems), remarks=_refusal_lines(file.refusal))
     run_notes = {note for run in report.runs for note in run.run.row_counts.notes}
     remarks = [note for run in report.runs for note in run.run.row_counts.notes]
     remarks += [note for note in report.notes if note not in run_notes]
@@ -106,7 +104,7 @@ def _file_block(file: ReportFile) -> Block:
         remarks.append(f"Columns read as another name: {names_or_more(renamed)}.")
     if report.unused_columns:
         remarks.append(f"Columns not read: {names_or_more(report.unused_columns)}.")
-    return Block(
+    return View(
         title=file.name,
         headline=reading,
         tables=(
@@ -155,12 +153,12 @@ def row_facts(report: RunReport) -> str:
     return "; ".join(facts) + "."
 
 
-def methods_report_table(report: RunReport) -> ReportTable:
+def methods_report_table(report: RunReport) -> ViewTable:
     """The usable methods of one run, with a note on the others."""
     rows = [method_row(report, id_) for id_ in report.survey.usable]
     if not any(report.spikes.values()):
         rows = [{name: value for name, value in row.items() if name != SPIKES_HEADING} for row in rows]
-    return ReportTable.from_rows(
+    return ViewTable.from_rows(
         report.run.label, rows, f"{row_facts(report)} {_refused_methods_text(report)}".strip()
     )
 
@@ -188,16 +186,16 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
     }
 
 
-def _audit_tables(report: FileReport) -> list[ReportTable]:
+def _audit_tables(report: FileReport) -> list[ViewTable]:
     """The evaluation tool's own numbers beside ours, for every run whose file reports some."""
-    tables: list[ReportTable] = []
+    tables: list[ViewTable] = []
     for run in report.runs:
         numbers = compare_reported_metrics(run.run, run.survey.usable)
         if numbers:
             rows = [_audit_row(number) for number in numbers]
             filled_columns = [name for name in rows[0] if any(row[name] is not None for row in rows)]
             rows = [{name: row[name] for name in filled_columns} for row in rows]
-            tables.append(ReportTable.from_rows(f"The tool's own numbers and Calib's: {run.run.label}", rows))
+            tables.append(ViewTable.from_rows(f"The tool's own numbers and Calib's: {run.run.label}", rows))
     return tables
 
 
@@ -217,10 +215,10 @@ def _audit_row(number: ReportedComparison) -> dict[str, str | None]:
     }
 
 
-def _bad_row_tables(report: FileReport) -> list[ReportTable]:
+def _bad_row_tables(report: FileReport) -> list[ViewTable]:
     """A table for each kind of bad value, with the first rows of each."""
     return [
-        ReportTable.from_rows(
+        ViewTable.from_rows(
             f"Bad: {problem.kind}, {plural(problem.count, 'row')}",
             [bad_cell_row(cell) for cell in problem.first_cells],
             f"The first {len(problem.first_cells)}." if problem.count > len(problem.first_cells) else "",

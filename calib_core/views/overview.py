@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from calib_core.errors import Unavailable
-from calib_core.report.blocks import Block, ProgressCallback, ReportTable, Section
-from calib_core.report.inputs import ReportInput
 from calib_core.results.evidence import Evidence
 from calib_core.results.overview import RunSummary, summarise_runs
+from calib_core.views.inputs import ReportInput
+from calib_core.views.view import ProgressCallback, Section, View, ViewTable
 from calib_core.wording import NO_VALUE, format_number, format_percent
 
 ID, TITLE, QUESTION = "overview", "Start", "Which runs are loaded, and how good is each?"
@@ -32,11 +32,11 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         for run, run_evidences in evidences.items()
         for evidence in run_evidences
     ]
-    block = Block(
+    block = View(
         title="",
         recipes=(result.recipe,),
         tables=(
-            ReportTable.from_rows(
+            ViewTable.from_rows(
                 "", rows, "Brier score and ECE: lower is better. ECE over ten bins of equal width."
             ),
         ),

@@ -7,16 +7,6 @@ from typing import Final
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.inference.recalibration import MAP_KINDS
-from calib_core.report.blocks import (
-    Block,
-    ProgressCallback,
-    ReportFigure,
-    ReportTable,
-    Section,
-    Tile,
-    not_drawn_blocks,
-)
-from calib_core.report.inputs import ReportInput
 from calib_core.results.recalibration import (
     COVERAGE,
     DEFAULT_MAP,
@@ -31,6 +21,16 @@ from calib_core.results.recalibration import (
     recalibration_rows,
 )
 from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.views.inputs import ReportInput
+from calib_core.views.view import (
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    not_drawn_blocks,
+)
 from calib_core.wording import format_number, plural
 
 ID, TITLE, QUESTION = "recalibrate", "Recalibrate", "Would rescaling the confidence help?"
@@ -56,14 +56,14 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     runs = report_input.answer_runs
     if not runs:
         raise Unavailable(SUMS_ONLY)
-    blocks: list[Block] = []
+    blocks: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(runs):
         progress(index / len(runs), run.title)
         for method in report_input.methods_for(run):
             try:
                 result = recalibrate(report_input.evidence(run, method), DEFAULT_MAP)
-                blocks.append(recalibration_block(result, run.title))
+                blocks.append(recalibration_view(result, run.title))
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not blocks:
@@ -71,17 +71,17 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def recalibration_block(result: Recalibration, title: str) -> Block:
+def recalibration_view(result: Recalibration, title: str = "") -> View:
     """The reliability diagrams before and after a map, and the differences, under a title."""
     before, after = recalibration_diagrams(result)
-    return Block(
-        title=title,
+    return View(
+        title=title or result.run,
         method_title=result.evidence.method.title,
         headline=result.headline,
         tiles=tuple(recalibration_tiles(result)),
         recipes=(result.recipe,),
         figures=tuple(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme, diagram=diagram: reliability_figure(diagram, theme),
                 f"{name}: {describe_reliability(diagram)}",
                 name,
@@ -89,7 +89,7 @@ def recalibration_block(result: Recalibration, title: str) -> Block:
             )
             for name, diagram in ((BEFORE, before), (AFTER, after))
         ),
-        tables=(ReportTable.from_rows("Before and after", recalibration_rows(result)),),
+        tables=(ViewTable.from_rows("Before and after", recalibration_rows(result)),),
         captions=(
             f"{MAP_KINDS[result.map.by].title}, fitted to all rows: {parameters_text(result.map)}.",
             RECALIBRATION_CAPTION,

@@ -14,15 +14,6 @@ from calib_core.inference.verdict import MIN_ROWS, Q_TEXT
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.ece import ECE_DEBIASED_SQ
-from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
-from calib_core.report.inputs import (
-    ReportInput,
-    ReportRun,
-    ReportSettings,
-    most_common_method,
-    runs_by_dataset,
-)
-from calib_core.report.published_table import published_block
 from calib_core.results.changes import correction_note
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
@@ -41,6 +32,24 @@ from calib_core.results.hidden_groups import HiddenGroups, format_points, hidden
 from calib_core.results.published import compare_mmlu
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import short_run_names
+from calib_core.views.inputs import (
+    ReportInput,
+    ReportRun,
+    ReportSettings,
+    most_common_method,
+    runs_by_dataset,
+)
+from calib_core.views.published_table import published_view
+from calib_core.views.view import (
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    named_reasons,
+    text_lines,
+)
 from calib_core.wording import (
     NO_VALUE,
     as_cell,
@@ -117,7 +126,7 @@ class GroupDiagram:
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds a block for every data set with groups; raises Unavailable if there is none."""
     by_dataset = runs_by_dataset(report_input.answer_runs)
-    blocks: list[Block] = []
+    blocks: list[View] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
         block = _block(
             report_input,
@@ -131,7 +140,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (*blocks, _paper_block(report_input)))
 
 
-def _paper_block(report_input: ReportInput) -> Block:
+def _paper_block(report_input: ReportInput) -> View:
     """What the MMLU replication says of size, shots and tuning, judged on the runs of all data sets."""
     method = most_common_method(report_input.answer_runs, report_input.settings.methods)
     evidences: dict[str, AnswerEvidence] = {}
@@ -140,12 +149,12 @@ def _paper_block(report_input: ReportInput) -> Block:
             evidence = report_input.evidence(run, method)
             if isinstance(evidence, AnswerEvidence):
                 evidences[str(key)] = evidence
-    return published_block(compare_mmlu(evidences, report_input.settings.scheme))
+    return published_view(compare_mmlu(evidences, report_input.settings.scheme))
 
 
 def _block(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
-) -> Block | None:
+) -> View | None:
     """The groups of one data set; None if nothing groups its runs or the metric is unavailable."""
     method = most_common_method(runs, report_input.settings.methods)
     if method is None:
@@ -184,15 +193,15 @@ def _block(
 
 
 def _with_hidden_groups(
-    block: Block, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy, titles: Mapping[str, str]
-) -> Block:
+    block: View, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy, titles: Mapping[str, str]
+) -> View:
     """The block with the table of hidden groups, if rows are grouped and a group can be compared."""
     if grouping.target != "rows":
         return block
     hidden = hidden_groups(evidences, titles=titles)
     if not hidden.groups:
         return block
-    table = ReportTable.from_rows(
+    table = ViewTable.from_rows(
         HIDDEN_TITLE, hidden_group_rows(hidden), f"{hidden.headline} {hidden.caption}"
     )
     return replace(block, tables=(*block.tables, table), recipes=(*block.recipes, hidden.recipe))
@@ -219,25 +228,25 @@ def _result_block(
     result: GroupResults,
     runs: Mapping[str, ReportRun],
     notes: Sequence[str],
-) -> Block:
+) -> View:
     differences = paired_difference_rows(result)
     style_indices = (
         {key: run.style_index for key, run in runs.items()} if result.group_by.target == "rows" else None
     )
-    return Block(
+    return View(
         title=titles[0],
         method_title=titles[1],
         headline=result.headline,
         tiles=tuple(groups_tiles(evidences, result)),
         recipes=(result.recipe,),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: groups_figure(result, theme, style_indices), describe_groups(result)
             ),
         ),
         tables=(
-            *([ReportTable.from_rows(PAIRED_TITLE, differences)] if differences else []),
-            ReportTable.from_rows("", group_rows(result)),
+            *([ViewTable.from_rows(PAIRED_TITLE, differences)] if differences else []),
+            ViewTable.from_rows("", group_rows(result)),
         ),
         captions=(
             *([result.subheadline] if result.subheadline else []),
@@ -495,9 +504,9 @@ def group_diagrams(
     result: GroupResults,
     titles: Mapping[str, str],
     settings: ReportSettings,
-) -> tuple[ReportFigure, ...]:
+) -> tuple[ViewFigure, ...]:
     """Draws the default diagrams of every run; parameters as in `group_evidences`."""
-    figures: list[ReportFigure] = []
+    figures: list[ViewFigure] = []
     for group in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
         try:
             figures.append(
@@ -515,10 +524,25 @@ def diagram_note(result: Reliability) -> str:
     return f"{value}, n = {result.score.n_used:,}{small_note}"
 
 
-def _diagram_figure(group: GroupEvidence, result: Reliability) -> ReportFigure:
-    return ReportFigure.from_drawing(
+def _diagram_figure(group: GroupEvidence, result: Reliability) -> ViewFigure:
+    return ViewFigure.from_drawing(
         lambda theme: small_reliability_figure(result, theme),
         describe_reliability(result),
         group.name,
         note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
+    )
+
+
+def groups_view(result: GroupResults) -> View:
+    """The metric of every group."""
+    return View(
+        title=f"By {result.group_by.title}",
+        headline=result.headline,
+        recipes=(result.recipe,),
+        figures=(
+            ViewFigure.from_drawing(lambda theme: groups_figure(result, theme), describe_groups(result)),
+        ),
+        tables=(ViewTable.from_rows("", group_rows(result)),),
+        captions=text_lines(result.subheadline, groups_caption(result), verdicts_caption(result)),
+        remarks=named_reasons(result.unavailable),
     )

@@ -9,17 +9,6 @@ from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
-from calib_core.report.blocks import (
-    Block,
-    ProgressCallback,
-    ReportFigure,
-    ReportTable,
-    Section,
-    Tile,
-    not_drawn_blocks,
-)
-from calib_core.report.inputs import ReportInput, ReportRun
-from calib_core.report.sections.reliability import unused_rows_help
 from calib_core.results.abstention import (
     AURC_FORMULA,
     EMPIRICAL_CAUTION,
@@ -34,6 +23,17 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.reliability import unused_rows_help, used_tile
+from calib_core.views.view import (
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    not_drawn_blocks,
+)
 from calib_core.wording import (
     NO_VALUE,
     format_interval,
@@ -69,7 +69,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     runs = report_input.answer_runs
     if not runs:
         raise Unavailable(NO_SINGLE_CONFIDENCES)
-    blocks: list[Block] = []
+    blocks: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(runs):
         progress(index / len(runs), run.title)
@@ -88,25 +88,25 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def _block(run: ReportRun, evidences_and_curves: Sequence[tuple[Evidence, AbstentionCurve]]) -> Block:
+def _block(run: ReportRun, evidences_and_curves: Sequence[tuple[Evidence, AbstentionCurve]]) -> View:
     evidences, curves = zip(*evidences_and_curves, strict=True)
     thresholds = [
         guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE) for curve in curves
     ]
-    return Block(
+    return View(
         title=run.title,
         headline=guarantee_headline(thresholds),
         tiles=tuple(abstention_tiles(evidences, thresholds)),
         recipes=tuple(abstention_recipes(thresholds)),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: abstention_figure(
                     curves, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, guaranteed=thresholds
                 ),
                 describe_abstention(curves, thresholds),
             ),
         ),
-        tables=(ReportTable.from_rows("", abstention_rows(thresholds, None), AURC_NOTE),),
+        tables=(ViewTable.from_rows("", abstention_rows(thresholds, None), AURC_NOTE),),
         captions=(ABSTENTION_CAPTION,),
         remarks=(*judged_answers_caveat(evidences), *no_guarantee_notes(thresholds)),
     )
@@ -229,3 +229,31 @@ def _accuracy_text(point: OperatingPoint | None) -> str:
     if point is None or point.accuracy is None:
         return NO_VALUE
     return f"{format_percent(point.accuracy)} ({format_interval(point.low, point.high, '.1f', 100)})"
+
+
+def abstention_view(result: AbstentionCurve) -> View:
+    """Accuracy over the share of questions answered."""
+    return threshold_view(guaranteed_threshold(result, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
+
+
+def threshold_view(result: GuaranteedThreshold) -> View:
+    """The guaranteed threshold on its curve, and the empirical one beside it."""
+    curve, curves, thresholds = result.curve, [result.curve], [result]
+    return View(
+        title=curve.run,
+        method_title=METHODS[curve.method].title,
+        headline=result.headline,
+        tiles=(used_tile(curve.method, curve.n_used, curve.n_total),),
+        recipes=tuple(abstention_recipes(thresholds)),
+        figures=(
+            ViewFigure.from_drawing(
+                lambda theme: abstention_figure(
+                    curves, theme, target_accuracy=result.target_accuracy, guaranteed=thresholds
+                ),
+                describe_abstention(curves, thresholds),
+            ),
+        ),
+        tables=(ViewTable.from_rows("", abstention_rows(thresholds, None), AURC_NOTE),),
+        captions=(result.empirical_note, ABSTENTION_CAPTION),
+        remarks=curve.remarks,
+    )

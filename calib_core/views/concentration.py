@@ -13,9 +13,9 @@ from calib_core.figures.concentration import (
     histogram_figure,
 )
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, Section, Tile, not_drawn_blocks
-from calib_core.report.inputs import ReportInput, ReportRun
 from calib_core.results.concentration import Concentration, concentration_headline, measure_concentration
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, not_drawn_blocks
 from calib_core.wording import format_number, format_percent
 
 ID, TITLE = "concentration", "Bin concentration"
@@ -25,7 +25,7 @@ HISTOGRAM_TITLE = "Histogram of confidences"
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds a block for every run and method; raises Unavailable if there is none."""
-    blocks: list[Block] = []
+    blocks: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(report_input.runs):
         progress(index / len(report_input.runs), run.title)
@@ -39,28 +39,28 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def _block(report_input: ReportInput, run: ReportRun, method: str) -> Block:
+def _block(report_input: ReportInput, run: ReportRun, method: str) -> View:
     result = measure_concentration(report_input.evidence(run, method), report_input.settings.scheme)
-    return concentration_block(result, run.title)
+    return concentration_view(result, run.title)
 
 
-def concentration_block(result: Concentration, title: str) -> Block:
+def concentration_view(result: Concentration, title: str = "") -> View:
     """Both figures of one run with their numbers, under a title."""
-    return Block(
-        title=title,
+    return View(
+        title=title or result.run,
         method_title=result.title,
         headline=concentration_headline([result]),
         remarks=(result.warning,) if result.warning else (),
         tiles=tuple(concentration_tiles(result)),
         recipes=(result.recipe,),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: histogram_figure([result], theme),
                 describe_histogram([result]),
                 HISTOGRAM_TITLE,
                 narrow=True,
             ),
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: cumulative_figure([result], theme),
                 describe_cumulative([result]),
                 cumulative_title(result),

@@ -17,21 +17,22 @@ from calib_core.figures.reliability_log import log_reliability_figure
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import (
-    Block,
-    ProgressCallback,
-    ReportFigure,
-    ReportTable,
-    Section,
-    Tile,
-    not_drawn_blocks,
-)
-from calib_core.report.inputs import ReportInput, ReportRun
 from calib_core.results.classwise import Classwise, classwise, is_classwise
 from calib_core.results.evidence import Evidence
 from calib_core.results.questions import questions_in_bin as questions_of
 from calib_core.results.reliability import AllLabels, Reliability, pools_vocabulary, reliability_diagram
 from calib_core.results.score import Score, score
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.view import (
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    not_drawn_blocks,
+    text_lines,
+)
 from calib_core.wording import (
     NO_VALUE,
     BinReading,
@@ -66,7 +67,7 @@ MAX_TEXT_LENGTH: Final = 240
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds the diagrams of every run; raises Unavailable if there is none."""
-    blocks: list[Block] = []
+    blocks: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(report_input.runs):
         progress(index / len(report_input.runs), run.title)
@@ -86,7 +87,7 @@ def figure_of(evidence: Evidence, metric: str) -> Callable[[Reliability, Theme],
     return log_reliability_figure if pools_vocabulary(evidence, metric) else reliability_figure
 
 
-def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) -> Block:
+def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) -> View:
     """One diagram, or bounds of the metric; raises Unavailable if there is neither."""
     evidence = report_input.evidence(run, method)
     method_title = METHODS[method].title
@@ -98,54 +99,54 @@ def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) 
     except Unavailable as reason:
         bounds = score(evidence, metric, scheme)
         tile = metric_tile(bounds)
-        return Block(run.title, method_title, tiles=(tile,), recipes=(bounds.recipe,), remarks=(str(reason),))
+        return View(run.title, method_title, tiles=(tile,), recipes=(bounds.recipe,), remarks=(str(reason),))
     metric_spec = METRICS[metric]
     draw = figure_of(evidence, metric)
-    return Block(
+    return View(
         title=run.title,
         method_title=method_title,
         headline=result.headline,
         tiles=tuple(reliability_tiles(evidence, result)),
         recipes=(result.score.recipe if metric_spec.binned else result.recipe,),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: draw(result, theme),
                 describe_reliability(result),
                 narrow=True,
             ),
         ),
-        tables=(ReportTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
+        tables=(ViewTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
         closing_tables=bin_question_tables(evidence, result, report_input.settings.bin_number),
         remarks=tuple(text for text in (result.warning, result.score.remark, *result.remarks) if text),
     )
 
 
-def _classwise_block(evidence: Evidence, run: ReportRun, metric: str, scheme: Scheme) -> Block:
+def _classwise_block(evidence: Evidence, run: ReportRun, metric: str, scheme: Scheme) -> View:
     """The ECE of every class, and the diagram of the class that is farthest off."""
     result = classwise(evidence, metric, scheme)
     farthest = result.diagram_of(int(result.table["class"][0]))
     draw = figure_of(evidence, metric)
-    return Block(
+    return View(
         title=run.title,
         method_title=METHODS[result.method].title,
         headline=result.headline,
         tiles=tuple(reliability_tiles(evidence, reliability_diagram(evidence, metric, scheme))),
         recipes=(result.recipe,),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: classwise_figure(result, theme),
                 describe_classwise(result),
                 CLASSES_TITLE,
                 narrow=True,
             ),
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: draw(farthest, theme),
                 describe_reliability(farthest),
                 f"The class farthest off: {farthest.part}",
                 narrow=True,
             ),
         ),
-        tables=(ReportTable.from_rows(CLASSES_TITLE, class_rows(result), CLASSWISE_CAPTION),),
+        tables=(ViewTable.from_rows(CLASSES_TITLE, class_rows(result), CLASSWISE_CAPTION),),
         remarks=tuple(text for text in (result.score.remark, *result.remarks) if text),
     )
 
@@ -167,7 +168,7 @@ def class_rows(result: Classwise) -> list[dict[str, object]]:
 
 def bin_question_tables(
     evidence: Evidence, result: Reliability, bin_number: int | None
-) -> tuple[ReportTable, ...]:
+) -> tuple[ViewTable, ...]:
     """The first questions of the bin; () if the bin is empty or the file has no questions."""
     bin_row = result.table.filter(pl.col("bin") == pl.lit(bin_number, pl.Int64))
     if bin_row.is_empty() or evidence.no_questions_reason:
@@ -188,7 +189,7 @@ def bin_question_tables(
     bin_text = BinReading(bin_row["percent"].item(), bin_row["interval"].item())
     first = f"the first {MAX_QUESTIONS} of " if questions.n_before_search > MAX_QUESTIONS else ""
     return (
-        ReportTable.from_rows(
+        ViewTable.from_rows(
             f"Questions in {bin_text}, {first}{questions.n_before_search:,}",
             rows,
         ),
@@ -326,3 +327,48 @@ def bin_rows(result: Reliability) -> list[dict[str, object]]:
         }
         for row in result.table.iter_rows(named=True)
     ]
+
+
+def reliability_view(result: Reliability) -> View:
+    """The diagram; on logarithmic axes where the classes are a whole vocabulary."""
+    of_vocabulary = result.pair_unit == "labels" and METHODS[result.method].run_kind == "tokens"
+    draw = log_reliability_figure if of_vocabulary else reliability_figure
+    return View(
+        title=result.run,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=(
+            metric_tile(result.score),
+            *top_label_tiles(result),
+            used_tile(result.method, result.score.n_used, result.score.n_total),
+        ),
+        recipes=(result.score.recipe if METRICS[result.score.metric].binned else result.recipe,),
+        figures=(
+            ViewFigure.from_drawing(
+                lambda theme: draw(result, theme), describe_reliability(result), narrow=True
+            ),
+        ),
+        tables=(ViewTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
+        remarks=text_lines(result.warning, result.score.remark, *result.remarks),
+    )
+
+
+def classwise_view(result: Classwise) -> View:
+    """The ECE of every class."""
+    return View(
+        title=result.run,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=(
+            metric_tile(result.score),
+            used_tile(result.method, result.score.n_used, result.score.n_total),
+        ),
+        recipes=(result.recipe,),
+        figures=(
+            ViewFigure.from_drawing(
+                lambda theme: classwise_figure(result, theme), describe_classwise(result), CLASSES_TITLE
+            ),
+        ),
+        tables=(ViewTable.from_rows(CLASSES_TITLE, class_rows(result), CLASSWISE_CAPTION),),
+        remarks=text_lines(result.score.remark, *result.remarks),
+    )

@@ -13,8 +13,8 @@ import polars as pl
 
 from calib_core.figures.layout import without_unset
 from calib_core.figures.palette import DARK, LIGHT, Theme
-from calib_core.report.ece_brier_table import EceBrierTable
-from calib_core.report.export.table import cell_text
+from calib_core.views.ece_brier_table import EceBrierTable
+from calib_core.wording import cell_text
 
 ProgressCallback = Callable[[float, str], object]
 """Called with the share of the work done, in [0, 1], and a description of the current step."""
@@ -40,7 +40,7 @@ class Tile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReportFigure:
+class ViewFigure:
     """One figure, drawn for a light and for a dark page.
 
     Attributes
@@ -73,14 +73,14 @@ class ReportFigure:
         *,
         narrow: bool = False,
         note: str = "",
-    ) -> ReportFigure:
+    ) -> ViewFigure:
         """Draws a figure for both themes; `draw` turns a theme into a plotly figure."""
         light, dark = (without_unset(draw(theme)) for theme in (LIGHT, DARK))
         return cls(title, alt, light, dark, narrow, note)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReportTable:
+class ViewTable:
     """One table.
 
     Attributes
@@ -98,7 +98,7 @@ class ReportTable:
     note: str = ""
 
     @classmethod
-    def from_rows(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> ReportTable:
+    def from_rows(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> ViewTable:
         """Builds a table from rows that have the same keys; None becomes an empty cell."""
         names = list(rows[0]) if rows else []
         columns = {name: [cell_text(row.get(name), missing="") for row in rows] for name in names}
@@ -106,7 +106,7 @@ class ReportTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class View:
     """One result, for example of a run or of a data set.
 
     Attributes
@@ -121,15 +121,15 @@ class Block:
         The main numbers.
     recipes : tuple[str, ...]
         How the numbers were computed, one line each.
-    figures : tuple[ReportFigure, ...]
+    figures : tuple[ViewFigure, ...]
         The figures.
-    tables : tuple[ReportTable, ...]
+    tables : tuple[ViewTable, ...]
         Tables beside or below the figures.
-    closing_tables : tuple[ReportTable, ...]
+    closing_tables : tuple[ViewTable, ...]
         Tables after the captions.
     ece_brier_tables : tuple[EceBrierTable, ...]
         Tables of ECE and Brier score.
-    small_figures : tuple[ReportFigure, ...]
+    small_figures : tuple[ViewFigure, ...]
         Figures small enough for several to fit side by side.
     small_figures_heading : str
         The heading above the small figures.
@@ -146,20 +146,20 @@ class Block:
     headline: str = ""
     tiles: tuple[Tile, ...] = ()
     recipes: tuple[str, ...] = ()
-    figures: tuple[ReportFigure, ...] = ()
-    tables: tuple[ReportTable, ...] = ()
-    closing_tables: tuple[ReportTable, ...] = ()
+    figures: tuple[ViewFigure, ...] = ()
+    tables: tuple[ViewTable, ...] = ()
+    closing_tables: tuple[ViewTable, ...] = ()
     ece_brier_tables: tuple[EceBrierTable, ...] = ()
-    small_figures: tuple[ReportFigure, ...] = ()
+    small_figures: tuple[ViewFigure, ...] = ()
     small_figures_heading: str = ""
     captions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     remarks_heading: str = ""
 
 
-def not_drawn_blocks(reasons: Sequence[str]) -> tuple[Block, ...]:
+def not_drawn_blocks(reasons: Sequence[str]) -> tuple[View, ...]:
     """The last block of a section: why something is not drawn, each reason once; () if all is drawn."""
-    return (Block("Not shown", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
+    return (View("Not shown", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +170,7 @@ class Section:
     ----------
     id, title, question : str
         Those of the page.
-    blocks : tuple[Block, ...]
+    blocks : tuple[View, ...]
         One or more results.
     lead : tuple[str, ...]
         Sentences about all runs for the head of the document.
@@ -179,5 +179,15 @@ class Section:
     id: str
     title: str
     question: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[View, ...]
     lead: tuple[str, ...] = ()
+
+
+def text_lines(*lines: str | None) -> tuple[str, ...]:
+    """The lines that are not empty."""
+    return tuple(line for line in lines if line)
+
+
+def named_reasons(reasons: Mapping[str, str]) -> tuple[str, ...]:
+    """Why something is missing, a line each."""
+    return tuple(f"{name}: {reason}" for name, reason in reasons.items())

@@ -13,16 +13,6 @@ from calib_core.methods.answers.subsample import sample_matrix
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.brier import BRIER
-from calib_core.report.blocks import (
-    Block,
-    ProgressCallback,
-    ReportFigure,
-    ReportTable,
-    Section,
-    Tile,
-    not_drawn_blocks,
-)
-from calib_core.report.inputs import ReportInput, ReportRun
 from calib_core.results.question_clusters import (
     QuestionClusters,
     question_clusters,
@@ -37,6 +27,17 @@ from calib_core.results.sampling import (
     sample_size_sweep,
 )
 from calib_core.runs import AnswerRun
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.view import (
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    not_drawn_blocks,
+    text_lines,
+)
 from calib_core.wording import (
     NO_VALUE,
     as_cell,
@@ -89,7 +90,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     runs = sampled_runs(report_input)
     if not runs:
         raise Unavailable(NO_SAMPLES)
-    blocks: list[Block] = []
+    blocks: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(runs):
 
@@ -107,7 +108,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 def _run_blocks(
     report_input: ReportInput, run: ReportRun, progress: ProgressCallback, *, with_example: bool
-) -> list[Block]:
+) -> list[View]:
     answer_run = run.report.run
     if not isinstance(answer_run, AnswerRun):
         return []
@@ -122,20 +123,20 @@ def _run_blocks(
     return [*blocks, _example_block(answer_run, options)] if with_example else blocks
 
 
-def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> Block:
-    return Block(
+def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> View:
+    return View(
         title=run.title,
         headline=result.headline,
         tiles=tuple(sampling_tiles(result)),
         recipes=(sampling_recipe(result, metric),),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: sampling_figure(result, metric, theme),
                 describe_sampling(result, metric),
                 narrow=True,
             ),
         ),
-        tables=(ReportTable.from_rows(sizes_title(metric), size_rows(result, metric)), *_gap_tables(result)),
+        tables=(ViewTable.from_rows(sizes_title(metric), size_rows(result, metric)), *_gap_tables(result)),
         captions=(result.sufficiency_definition, SAMPLING_CAPTION)
         if result.sufficiency_definition
         else (SAMPLING_CAPTION,),
@@ -143,29 +144,29 @@ def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> Block:
     )
 
 
-def _gap_tables(result: SampleSizeSweep) -> list[ReportTable]:
+def _gap_tables(result: SampleSizeSweep) -> list[ViewTable]:
     rows = gap_rows(result)
-    return [ReportTable.from_rows(gaps_title(result), rows)] if rows else []
+    return [ViewTable.from_rows(gaps_title(result), rows)] if rows else []
 
 
-def _example_block(answer_run: AnswerRun, options: MethodOptions) -> Block:
+def _example_block(answer_run: AnswerRun, options: MethodOptions) -> View:
     """A question of average agreement, with its clusters and the derivation of each confidence."""
     samples = sample_matrix(answer_run, options)
     rows, titles = sampled_question_titles(answer_run, samples)
     index = typical_question(samples, rows)
     result = question_clusters(answer_run, samples, rows[index], options.unparseable)
-    return Block(
+    return View(
         title=f"{EXAMPLE_TITLE}: {titles[index]}",
         headline=example_headline(result),
         recipes=(result.sizes_text, *result.derivations.values()),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: question_clusters_figure(result, theme),
                 describe_question_clusters(result),
                 narrow=True,
             ),
         ),
-        tables=(ReportTable.from_rows("", cluster_rows(result)),),
+        tables=(ViewTable.from_rows("", cluster_rows(result)),),
     )
 
 
@@ -281,3 +282,24 @@ def gap_rows(result: SampleSizeSweep) -> list[dict[str, object]]:
         for found in result.sufficient_sizes
         for size, difference in result.brier_differences[found.method].items()
     ]
+
+
+def sampling_view(result: SampleSizeSweep) -> View:
+    """The first metric over the number of samples."""
+    metric = result.curves[0].metric
+    return View(
+        title=result.run,
+        headline=result.headline,
+        tiles=tuple(sampling_tiles(result)),
+        recipes=(sampling_recipe(result, metric),),
+        figures=(
+            ViewFigure.from_drawing(
+                lambda theme: sampling_figure(result, metric, theme),
+                describe_sampling(result, metric),
+                narrow=True,
+            ),
+        ),
+        tables=(ViewTable.from_rows(sizes_title(metric), size_rows(result, metric)),),
+        captions=text_lines(result.sufficiency_definition, SAMPLING_CAPTION),
+        remarks=(*result.spread_caveats.values(), *result.unavailable.values()),
+    )

@@ -18,24 +18,25 @@ from calib_core.figures.robustness import (
 )
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import (
-    Block,
-    ProgressCallback,
-    ReportFigure,
-    ReportTable,
-    Section,
-    Tile,
-    not_drawn_blocks,
-)
-from calib_core.report.inputs import ReportInput, ReportRun
-from calib_core.report.published_table import published_block
-from calib_core.report.sections.reliability import used_tile
 from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.evidence import Evidence
 from calib_core.results.pooling import class_occurrence_table, pools_of_position, pools_of_question
 from calib_core.results.published import compare_rsd
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep, SweepCurve, sweep_bins
 from calib_core.runs import TokenRun
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.published_table import published_view
+from calib_core.views.reliability import used_tile
+from calib_core.views.view import (
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    not_drawn_blocks,
+    text_lines,
+)
 from calib_core.wording import (
     NO_VALUE,
     ROUNDING_TOLERANCE,
@@ -68,7 +69,7 @@ EXAMPLE_BINS = 10
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds the sweep of every run and method; raises Unavailable if nothing can be swept."""
-    blocks: list[Block] = []
+    blocks: list[View] = []
     refused: list[str] = []
     sweeps: dict[str, Sweep] = {}
     for index, run in enumerate(report_input.runs):
@@ -93,7 +94,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(
-        ID, TITLE, QUESTION, (*blocks, published_block(compare_rsd(sweeps)), *not_drawn_blocks(refused))
+        ID, TITLE, QUESTION, (*blocks, published_view(compare_rsd(sweeps)), *not_drawn_blocks(refused))
     )
 
 
@@ -103,16 +104,16 @@ def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:
     return requested or SWEPT_METRICS
 
 
-def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: bool) -> Block:
+def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: bool) -> View:
     results, style_indices = [result], (run.style_index,)
     figures = [
-        ReportFigure.from_drawing(
+        ViewFigure.from_drawing(
             lambda theme: metric_values_figure(results, theme, style_indices),
             describe_metric_values(results),
             VALUES_TITLE,
             narrow=True,
         ),
-        ReportFigure.from_drawing(
+        ViewFigure.from_drawing(
             lambda theme: relative_values_figure(results, theme, style_indices),
             describe_relative_values(results),
             RELATIVE_TITLE,
@@ -123,7 +124,7 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
     if with_pooling and (example := _pooling_example(evidence)):
         figures.append(example[0])
         captions.append(example[1])
-    return Block(
+    return View(
         title=run.title,
         method_title=evidence.method.title,
         headline=result.headline,
@@ -131,7 +132,7 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
         recipes=tuple(curve.recipe for curve in result.curves),
         figures=tuple(figures),
         tables=(
-            ReportTable.from_rows(
+            ViewTable.from_rows(
                 f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}",
                 robustness_rows(results),
             ),
@@ -142,36 +143,34 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
     )
 
 
-def _audit_blocks(run: ReportRun, evidence: Evidence) -> list[Block]:
+def _audit_blocks(run: ReportRun, evidence: Evidence) -> list[View]:
     """The ECE under every convention; [] where single confidences are not kept."""
     try:
-        return [audit_block(audit_conventions(evidence), run.title)]
+        return [audit_view(audit_conventions(evidence), run.title)]
     except Unavailable:
         return []
 
 
-def audit_block(result: ConventionAudit, title: str) -> Block:
+def audit_view(result: ConventionAudit, title: str = "") -> View:
     """The ECE under every convention in use, under a title."""
     rows = [
         {"Convention": value.convention.title, "Value": format_short(value.value)}
         for value in sorted(result.values, key=lambda value: value.value)
     ]
-    return Block(
-        title=title,
+    return View(
+        title=title or result.run,
         method_title=METHODS[result.method].title,
         headline=result.headline,
         tiles=(used_tile(result.method, result.n_used, result.n_total),),
         recipes=(result.recipe,),
-        figures=(
-            ReportFigure.from_drawing(lambda theme: audit_figure(result, theme), describe_audit(result)),
-        ),
-        tables=(ReportTable.from_rows("From lowest to highest", rows),),
+        figures=(ViewFigure.from_drawing(lambda theme: audit_figure(result, theme), describe_audit(result)),),
+        tables=(ViewTable.from_rows("From lowest to highest", rows),),
         captions=(result.range_note,),
         remarks=(result.not_applicable_note,) if result.not_applicable_note else (),
     )
 
 
-def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
+def _pooling_example(evidence: Evidence) -> tuple[ViewFigure, str] | None:
     """A figure of the pairs of the first question or position, and its caption; None without pairs."""
     run = evidence.run
     try:
@@ -183,13 +182,13 @@ def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
             pools = pools_of_question(evidence, 0, EXAMPLE_BINS)
     except (Unavailable, IndexError):
         return None
-    figure = ReportFigure.from_drawing(
+    figure = ViewFigure.from_drawing(
         lambda theme: pooling_figure(pools, theme), describe_pooling(pools), POOLING_TITLE, narrow=True
     )
     return figure, f"{POOLING_TITLE} {pools.title}, M = {pools.n_bins}. {pools.summary}"
 
 
-def _occurrence_tables(evidence: Evidence) -> list[ReportTable]:
+def _occurrence_tables(evidence: Evidence) -> list[ViewTable]:
     run = evidence.run
     if not isinstance(run, TokenRun):
         return []
@@ -202,7 +201,7 @@ def _occurrence_tables(evidence: Evidence) -> list[ReportTable]:
         }
         for occurrence, classes, share, positions in class_occurrence_table(run.sums.occurrences).iter_rows()
     ]
-    return [ReportTable.from_rows("How often the classes occur", rows, f"K = {run.sums.n_classes:,}.")]
+    return [ViewTable.from_rows("How often the classes occur", rows, f"K = {run.sums.n_classes:,}.")]
 
 
 def robustness_tiles(result: Sweep) -> list[Tile]:
@@ -325,3 +324,33 @@ def _value_text(curve: SweepCurve, index: int, n_bins: int) -> str:
     if value is not None:
         return format_short(value)
     return format_interval(*curve.bounds.get(n_bins, (None, None)))
+
+
+def sweep_view(result: Sweep) -> View:
+    """Metrics over M."""
+    results = [result]
+    title = f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}"
+    return View(
+        title=result.run,
+        method_title=METHODS[result.method].title,
+        headline=result.headline,
+        tiles=(*robustness_tiles(result), *full_ece_tiles(result)),
+        recipes=tuple(curve.recipe for curve in result.curves),
+        figures=(
+            ViewFigure.from_drawing(
+                lambda theme: metric_values_figure(results, theme),
+                describe_metric_values(results),
+                VALUES_TITLE,
+                narrow=True,
+            ),
+            ViewFigure.from_drawing(
+                lambda theme: relative_values_figure(results, theme),
+                describe_relative_values(results),
+                RELATIVE_TITLE,
+                narrow=True,
+            ),
+        ),
+        tables=(ViewTable.from_rows(title, robustness_rows(results)),),
+        captions=text_lines(result.chance_note, ROBUSTNESS_CAPTION),
+        remarks=tuple(sweep_refusals(result)),
+    )

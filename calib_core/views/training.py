@@ -10,9 +10,6 @@ from calib_core.figures.training import describe_training, progress_text, traini
 from calib_core.inference.verdict import Q_TEXT, VERDICT_WORDS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
-from calib_core.report.inputs import ReportInput, ReportRun, most_common_method
-from calib_core.report.published_table import published_block
 from calib_core.results.evidence import Evidence
 from calib_core.results.published import TRAINING_METRIC, compare_training
 from calib_core.results.training import (
@@ -24,6 +21,9 @@ from calib_core.results.training import (
     training_curves,
     value_range,
 )
+from calib_core.views.inputs import ReportInput, ReportRun, most_common_method
+from calib_core.views.published_table import published_view
+from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, ViewTable, named_reasons
 from calib_core.wording import NO_VALUE, format_column, format_p_value, format_significant
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
@@ -61,7 +61,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             evidences[key] = report_input.evidence(run, method)
         except Unavailable as reason:
             refused[key] = str(reason)
-    blocks: list[Block] = []
+    blocks: list[View] = []
     settings = report_input.settings
     last = next((evidences[key] for key in reversed(evidences) if runs[key] in on_axis), None)
     metrics = settings.metrics or (default_training_metrics(last, settings.scheme) if last else ())
@@ -72,25 +72,25 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     if not blocks:
         raise Unavailable("No run is a checkpoint with this metric.")
     paper = compare_training(training_curves(evidences, TRAINING_METRIC))
-    return Section(ID, TITLE, QUESTION, (*blocks, published_block(paper)))
+    return Section(ID, TITLE, QUESTION, (*blocks, published_view(paper)))
 
 
-def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]) -> Block:
+def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]) -> View:
     reasons = {**refused, **result.unplaced, **result.unavailable}
     style_indices = {key: run.style_index for key, run in runs.items()}
-    return Block(
+    return View(
         title="",
         method_title=method,
         headline=result.headline,
         tiles=tuple(training_tiles(result)),
         recipes=tuple(training_recipes(result)),
         figures=(
-            ReportFigure.from_drawing(
+            ViewFigure.from_drawing(
                 lambda theme: training_figure(result, theme, style_indices=style_indices),
                 describe_training(result),
             ),
         ),
-        tables=(ReportTable.from_rows("", training_rows(result)),),
+        tables=(ViewTable.from_rows("", training_rows(result)),),
         captions=(*result.line_summaries, *result.step_summaries, TRAINING_CAPTION),
         remarks=tuple(_not_drawn_sentences({runs[key].title: why for key, why in reasons.items()})),
     )
@@ -176,3 +176,19 @@ def training_rows(result: Training, others: Sequence[Training] = ()) -> list[dic
         for other in others
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def training_view(result: Training) -> View:
+    """A metric over the checkpoints of a training."""
+    return View(
+        title="",
+        headline=result.headline,
+        tiles=tuple(training_tiles(result)),
+        recipes=tuple(training_recipes(result)),
+        figures=(
+            ViewFigure.from_drawing(lambda theme: training_figure(result, theme), describe_training(result)),
+        ),
+        tables=(ViewTable.from_rows("", training_rows(result)),),
+        captions=(*result.line_summaries, *result.step_summaries, TRAINING_CAPTION),
+        remarks=named_reasons({**result.unplaced, **result.unavailable}),
+    )

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from calib_core import readers as files_of
-from calib_core.report.blocks import ReportTable
-from calib_core.report.inputs import FileChecksum, ReportFile, ReportInput, ReportSettings
-from calib_core.report.sections import files
 from calib_core.results.files import check_file
 from calib_core.runs import AnswerRun, ReportedMetric
+from calib_core.views import files
+from calib_core.views.inputs import FileChecksum, ReportFile, ReportInput, ReportSettings
+from calib_core.views.view import ViewTable
 from predictions import write_csv
 
 WITH = FileChecksum("results.json", 7, "b" * 64)
@@ -34,7 +34,7 @@ def test_a_file_read_with_several_others_is_listed_once() -> None:
     ]
 
 
-def note_and_tables(tmp_path: Path, *reported: ReportedMetric) -> tuple[str, list[ReportTable]]:
+def note_and_tables(tmp_path: Path, *reported: ReportedMetric) -> tuple[str, list[ViewTable]]:
     """The section of a file of four questions: the note below its methods, and its tables."""
     rows = [{"id": f"q{at}", "confidence": 0.6, "correct": at % 2} for at in range(4)]
     report = check_file(files_of.read(write_csv(tmp_path / "four.csv", rows)))

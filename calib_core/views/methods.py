@@ -11,16 +11,6 @@ from calib_core.errors import Unavailable, shorten
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
-from calib_core.report.blocks import Block, ProgressCallback, Section, Tile
-from calib_core.report.ece_brier_table import (
-    FEW_BINS_MARK,
-    EceBrierTable,
-    ece_brier_table,
-    published_ece_brier_table,
-    runs_as_rows,
-)
-from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
-from calib_core.report.published_table import published_block
 from calib_core.results.best import abbreviated_list, paired_recipe
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.judged_answer import judged_by_text
@@ -35,6 +25,16 @@ from calib_core.results.published import (
 from calib_core.results.recipe import scheme_text
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
+from calib_core.views.ece_brier_table import (
+    FEW_BINS_MARK,
+    EceBrierTable,
+    ece_brier_table,
+    published_ece_brier_table,
+    runs_as_rows,
+)
+from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.views.published_table import published_view
+from calib_core.views.view import ProgressCallback, Section, Tile, View, named_reasons
 from calib_core.wording import NO_VALUE, as_clause, format_number, format_percent, plural
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which model?"
@@ -57,7 +57,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     if not any(len(run.usable) > 1 for run in report_input.answer_runs):
         raise Unavailable("No run has more than one confidence method to compare.")
     by_dataset = runs_by_dataset(report_input.answer_runs)
-    blocks: list[Block] = []
+    blocks: list[View] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
         progress(index / len(by_dataset), dataset or "")
         blocks += _dataset_blocks(report_input, dataset, runs)
@@ -66,19 +66,19 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (*blocks, _published_block()))
 
 
-def _published_block() -> Block:
+def _published_block() -> View:
     """The published tables, labelled as such."""
     tables = [
         table for dataset in N_QUESTIONS for table in _split_for_paper(published_ece_brier_table(dataset))
     ]
-    return Block(
+    return View(
         PUBLISHED_TITLE, ece_brier_tables=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",)
     )
 
 
 def _dataset_blocks(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]
-) -> Sequence[Block]:
+) -> Sequence[View]:
     """The table of a data set, and the paper's beside it where a run gives one of its confidences."""
     available = in_order((id_ for run in runs for id_ in run.usable), OFFERED_METHODS)
     methods = [id_ for id_ in available if id_ in report_input.settings.methods] or available
@@ -97,7 +97,7 @@ def _dataset_blocks(
     table = ece_brier_table(
         result, run_columns({key: run.report.run.info for key, run in keyed.items()}, titles)
     )
-    block = Block(
+    block = View(
         title=dataset or "",
         headline=result.headline,
         tiles=tuple(methods_tiles(result, titles)),
@@ -112,7 +112,7 @@ def _dataset_blocks(
     comparison = compare_published_methods(
         result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}
     )
-    return (block, published_block(comparison)) if comparison.own_columns else (block,)
+    return (block, published_view(comparison)) if comparison.own_columns else (block,)
 
 
 def _split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
@@ -229,3 +229,18 @@ def methods_rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[s
 def runs_without_rows(result: MethodsTable) -> dict[str, str]:
     """Key of each run without usable rows → the reason."""
     return {run: why for (run, _), why in result.unavailable.items()}
+
+
+def methods_view(result: MethodsTable) -> View:
+    """ECE and Brier score of every run by every method: a table, no figure."""
+    names = {run: run for run in result.runs}
+    reasons = {f"{run}, {METHODS[id_].title}": why for (run, id_), why in result.unavailable.items()}
+    return View(
+        title="",
+        headline=result.headline,
+        tiles=tuple(methods_tiles(result, names)),
+        recipes=(methods_recipe(result),),
+        ece_brier_tables=(ece_brier_table(result, {run: ("", run) for run in result.runs}),),
+        captions=tuple(methods_legend(result)),
+        remarks=named_reasons(reasons),
+    )

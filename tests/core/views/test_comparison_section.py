@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calib_core.methods import METHODS
-from calib_core.report.sections.comparison import (
+from calib_core.results.comparison import compare_runs
+from calib_core.results.evidence import Evidence
+from calib_core.views.comparison import (
     CHANGE_HEADING,
     comparison_caption,
     comparison_tiles,
@@ -13,8 +15,6 @@ from calib_core.report.sections.comparison import (
     trend_rows,
     trend_sentences,
 )
-from calib_core.results.comparison import compare_runs
-from calib_core.results.evidence import Evidence
 from core.comparison_runs import model_run
 from core.figures.comparison_builders import make_comparison, make_point
 
