@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from calib_core.errors import Unavailable
+from calib_core.figures.layout import without_unset
 from calib_core.figures.palette import DARK, LIGHT, THEMES
 from calib_core.report.document import BodyWriter, colour_variables, gzip_base64, plotly_script, read_asset
 from calib_core.report.html import tag
@@ -58,14 +59,14 @@ class ViewDisplay:
             raise Unavailable("This result has no figure.")
         if not 0 <= index < len(figures):
             raise Unavailable(f"This result has no figure {index}: there are {len(figures)}, counted from 0.")
-        drawing = figures[index].light if theme == "light" else figures[index].dark
+        drawing = without_unset(figures[index].draw(THEMES[theme]))
         # Imported here because it takes longer than everything else.
         return importlib.import_module("plotly.graph_objects").Figure(drawing)
 
     def html(self) -> str:
         """The view with its style and script, and plotly.js where it is the first with a figure."""
         writer = BodyWriter()
-        content = writer.block_html(self.view, "")
+        content = writer.view_html(self.view, "")
         figures = json.dumps(writer.figures, allow_nan=False, separators=(",", ":"))
         key = hashlib.sha256((content + figures).encode("utf-8")).hexdigest()[:16]
         packed = ""

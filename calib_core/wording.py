@@ -21,6 +21,9 @@ _COMMON_FIRST_WORDS: Final = frozenset(
 )
 """First words that lose their capital within a sentence; another may be a name."""
 
+SMALLEST_IN_DECIMALS: Final = 0.00095
+"""A column whose largest number is below this is written in significant digits, not in four decimals."""
+
 COUNT_UNITS: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
 """What large counts are divided by, and how that is written."""
 
@@ -79,7 +82,7 @@ def format_column(values: Sequence[float | None]) -> list[str]:
     (['0.0284', '0.0001', '–'], ['2.41e-07', '3e-06'])
     """
     largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
-    written = format_number if largest >= 0.00095 else format_significant
+    written = format_number if largest >= SMALLEST_IN_DECIMALS else format_significant
     return [written(value) for value in values]
 
 

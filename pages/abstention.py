@@ -48,12 +48,13 @@ from calib_core.views.abstention import (
     judged_answers_caveat,
     no_guarantee_notes,
 )
+from calib_core.views.view import file_parts
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
-from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.export import Export, make_file_stem
 from pages.widgets.figure import show_figure
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import MAX_VISIBLE_TITLE, pick_run, select_box, usual_run
@@ -300,7 +301,7 @@ def show_abstention_tiles(choice: AbstentionChoice, thresholds: Sequence[Guarant
 
 def abstention_export(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> Export:
     """Return the export of every step of every curve."""
-    methods = stem_parts((found.curve.method for found in thresholds), "methods")
+    methods = file_parts((found.curve.method for found in thresholds), "methods")
     return Export(
         make_file_stem(choice.run.id, *methods, "abstention"),
         lambda: pl.concat([found.curve.to_frame() for found in thresholds]),

@@ -36,6 +36,7 @@ from calib_core.views.comparison import (
     trend_rows,
     trend_sentences,
 )
+from calib_core.views.view import file_parts
 from calib_core.wording import format_interval, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
@@ -43,7 +44,7 @@ from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun, cached_measure
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
-from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
+from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure
 from pages.widgets.pickers import (
     ROW_CLICKS,
@@ -229,7 +230,7 @@ def comparison_export(result: Comparison) -> Export:
     binned = any(METRICS[id_].binned for id_ in (result.x, result.y))
     bins = (result.scheme.binning, result.scheme.bins) if binned else ()
     datasets = {trend.dataset for trend in result.trends}
-    methods = stem_parts((point.method for point in result.points), "methods")
+    methods = file_parts((point.method for point in result.points), "methods")
     return Export(
         make_file_stem("comparison", *methods, result.x, result.y, *bins),
         result.to_frame,

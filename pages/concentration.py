@@ -28,9 +28,10 @@ from calib_core.views.concentration import (
     concentration_tiles,
     cumulative_title,
 )
+from calib_core.views.view import file_parts
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
-from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.export import Export, make_file_stem
 from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.run_choice import RunChoice, choose_confidences
 from pages.widgets.shell import shell
@@ -95,7 +96,7 @@ def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration
 
 def concentration_export(choice: RunChoice, results: Sequence[Concentration], content: str) -> Export:
     """Return the export of the bins of every method."""
-    methods = stem_parts((result.method for result in results), "methods")
+    methods = file_parts((result.method for result in results), "methods")
     return Export(
         make_file_stem(choice.run.id, *methods, content, choice.scheme.binning, choice.scheme.bins),
         lambda: pl.concat([result.to_frame() for result in results]),

@@ -64,6 +64,7 @@ from calib_core.views.groups import (
     paired_difference_rows,
     verdicts_caption,
 )
+from calib_core.views.view import file_parts
 from calib_core.wording import plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
@@ -71,7 +72,7 @@ from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
-from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
+from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
 from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import multiselect
@@ -376,7 +377,7 @@ def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> E
     bins = (scheme.binning, scheme.bins) if METRICS[result.metric].binned else ()
     return Export(
         make_file_stem(
-            *stem_parts(choice.evidences, "runs"),
+            *file_parts(choice.evidences, "runs"),
             choice.method.id,
             result.metric,
             *bins,
@@ -475,7 +476,7 @@ def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups, chosen: str |
 def hidden_groups_export(choice: GroupsChoice, result: HiddenGroups) -> Export:
     """Return the export of every listed group."""
     return Export(
-        make_file_stem("hidden", "groups", *stem_parts(choice.evidences, "runs"), choice.method.id),
+        make_file_stem("hidden", "groups", *file_parts(choice.evidences, "runs"), choice.method.id),
         result.to_frame,
         result.recipe,
         HIDDEN_TITLE,

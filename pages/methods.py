@@ -56,13 +56,14 @@ from calib_core.views.methods import (
     run_columns,
     runs_without_rows,
 )
+from calib_core.views.view import file_parts
 from calib_core.wording import plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
-from pages.widgets.export import Export, make_file_stem, stem_parts, table_export_menu
+from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.page_link import page_link
 from pages.widgets.pickers import pick_segment, pick_unparseable_rule
 from pages.widgets.published import pick_reference, published_area, show_published
@@ -329,7 +330,7 @@ def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBr
     export = Export(
         make_file_stem(
             "methods",
-            *stem_parts(result.runs, "runs"),
+            *file_parts(result.runs, "runs"),
             "ece-brier",
             choice.scheme.binning,
             choice.scheme.bins,

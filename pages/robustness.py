@@ -45,11 +45,12 @@ from calib_core.views.robustness import (
     robustness_tiles,
     sweep_refusals,
 )
+from calib_core.views.view import file_parts
 from calib_core.wording import format_short, join_names, plural
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
-from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.export import Export, make_file_stem
 from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.published import pick_reference, published_area, show_published
 from pages.widgets.run_choice import RunChoice, choose_sweep
@@ -190,7 +191,7 @@ def show_rsd_table(choice: RunChoice, results: Sequence[Sweep]) -> None:
 
 def sweep_export(choice: RunChoice, results: Sequence[Sweep], content: str) -> Export:
     """Return the export of every value of every curve."""
-    metrics = stem_parts((curve.metric for result in results for curve in result.curves), "metrics")
+    metrics = file_parts((curve.metric for result in results for curve in result.curves), "metrics")
     bins = results[0].bins
     return Export(
         make_file_stem(

@@ -47,6 +47,7 @@ from calib_core.views.sampling import (
     size_rows,
     sizes_title,
 )
+from calib_core.views.view import file_parts
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
@@ -54,7 +55,7 @@ from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.copyable_text import show_copyable_text
-from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.export import Export, make_file_stem
 from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.number_inputs import (
     NumberListSpec,
@@ -317,7 +318,7 @@ def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: st
         sweep = sample_size_sweep(choice.answers, plan, choice.options, tolerance=choice.tolerance)
         return sweep.to_frame()
 
-    methods = stem_parts(result.mean_confidence, "methods")
+    methods = file_parts(result.mean_confidence, "methods")
     return Export(
         make_file_stem(choice.run.id, *methods, choice.metric, "n", *result.sizes, "seed", result.seed),
         all_metrics,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.robustness import Sweep
     from calib_core.results.sampling import SampleSizeSweep
     from calib_core.results.score import Score
+    from calib_core.views.view import View
 
 _JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -349,6 +350,31 @@ class ResultPrinter:
             self.print_line(f"Columns that make groups: {', '.join(report.group_columns)}")
         if report.unused_columns:
             self.print_line(f"Columns not read: {', '.join(report.unused_columns)}")
+        self.print_line()
+
+    def print_view(self, view: View, title: str = "") -> None:
+        """Prints the tables of a view, then what is said of them and how the numbers were computed.
+
+        Parameters
+        ----------
+        view : View
+        title : str
+            Above the first table, such as the file and the run; the table's own by default.
+        """
+        for index, table in enumerate((*view.tables, *view.closing_tables)):
+            texts = table.texts()
+            right = {column.title for column in table.columns if column.kind != "text"}
+            above = title if title and not index else table.title
+            self._print_table(above, texts.columns, texts.iter_rows(), right=right)
+            if table.note:
+                self.print_line(table.note)
+        for line in (view.headline, view.caveat, *view.captions):
+            if line:
+                self.print_line(line)
+        for name, text in view.facts:
+            self.print_line(f"{name}: {text}")
+        for line in (*view.recipes, *view.remarks, *view.left_out):
+            self.print_line(line)
         self.print_line()
 
     def print_line(self, text: str = "") -> None:

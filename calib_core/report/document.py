@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
+from calib_core.figures.layout import without_unset
 from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
@@ -26,6 +27,7 @@ from calib_core.report.html import (
     code_block,
     ece_brier_html,
     escape_text,
+    fact_list,
     html_table,
     paragraphs,
     tag,
@@ -54,8 +56,8 @@ MAX_BRIEF_METHODS: Final = 2
 MAX_BRIEF_FILES: Final = 3
 """Up to this many files have their checksums in a report without the page Files."""
 
-_MAX_UNFOLDED_BLOCKS: Final = 3
-"""From this many blocks on, the contents fold the list of a section's blocks."""
+_MAX_UNFOLDED_VIEWS: Final = 3
+"""From this many views on, the contents fold the list of a section's views."""
 
 _LETTER_WIDTH: Final = 6.6
 """Average width in pixels of a letter in a table."""
@@ -125,46 +127,47 @@ class BodyWriter:
         self.figures: list[Mapping[str, Mapping[str, Any] | ColourChanges]] = []
 
     def section_html(self, section: Section) -> str:
-        """Writes one section: its question, then its blocks."""
-        blocks = "".join(
-            self.block_html(block, block_anchor(section, index)) for index, block in enumerate(section.blocks)
+        """Writes one section: its question, then its views."""
+        views = "".join(
+            self.view_html(view, view_anchor(section, index)) for index, view in enumerate(section.views)
         )
         heading = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
-        return tag("section", heading + blocks, id=section.id)
+        return tag("section", heading + views, id=section.id)
 
-    def block_html(self, block: View, anchor: str) -> str:
-        """Writes one block; `anchor` is its HTML id."""
+    def view_html(self, view: View, anchor: str) -> str:
+        """Writes one view; `anchor` is its HTML id."""
         opening = (
-            (tag("h3", escape_text(block.title)) if block.title else "")
-            + paragraphs("by", [block.method_title])
-            + paragraphs("reading", [block.headline])
-            + tile_list(block.tiles)
-            + code_block(block.recipes)
+            (tag("h3", escape_text(view.title)) if view.title else "")
+            + paragraphs("by", [view.method_title])
+            + paragraphs("reading", [view.headline])
+            + paragraphs("caveat", [view.caveat])
+            + tile_list(view.tiles)
+            + code_block(view.recipes)
         )
-        captions = paragraphs("caption", block.captions)
+        captions = paragraphs("caption", (view.how_to_read, *view.captions))
         captions = tag("div", captions, class_="captions") if captions else ""
-        remarks = tag("h4", escape_text(block.remarks_heading)) if block.remarks_heading else ""
-        remarks += bullet_list("remarks", block.remarks)
-        tables = block.tables or block.ece_brier_tables or block.closing_tables
-        if [figure.narrow for figure in block.figures] == [True] and captions and not tables:
+        remarks = tag("h4", escape_text(view.remarks_heading)) if view.remarks_heading else ""
+        remarks += bullet_list("remarks", (*view.remarks, *view.left_out)) + fact_list(view.facts)
+        tables = view.tables or view.ece_brier_tables or view.closing_tables
+        if [figure.narrow for figure in view.figures] == [True] and captions and not tables:
             beside = tag("div", captions + remarks)
-            content = tag("div", self._figure_html(block.figures[0]) + beside, class_="pair")
+            content = tag("div", self._figure_html(view.figures[0]) + beside, class_="pair")
         else:
-            content = self._figures_and_tables(block)
-            content += "".join(map(ece_brier_html, block.ece_brier_tables)) + captions
-            content += "".join(map(html_table, block.closing_tables)) + remarks
-        content = tag("div", opening, class_="top-of-block") + content + self._small_figures(block)
+            content = self._figures_and_tables(view)
+            content += "".join(map(ece_brier_html, view.ece_brier_tables)) + captions
+            content += "".join(map(html_table, view.closing_tables)) + remarks
+        content = tag("div", opening, class_="top-of-block") + content + self._small_figures(view)
         return tag("article", content, id=anchor)
 
-    def _figures_and_tables(self, block: View) -> str:
+    def _figures_and_tables(self, view: View) -> str:
         """Figures and tables, side by side where one narrow figure and its tables fit."""
-        figures = [self._figure_html(figure) for figure in block.figures]
-        tables = [html_table(table) for table in block.tables]
-        halves = [html for html, figure in zip(figures, block.figures, strict=True) if figure.narrow]
+        figures = [self._figure_html(figure) for figure in view.figures]
+        tables = [html_table(table) for table in view.tables]
+        halves = [html for html, figure in zip(figures, view.figures, strict=True) if figure.narrow]
         side_by_side = (
             len(halves) == 1
             and bool(tables)
-            and all(_table_width(table) < _HALF_PAGE_WIDTH for table in block.tables)
+            and all(_table_width(table) < _HALF_PAGE_WIDTH for table in view.tables)
         )
         if side_by_side:
             pair = tag("div", halves[0] + tag("div", "".join(tables)), class_="pair")
@@ -172,17 +175,18 @@ class BodyWriter:
         halves_html = tag("div", "".join(halves), class_="pair") if halves else ""
         return halves_html + _remaining(figures, halves) + "".join(tables)
 
-    def _small_figures(self, block: View) -> str:
+    def _small_figures(self, view: View) -> str:
         """Small figures, as many in a row as fit."""
-        panels = "".join(map(self._figure_html, block.small_figures))
+        panels = "".join(map(self._figure_html, view.small_figures))
         if not panels:
             return ""
-        return tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels")
+        return tag("h4", escape_text(view.small_figures_heading)) + tag("div", panels, class_="panels")
 
     def _figure_html(self, figure: ViewFigure) -> str:
         number = len(self.figures)
-        self.figures.append({"light": figure.light, "dark": colour_changes(figure.light, figure.dark)})
-        height = figure.light["layout"]["height"]
+        light, dark = (without_unset(figure.draw(theme)) for theme in (LIGHT, DARK))
+        self.figures.append({"light": light, "dark": colour_changes(light, dark)})
+        height = light["layout"]["height"]
         canvas = tag(
             "div",
             "",
@@ -206,21 +210,21 @@ def _remaining(figures: Sequence[str], shown: Sequence[str]) -> str:
 
 def _table_width(table: ViewTable) -> float:
     """Estimated width of a table in small type, in pixels."""
-    frame = table.frame
+    frame = table.texts()
     return sum(
         _CELL_PADDING + _LETTER_WIDTH * max(map(len, (*name.split(), *frame[name].to_list())), default=0)
         for name in frame.columns
     )
 
 
-def block_anchor(section: Section, index: int) -> str:
-    """The HTML id of a block, which the contents link to."""
+def view_anchor(section: Section, index: int) -> str:
+    """The HTML id of a view, which the contents link to."""
     return f"{section.id}-{index + 1}"
 
 
 def table_of_contents(sections: Sequence[Section]) -> str:
-    """Links to every section and to its titled blocks, which are folded if there are many."""
-    items = "".join(tag("li", _section_link(section) + _block_links(section)) for section in sections)
+    """Links to every section and to its titled views, which are folded if there are many."""
+    items = "".join(tag("li", _section_link(section) + _view_links(section)) for section in sections)
     items += tag("li", tag("a", "What do the numbers mean?", href="#terms"))
     items += tag("li", tag("a", "How is this report made again?", href="#again"))
     return tag("nav", tag("h2", "Contents") + tag("ol", items), aria_label="Contents")
@@ -232,16 +236,16 @@ def _section_link(section: Section) -> str:
     )
 
 
-def _block_links(section: Section) -> str:
-    titles = [(index, block.title) for index, block in enumerate(section.blocks) if block.title]
+def _view_links(section: Section) -> str:
+    titles = [(index, view.title) for index, view in enumerate(section.views) if view.title]
     if len(titles) < 2:
         return ""
     links = "".join(
-        tag("li", tag("a", escape_text(title), href=f"#{block_anchor(section, index)}"))
+        tag("li", tag("a", escape_text(title), href=f"#{view_anchor(section, index)}"))
         for index, title in titles
     )
     summary = tag("summary", f"{len(titles)} parts")
-    return tag("details", summary + tag("ul", links), open="" if len(titles) < _MAX_UNFOLDED_BLOCKS else None)
+    return tag("details", summary + tag("ul", links), open="" if len(titles) < _MAX_UNFOLDED_VIEWS else None)
 
 
 # --- Document -----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import polars as pl
 from calib_core.figures.text import escape_invisible
 from calib_core.report.export.table import is_numeric_column
 from calib_core.views.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
-from calib_core.views.view import Tile, ViewTable
+from calib_core.views.view import Fact, Tile, ViewTable
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _MAX_UNBROKEN_LENGTH: Final = 22
@@ -81,9 +81,15 @@ def tile_list(tiles: Sequence[Tile]) -> str:
     return tag("dl", content, class_="tiles") if tiles else ""
 
 
+def fact_list(facts: Sequence[Fact]) -> str:
+    """Writes facts under their names; "" if there are none."""
+    content = "".join(tag("dt", escape_text(name)) + tag("dd", escape_text(text)) for name, text in facts)
+    return tag("dl", content, class_="facts") if facts else ""
+
+
 def html_table(table: ViewTable) -> str:
     """Writes a table in a box that scrolls sideways; the heading repeats on every printed page."""
-    frame = table.frame
+    frame = table.texts()
     if not frame.width:
         return ""
     classes = [_cell_class(frame[name]) for name in frame.columns]

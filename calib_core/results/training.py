@@ -24,6 +24,7 @@ from calib_core.results.changes import (
     difference_text,
     measure_contrast,
 )
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, bins_all_classes, get_metric
 from calib_core.results.run_names import checkpoint_step
@@ -194,37 +195,62 @@ class Training(Displayable):
         """The lines with several checkpoints, or all lines where there is none."""
         return lines_to_follow(self.lines)
 
+    @property
+    def points(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints of all lines."""
+        return tuple(point for line in self.lines for point in line.points)
+
+    @property
+    def caveat(self) -> str:
+        """What a reader of the lines would miss: values that mean nothing, or why a change is not tested."""
+        merged = list(dict.fromkeys(point.label for point in self.points if point.is_one_bin))
+        one_bin = (
+            f"At {join_names(merged)} all probabilities lie in one bin, where their gaps cancel: "
+            f"{METRICS[self.metric].title_in_sentence} is 0 there whatever the model knows."
+            if merged
+            else ""
+        )
+        reason = shared_reason(self.followed_lines)
+        return f"{one_bin} {f'The change is not tested: {as_clause(reason)}.' if reason else ''}".strip()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table of checkpoints."""
+        is_in_steps = self.axis == STEPS_AXIS
+        return (
+            Column("line", "Line"),
+            Column("run"),
+            Column("label", "Checkpoint"),
+            Column("at", "Step", "count", dtype=pl.Float64)
+            if is_in_steps
+            else Column("at", TOKENS_AXIS, "amount"),
+            Column("value", METRICS[self.metric].title, "number"),
+            Column("null_median", "If calibrated", "number"),
+            Column("null_low", "5–95 %", "number", upper="null_high"),
+            Column("null_high", kind="number"),
+            Column("verdict", "Verdict"),
+            Column("p", kind="p"),
+            Column("q", "q", "p"),
+            Column("n_used", "Rows used", "count"),
+            Column("recipe"),
+        )
+
     def to_frame(self) -> pl.DataFrame:
         """One row for each checkpoint: line and the fields of `Checkpoint`; `at` is its position."""
-        rows = [
-            {
-                "line": line.title,
-                "at": point.position,
-                **asdict(point),
-                "verdict": point.verdict.words,
-                "p": point.verdict.p,
-            }
-            for line in self.lines
-            for point in line.points
-        ]
-        return pl.DataFrame(rows, schema=_TRAINING_SCHEMA)
-
-
-_TRAINING_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "line": pl.String,
-    "run": pl.String,
-    "label": pl.String,
-    "at": pl.Float64,
-    "value": pl.Float64,
-    "null_median": pl.Float64,
-    "null_low": pl.Float64,
-    "null_high": pl.Float64,
-    "verdict": pl.String,
-    "p": pl.Float64,
-    "q": pl.Float64,
-    "n_used": pl.Int64,
-    "recipe": pl.String,
-}
+        return frame_of(
+            self.columns,
+            (
+                {
+                    "line": line.title,
+                    "at": point.position,
+                    **asdict(point),
+                    "verdict": point.verdict.words,
+                    "p": point.verdict.p,
+                }
+                for line in self.lines
+                for point in line.points
+            ),
+        )
 
 
 def training_curves(
@@ -288,7 +314,14 @@ def training_curves(
         unavailable=unavailable,
         headline=training_headline(metric_id, lines),
         line_summaries=tuple(
-            line_summary(line, metric_id, placement.axis, with_change=len(followed) > 1) for line in followed
+            line_summary(
+                line,
+                metric_id,
+                placement.axis,
+                with_change=len(followed) > 1,
+                with_reason=shared_reason(followed) is None,
+            )
+            for line in followed
         ),
         step_summaries=tuple(
             f"{line.title}: {summary}" if len(followed) > 1 else summary
@@ -535,8 +568,16 @@ def _single_change(line: TrainingLine) -> str:
     return f": {change_phrase(change)}, {difference_text(change.difference)}"
 
 
-def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: bool = False) -> str:
-    """The ends of a line, their difference if asked for, and how many checkpoints are miscalibrated."""
+def shared_reason(lines: Sequence[TrainingLine]) -> str | None:
+    """Why the changes of all lines are not tested; None if one is, or they have reasons of their own."""
+    reasons = {line.change.reason if line.change else None for line in lines}
+    return reasons.pop() if len(reasons) == 1 else None
+
+
+def line_summary(
+    line: TrainingLine, metric_id: str, axis: str, *, with_change: bool = False, with_reason: bool = False
+) -> str:
+    """The ends of a line, their difference or why it is not tested, and how many are miscalibrated."""
     first, last = line.points[0], line.points[-1]
     position = _position_text(first.position, axis)
     opening = f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {position}"
@@ -546,17 +587,10 @@ def line_summary(line: TrainingLine, metric_id: str, axis: str, *, with_change: 
     judged = [point for point in line.points if point.verdict.kind != "few"]
     n_miscalibrated = sum(point.is_miscalibrated for point in judged)
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
-    merged = [point.label for point in line.points if point.is_one_bin]
-    one_bin = (
-        f"At {join_names(merged)} all probabilities lie in one bin, where their gaps cancel: "
-        f"{METRICS[metric_id].title_in_sentence} is 0 there whatever the model knows."
-        if merged
-        else ""
-    )
     uncounted = uncounted_note([(point.verdict, point.q) for point in judged], "checkpoint")
-    reason = line.change.reason if line.change else None
+    reason = line.change.reason if line.change and with_reason else None
     untested = f"The change is not tested: {as_clause(reason)}." if reason else ""
-    return " ".join(filter(None, [f"{opening}{count}.", one_bin, uncounted, untested]))
+    return " ".join(filter(None, [f"{opening}{count}.", uncounted, untested]))
 
 
 def steps_summary(line: TrainingLine, metric_id: str) -> str:

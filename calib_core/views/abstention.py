@@ -99,7 +99,7 @@ def _block(run: ReportRun, evidences_and_curves: Sequence[tuple[Evidence, Absten
         tiles=tuple(abstention_tiles(evidences, thresholds)),
         recipes=tuple(abstention_recipes(thresholds)),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: abstention_figure(
                     curves, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, guaranteed=thresholds
                 ),
@@ -246,7 +246,7 @@ def threshold_view(result: GuaranteedThreshold) -> View:
         tiles=(used_tile(curve.method, curve.n_used, curve.n_total),),
         recipes=tuple(abstention_recipes(thresholds)),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: abstention_figure(
                     curves, theme, target_accuracy=result.target_accuracy, guaranteed=thresholds
                 ),

@@ -115,7 +115,7 @@ def _block(
         tiles=tuple(comparison_tiles(result)),
         recipes=(result.recipe,),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: comparison_figure(result, theme, style_indices=style_indices),
                 describe_comparison(result),
             ),
@@ -327,11 +327,7 @@ def comparison_view(result: Comparison) -> View:
         headline=result.headline,
         tiles=tuple(comparison_tiles(result)),
         recipes=(result.recipe,),
-        figures=(
-            ViewFigure.from_drawing(
-                lambda theme: comparison_figure(result, theme), describe_comparison(result)
-            ),
-        ),
+        figures=(ViewFigure(lambda theme: comparison_figure(result, theme), describe_comparison(result)),),
         tables=(ViewTable.from_rows("Every point, the highest skill first", comparison_rows(result)),),
         captions=(comparison_caption(result),),
         remarks=(*result.caveats, *named_reasons(result.unavailable)),

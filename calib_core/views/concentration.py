@@ -54,13 +54,13 @@ def concentration_view(result: Concentration, title: str = "") -> View:
         tiles=tuple(concentration_tiles(result)),
         recipes=(result.recipe,),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: histogram_figure([result], theme),
                 describe_histogram([result]),
                 HISTOGRAM_TITLE,
                 narrow=True,
             ),
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: cumulative_figure([result], theme),
                 describe_cumulative([result]),
                 cumulative_title(result),

@@ -240,9 +240,7 @@ def _result_block(
         tiles=tuple(groups_tiles(evidences, result)),
         recipes=(result.recipe,),
         figures=(
-            ViewFigure.from_drawing(
-                lambda theme: groups_figure(result, theme, style_indices), describe_groups(result)
-            ),
+            ViewFigure(lambda theme: groups_figure(result, theme, style_indices), describe_groups(result)),
         ),
         tables=(
             *([ViewTable.from_rows(PAIRED_TITLE, differences)] if differences else []),
@@ -525,7 +523,7 @@ def diagram_note(result: Reliability) -> str:
 
 
 def _diagram_figure(group: GroupEvidence, result: Reliability) -> ViewFigure:
-    return ViewFigure.from_drawing(
+    return ViewFigure(
         lambda theme: small_reliability_figure(result, theme),
         describe_reliability(result),
         group.name,
@@ -539,9 +537,7 @@ def groups_view(result: GroupResults) -> View:
         title=f"By {result.group_by.title}",
         headline=result.headline,
         recipes=(result.recipe,),
-        figures=(
-            ViewFigure.from_drawing(lambda theme: groups_figure(result, theme), describe_groups(result)),
-        ),
+        figures=(ViewFigure(lambda theme: groups_figure(result, theme), describe_groups(result)),),
         tables=(ViewTable.from_rows("", group_rows(result)),),
         captions=text_lines(result.subheadline, groups_caption(result), verdicts_caption(result)),
         remarks=named_reasons(result.unavailable),

@@ -81,7 +81,7 @@ def recalibration_view(result: Recalibration, title: str = "") -> View:
         tiles=tuple(recalibration_tiles(result)),
         recipes=(result.recipe,),
         figures=tuple(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme, diagram=diagram: reliability_figure(diagram, theme),
                 f"{name}: {describe_reliability(diagram)}",
                 name,

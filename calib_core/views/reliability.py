@@ -109,7 +109,7 @@ def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) 
         tiles=tuple(reliability_tiles(evidence, result)),
         recipes=(result.score.recipe if metric_spec.binned else result.recipe,),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: draw(result, theme),
                 describe_reliability(result),
                 narrow=True,
@@ -133,13 +133,13 @@ def _classwise_block(evidence: Evidence, run: ReportRun, metric: str, scheme: Sc
         tiles=tuple(reliability_tiles(evidence, reliability_diagram(evidence, metric, scheme))),
         recipes=(result.recipe,),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: classwise_figure(result, theme),
                 describe_classwise(result),
                 CLASSES_TITLE,
                 narrow=True,
             ),
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: draw(farthest, theme),
                 describe_reliability(farthest),
                 f"The class farthest off: {farthest.part}",
@@ -343,11 +343,7 @@ def reliability_view(result: Reliability) -> View:
             used_tile(result.method, result.score.n_used, result.score.n_total),
         ),
         recipes=(result.score.recipe if METRICS[result.score.metric].binned else result.recipe,),
-        figures=(
-            ViewFigure.from_drawing(
-                lambda theme: draw(result, theme), describe_reliability(result), narrow=True
-            ),
-        ),
+        figures=(ViewFigure(lambda theme: draw(result, theme), describe_reliability(result), narrow=True),),
         tables=(ViewTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
         remarks=text_lines(result.warning, result.score.remark, *result.remarks),
     )
@@ -365,7 +361,7 @@ def classwise_view(result: Classwise) -> View:
         ),
         recipes=(result.recipe,),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: classwise_figure(result, theme), describe_classwise(result), CLASSES_TITLE
             ),
         ),

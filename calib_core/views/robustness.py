@@ -107,13 +107,13 @@ def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:
 def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: bool) -> View:
     results, style_indices = [result], (run.style_index,)
     figures = [
-        ViewFigure.from_drawing(
+        ViewFigure(
             lambda theme: metric_values_figure(results, theme, style_indices),
             describe_metric_values(results),
             VALUES_TITLE,
             narrow=True,
         ),
-        ViewFigure.from_drawing(
+        ViewFigure(
             lambda theme: relative_values_figure(results, theme, style_indices),
             describe_relative_values(results),
             RELATIVE_TITLE,
@@ -163,7 +163,7 @@ def audit_view(result: ConventionAudit, title: str = "") -> View:
         headline=result.headline,
         tiles=(used_tile(result.method, result.n_used, result.n_total),),
         recipes=(result.recipe,),
-        figures=(ViewFigure.from_drawing(lambda theme: audit_figure(result, theme), describe_audit(result)),),
+        figures=(ViewFigure(lambda theme: audit_figure(result, theme), describe_audit(result)),),
         tables=(ViewTable.from_rows("From lowest to highest", rows),),
         captions=(result.range_note,),
         remarks=(result.not_applicable_note,) if result.not_applicable_note else (),
@@ -182,7 +182,7 @@ def _pooling_example(evidence: Evidence) -> tuple[ViewFigure, str] | None:
             pools = pools_of_question(evidence, 0, EXAMPLE_BINS)
     except (Unavailable, IndexError):
         return None
-    figure = ViewFigure.from_drawing(
+    figure = ViewFigure(
         lambda theme: pooling_figure(pools, theme), describe_pooling(pools), POOLING_TITLE, narrow=True
     )
     return figure, f"{POOLING_TITLE} {pools.title}, M = {pools.n_bins}. {pools.summary}"
@@ -337,13 +337,13 @@ def sweep_view(result: Sweep) -> View:
         tiles=(*robustness_tiles(result), *full_ece_tiles(result)),
         recipes=tuple(curve.recipe for curve in result.curves),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: metric_values_figure(results, theme),
                 describe_metric_values(results),
                 VALUES_TITLE,
                 narrow=True,
             ),
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: relative_values_figure(results, theme),
                 describe_relative_values(results),
                 RELATIVE_TITLE,

@@ -130,7 +130,7 @@ def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> View:
         tiles=tuple(sampling_tiles(result)),
         recipes=(sampling_recipe(result, metric),),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: sampling_figure(result, metric, theme),
                 describe_sampling(result, metric),
                 narrow=True,
@@ -160,7 +160,7 @@ def _example_block(answer_run: AnswerRun, options: MethodOptions) -> View:
         headline=example_headline(result),
         recipes=(result.sizes_text, *result.derivations.values()),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: question_clusters_figure(result, theme),
                 describe_question_clusters(result),
                 narrow=True,
@@ -293,7 +293,7 @@ def sampling_view(result: SampleSizeSweep) -> View:
         tiles=tuple(sampling_tiles(result)),
         recipes=(sampling_recipe(result, metric),),
         figures=(
-            ViewFigure.from_drawing(
+            ViewFigure(
                 lambda theme: sampling_figure(result, metric, theme),
                 describe_sampling(result, metric),
                 narrow=True,

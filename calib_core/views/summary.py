@@ -157,7 +157,7 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> View:
             one.run.title, evidence.method.title, tiles=tiles, recipes=recipes, remarks=(*remarks, str(why))
         )
     draw = figure_of(evidence, settings.metric)
-    figure = ViewFigure.from_drawing(
+    figure = ViewFigure(
         lambda theme: draw(result, theme),
         describe_reliability(result),
         narrow=True,
@@ -222,7 +222,7 @@ def _diagram_block(
     if not lines.lines:
         return View(LEFT_OUT_HEADING, remarks=(*dict.fromkeys(lines.unavailable.values()), *left_out))
     style_indices = {key: one.run.style_index for key, one in drawn.items()}
-    figure = ViewFigure.from_drawing(
+    figure = ViewFigure(
         lambda theme: lines_figure(lines, theme, style_indices=style_indices),
         describe_lines(lines),
         narrow=True,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import polars as pl
+
 from calib_core.errors import Unavailable
-from calib_core.figures.training import describe_training, progress_text, training_figure
+from calib_core.figures.training import describe_training, training_figure
 from calib_core.inference.verdict import Q_TEXT, VERDICT_WORDS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.results.columns import Column
 from calib_core.results.evidence import Evidence
 from calib_core.results.published import TRAINING_METRIC, compare_training
 from calib_core.results.training import (
-    STEPS_AXIS,
     Checkpoint,
     Training,
     default_training_metrics,
@@ -21,10 +23,23 @@ from calib_core.results.training import (
     training_curves,
     value_range,
 )
-from calib_core.views.inputs import ReportInput, ReportRun, most_common_method
+from calib_core.results.view_caption import names_or_count
+from calib_core.views.inputs import ReportInput, most_common_method
 from calib_core.views.published_table import published_view
-from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, ViewTable, named_reasons
-from calib_core.wording import NO_VALUE, format_column, format_p_value, format_significant
+from calib_core.views.view import (
+    Fact,
+    Numbers,
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    file_parts,
+    reasons_by_title,
+    text_lines,
+)
+from calib_core.wording import format_significant
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -33,15 +48,19 @@ NO_CHECKPOINT: Final = (
     "“tokens_seen” (a whole number) or “checkpoint” (“step500”, “checkpoint-500” or digits): as a column, "
     "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
 )
-TRAINING_CAPTION: Final = (
-    "Shaded band: what a perfectly calibrated model would score (5th to 95th percentile; dotted: the "
-    "median). Verdict: by the top label; q: Benjamini–Hochberg over all checkpoints shown. A change is "
-    "claimed only from a paired test on the same questions."
+HOW_TO_READ: Final = (
+    "Shaded band: what a perfectly calibrated model would score (5th to 95th percentile; dotted: the median)."
+)
+MIN_NARROW: Final = 3
+"""From this number of panels on, each is drawn for a third of the page."""
+_FACTS: Final = (
+    Fact("Verdict", "By the top label; q: Benjamini–Hochberg over all checkpoints shown."),
+    Fact("Change", "Claimed only from a paired test on the same questions."),
 )
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds a block for each metric; raises Unavailable if no run is a checkpoint."""
+    """Build a view for each metric; raises Unavailable if no run is a checkpoint."""
     runs = {str(index): run for index, run in enumerate(report_input.runs)}
     placement = place_checkpoints(
         {key: run.report.run.info for key, run in runs.items()},
@@ -61,47 +80,132 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             evidences[key] = report_input.evidence(run, method)
         except Unavailable as reason:
             refused[key] = str(reason)
-    blocks: list[View] = []
     settings = report_input.settings
     last = next((evidences[key] for key in reversed(evidences) if runs[key] in on_axis), None)
     metrics = settings.metrics or (default_training_metrics(last, settings.scheme) if last else ())
-    for metric in metrics or settings.all_metrics:
-        result = training_curves(evidences, metric, settings.scheme)
-        if result.lines:
-            blocks.append(_block(METHODS[method].title, result, runs, refused))
-    if not blocks:
+    followed = [
+        result
+        for metric in metrics or settings.all_metrics
+        if (result := training_curves(evidences, metric, settings.scheme)).lines
+    ]
+    if not followed:
         raise Unavailable("No run is a checkpoint with this metric.")
+    view = training_view(
+        followed[0],
+        followed[1:],
+        method=method,
+        titles={key: run.title for key, run in runs.items()},
+        style_indices={key: run.style_index for key, run in runs.items()},
+        refused=refused,
+    )
     paper = compare_training(training_curves(evidences, TRAINING_METRIC))
-    return Section(ID, TITLE, QUESTION, (*blocks, published_view(paper)))
+    return Section(ID, TITLE, QUESTION, (view, published_view(paper)))
 
 
-def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]) -> View:
-    reasons = {**refused, **result.unplaced, **result.unavailable}
-    style_indices = {key: run.style_index for key, run in runs.items()}
+def training_view(
+    result: Training,
+    others: Sequence[Training] = (),
+    *,
+    method: str = "",
+    titles: Mapping[str, str] | None = None,
+    style_indices: Mapping[str, int] | None = None,
+    refused: Mapping[str, str] | None = None,
+    chosen: str | None = None,
+) -> View:
+    """One metric over training, and beside it others of the same checkpoints.
+
+    Parameters
+    ----------
+    result : Training
+        What headline and tiles are of.
+    others : sequence of Training
+    method : str
+        Id of the confidence method; "" where it is not known.
+    titles : Mapping of str to str, optional
+        Run key → title; the keys themselves where omitted.
+    style_indices : Mapping of str to int, optional
+        Run key → position among all runs.
+    refused : Mapping of str to str, optional
+        Run key → why it does not have the method.
+    chosen : str, optional
+        Run key of the checkpoint that is ringed.
+    """
+    results = (result, *others)
+    titles = titles or {}
+    reasons = {**(refused or {}), **result.unplaced, **result.unavailable}
+    lines = list(dict.fromkeys(line.title for line in result.lines))
+    method_title = METHODS[method].title if method else ""
     return View(
-        title="",
-        method_title=method,
+        method_title=method_title,
         headline=result.headline,
+        caveat=result.caveat,
         tiles=tuple(training_tiles(result)),
-        recipes=tuple(training_recipes(result)),
-        figures=(
-            ViewFigure.from_drawing(
-                lambda theme: training_figure(result, theme, style_indices=style_indices),
-                describe_training(result),
-            ),
+        recipes=tuple(dict.fromkeys(_recipe(each) for each in results)),
+        figures=tuple(_figure(each, results, style_indices, chosen) for each in results),
+        tables=(_checkpoint_table(results),) if result.points else (),
+        how_to_read=HOW_TO_READ,
+        facts=(
+            *(Fact("Line", text) for text in result.line_summaries),
+            *(Fact("Steps", text) for each in results for text in each.step_summaries),
+            *_FACTS,
         ),
-        tables=(ViewTable.from_rows("", training_rows(result)),),
-        captions=(*result.line_summaries, *result.step_summaries, TRAINING_CAPTION),
-        remarks=tuple(_not_drawn_sentences({runs[key].title: why for key, why in reasons.items()})),
+        left_out=reasons_by_title({titles.get(run, run): why for run, why in reasons.items()}),
+        subject=", ".join((names_or_count(lines, "lines"), *text_lines(method_title))),
+        name=("training", *file_parts(lines, "lines"), *text_lines(method)),
     )
 
 
-def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
-    """Why runs are not drawn, from run title → reason; runs with the same reason share a sentence."""
-    titles_by_reason: dict[str, list[str]] = {}
-    for title, why in reasons.items():
-        titles_by_reason.setdefault(why, []).append(title)
-    return [f"Not shown: {', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
+def _figure(
+    result: Training, results: Sequence[Training], style_indices: Mapping[str, int] | None, chosen: str | None
+) -> ViewFigure:
+    """One panel; several stand side by side."""
+    is_first, narrow = result is results[0], len(results) >= MIN_NARROW
+    return ViewFigure(
+        lambda theme: training_figure(
+            result, theme, selected=chosen, style_indices=style_indices, narrow=narrow
+        ),
+        describe_training(result),
+        f"{METRICS[result.metric].title} over training",
+        narrow=len(results) > 1,
+        id="training" if is_first else f"training_{result.metric}",
+        numbers=Numbers(result.to_frame, _recipe(result), _file_parts(result)),
+    )
+
+
+def _checkpoint_table(results: Sequence[Training]) -> ViewTable:
+    """A row for each checkpoint, with the value of every metric."""
+    result, *others = results
+    frame = result.to_frame()
+    columns = [column for column in result.columns if column.title]
+    for other in others:
+        values = {point.run: point.value for point in other.points}
+        frame = frame.with_columns(
+            pl.Series(other.metric, [values.get(run) for run in frame["run"]], pl.Float64)
+        )
+        columns.append(Column(other.metric, METRICS[other.metric].title, "number"))
+
+    def in_full() -> pl.DataFrame:
+        return pl.concat(
+            each.to_frame().insert_column(1, pl.lit(each.metric).alias("metric")) for each in results
+        )
+
+    return ViewTable(
+        "",
+        frame,
+        tuple(column for column in columns if column.name != "line" or frame["line"].n_unique() > 1),
+        id="checkpoints",
+        row_keys=tuple(frame["run"]),
+        numbers=Numbers(in_full, "\n".join(map(_recipe, results)), _file_parts(result)),
+    )
+
+
+def _file_parts(result: Training) -> tuple[str | int, ...]:
+    return (result.metric, result.bins) if METRICS[result.metric].binned else (result.metric,)
+
+
+def _recipe(result: Training) -> str:
+    """The recipes of the points, each once."""
+    return "\n".join(sorted({point.recipe for point in result.points})) or "No checkpoint."
 
 
 def training_tiles(result: Training) -> list[Tile]:
@@ -131,64 +235,4 @@ def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
         value_range(points),
         help_,
         "" if null is None else f"calibrated model {format_significant(null)}",
-    )
-
-
-def training_recipes(result: Training) -> list[str]:
-    """The recipes of the points, each once."""
-    recipes = {point.recipe for line in result.lines for point in line.points}
-    return sorted(recipes) or ["No checkpoint."]
-
-
-def progress_heading(result: Training) -> str:
-    """The heading of the column of steps or tokens."""
-    return "Step" if result.axis == STEPS_AXIS else "Tokens seen"
-
-
-def training_rows(result: Training, others: Sequence[Training] = ()) -> list[dict[str, object]]:
-    """One row for each checkpoint; `others` are further metrics of the same checkpoints."""
-    placed = [(line.title, point) for line in result.lines for point in line.points]
-    points = [point for _, point in placed]
-    values = {
-        (other.metric, point.run): point.value
-        for other in others
-        for line in other.lines
-        for point in line.points
-    }
-    lows = format_column([point.null_low for point in points])
-    highs = format_column([point.null_high for point in points])
-    columns: dict[str, list[str]] = {
-        "Checkpoint": [point.label for point in points],
-        progress_heading(result): [progress_text(point.position) for point in points],
-        METRICS[result.metric].title: format_column([point.value for point in points]),
-        "If calibrated": format_column([point.null_median for point in points]),
-        "5–95 %": [
-            low if low == NO_VALUE else f"{low} to {high}" for low, high in zip(lows, highs, strict=True)
-        ],
-        "Verdict": [point.verdict.words for point in points],
-        "q": [format_p_value(point.q, None) for point in points],
-        "Rows used": [f"{point.n_used:,}" for point in points],
-        "Line": [line for line, _ in placed],
-    } | {
-        METRICS[other.metric].title: format_column(
-            [values.get((other.metric, point.run)) for point in points]
-        )
-        for other in others
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def training_view(result: Training) -> View:
-    """A metric over the checkpoints of a training."""
-    return View(
-        title="",
-        headline=result.headline,
-        tiles=tuple(training_tiles(result)),
-        recipes=tuple(training_recipes(result)),
-        figures=(
-            ViewFigure.from_drawing(lambda theme: training_figure(result, theme), describe_training(result)),
-        ),
-        tables=(ViewTable.from_rows("", training_rows(result)),),
-        captions=(*result.line_summaries, *result.step_summaries, TRAINING_CAPTION),
-        remarks=named_reasons({**result.unplaced, **result.unavailable}),
     )

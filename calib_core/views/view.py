@@ -1,27 +1,32 @@
-"""The parts of a report before it becomes a document: sections, blocks, tiles, figures and tables.
+"""What is said and shown of a result, before it becomes a page, a report, a cell of a notebook or a print.
 
-Texts are unescaped, as in files and results; the module that writes the document escapes them.
+A view is plain data: texts are unescaped, as in files and results; figures are drawn when they are shown.
+What draws views (`pages/widgets/view.py`, `calib_core/report`, `calib_core/notebook.py`,
+`calib_core/cli/rendering.py`) knows no question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from calib_core.figures.layout import without_unset
-from calib_core.figures.palette import DARK, LIGHT, Theme
+from calib_core.figures.palette import Theme
+from calib_core.results.columns import Column, column_texts
 from calib_core.views.ece_brier_table import EceBrierTable
 from calib_core.wording import cell_text
 
 ProgressCallback = Callable[[float, str], object]
 """Called with the share of the work done, in [0, 1], and a description of the current step."""
 
+Draw = Callable[[Theme], Mapping[str, Any]]
+"""Draws a figure, as plotly has it, with the colours of a theme."""
+
 
 class Tile(NamedTuple):
-    """One number shown large at the head of a block.
+    """One number shown large at the head of a view.
 
     Attributes
     ----------
@@ -39,44 +44,61 @@ class Tile(NamedTuple):
     below: str = ""
 
 
+class Fact(NamedTuple):
+    """What a reader may look up: one sentence or two under a name."""
+
+    name: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class ViewFigure:
-    """One figure, drawn for a light and for a dark page.
+class Numbers:
+    """What of a figure or a table goes into a file.
 
     Attributes
     ----------
-    title : str
-        The heading above the figure, "" if the block's title is enough.
+    frame : Callable
+        Returns the numbers in full.
+    recipe : str
+        How they were computed, one line or more.
+    name : tuple of (str or int)
+        What tells the file's name from those of other files of the view, such as metric and bins.
+    """
+
+    frame: Callable[[], pl.DataFrame]
+    recipe: str
+    name: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewFigure:
+    """One figure.
+
+    Attributes
+    ----------
+    draw : Callable
+        Draws it in a theme.
     alt : str
         A sentence for screen readers, and for browsers that run no scripts.
-    light, dark : Mapping[str, Any]
-        The plotly figure for each theme.
+    title : str
+        What it is called; its heading where a view has several figures.
     narrow : bool
         Whether the figure reads best at half the width of the page.
     note : str
         A line below the title.
+    id : str
+        Unique within the view.
+    numbers : Numbers, optional
+        The numbers behind it.
     """
 
-    title: str
+    draw: Draw
     alt: str
-    light: Mapping[str, Any]
-    dark: Mapping[str, Any]
+    title: str = ""
     narrow: bool = False
     note: str = ""
-
-    @classmethod
-    def from_drawing(
-        cls,
-        draw: Callable[[Theme], Mapping[str, Any]],
-        alt: str,
-        title: str = "",
-        *,
-        narrow: bool = False,
-        note: str = "",
-    ) -> ViewFigure:
-        """Draws a figure for both themes; `draw` turns a theme into a plotly figure."""
-        light, dark = (without_unset(draw(theme)) for theme in (LIGHT, DARK))
-        return cls(title, alt, light, dark, narrow, note)
+    id: str = "figure"
+    numbers: Numbers | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,62 +110,89 @@ class ViewTable:
     title : str
         The caption, "" for none.
     frame : pl.DataFrame
-        The cells as they are displayed; every column is text.
+        The values of its columns, at least.
+    columns : tuple of Column
+        Those shown, in order.
     note : str
         A line below the table on how to read it.
+    id : str
+        Unique within the view.
+    row_keys : tuple of str
+        What each row stands for, where a row can be chosen.
+    numbers : Numbers, optional
+        The table in full.
     """
 
     title: str
     frame: pl.DataFrame
+    columns: tuple[Column, ...]
     note: str = ""
+    id: str = "table"
+    row_keys: tuple[str, ...] = ()
+    numbers: Numbers | None = None
 
     @classmethod
     def from_rows(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> ViewTable:
-        """Builds a table from rows that have the same keys; None becomes an empty cell."""
+        """Build a table of texts from rows that have the same keys; None becomes an empty cell."""
         names = list(rows[0]) if rows else []
         columns = {name: [cell_text(row.get(name), missing="") for row in rows] for name in names}
-        return cls(title, pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)), note)
+        frame = pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
+        return cls(title, frame, tuple(Column(name, name) for name in names), note)
+
+    def texts(self) -> pl.DataFrame:
+        """Return the cells as they are read, under their headings; every column is text."""
+        cells = {column.title: column_texts(column, self.frame) for column in self.columns}
+        return pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """One result, for example of a run or of a data set.
+    """One answer, for example about a run or a data set.
 
     Attributes
     ----------
     title : str
-        The run, data set or file the result belongs to.
+        The run, data set or file it is about.
     method_title : str
         The confidence method.
     headline : str
         The main finding in a sentence.
-    tiles : tuple[Tile, ...]
+    caveat : str
+        The one thing that changes what a reader would do with the finding; "" for none.
+    tiles : tuple of Tile
         The main numbers.
-    recipes : tuple[str, ...]
+    recipes : tuple of str
         How the numbers were computed, one line each.
-    figures : tuple[ViewFigure, ...]
-        The figures.
-    tables : tuple[ViewTable, ...]
-        Tables beside or below the figures.
-    closing_tables : tuple[ViewTable, ...]
-        Tables after the captions.
-    ece_brier_tables : tuple[EceBrierTable, ...]
-        Tables of ECE and Brier score.
-    small_figures : tuple[ViewFigure, ...]
-        Figures small enough for several to fit side by side.
+    figures, small_figures : tuple of ViewFigure
+        The figures, and those small enough for several to fit side by side.
     small_figures_heading : str
-        The heading above the small figures.
-    captions : tuple[str, ...]
+    tables : tuple of ViewTable
+        Tables beside or below the figures.
+    closing_tables : tuple of ViewTable
+        Tables after the captions.
+    ece_brier_tables : tuple of EceBrierTable
+    how_to_read : str
+        One line on what the figure shows.
+    facts : tuple of Fact
+        What else was found, and how; behind "How this was computed".
+    left_out : tuple of str
+        What is not shown, and why, one line each.
+    captions : tuple of str
         How to read the figures.
-    remarks : tuple[str, ...]
+    remarks : tuple of str
         Caveats, and what is missing.
     remarks_heading : str
         The heading above the remarks, "" for none.
+    subject : str
+        What the numbers are of, for the titles of files.
+    name : tuple of (str or int)
+        The same for their names.
     """
 
-    title: str
+    title: str = ""
     method_title: str = ""
     headline: str = ""
+    caveat: str = ""
     tiles: tuple[Tile, ...] = ()
     recipes: tuple[str, ...] = ()
     figures: tuple[ViewFigure, ...] = ()
@@ -152,13 +201,18 @@ class View:
     ece_brier_tables: tuple[EceBrierTable, ...] = ()
     small_figures: tuple[ViewFigure, ...] = ()
     small_figures_heading: str = ""
+    how_to_read: str = ""
+    facts: tuple[Fact, ...] = ()
+    left_out: tuple[str, ...] = ()
     captions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     remarks_heading: str = ""
+    subject: str = ""
+    name: tuple[str | int, ...] = ()
 
 
 def not_drawn_blocks(reasons: Sequence[str]) -> tuple[View, ...]:
-    """The last block of a section: why something is not drawn, each reason once; () if all is drawn."""
+    """The last view of a section: why something is not drawn, each reason once; () if all is drawn."""
     return (View("Not shown", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
 
 
@@ -170,17 +224,23 @@ class Section:
     ----------
     id, title, question : str
         Those of the page.
-    blocks : tuple[View, ...]
+    views : tuple of View
         One or more results.
-    lead : tuple[str, ...]
+    lead : tuple of str
         Sentences about all runs for the head of the document.
     """
 
     id: str
     title: str
     question: str
-    blocks: tuple[View, ...]
+    views: tuple[View, ...]
     lead: tuple[str, ...] = ()
+
+
+def file_parts(names: Iterable[str], noun: str) -> list[str]:
+    """Return one or two names as parts of a file's name; for more, their number, as in "3-methods"."""
+    unique = list(dict.fromkeys(names))
+    return unique if len(unique) < 3 else [f"{len(unique)}-{noun}"]
 
 
 def text_lines(*lines: str | None) -> tuple[str, ...]:
@@ -191,3 +251,11 @@ def text_lines(*lines: str | None) -> tuple[str, ...]:
 def named_reasons(reasons: Mapping[str, str]) -> tuple[str, ...]:
     """Why something is missing, a line each."""
     return tuple(f"{name}: {reason}" for name, reason in reasons.items())
+
+
+def reasons_by_title(reasons: Mapping[str, str]) -> tuple[str, ...]:
+    """Why runs are not shown, from title → reason: those with the same reason share a line."""
+    titles: dict[str, list[str]] = {}
+    for title, why in reasons.items():
+        titles.setdefault(why, []).append(title)
+    return tuple(f"{', '.join(alike)}: {why}" for why, alike in titles.items())

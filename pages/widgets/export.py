@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -136,12 +136,6 @@ def make_file_stem(*parts: str | int) -> str:
     if len(name) <= MAX_STEM_LENGTH:
         return name
     return f"{name[:MAX_STEM_LENGTH].rstrip('-.')}-{crc32(name.encode()):08x}"
-
-
-def stem_parts(names: Iterable[str], noun: str) -> list[str]:
-    """Return one or two names as parts of a file name; for more, their number, as in "3-methods"."""
-    unique = list(dict.fromkeys(names))
-    return unique if len(unique) < 3 else [f"{len(unique)}-{noun}"]
 
 
 def figure_export_menu(draw: DrawFunction, export: Export, key: str) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from calib_core.errors import Suspicion, single_line
 from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
+from calib_core.views.view import Fact
 from calib_core.wording import join_names, plural
 from pages.state.markdown import escape_markdown, without_options
 from pages.state.progress import with_partial_note
@@ -58,16 +59,20 @@ def show_view_caption(text: str, key: str = "looking") -> None:
         st.caption(f":material/visibility: {escape_markdown(text)}")
 
 
-def show_provenance(view: ViewCaption, *recipes: str, key: str = "looking") -> None:
+def show_provenance(
+    view: ViewCaption, *recipes: str, facts: Sequence[Fact] = (), key: str = "looking"
+) -> None:
     """Draw the line below a figure: which runs, methods, metric and rows it shows.
 
-    The line opens to how the numbers were computed, one box to copy for each of the recipes. Below it stands
-    why an interval or a p-value is missing, where one is.
+    The line opens to how the numbers were computed, one box to copy for each of the recipes, and
+    to the facts. Below it stands why an interval or a p-value is missing, where one is.
     """
     sentence = f":material/visibility: {escape_markdown(view.sentence)}"
     with st.expander(sentence, key=key, type="compact"):
         for recipe in recipes:
             show_recipe(recipe)
+        for name, text in facts:
+            st.caption(f"**{escape_markdown(name)}**: {escape_markdown(text)}")
     show_remarks(view.missing_note)
 
 

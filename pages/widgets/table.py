@@ -73,8 +73,8 @@ def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
 
 
 def _text_column_width(texts: pl.Series) -> int:
-    """Return the pixels that the widest of these texts needs."""
-    return 18 + math.ceil(max((sum(map(_letter_width, text)) for text in texts.drop_nulls()), default=0))
+    """Return the pixels that the heading and the widest of these texts need."""
+    return 18 + math.ceil(max(sum(map(_letter_width, text)) for text in (texts.name, *texts.drop_nulls())))
 
 
 def _letter_width(letter: str) -> float:

@@ -321,7 +321,7 @@ def test_a_table_of_less_than_half_a_page_stands_beside_a_narrow_figure(
     letters: int, *, beside: bool
 ) -> None:
     drawn = {"data": [], "layout": {"height": 300}}
-    figure = ViewFigure("", "A figure.", drawn, drawn, narrow=True)
+    figure = ViewFigure(lambda _theme: drawn, "A figure.", narrow=True)
     table = ViewTable.from_rows("", [{"name": letters * "x"}])  # 10 + 6.6 px a letter, of 520
     html = BodyWriter()._figures_and_tables(View("", figures=(figure,), tables=(table,)))
     assert ("</figure></div>" in html) != beside

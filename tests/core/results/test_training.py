@@ -114,9 +114,10 @@ def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
     evidences = {"a": checkpoint(10, *OFF, numbered=False), "b": checkpoint(20, *RIGHT, numbered=False)}
     result = training_curves(evidences, "ece")
     assert result.headline == "ECE 0.4000 → 0.0000: lower; not tested (reason below)."
-    assert result.line_summaries[0].endswith(
-        "1 of 2 checkpoints miscalibrated. The change is not tested: model · quiz and model · quiz cannot be "
-        f"paired: both need an id or the question's text in every row. {ROW_NUMBER_ADVICE}"
+    assert result.line_summaries[0].endswith("1 of 2 checkpoints miscalibrated.")
+    assert result.caveat == (
+        "The change is not tested: model · quiz and model · quiz cannot be paired: both need an id or the "
+        f"question's text in every row. {ROW_NUMBER_ADVICE}"
     )
 
 
@@ -134,7 +135,7 @@ def test_token_runs_claim_no_change() -> None:
     assert result.headline == (
         f"ECE {first:.4f} → {last:.4f}: {word}, in {n_steps} of 2 steps; not tested (reason below)."
     )
-    assert result.line_summaries[0].endswith(f"The change is not tested: {as_clause(NO_ROWS_TO_PAIR)}.")
+    assert result.caveat == f"The change is not tested: {as_clause(NO_ROWS_TO_PAIR)}."
     assert result.step_summaries[0].startswith("Does ECE fall throughout? As observed, the values fall in ")
 
 
@@ -275,10 +276,10 @@ def test_an_undefined_number_is_described_as_undefined() -> None:
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
     assert result.headline == "AUROC not defined → 0.5000; change not tested (reason below)."
     assert result.line_summaries == (
-        (
-            "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated. The "
-            "change is not tested: AUROC is not defined on the questions both runs share."
-        ),
+        "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated.",
+    )
+    assert result.caveat == (
+        "The change is not tested: AUROC is not defined on the questions both runs share."
     )
     assert training_curves({"a": all_right}, "auroc").headline == (
         "AUROC is not defined at its only checkpoint: no evidence of miscalibration."
@@ -388,12 +389,8 @@ def test_an_untrained_model_has_all_probabilities_in_one_bin_and_that_is_said() 
     assert result.headline.startswith(f"Full-ECE 0.0000 → {format_significant(last.value)}: higher")
     assert [tile.value for tile in training_tiles(result)[:2]] == ["0.0000", format_significant(last.value)]
     assert [bool(tile.below) for tile in training_tiles(result)[:2]] == [False, True]
-    (summary,) = result.line_summaries
     assert (
         "At step1 all probabilities lie in one bin, where their gaps cancel: Full-ECE is 0 there whatever "
-        "the model knows." in summary
+        "the model knows." in result.caveat
     )
-    assert (
-        "one bin"
-        not in training_curves({"a": at(1, untrained), "b": at(2, trained)}, "ece").line_summaries[0]
-    )
+    assert "one bin" not in training_curves({"a": at(1, untrained), "b": at(2, trained)}, "ece").caveat

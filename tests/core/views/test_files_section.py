@@ -18,7 +18,7 @@ WITH = FileChecksum("results.json", 7, "b" * 64)
 
 def file_states(*names: str) -> list[tuple[str, str]]:
     here = tuple(ReportFile(name, None, None, (FileChecksum(name, 5, "a" * 64), WITH)) for name in names)
-    frame = files.section(ReportInput((), here, ReportSettings()), lambda *_: None).blocks[0].tables[0].frame
+    frame = files.section(ReportInput((), here, ReportSettings()), lambda *_: None).views[0].tables[0].frame
     return list(zip(frame["File"], frame["State"], strict=True))
 
 
@@ -42,7 +42,7 @@ def note_and_tables(tmp_path: Path, *reported: ReportedMetric) -> tuple[str, lis
     assert isinstance(own.run, AnswerRun)
     report = replace(report, runs=(replace(own, run=replace(own.run, reported_metrics=reported)),))
     here = ReportFile("four.csv", report, None, (FileChecksum("four.csv", 5, "a" * 64),))
-    _, block = files.section(ReportInput((), (here,), ReportSettings()), lambda *_: None).blocks
+    _, block = files.section(ReportInput((), (here,), ReportSettings()), lambda *_: None).views
     return block.tables[0].note, list(block.tables)
 
 

@@ -1,0 +1,111 @@
+"""The columns of a result's table: one list, from which its frame and every shown table are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
+
+import polars as pl
+
+from calib_core.wording import (
+    NO_VALUE,
+    compact_count,
+    format_column,
+    format_p_value,
+    format_percent,
+    format_signed,
+)
+
+Kind: TypeAlias = Literal["text", "count", "amount", "number", "signed", "share", "p"]
+"""What a column holds: text; whole numbers; large numbers, written in short; numbers; differences; shares in
+[0, 1], written in percent; p- or q-values."""
+
+DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
+    {
+        "text": pl.String,
+        "count": pl.Int64,
+        "amount": pl.Float64,
+        "number": pl.Float64,
+        "signed": pl.Float64,
+        "share": pl.Float64,
+        "p": pl.Float64,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a result's table.
+
+    Attributes
+    ----------
+    name : str
+        Its name in frames, files and JSON.
+    title : str
+        Its heading where the table is shown; "" for a column that only frames and files have.
+    kind : Kind
+        What it holds, and so how it is written.
+    help : str
+        What the numbers mean.
+    upper : str
+        Name of the column with the upper ends, where a cell shows an interval; "" where it shows one value.
+    dtype : type of pl.DataType, optional
+        Where it is not the one of the kind.
+    """
+
+    name: str
+    title: str = ""
+    kind: Kind = "text"
+    help: str = ""
+    upper: str = ""
+    dtype: type[pl.DataType] | None = None
+
+
+def frame_of(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return the table as numbers in full, one row for each mapping from column name to value.
+
+    Examples
+    --------
+    >>> frame_of([Column("run"), Column("ece", "ECE", "number")], [{"run": "a", "ece": 0.125}]).row(0)
+    ('a', 0.125)
+    """
+    schema = {column.name: column.dtype or DTYPES[column.kind] for column in columns}
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+def column_texts(column: Column, frame: pl.DataFrame) -> list[str]:
+    """Return the cells of one column as they are read; "–" where there is no value.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"low": [0.1, None], "high": [0.25, None]})
+    >>> column_texts(Column("low", "95 %", "number", upper="high"), frame)
+    ['0.1000 to 0.2500', '–']
+    """
+    lows = _WRITERS[column.kind](frame[column.name].to_list())
+    if not column.upper:
+        return lows
+    highs = _WRITERS[column.kind](frame[column.upper].to_list())
+    return [
+        NO_VALUE if NO_VALUE in (low, high) else f"{low} to {high}"
+        for low, high in zip(lows, highs, strict=True)
+    ]
+
+
+def _each(write: Callable[[Any], str]) -> Callable[[Sequence[Any]], list[str]]:
+    return lambda values: [NO_VALUE if value is None else write(value) for value in values]
+
+
+_WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingProxyType(
+    {
+        "text": _each(str),
+        "count": _each("{:,.0f}".format),
+        "amount": _each(lambda value: compact_count(round(value))),
+        "number": format_column,
+        "signed": _each(format_signed),
+        "share": _each(format_percent),
+        "p": _each(lambda value: format_p_value(value, None)),
+    }
+)

@@ -1,0 +1,228 @@
+"""A view on a page: headline, numbers, figures, tables and how they were computed, each in its place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final
+
+import polars as pl
+import streamlit as st
+
+from calib_core.results.columns import Column, column_texts
+from calib_core.results.view_caption import ViewCaption
+from calib_core.views.view import Numbers, View, ViewFigure, ViewTable
+from calib_core.wording import COUNT_UNITS, SMALLEST_IN_DECIMALS
+from pages.state.markdown import escape_markdown
+from pages.widgets.export import Export, make_file_stem, table_export_menu
+from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
+from pages.widgets.pickers import ROW_CLICKS, rows_key, select_point_from_figure, select_point_from_table
+from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles
+from pages.widgets.table import MAX_COLUMN_WIDTH, fit_column_widths
+
+MAX_PANELS_PER_ROW: Final = 3
+
+MIN_PANEL_WIDTH: Final = 330
+"""Width in pixels below which a panel gets a row of its own."""
+
+MIN_PANEL_WIDTH_BESIDE: Final = 430
+"""The same beside an open detail."""
+
+MAX_WHOLE_ROWS: Final = 12
+"""Number of rows up to which a table is drawn whole; a longer one scrolls."""
+
+SCROLLED_HEIGHT: Final = 460
+"""Height in pixels of a table that scrolls."""
+
+
+def show_view(
+    view: View,
+    caption: ViewCaption | None = None,
+    *,
+    selectable: Collection[str] = (),
+    chosen: str | None = None,
+    controls: Callable[[], None] | None = None,
+    detail: Callable[[], None] | None = None,
+) -> None:
+    """Draw a view from its headline to what was left out.
+
+    Parameters
+    ----------
+    view : View
+    caption : ViewCaption, optional
+        Which runs, methods, metric and rows are shown.
+    selectable : collection of str
+        Ids of the figures and tables in which a click selects a point, or the row of a point.
+    chosen : str, optional
+        The point that is selected.
+    controls : Callable, optional
+        Draws what changes the figures, above them.
+    detail : Callable, optional
+        Draws what a click has opened, beside the figures.
+    """
+    show_opening(view)
+    if controls is not None:
+        controls()
+    figures, beside = figure_and_detail(has_detail=detail is not None)
+    with figures:
+        show_figures(view, selectable=selectable, has_detail=detail is not None)
+    if detail is not None:
+        with beside:
+            detail()
+    show_how_computed(view, caption)
+    for table in (*view.tables, *view.closing_tables):
+        show_view_table(view, table, chosen=chosen, is_selectable=table.id in selectable)
+    show_left_out(view)
+
+
+def show_opening(view: View) -> None:
+    """Draw the headline, the caveat and the tiles."""
+    show_headline(view.headline)
+    if view.caveat:
+        st.caption(f":material/warning: {escape_markdown(view.caveat)}")
+    if view.tiles:
+        show_tiles(view.tiles)
+
+
+def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bool = False) -> None:
+    """Draw the figures, several side by side where there is room, and below them how they are read."""
+    n_figures = len(view.figures)
+    cells: Sequence[Any] = [st.container()]
+    if n_figures > 1:
+        width = MIN_PANEL_WIDTH_BESIDE if has_detail else MIN_PANEL_WIDTH
+        cells = side_by_side(n_figures, min(n_figures, MAX_PANELS_PER_ROW), min_column_width=width)
+    for cell, figure in zip(cells, view.figures, strict=False):
+        with cell:
+            show_view_figure(view, figure, is_selectable=figure.id in selectable)
+    if view.how_to_read:
+        click = " Click a point or a row for more." if selectable else ""
+        st.caption(escape_markdown(view.how_to_read + click))
+
+
+def show_view_figure(view: View, figure: ViewFigure, *, is_selectable: bool = False) -> None:
+    """Draw one figure with its export menu."""
+    show_figure(
+        figure.draw,
+        key=figure.id,
+        alt=figure.alt,
+        export=_export(view, figure.numbers, figure.title),
+        on_select=(lambda: select_point_from_figure(figure.id)) if is_selectable else None,
+    )
+
+
+def show_view_table(
+    view: View, table: ViewTable, *, chosen: str | None = None, is_selectable: bool = False
+) -> None:
+    """Draw one table with its export menu; where it is selectable, a click on a row selects what it is of."""
+    if not table.frame.height:
+        return
+    if table.title:
+        st.subheader(escape_markdown(table.title), anchor=False)
+    shown, columns = screen_table(table)
+    keys = list(table.row_keys)
+    key = rows_key(table.id, chosen, *keys) if is_selectable else table.id
+    selection: dict[str, Any] = {}
+    if is_selectable:
+        rows = [keys.index(chosen)] if chosen in keys else []
+        selection = {
+            "on_select": lambda: select_point_from_table(key, keys),
+            "selection_mode": ROW_CLICKS,
+            "selection_default": {"selection": {"rows": rows, "columns": [], "cells": []}} if rows else None,
+        }
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        column_config=columns,
+        placeholder="–",
+        height="content" if shown.height <= MAX_WHOLE_ROWS else SCROLLED_HEIGHT,
+        alt=table.title or view.headline,
+        **selection,
+    )
+    if table.numbers is not None:
+        export = _export(view, table.numbers, table.title or "Table")
+        table_export_menu(export, table.id, shown=shown, columns=columns)
+    if table.note:
+        st.caption(escape_markdown(table.note))
+
+
+def show_how_computed(view: View, caption: ViewCaption | None = None) -> None:
+    """Draw the line that says what is shown; it opens to the recipes and the facts."""
+    if caption is not None:
+        show_provenance(caption, *view.recipes, facts=view.facts)
+    show_remarks(*view.captions, *view.remarks)
+
+
+def show_left_out(view: View) -> None:
+    """Draw, folded, what is not shown, and why."""
+    if view.left_out:
+        with st.expander(f"Not shown ({len(view.left_out)})", key="left_out"):
+            for line in view.left_out:
+                st.caption(escape_markdown(line))
+
+
+def _export(view: View, numbers: Numbers | None, content: str) -> Export:
+    """Return what of a figure or table goes into files."""
+    if numbers is None:
+        raise ValueError(f"what a page shows can be saved, and {content} has no numbers")
+    return Export(
+        make_file_stem(*view.name, *numbers.name),
+        numbers.frame,
+        numbers.recipe,
+        content,
+        view.subject,
+        headline=view.headline,
+        tiles=view.tiles,
+    )
+
+
+def screen_table(table: ViewTable) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return a table under its headings as Streamlit takes it; numbers stay numbers, and sort as such.
+
+    Returns
+    -------
+    frame : pl.DataFrame
+    columns : dict
+        Heading → configuration.
+    """
+    series: list[pl.Series] = []
+    columns: dict[str, Any] = {}
+    for column in table.columns:
+        values, config = _screen_column(column, table.frame)
+        series.append(values.alias(column.title))
+        columns[column.title] = config
+    frame = pl.DataFrame(series)
+    texts = [column.title for column in table.columns if column.kind == "text"]
+    return frame, fit_column_widths(columns, frame, *texts, max_width=MAX_COLUMN_WIDTH)
+
+
+def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]:
+    """Return the values of a column and how Streamlit writes them."""
+    values = frame[column.name]
+    help_ = column.help or None
+    if column.upper or column.kind in ("text", "p"):
+        texts = column_texts(column, frame) if column.kind != "text" else values.to_list()
+        return pl.Series(texts, dtype=pl.String), st.column_config.TextColumn(help=help_)
+    if column.kind == "share":
+        return values * 100, st.column_config.NumberColumn(format="%.1f %%", help=help_)
+    if column.kind == "amount":
+        values, number_format = _in_units(values)
+        return values, st.column_config.NumberColumn(format=number_format, help=help_)
+    return values, st.column_config.NumberColumn(format=_number_format(column, values), help=help_)
+
+
+def _number_format(column: Column, values: pl.Series) -> str:
+    """Return the format of a column of numbers, as `format_column` writes them."""
+    if column.kind == "count":
+        return "localized"
+    finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    digits = "%.4f" if max(finite, default=0.0) >= SMALLEST_IN_DECIMALS else "%.3g"
+    return digits.replace("%", "%+") if column.kind == "signed" else digits
+
+
+def _in_units(values: pl.Series) -> tuple[pl.Series, str]:
+    """Return large numbers in the unit of the largest, to three digits, and their format."""
+    largest = max(values.drop_nulls(), default=0)
+    unit, letter = next(((unit, letter) for unit, letter in COUNT_UNITS if largest >= unit), (1, ""))
+    scaled = [None if value is None else float(f"{value / unit:.3g}") for value in values]
+    return pl.Series(scaled, dtype=pl.Float64), f"%g{letter}"
