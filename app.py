@@ -40,9 +40,10 @@ from pages.widgets.figure import page_theme
 from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
 from pages.widgets.manage_runs import has_words, show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import kept_query, page_link
+from pages.widgets.pages import PAGES
 from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
-from pages.widgets.shell import PAGES, PageContext, shell, show_all_hidden
+from pages.widgets.shell import PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
 from pages.widgets.uploader import show_start_uploader

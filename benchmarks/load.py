@@ -36,7 +36,7 @@ from websockets.exceptions import WebSocketException
 from websockets.typing import Subprotocol
 
 import app_server
-from pages.widgets.shell import PAGES
+from pages.widgets.pages import PAGES
 
 ROWS: Final = 10_000_000
 RUNS: Final = 200

@@ -31,7 +31,7 @@ import app_server
 import chromium
 import window
 from browser_pages import follow_link
-from pages.widgets.shell import PAGES
+from pages.widgets.pages import PAGES
 
 STARTS: Final = ("first start", "next start")
 APP: Final = app_server.ROOT / "app.py"

@@ -19,7 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 import app_server
 import chromium
 import window
-from pages.widgets.shell import PAGES
+from pages.widgets.pages import PAGES
 
 OUT: Final = app_server.ROOT / "build" / "screens"
 WIDTHS: Final = (1920, 1440, 1024, 420)

@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 import app_server
 import chromium
 import window
-from pages.widgets.shell import PAGES
+from pages.widgets.pages import PAGES
 
 HERE: Final = Path(__file__).resolve().parent
 README_PICTURE: Final = HERE / "reliability.png"

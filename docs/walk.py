@@ -19,12 +19,12 @@ import browser_pages
 import chromium
 import window
 from calib_core.figures.sparkline import SPARKLINE_HEIGHT as CURVE
-from pages.widgets.shell import PAGES
+from pages.widgets.pages import PAGES
 
 HERE: Final = Path(__file__).resolve().parent
 WALK: Final = HERE / "walk.gif"
 VISITED: Final = ("start", "reliability", "comparison", "tour", "report")
-"""Ids of pages in `shell.PAGES`, in the order of the walk."""
+"""Ids of pages in `pages.PAGES`, in the order of the walk."""
 
 THIRD_ROW: Final = (18.0, 36 + 2.5 * (CURVE + 8))
 """Pixels from the corner of Start's table to its third row: below the heading, and two of its rows."""

@@ -46,6 +46,7 @@ from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure
+from pages.widgets.pages import PAGES
 from pages.widgets.pickers import (
     ROW_CLICKS,
     rows_key,
@@ -63,7 +64,7 @@ from pages.widgets.run_selection import (
     pick_run_selection,
     show_not_drawn,
 )
-from pages.widgets.shell import PAGES, shell
+from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_headline,
     show_provenance,

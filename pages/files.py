@@ -56,7 +56,8 @@ from pages.widgets.file_status import (
 )
 from pages.widgets.joined_tables import show_joined_tables
 from pages.widgets.page_link import kept_query, page_link
-from pages.widgets.shell import PAGES, shell
+from pages.widgets.pages import PAGES
+from pages.widgets.shell import shell
 from pages.widgets.summary import show_remarks, show_view_caption, show_warnings
 from pages.widgets.table import show_table
 from pages.widgets.uploader import last_uploaded, show_remove_button, show_uploader

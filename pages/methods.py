@@ -65,6 +65,7 @@ from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.page_link import page_link
+from pages.widgets.pages import PAGES
 from pages.widgets.pickers import pick_segment, pick_unparseable_rule
 from pages.widgets.published import pick_reference, published_area, show_published
 from pages.widgets.run_selection import (
@@ -75,7 +76,7 @@ from pages.widgets.run_selection import (
     short_names_by_id,
     show_not_drawn,
 )
-from pages.widgets.shell import PAGES, shell
+from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_headline,
     show_provenance,

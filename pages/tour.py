@@ -31,8 +31,9 @@ from pages.state.url import UrlState
 from pages.widgets.export import Export, make_file_stem
 from pages.widgets.figure import show_figure
 from pages.widgets.page_link import page_link
+from pages.widgets.pages import PAGES
 from pages.widgets.pickers import pick_method, pick_run
-from pages.widgets.shell import PAGES, shell
+from pages.widgets.shell import shell
 from pages.widgets.summary import show_recipe
 
 STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))

@@ -33,6 +33,7 @@ from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.multiselect import multiselect
+from pages.widgets.pages import PAGES
 from pages.widgets.pickers import (
     most_common_method,
     pick_method,
@@ -42,7 +43,7 @@ from pages.widgets.pickers import (
 from pages.widgets.published import published_area, show_published
 from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice, pick_metric, show_unavailable
-from pages.widgets.shell import PAGES, shell
+from pages.widgets.shell import shell
 from pages.widgets.summary import (
     show_warnings_of_runs,
 )

@@ -18,40 +18,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, PageLink
 
 from app_server import ROOT
+from pages.widgets.pages import PAGES
 
 SECONDS: Final = 60.0
-SCRIPTS: Final = {
-    "start": "app.py",
-    "tour": "pages/tour.py",
-    "reliability": "pages/reliability.py",
-    "concentration": "pages/concentration.py",
-    "robustness": "pages/robustness.py",
-    "comparison": "pages/comparison.py",
-    "abstention": "pages/abstention.py",
-    "recalibrate": "pages/recalibrate.py",
-    "sampling": "pages/sampling.py",
-    "methods": "pages/methods.py",
-    "groups": "pages/groups.py",
-    "training": "pages/training.py",
-    "report": "pages/report.py",
-    "files": "pages/files.py",
-}
-TITLES: Final = {
-    "start": "Start",
-    "tour": "Tour",
-    "reliability": "Reliability",
-    "concentration": "Bin concentration",
-    "robustness": "Robustness",
-    "comparison": "Comparison",
-    "abstention": "Abstention",
-    "recalibrate": "Recalibrate",
-    "sampling": "Sampling",
-    "methods": "Methods",
-    "groups": "Groups",
-    "training": "Training",
-    "report": "Report",
-    "files": "Files",
-}
+SCRIPTS: Final = {page.id: page.script for page in PAGES.values()}
+TITLES: Final = {page.id: page.title for page in PAGES.values()}
 TEXTS: Final = frozenset(
     {
         "title",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, overload
 from urllib.parse import quote, urlencode
 
@@ -13,15 +12,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.errors import Unavailable, shorten
-from calib_core.results.groups import group_by_choices
-from calib_core.results.recalibration import SUMS_ONLY
-from calib_core.results.training import place_checkpoints
-from calib_core.runs import AnswerRun
-from calib_core.views.abstention import NO_SINGLE_CONFIDENCES
-from calib_core.views.groups import NO_GROUPS
-from calib_core.views.registry import SECTIONS
-from calib_core.views.sampling import NO_SAMPLES, SAMPLED_METHOD
-from calib_core.views.training import NO_CHECKPOINT
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import (
     FolderContents,
@@ -49,6 +39,7 @@ from pages.widgets.copyable_text import show_copy_button
 from pages.widgets.file_status import show_no_runs
 from pages.widgets.manage_runs import show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import page_link
+from pages.widgets.pages import MENU, PAGES, PageInfo
 from pages.widgets.pickers import pick_tolerance
 from pages.widgets.uploads_under_way import n_uploads_under_way, wait_for_uploads
 
@@ -61,116 +52,14 @@ WITH_UPLOADS_NOTE: Final = " Demo data, and the files that you uploaded."
 DEMO_NOTE: Final = " Demo data: public predictions of known models, and tiny models trained for this demo."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
-BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "start": ("every", "find"),
-        "tour": ("step", "large"),
-        "reliability": ("view", "bin", "log", "logx", "class", "search", "outcome"),
-        "robustness": ("place", "paper_rsd", "published"),
-        "comparison": ("at",),
-        "sampling": ("place",),
-        "methods": ("paper",),
-        "groups": ("hidden",),
-        "training": ("at", "alone"),
-    }
-)
-"""Page → keys of the address that are set in the page's body rather than in the sidebar."""
-
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", HIDE_KEY)
 """Keys whose default depends on the folder; the link names them, so that it shows the same elsewhere."""
-
-PAGES_OF_ONE_RUN: Final = (
-    "tour",
-    "reliability",
-    "concentration",
-    "robustness",
-    "abstention",
-    "recalibrate",
-    "sampling",
-)
-"""Pages that wait for the run that the address names while files are being read."""
-
-PAGES_WITH_VERDICTS: Final = (
-    "start",
-    "tour",
-    "reliability",
-    "robustness",
-    "groups",
-    "training",
-    "report",
-)
-"""Pages on which a run or group is called over-confident or the like, so that they have the tolerance."""
-
-PAGES_SHARING_ALL: Final = ("report",)
-"""Pages that show what is chosen on the others, so that their link holds all of it."""
 
 COPY_LINK_HELP: Final = (
     "Opens this page with this choice wherever the same runs are loaded. Missing runs are listed; "
     "everything else opens."
 )
 
-
-@dataclass(frozen=True, slots=True)
-class PageInfo:
-    """A page: its script, title, question and icon."""
-
-    script: str
-    title: str
-    question: str
-    icon: str
-
-
-def _report_pages(icons: dict[str, str]) -> dict[str, PageInfo]:
-    """Return the pages that are also report sections, under the section's title and question.
-
-    Parameters
-    ----------
-    icons : dict of str to str
-        Page id → name of its Material icon.
-    """
-    return {
-        id_: PageInfo(f"pages/{id_}.py", SECTIONS[id_].title, SECTIONS[id_].question, f":material/{icon}:")
-        for id_, icon in icons.items()
-    }
-
-
-PAGES: Final = {
-    "start": PageInfo("app.py", "Start", "What is loaded, and where do I start?", ":material/home:"),
-    "tour": PageInfo(
-        "pages/tour.py", "Tour", "What is calibration? Five steps on your data.", ":material/tour:"
-    ),
-    **_report_pages(
-        {
-            "reliability": "show_chart",
-            "concentration": "bar_chart",
-            "robustness": "tune",
-            "comparison": "scatter_plot",
-            "abstention": "front_hand",
-            "recalibrate": "balance",
-            "sampling": "casino",
-            "methods": "table_chart",
-            "groups": "category",
-            "training": "timeline",
-        }
-    ),
-    "report": PageInfo("pages/report.py", "Report", "One file to share.", ":material/summarize:"),
-    **_report_pages({"files": "folder_open"}),
-}
-
-
-MENU: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "Overview": ("start", "tour"),
-        "One run": ("reliability", "concentration", "robustness", "abstention", "recalibrate", "sampling"),
-        "Compare": ("comparison", "methods", "groups", "training"),
-        "Share": ("report",),
-        "Data": ("files",),
-    }
-)
-"""Heading in the menu → the ids of its pages."""
-
-PAGES_WITHOUT_RUNS: Final = ("start", "files")
-"""Pages that show something where no run is loaded."""
 
 NO_RUNS: Final = "No run is loaded."
 
@@ -244,7 +133,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
             st.markdown("**Calib**")
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
-        if runs and page_id in PAGES_WITH_VERDICTS:
+        if runs and page.shows_verdicts:
             with st.expander("Verdict tolerance", key="verdict_settings", type="compact"):
                 tolerance = pick_tolerance(url_state)
             runs = runs_with_tolerance(runs, tolerance)
@@ -326,7 +215,7 @@ def _load_folder(
     which the address names.
     """
     folder = data_folder()
-    wanted = url_state.requested("run", "") if page_id in PAGES_OF_ONE_RUN else ""
+    wanted = url_state.requested("run", "") if PAGES[page_id].is_of_one_run else ""
     runs: tuple[LoadedRun, ...] = ()
 
     def is_enough(contents: FolderContents) -> bool:
@@ -387,12 +276,12 @@ def _show_navigation(
     container: DeltaGenerator, values: dict[str, str], without_content: Mapping[str, str]
 ) -> None:
     """Draw the links to all pages in groups; those with nothing to show are pale and say why."""
-    for heading, page_ids in MENU.items():
+    for heading, pages in MENU.items():
         group = container.container(gap="xxsmall", key=f"menu_of_{slug(heading)}")
         group.markdown(heading)
-        for page_id in page_ids:
-            page, reason = PAGES[page_id], without_content.get(page_id)
-            key = f"pale_{page_id}" if reason else f"link_{page_id}"
+        for page in pages:
+            reason = without_content.get(page.id)
+            key = f"pale_{page.id}" if reason else f"link_{page.id}"
             page_link(
                 page.script,
                 page.title,
@@ -410,29 +299,16 @@ def pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
     The runs' files are not read for it.
     """
     if not runs:
-        return {id_: NO_RUNS for id_ in PAGES if id_ not in PAGES_WITHOUT_RUNS}
+        return {page.id: NO_RUNS for page in PAGES.values() if page.needs_runs}
     key = ("pages_without_content", *((run.id, run.file.name, run.file.stamp) for run in runs))
-    return cached_result(key, lambda: _find_pages_without_content(runs))
-
-
-def _find_pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
-    answer_runs = {run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)}
-    infos = {run.id: run.report.run.info for run in runs}
-    has_content = {
-        "abstention": bool(answer_runs),
-        "recalibrate": bool(answer_runs),
-        "sampling": any(run.id in answer_runs and SAMPLED_METHOD in run.report.survey.usable for run in runs),
-        "groups": bool(group_by_choices(answer_runs)),
-        "training": bool(place_checkpoints(infos, {run.id: run.report.run.n_total for run in runs}).lines),
-    }
-    reasons = {
-        "abstention": NO_SINGLE_CONFIDENCES,
-        "recalibrate": SUMS_ONLY,
-        "sampling": NO_SAMPLES,
-        "groups": NO_GROUPS,
-        "training": NO_CHECKPOINT,
-    }
-    return {id_: reason for id_, reason in reasons.items() if not has_content[id_]}
+    return cached_result(
+        key,
+        lambda: {
+            page.id: page.no_content
+            for page in PAGES.values()
+            if page.has_content is not None and not page.has_content(runs)
+        },
+    )
 
 
 def show_copy_link(page: str, url_state: UrlState) -> None:
@@ -459,10 +335,9 @@ def page_url(page: str) -> str:
 
 def shared_values(page: str, values: Mapping[str, str], used_keys: set[str]) -> dict[str, str]:
     """Return the part of the choice that this page shows; "good" always, as it decides which rows count."""
-    keys = {*used_keys, *BODY_KEYS.get(page, ()), "good"}
-    return {
-        key: value for key, value in values.items() if value and (key in keys or page in PAGES_SHARING_ALL)
-    }
+    info = PAGES[page]
+    keys = {*used_keys, *info.body_keys, "good"}
+    return {key: value for key, value in values.items() if value and (key in keys or info.shares_all)}
 
 
 def _warn_rejected(url_state: UrlState, titles: Mapping[str, str], *, is_awaited: bool) -> None:

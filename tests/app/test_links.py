@@ -14,6 +14,7 @@ import screens
 from pages.state.runs import slug
 from pages.state.url import URL_KEYS
 from pages.widgets import shell
+from pages.widgets.pages import PAGES
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import SCRIPTS, Visit, address, choose, figure, page_text, tiles
 from token_files import write_checkpoints
@@ -199,7 +200,7 @@ def test_every_page_has_the_control_and_every_key_its_page(
 ) -> None:
     """A key that no page names as its own would be left out of every link to be copied."""
     assert runs_for_every_page.is_dir()
-    picked = {key for keys in shell.BODY_KEYS.values() for key in keys}
+    picked = {key for page in PAGES.values() for key in page.body_keys}
     real: Callable[..., dict[str, str]] = shell.shared_values
 
     def noted(page: str, now: dict[str, str], own: set[str]) -> dict[str, str]:

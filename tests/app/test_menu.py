@@ -10,8 +10,10 @@ import pytest
 from streamlit.testing.v1.element_tree import PageLink
 
 import screens
+from app_server import ROOT
+from pages.widgets.pages import MENU, PAGES
 from pages.widgets.pickers import clicked_row
-from pages.widgets.shell import MENU, NO_RUNS, PAGES
+from pages.widgets.shell import NO_RUNS
 from predictions import quiz, write_csv
 from screens import Visit
 from token_files import positions, write_checkpoints, write_npz
@@ -25,7 +27,8 @@ def reasons(at: screens.AppTest) -> dict[str, str]:
 
 
 def test_the_menu_has_every_page_once() -> None:
-    assert sorted(id_ for page_ids in MENU.values() for id_ in page_ids) == sorted(PAGES)
+    assert [page.id for pages in MENU.values() for page in pages] == list(PAGES)
+    assert all((ROOT / page.script).is_file() for page in PAGES.values())
 
 
 @pytest.mark.parametrize(

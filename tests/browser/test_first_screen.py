@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from app_server import Server, SharedServer
 from browser_pages import address, click_row, follow_link, page_shown, table, wait_until
 from layout_checks import bottom
-from pages.widgets.shell import MENU, PAGES
+from pages.widgets.pages import MENU
 from predictions import quiz, write_csv
 from window import Browse, Reopen, settled
 
@@ -60,9 +60,7 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
         write_csv(data / "quiz.csv", quiz(60))
 
     page = reopen(shared_server.holding(write_one_run).url, height=HEIGHT)
-    assert menu(page) == {
-        heading: [PAGES[id_].title for id_ in page_ids] for heading, page_ids in MENU.items()
-    }
+    assert menu(page) == {heading: [page.title for page in pages] for heading, pages in MENU.items()}
     assert bottom(page.locator(".st-key-menu")) < 300
     pale = page.locator("[class*=st-key-pale_] a").filter(visible=True)
     assert pale.locator("p").all_inner_texts() == ["Sampling", "Training"]

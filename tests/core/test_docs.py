@@ -23,7 +23,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.runs import AnswerRun
 from core.cli_calls import Call
-from pages.widgets.shell import PAGES
+from pages.widgets.pages import PAGES
 
 TREE, _, PLACES = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Data flow")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
