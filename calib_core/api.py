@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -105,6 +107,9 @@ _notebook.register()
 
 Rows: TypeAlias = "str | PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any"
 """A file, a data frame or table (pandas, polars, Arrow), a list of dicts, or a dict of columns."""
+
+_Values: TypeAlias = "pl.DataFrame | list[dict[str, Any]] | dict[str, np.ndarray[Any, Any]]"
+"""A table, rows, or arrays of which one is a distribution, as the readers take them."""
 
 TOKEN_ARRAYS: Final = ("probs", "logprobs", "logits")
 """Arrays of shape (T, K) that make a token-level run together with `target`, of shape (T,)."""
@@ -199,35 +204,77 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     if (source is None) == (not arrays):
         raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
     options = ReadOptions(columns or {}, rows, wide or {}, missing, on, gold_columns or {})
-    with TemporaryDirectory(prefix="calib-") as folder:
-        path = _as_file(arrays if source is None else source, Path(folder), name)
+    given = arrays if source is None else source
+    with _opened(given, name, format, table) as opened:
 
         def read(further: ReadOptions = AS_IT_LIES) -> Reading:
-            return readers.read(path, format=format, options=options.adding(further), gold=table)
+            return opened.read(options=options.adding(further))
 
         try:
             runs = usable_runs(read(), skip_bad_rows=skip_bad_rows, read_again=read)
         except BadRowsFound as bad:
-            called = _called(path, Path(folder), name)
             problems = [
                 replace(
                     kind,
                     first_cells=tuple(
-                        replace(cell, file=called, fix=as_keywords(cell.fix)) for cell in kind.first_cells
+                        replace(cell, file=opened.called, fix=as_keywords(cell.fix))
+                        for cell in kind.first_cells
                     ),
                 )
                 for kind in bad.problems
             ]
             option = "skip_bad_rows=True"
-            raise BadRowsFound(called, bad.n_bad_rows, bad.n_rows, problems, option=option) from None
+            raise BadRowsFound(opened.called, bad.n_bad_rows, bad.n_rows, problems, option=option) from None
         except Refused as reason:
             message = str(reason)
-            if table is None or table.name != path.name:
-                named = rf"(?<![\w.-]){re.escape(path.name)}"
-                message = re.sub(named, lambda _: _called(path, Path(folder), name), message)
+            if table is None or table.name != opened.name:
+                named = rf"(?<![\w.-]){re.escape(opened.name)}"
+                message = re.sub(named, lambda _: opened.called, message)
             raise Refused(as_keywords(message)) from None
-        file = path.stem if path.parent == Path(folder) else path.name  # not the suffix of the temporary file
-    return [_as_loaded(run, file) for run in runs]
+    return [_as_loaded(run, opened.file) for run in runs]
+
+
+class _Opened(NamedTuple):
+    """What `load` reads.
+
+    Attributes
+    ----------
+    read : Callable
+        Reads it with further options.
+    name, called : str
+        What messages of the readers call it, and what they are to call it.
+    file : str
+        The file of its runs.
+    """
+
+    read: Callable[..., Reading]
+    name: str
+    called: str
+    file: str
+
+
+@contextmanager
+def _opened(given: Any, name: str, format_id: str | None, gold: Path | None) -> Generator[_Opened]:  # noqa: ANN401  any table
+    """A file, which another process reads, or values in memory, which this one does.
+
+    With a file of right answers beside them, values go through a file as well: that one is not trusted.
+    """
+    if isinstance(given, (str, PathLike)):
+        path = Path(cast("str | PathLike[str]", given))
+        yield _Opened(partial(readers.read, path, format=format_id, gold=gold), *[path.name] * 3)
+        return
+    file = name.replace("/", "_").replace("\0", "") or "data"
+    called = "the table" if name in ("", "data") else name
+    values = _plain_values(given)
+    if gold is None:
+        in_memory = f"{file}.parquet"  # a name that no text of a message has by chance
+        yield _Opened(
+            partial(readers.read_values, values, file=in_memory, format=format_id), in_memory, called, file
+        )
+        return
+    with TemporaryDirectory(prefix="calib-") as folder:
+        path = _write(values, Path(folder, file))
+        yield _Opened(partial(readers.read, path, format=format_id, gold=gold), path.name, called, file)
 
 
 def _unknown_keyword_text(given: str) -> str:
@@ -248,32 +295,41 @@ def _as_loaded(run: Run, file: str) -> Run:
     return replace(run, file=file, row_counts=replace(run.row_counts, notes=notes))
 
 
-def _called(path: Path, folder: Path, name: str) -> str:
-    """What messages call the file, or the table or arrays that were written to it in `folder`."""
-    if path.parent != folder:
-        return path.name
-    return "the table" if name in ("", "data") else name
-
-
-def _as_file(source: Rows, folder: Path, name: str) -> Path:
-    """The file itself, or one in `folder` with the rows of the table."""
-    if isinstance(source, (str, PathLike)):
-        return Path(cast("str | PathLike[str]", source))
-    stem = folder / (name.replace("/", "_").replace("\0", "") or "data")
+def _plain_values(source: Any) -> _Values:  # noqa: ANN401  any table
+    """The table, rows or arrays as the readers take them."""
     try:
         if isinstance(source, Mapping):
-            return _columns_file(cast("Mapping[str, Any]", source), stem)
+            return _columns(cast("Mapping[str, Any]", source))
         if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
-            return _parquet_file(pl.DataFrame(source), stem)
-        lines = [json.dumps(dict(row), default=_plain) for row in source]
+            return pl.DataFrame(source)
+        return [json.loads(json.dumps(dict(row), default=_plain)) for row in source]
     except (TypeError, ValueError, pl.exceptions.PolarsError) as reason:
         where = _mixed_column(source)
         raise Refused(
             f"{where or 'These rows cannot be read as a table'}: {reason}. Give a file, a data frame, a list "
             "of dicts, or arrays of one length, with values of one type in each column."
         ) from reason
-    path = stem.with_name(f"{stem.name}.jsonl")
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _columns(columns: Mapping[str, Any]) -> pl.DataFrame | dict[str, np.ndarray[Any, Any]]:
+    """The columns as a table, or arrays by name where one is a distribution over classes."""
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    if any(name in arrays and arrays[name].ndim == 2 for name in TOKEN_ARRAYS):
+        return arrays
+    return pl.DataFrame([_series(name, values) for name, values in arrays.items()])
+
+
+def _write(values: _Values, stem: Path) -> Path:
+    """Write values to a file, whose name is the stem and what its content needs."""
+    if isinstance(values, pl.DataFrame):
+        path = stem.with_name(f"{stem.name}.parquet")
+        values.write_parquet(path)
+    elif isinstance(values, Mapping):
+        path = stem.with_name(f"{stem.name}.npz")
+        np.savez(path, **cast("dict[str, Any]", values))
+    else:
+        path = stem.with_name(f"{stem.name}.jsonl")
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in values), encoding="utf-8")
     return path
 
 
@@ -287,25 +343,10 @@ def _mixed_column(source: Any) -> str:  # noqa: ANN401  any table
     return ""
 
 
-def _columns_file(columns: Mapping[str, Any], stem: Path) -> Path:
-    arrays = {name: np.asarray(values) for name, values in columns.items()}
-    if any(name in arrays and arrays[name].ndim == 2 for name in TOKEN_ARRAYS):
-        path = stem.with_name(f"{stem.name}.npz")
-        np.savez(path, **cast("dict[str, Any]", arrays))
-        return path
-    return _parquet_file(pl.DataFrame([_series(name, values) for name, values in arrays.items()]), stem)
-
-
 def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
     """A column of values, or of lists where the array has two dimensions or holds lists."""
     series = pl.Series(name, values.tolist()) if values.dtype == object else pl.Series(name, values)
     return series.arr.to_list() if isinstance(series.dtype, pl.Array) else series
-
-
-def _parquet_file(frame: pl.DataFrame, stem: Path) -> Path:
-    path = stem.with_name(f"{stem.name}.parquet")
-    frame.write_parquet(path)
-    return path
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library

@@ -7,14 +7,24 @@ what it holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import polars as pl
+from numpy.typing import NDArray
 
 from calib_core.errors import Refused
 from calib_core.readers.companions import existing_companions
-from calib_core.readers.detect import identify_columns, identify_objects, read_head, unsupported_message
+from calib_core.readers.content import Content
+from calib_core.readers.detect import (
+    N_FIRST_OBJECTS,
+    identify_columns,
+    identify_objects,
+    read_head,
+    unsupported_message,
+)
 from calib_core.readers.folder import list_files, list_folder
 from calib_core.readers.format import (
     AS_IT_LIES,
@@ -35,7 +45,7 @@ from calib_core.readers.servers.tgi import TGI
 from calib_core.readers.table.canonical import CANONICAL
 from calib_core.readers.table.raw import ReadProgress, ignore_progress
 from calib_core.readers.table.reader import TABLE
-from calib_core.readers.token.npz import NPZ
+from calib_core.readers.token.npz import NPZ, read_arrays
 from calib_core.readers.token.sums import SUMS
 from calib_core.readers.token.topk import TOPK
 
@@ -48,6 +58,7 @@ __all__ = [
     "list_folder",
     "read",
     "read_in_this_process",
+    "read_values",
 ]
 
 FORMATS: Final[dict[str, Format]] = {
@@ -164,6 +175,42 @@ def read_in_this_process(
     )
     is_table = format is None and (options.rows or options.wide)
     return _choose_format(head, TABLE.id if is_table else format).read(head, options, progress)
+
+
+def read_values(
+    values: pl.DataFrame | Sequence[Mapping[str, object]] | Mapping[str, NDArray[Any]],
+    *,
+    file: str,
+    format: str | None = None,  # noqa: A002  the word people use on the command line
+    options: ReadOptions = AS_IT_LIES,
+) -> Reading:
+    """Read what is in memory, in this process; otherwise as `read`.
+
+    Parameters
+    ----------
+    values
+        A table, rows of plain values as JSON has them, or arrays by name, of which one is a distribution.
+    file
+        What messages call it.
+    format, options
+        As in `read`.
+
+    Raises
+    ------
+    Refused
+        The values cannot be used.
+    """
+    if isinstance(values, Mapping):
+        return read_arrays(values, file, options)
+    if isinstance(values, pl.DataFrame):
+        head = Head(file, Content(b""), "frame", names=tuple(values.columns), frame=values)
+    else:
+        rows = tuple(values)
+        if not rows:
+            raise Refused(f"{file} is empty. Give at least one row.")
+        head = Head(file, Content(b""), "json list", first_objects=rows[:N_FIRST_OBJECTS], list_elements=rows)
+    is_table = format is None and (options.rows or options.wide)
+    return _choose_format(head, TABLE.id if is_table else format).read(head, options, ignore_progress)
 
 
 def _choose_format(head: Head, format_id: str | None) -> Format:

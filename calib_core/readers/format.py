@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
+from zlib import crc32
+
+import polars as pl
 
 from calib_core.errors import BadRowsFound, Problem, Refused
 from calib_core.readers.content import Content
@@ -214,7 +217,9 @@ class ReadOptions:
 AS_IT_LIES: Final = ReadOptions()
 """The file is read as it is: everything is recognised by its content."""
 
-ContentKind = Literal["parquet", "arrow", "json lines", "json list", "json object", "text", "zip", "npy"]
+ContentKind = Literal[
+    "parquet", "arrow", "frame", "json lines", "json list", "json object", "text", "zip", "npy"
+]
 """What the bytes are, whatever the file is called."""
 
 JSON_KINDS: Final[frozenset[ContentKind]] = frozenset({"json lines", "json list", "json object"})
@@ -225,6 +230,7 @@ _KIND_TEXTS: Final[Mapping[ContentKind, str]] = MappingProxyType(
     {
         "parquet": "a Parquet file",
         "arrow": "an Arrow file",
+        "frame": "a data frame",
         "json lines": "JSON lines",
         "json list": "a JSON list",
         "json object": "a JSON object",
@@ -254,9 +260,11 @@ class Head:
     list_elements
         All elements of a JSON list, which cannot be parsed in part.
     names
-        Columns of a Parquet or Arrow file, or members of an archive.
+        Columns of a Parquet or Arrow file or of a frame, or members of an archive.
     metadata
         The key-value pairs of a Parquet or Arrow file.
+    frame
+        The table of the kind "frame", which is in memory.
     path
         The file; None if only its bytes are known.
     companions
@@ -274,11 +282,19 @@ class Head:
     list_elements: tuple[object, ...] = ()
     names: tuple[str, ...] = ()
     metadata: Mapping[str, str] | None = None
+    frame: pl.DataFrame = field(default_factory=pl.DataFrame)
     path: Path | None = None
     companions: Mapping[str, Path] = field(default_factory=dict[str, Path])
     gold_path: Path | None = None
     gold_on: str = ""
     gold_columns: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def checksum(self) -> int:
+        """A number that differs where the content does."""
+        if self.kind != "frame":
+            return self.content.checksum()
+        return crc32(self.frame.hash_rows().to_numpy().tobytes())
 
     @property
     def all_bytes(self) -> bytes:

@@ -29,9 +29,8 @@ from calib_core.readers.json_values import (
     optional_object,
     optional_text,
 )
-from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
+from calib_core.readers.table.columnar import COLUMNAR_KINDS, first_columnar_values, open_columnar
 from calib_core.readers.table.json_reader import ABSENT, parse_text, value_at
-from calib_core.readers.table.parquet_reader import first_parquet_values, open_parquet
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 from calib_core.readers.table.reader import sole_object
 from calib_core.readers.table.shape import as_rows, path_root, rows_at, series_at
@@ -122,11 +121,10 @@ class Preset:
 
     def _first_rows(self, head: Head, paths: Sequence[str]) -> Sequence[Row]:
         """Return the first records, of a file of columns only the values at these paths."""
-        if head.kind in ("parquet", "arrow"):
+        if head.kind in COLUMNAR_KINDS:
             roots = _roots(paths, head.names)
             names = list(dict.fromkeys(roots.values()))
-            first_values = first_parquet_values if head.kind == "parquet" else first_arrow_values
-            values = first_values(head.all_bytes, names, N_FIRST_OBJECTS) if names else ()
+            values = first_columnar_values(head, names, N_FIRST_OBJECTS) if names else ()
             return _rows_of_columns(dict(zip(names, values, strict=False)), roots)
         lone = sole_object(head)
         if lone is None:
@@ -145,10 +143,9 @@ class Preset:
 
     def _records(self, head: Head, paths: Sequence[str], rows_path: str) -> Iterator[LogRecord]:
         """Yield the records of the file."""
-        if head.kind in ("parquet", "arrow"):
+        if head.kind in COLUMNAR_KINDS:
             roots = _roots(paths, head.names)
-            open_columns = open_parquet if head.kind == "parquet" else open_arrow
-            for part in open_columns(head.all_bytes, head.file, lambda name: name in roots.values()).slices:
+            for part in open_columnar(head, lambda name: name in roots.values()).slices:
                 for row in _rows_of_columns(part.columns, roots):
                     yield LogRecord(row, None, part.share)
         elif (lone := sole_object(head)) is None:
@@ -359,7 +356,7 @@ PRESETS: Final = (
             "samples": "samples",
             "num_asked_few_shots": "shots",
         },
-        kinds=JSON_KINDS | frozenset[ContentKind]({"parquet", "arrow"}),
+        kinds=JSON_KINDS | COLUMNAR_KINDS,
         translate=lighteval_values,
     ),
     Preset(

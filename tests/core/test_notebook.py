@@ -34,6 +34,15 @@ ROWS = [
     {"id": "b", "confidence": 0.9, "correct": 0},
     {"id": "c", "confidence": 0.55, "correct": 1},
 ]
+PROBS = {"probs": np.array([[0.5, 0.5], [0.25, 0.75], [0.9, 0.1]]), "target": np.array([0, 1, 1])}
+TOP_TWO = pl.DataFrame(
+    {
+        "top_logprobs": [[-0.1, -3.0], [-0.5, -1.5]],
+        "top_ids": [[3, 4], [1, 2]],
+        "target": [3, 2],
+        "vocab_size": [10, 10],
+    }
+)
 ECE = (0.05 + 0.9 + 0.45) / 3  # 0.95 and 0.9 lie in different bins, (0.9, 1] and (0.8, 0.9]
 
 
@@ -59,6 +68,38 @@ def test_a_table_is_read_as_a_file_is(source: Any) -> None:
     assert run.label == "quiz"
     assert calib_core.score(run, metric="ece").value == pytest.approx(ECE)
     assert calib_core.score(run, metric="ece").n_used == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "suffix", "write"),
+    [
+        (ROWS, "jsonl", lambda rows, path: path.write_text("\n".join(map(json.dumps, rows)))),
+        (pl.DataFrame(ROWS), "parquet", lambda frame, path: frame.write_parquet(path)),
+        (PROBS, "npz", lambda arrays, path: np.savez(path, **arrays)),
+        (TOP_TWO, "parquet", lambda frame, path: frame.write_parquet(path)),
+    ],
+    ids=["dicts", "frame", "arrays", "top entries"],
+)
+def test_what_is_in_memory_is_read_in_this_process_as_a_file_is(
+    given: Any,
+    suffix: str,
+    write: Callable[[Any, Path], object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / f"data.{suffix}"
+    write(given, path)
+    (of_file,) = calib_core.load(path)
+    monkeypatch.setattr(calib_core.readers, "read_in_worker", None)
+    monkeypatch.setattr("calib_core.api.TemporaryDirectory", None)
+    (run,) = calib_core.load(given)
+    assert of_file.info == run.info
+    assert calib_core.score(run, metric="brier") == replace(
+        calib_core.score(of_file, metric="brier"), run=run.label
+    )
+    if not isinstance(run, TokenRun):
+        assert not isinstance(of_file, TokenRun)
+        assert run.rows.equals(of_file.rows)
 
 
 def test_arrays_go_in_by_name_and_keep_their_type() -> None:

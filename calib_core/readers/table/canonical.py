@@ -11,6 +11,7 @@ import polars as pl
 
 from calib_core.errors import Refused, shorten
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
+from calib_core.readers.table.columnar import COLUMNAR_KINDS
 from calib_core.readers.table.columns import ColumnRoles
 from calib_core.readers.table.csv_reader import COMMAS
 from calib_core.readers.table.group_columns import NamedGroupColumns
@@ -61,7 +62,7 @@ _NARROW_DTYPES: Final[Mapping[str, pl.DataType]] = {"Float16": pl.Float16(), "Fl
 
 def recognises(head: Head) -> bool:
     """Return whether the file carries Calib's metadata."""
-    if head.kind in ("parquet", "arrow"):
+    if head.kind in COLUMNAR_KINDS:
         return METADATA_KEY in (head.metadata or {})
     return bool(head.first_objects) and set(head.first_objects[0]) == {METADATA_KEY}
 

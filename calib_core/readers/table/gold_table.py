@@ -19,7 +19,7 @@ import polars as pl
 from calib_core.errors import Refused, shorten
 from calib_core.readers.detect import read_head
 from calib_core.readers.format import Head, Reading
-from calib_core.readers.table.arrow_reader import open_arrow
+from calib_core.readers.table.columnar import open_columnar
 from calib_core.readers.table.columns import (
     CHOICE_SCORES,
     ColumnRoles,
@@ -29,7 +29,6 @@ from calib_core.readers.table.columns import (
 from calib_core.readers.table.csv_reader import DIALECTS, header_of, open_csv
 from calib_core.readers.table.json_reader import open_json_lines, open_json_list
 from calib_core.readers.table.names import SPELLINGS, normalise_name
-from calib_core.readers.table.parquet_reader import open_parquet
 from calib_core.readers.table.raw import MAX_COLUMNS, RawTable, every_column
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
@@ -285,10 +284,8 @@ def join_columns(on: str) -> tuple[str, str]:
 def _open_records(head: Head, roles: ColumnRoles) -> RawTable:
     """Open the table; delimited text is read in the dialect whose header has the most known names."""
     match head.kind:
-        case "parquet":
-            return open_parquet(head.all_bytes, head.file, every_column)
-        case "arrow":
-            return open_arrow(head.all_bytes, head.file, every_column)
+        case "parquet" | "arrow" | "frame":
+            return open_columnar(head, every_column)
         case "json lines":
             return open_json_lines(head.content, head.file, every_column)
         case "json list":

@@ -18,7 +18,6 @@ from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
 from calib_core.readers.format import JSON_KINDS, Candidate, Format, Head, Reading, ReadOptions
 from calib_core.readers.option_text import map_options
-from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.candidate_lists import (
     choice_letters_note,
     find_sampled_answers,
@@ -33,6 +32,7 @@ from calib_core.readers.table.cells import (
     value_text,
     with_decimal_points,
 )
+from calib_core.readers.table.columnar import COLUMNAR_KINDS, first_columnar_values, open_columnar
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
     CONFIDENCE_SOURCES,
@@ -72,7 +72,6 @@ from calib_core.readers.table.json_reader import (
 from calib_core.readers.table.list_cells import combine_columns
 from calib_core.readers.table.names import meanings, spelling_rank
 from calib_core.readers.table.one_column import NO_VALUES, WRONG_VALUES
-from calib_core.readers.table.parquet_reader import first_parquet_values, open_parquet
 from calib_core.readers.table.plans import MAX_REPEATED_IDS, unique_within
 from calib_core.readers.table.raw import (
     MAX_COLUMNS,
@@ -235,10 +234,8 @@ def first_values(
 ) -> list[pl.Series]:
     """Return the first raw values of these columns, at most `n_rows` each, with decimal points in numbers."""
     match head.kind:
-        case "parquet":
-            return first_parquet_values(head.all_bytes, columns, n_rows)
-        case "arrow":
-            return first_arrow_values(head.all_bytes, columns, n_rows)
+        case "parquet" | "arrow" | "frame":
+            return first_columnar_values(head, columns, n_rows)
         case "text":
             values = first_csv_values(head.content, dialect, columns, n_rows)
             is_kept = as_written or not dialect.may_have_decimal_commas
@@ -663,10 +660,9 @@ def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:
     """Return the candidates for group columns, without those that the first rows rule out."""
     groups = GroupColumns(roles)
     groups.exclude_by_objects(head.first_objects)
-    first_of_kind = {"parquet": first_parquet_values, "arrow": first_arrow_values}.get(head.kind)
     free = [name for name in head.names if groups.may_group(name)]
-    if first_of_kind is not None and free:
-        groups.exclude_by_values(first_of_kind(head.all_bytes, free, N_FIRST_COLUMNAR_ROWS))
+    if head.kind in COLUMNAR_KINDS and free:
+        groups.exclude_by_values(first_columnar_values(head, free, N_FIRST_COLUMNAR_ROWS))
     return groups
 
 
@@ -760,10 +756,8 @@ def open_table(
         The file holds NumPy arrays, or has too many columns.
     """
     match head.kind:
-        case "parquet":
-            return open_parquet(head.all_bytes, head.file, is_used)
-        case "arrow":
-            return open_arrow(head.all_bytes, head.file, is_used)
+        case "parquet" | "arrow" | "frame":
+            return open_columnar(head, is_used)
         case "json lines":
             return open_json_lines(head.content, head.file, is_used, skip_lines=skip_lines, paths=paths)
         case "json list":
@@ -1110,7 +1104,7 @@ TABLE: Final = Format(
     "table",
     "table (CSV, JSON lines, Parquet or Arrow)",
     "rows and columns",
-    frozenset({"text", "json lines", "json list", "json object", "parquet", "arrow"}),
+    frozenset({"text", *JSON_KINDS, *COLUMNAR_KINDS}),
     recognises,
     read,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from math import prod
 from typing import Any, BinaryIO, Final
 
@@ -71,11 +72,7 @@ class StoredArray:
             If the bytes are not an array, hold Python objects, or are not as many as the header says.
         """
         shape, is_fortran, dtype = _read_header(stream, file, name)
-        if dtype.hasobject:
-            raise Refused(
-                f"{file}: {name!r} holds Python objects (a pickle), which are never unpacked, as they could "
-                f"run code. Save plain numbers: numpy.asarray(values, dtype='float32')."
-            )
+        _check_plain(dtype, file, name)
         if min(shape, default=0) < 0:
             raise Refused(f"{file}: {name!r} has the shape {shape}, which no array can have. Save it again.")
         claimed_bytes, stored_bytes = prod(shape) * dtype.itemsize, size - stream.tell()
@@ -85,6 +82,13 @@ class StoredArray:
                 f"and {stored_bytes:,} bytes follow. It may be cut off or half written: save it again."
             )
         return cls(file, name, shape, dtype, is_fortran, stream)
+
+    @classmethod
+    def from_memory(cls, values: NDArray[Any], file: str, name: str) -> StoredArray:
+        """The array of these values, as if it had been stored; raises Refused if it holds Python objects."""
+        _check_plain(values.dtype, file, name)
+        stream = BytesIO(np.ascontiguousarray(values).tobytes())
+        return cls(file, name, values.shape, values.dtype, is_fortran=False, _stream=stream)
 
     @property
     def row_bytes(self) -> int:
@@ -150,6 +154,14 @@ class StoredArray:
             raise Refused(f"{self.file}: {self.name!r} ends {where}. Write or copy the file again.")
         values = np.frombuffer(data, self.dtype).reshape(shape)
         return values if self.dtype.isnative else values.astype(self.dtype.newbyteorder("="))
+
+
+def _check_plain(dtype: np.dtype[Any], file: str, name: str) -> None:
+    if dtype.hasobject:
+        raise Refused(
+            f"{file}: {name!r} holds Python objects (a pickle), which are never unpacked, as they could "
+            f"run code. Save plain numbers: numpy.asarray(values, dtype='float32')."
+        )
 
 
 def _read_header(stream: BinaryIO, file: str, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

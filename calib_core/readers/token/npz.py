@@ -14,7 +14,7 @@ from math import prod
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, cast
-from zipfile import ZipFile, ZipInfo
+from zipfile import ZipInfo
 
 import numpy as np
 import polars as pl
@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from calib_core.errors import BadCell, Problem, Refused, cell_lines, shorten
 from calib_core.readers.archives import npy_members, open_archive, open_member
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, array_files_of, main_file_of
+from calib_core.readers.content import Content
 from calib_core.readers.file_access import open_regular_file, read_bytes
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.canonical import run_info_from_metadata
 from calib_core.readers.table.columns import COLUMN_JUDGES, ROW_NUMBER, ColumnRoles, column_list_text
 from calib_core.readers.table.group_columns import GroupColumns
-from calib_core.readers.table.raw import ROWS_PER_SLICE, RawTable, ReadProgress, Slice
+from calib_core.readers.table.raw import ROWS_PER_SLICE, RawTable, ReadProgress, Slice, ignore_progress
 from calib_core.readers.table.reader import read_table
 from calib_core.readers.table.run_split import Origin, file_stem
 from calib_core.readers.token.alignment import DenseAlignment
@@ -643,23 +644,28 @@ ArrayMetadata = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayArchive:
-    """An open archive; members: name → member of each array."""
+    """Named arrays, of an open archive or in memory.
+
+    Attributes
+    ----------
+    file : str
+        What messages call them.
+    names : tuple[str, ...]
+    open_array : Callable[[str], StoredArray]
+        Opens one array, to be read once; raises Refused where it is none.
+    members : Mapping[str, ZipInfo]
+        Name → member of the archive; empty for arrays in memory.
+    """
 
     file: str
-    archive: ZipFile
-    members: Mapping[str, ZipInfo]
-    stack: ExitStack = field(repr=False)
-
-    def open_array(self, name: str) -> StoredArray:
-        """One array, to be read once. Raises Refused where the member is not an array."""
-        member = self.members[name]
-        stream = self.stack.enter_context(open_member(self.archive, member, self.file))
-        return StoredArray.from_stream(stream, member.file_size, self.file, name)
+    names: tuple[str, ...]
+    open_array: Callable[[str], StoredArray] = field(repr=False)
+    members: Mapping[str, ZipInfo] = field(default_factory=dict[str, ZipInfo])
 
     @property
     def metadata(self) -> ArrayMetadata:
         """The archive's metadata; {} without any. Raises Refused where it is not JSON."""
-        if METADATA_ARRAY not in self.members:
+        if METADATA_ARRAY not in self.names:
             return {}
         array = self.open_array(METADATA_ARRAY)
         if array.shape or array.dtype.kind != "U" or array.dtype.itemsize > _MAX_METADATA_BYTES:
@@ -692,7 +698,21 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
 def open_array_archive(stream: BinaryIO, file: str) -> Generator[ArrayArchive]:
     """Opens the archive in a seekable stream; raises Refused where there is none that can be read."""
     with open_archive(stream, file) as archive, ExitStack() as stack:
-        yield ArrayArchive(file, archive, npy_members(archive, file), stack)
+        members = npy_members(archive, file)
+
+        def open_array(name: str) -> StoredArray:
+            member = stack.enter_context(open_member(archive, members[name], file))
+            return StoredArray.from_stream(member, members[name].file_size, file, name)
+
+        yield ArrayArchive(file, tuple(members), open_array, members)
+
+
+def read_arrays(arrays: Mapping[str, NDArray[Any]], file: str, options: ReadOptions) -> Reading:
+    """The run whose arrays are in memory; as `read`, which reads them from an archive."""
+    archive = ArrayArchive(
+        file, tuple(arrays), lambda name: StoredArray.from_memory(arrays[name], file, name)
+    )
+    return _read_archive(Head(file, Content(b""), "zip"), archive, options.columns, ignore_progress)
 
 
 def _read_archive(
@@ -700,7 +720,7 @@ def _read_archive(
 ) -> Reading:
     if (found := archive_positions(archive, mapping)) is not None:
         return read_dense_positions(*found.in_order(progress))
-    columns = [name for name in archive.members if name != METADATA_ARRAY]
+    columns = [name for name in archive.names if name != METADATA_ARRAY]
     origin = Origin(head.file, NPZ.id, run_info_from_metadata(archive.metadata, head.file))
     return read_answers(head, columns, mapping, archive.open_array, origin, progress)
 
@@ -738,7 +758,7 @@ def archive_positions(archive: ArrayArchive, mapping: Mapping[str, str]) -> Foun
     Refused
         As `find_token_arrays`, or if the arrays are not those of positions.
     """
-    file, names, metadata = archive.file, tuple(archive.members), archive.metadata
+    file, names, metadata = archive.file, archive.names, archive.metadata
     arrays = find_token_arrays(file, names, mapping, metadata, archive.open_array)
     if arrays is None:
         return None

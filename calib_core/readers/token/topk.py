@@ -26,6 +26,7 @@ from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOpt
 from calib_core.readers.table.candidates import spelled_candidates
 from calib_core.readers.table.canonical import METADATA_KEY, checked_metadata, run_info_from_metadata
 from calib_core.readers.table.cells import CellFault, faults_where
+from calib_core.readers.table.columnar import COLUMNAR_KINDS
 from calib_core.readers.table.columns import ColumnRoles, column_list_text
 from calib_core.readers.table.csv_reader import COMMAS, DIALECTS, CsvDialect, header_of
 from calib_core.readers.table.list_cells import EXACT_SUM_TOLERANCE
@@ -554,7 +555,7 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     table = open_table(head, roles.is_used, int(canonical and head.kind == "json lines"), dialect)
     if table.columns is not None:
         roles.check_columns_exist(table.columns, head.file)
-    collector = TopKCollector(Origin(head.file, TOPK.id, info), topk_metadata, head.content.checksum())
+    collector = TopKCollector(Origin(head.file, TOPK.id, info), topk_metadata, head.checksum)
     share_before = 0.0
     for unsplit in table.slices:
         for part in split_slice(unsplit, share_before):
@@ -616,7 +617,7 @@ TOPK: Final = Format(
     "topk",
     "token-level top lists (JSON lines, Parquet, Arrow or CSV)",
     "a target and lists of the likeliest tokens",
-    frozenset({*JSON_KINDS, "text", "parquet", "arrow"}),
+    frozenset({*JSON_KINDS, *COLUMNAR_KINDS, "text"}),
     recognises,
     read,
 )
