@@ -27,11 +27,12 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.names import (
     SPELLINGS,
+    UNANSWERED,
     meanings,
     name_words,
     spelling_rank,
 )
-from calib_core.readers.table.one_column import ANSWERS, of_one_column
+from calib_core.readers.table.one_column import ANSWERS, NO_VALUES, is_untold, of_one_column
 
 N_FIRST_ROWS: Final = 1_000
 """First rows of a file by whose values columns are judged."""
@@ -94,6 +95,7 @@ def find_candidates(
     found += _answers(single, read_as, outcomes, are_needed=has_distribution or not outcomes)
     found += lists
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
+    found = [one for each in found for one in _doubted(each, found, single, read_as)]
     return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
 
 
@@ -146,32 +148,48 @@ def _answers(
     `outcomes` are the columns that are said to be outcomes. Where answers are not needed, as beside one, such
     a name alone is neither.
     """
+    free = [column for column in columns if column.name not in {*read_as, *outcomes}]
     says = {
         column.name: said
-        for column in columns
-        if not column.are_shares and column.name not in {*read_as, *outcomes}
+        for column in free
+        if not column.are_shares
         if (said := {name for name, clarity in meanings(column.name) if clarity == "said"} & ANSWERS)
     }
     certain = (name for said in says.values() if len(said) == 1 for name in said)
     known = ANSWERS.intersection((*read_as.values(), *certain))
     of_partner = {*read_as, *(name for name, said in says.items() if len(said) == 1)}
-    values = {text for column in columns if column.name in of_partner for text in column.lowered}
+    partners = [column for column in columns if column.name in of_partner]
+    values = {text for column in partners for text in column.lowered}
+    golds = [one for one in partners if read_as.get(one.name) == "gold" or says.get(one.name) == {"gold"}]
+    judges = [
+        column
+        for column in free
+        for gold in golds[:1]
+        if column.name not in says and is_untold(column.name) and _have_same_values(column, gold)
+    ]
 
     def share_known(column: Column) -> float:
         return sum(text in values for text in column.lowered if text) / len(column.present)
 
     for column in sorted(columns, key=lambda column: -share_known(column)):
         said = says.get(column.name, set())
-        if len(said) > 1 and known != ANSWERS and (known or are_needed):
+        is_meant = (known or are_needed) and not (judges and not share_known(column))
+        if len(said) > 1 and known != ANSWERS and is_meant:
             said = {"prediction"} if "gold" in known else {"gold"}
             known = known | said
         if len(said) == 1:
             yield Candidate({column.name: next(iter(said))}, "said", "its name")
-    if known == frozenset({"gold"}):
-        names = {**read_as, **{name: "gold" for name, said in says.items() if said == {"gold"}}}
-        golds = [column for column in columns if names.get(column.name) == "gold"]
-        others = [column for column in columns if column.name not in {*read_as, *says, *outcomes}]
-        yield from _answers_that_agree(golds[0], others) if golds else ()
+    if known == frozenset({"gold"}) and golds:
+        for column in judges:
+            why = f"the same values as {golds[0].name!r}; its name does not say whose answer it is"
+            yield Candidate({column.name: "prediction"}, "hinted", why)
+        others = [column for column in free if column.name not in says and column not in judges]
+        yield from _answers_that_agree(golds[0], others)
+
+
+def _have_same_values(one: Column, other: Column) -> bool:
+    values = {*one.lowered} - {None}
+    return len(values) > 1 and values == {*other.lowered} - {None}
 
 
 def _answers_that_agree(gold: Column, columns: Sequence[Column]) -> Iterator[Candidate]:
@@ -241,6 +259,57 @@ def _one_sided_class(column: Column, prediction: Column) -> str | None:
     is_at_half = max(below) <= 0.5 <= min(above) and min(below) < 0.5
     is_cut = max(below) < min(above) and n_least >= MIN_OF_EACH_CUT_CLASS
     return label if is_at_half or is_cut else None
+
+
+# --- Outcomes ---------------------------------------------------------------------------------------------
+
+
+def _doubted(
+    one: Candidate, found: Sequence[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
+) -> Iterator[Candidate]:
+    """Yield a candidate; an outcome that is turned round, as a question where something else may be meant."""
+    column = next((column for column in columns if column.name in one.names), None)
+    if column is None or one.clarity != "said" or not _is_turned_round(one):
+        yield one
+        return
+    others = [other for other in columns if other is not column]
+    right = MappedName.parse(one.name).judge(column.raw).values
+    doubts = [
+        f"turned round, it counts as right where {other.name!r} is {value!r}"
+        for other in others
+        for value in _values_of_unanswered(other)
+        if right.filter([text == value for text in other.texts]).mean() == 1
+    ]
+    read = [
+        *read_as.items(),
+        *(item for each in found if each.clarity == "said" for item in each.names.items()),
+    ]
+    has_gold = any(name == "gold" for _, name in read)
+    for other in others:
+        is_read = (other.name, "prediction") in read
+        if not has_gold and (is_read or is_untold(other.name)) and _have_same_values(other, column):
+            doubts.append(
+                f"{other.name!r} has the same, so that one may be the right answer, the other the model's"
+            )
+            names = {column.name: "gold"} if is_read else {column.name: "gold", other.name: "prediction"}
+            yield Candidate(
+                names, "hinted", f"the same values as {other.name!r}" if is_read else "the same values"
+            )
+    yield replace(one, clarity="hinted", why="; ".join((one.why, *doubts))) if doubts else one
+
+
+def _is_turned_round(one: Candidate) -> bool:
+    """Return whether a candidate is an outcome whose values say what is wrong."""
+    mapped = MappedName.parse(one.name)
+    right = {value.lower() for value in mapped.right_values}
+    return role_of(one.name) == "correct" and (mapped.is_inverted or bool(right & NO_VALUES))
+
+
+def _values_of_unanswered(column: Column) -> tuple[str, ...]:
+    """Return the two values of a column that tells whether there is an answer; () for any other."""
+    values = tuple(dict.fromkeys(column.present))
+    names = " ".join((column.name, *values)) if len(values) == 2 else ""
+    return values if UNANSWERED.intersection(name_words(names)) else ()
 
 
 def _compared(

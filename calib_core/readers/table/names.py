@@ -231,6 +231,11 @@ OF_ONE_CLASS: Final = _words("p prob probs proba probability")
 """Words that, with a number or letter behind, name the probability of one class, not of the answer."""
 QUESTIONS: Final = _words("question q item row sample example doc instance problem prompt task request frage")
 """What ids may be of."""
+UNANSWERED: Final = _words(
+    "attempt attempted abstain abstained abstains abstention refuse refused refuses refusal decline declined "
+    "skip skipped answer answered unanswered unparsed unparseable empty timeout"
+)
+"""Words of columns that tell whether there is an answer at all."""
 RIGHTS: Final = _words("correct right true richtig richtige")
 
 

@@ -166,7 +166,9 @@ def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
     directions = (as_right, as_wrong)
     if meaning is not None and meaning.name == "correct:not":
         directions = (as_wrong, as_right)
-    if meaning is not None and meaning.clarity == "said" and not _is_untold(column.name, spellings):
+    are_numbers = all(NUMBER.match(text) for text in spellings)
+    is_told = are_numbers or not is_untold(column.name)
+    if meaning is not None and meaning.clarity == "said" and is_told:
         yield Candidate({column.name: directions[0]}, "said", f"its name and {seen}", missing)
     elif right and wrong and not {name for name, _ in said} & ANSWERS:
         why = f"{seen}; its name does not say which of them means right"
@@ -174,10 +176,9 @@ def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
             yield Candidate({column.name: name}, "hinted" if meaning else "possible", why, missing)
 
 
-def _is_untold(name: str, spellings: Iterable[str]) -> bool:
+def is_untold(name: str) -> bool:
     """Return whether a name such as "verdict" says an outcome, but not what yes means in it."""
-    are_numbers = all(NUMBER.match(text) for text in spellings)
-    return not are_numbers and UNTOLD.issuperset(name_words(name.rpartition(".")[2]))
+    return UNTOLD.issuperset(name_words(name.rpartition(".")[2]))
 
 
 def _is_plain_flag(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
@@ -14,6 +14,7 @@ from calib_core.readers.format import Candidate
 from calib_core.readers.table.columns import (
     CHOICE_SCORES,
     CONFIDENCE_SOURCES,
+    MappedName,
     role_of,
 )
 from calib_core.readers.table.names import (
@@ -47,11 +48,13 @@ class Plan:
     unsaid: tuple[str, ...] = ()
 
     def adding(self, one: Candidate) -> Plan:
-        """Return the plan with what a candidate reads, too."""
+        """Return the plan with what a candidate reads, in place of columns of the same names."""
+        names = {MappedName.parse(name).name for name in one.names.values()}
+        kept = {c: name for c, name in self.columns.items() if MappedName.parse(name).name not in names}
         missing = (*self.missing, *(text for text in one.missing if text not in self.missing))
         why = f"{join_names([repr(shorten(column, 40)) for column in one.names])}: {one.why}"
         unsaid = self.unsaid if one.clarity == "said" else (*self.unsaid, why)
-        return Plan({**self.columns, **one.names}, missing, unsaid)
+        return Plan({**kept, **one.names}, missing, unsaid)
 
 
 OUTCOMES: Final = OUTCOME_COLUMNS | GOLD_COLUMNS
@@ -135,8 +138,7 @@ def _with_rivals(base: Plan, rivals: Sequence[Candidate]) -> Iterator[Plan]:
             continue  # as the rival of that one
         plan = base
         for rival in (one, *others):
-            kept = {c: name for c, name in plan.columns.items() if role_of(name) != role_of(rival.name)}
-            plan = replace(plan, columns=kept).adding(rival)
+            plan = plan.adding(rival)
         yield plan
 
 

@@ -41,6 +41,10 @@ RIGHT: Final = [at % 10 not in (1, 4, 8) for at in range(N)]
 OTHER: Final = [at % 6 == 0 for at in range(N)]
 """What has nothing to do with being right."""
 SUMS: Final = outcome(CONFIDENCE, RIGHT)
+NOT_ATTEMPTED: Final = [at % 10 == 4 for at in range(N)]
+WRONG: Final = [not right and not none for right, none in zip(RIGHT, NOT_ATTEMPTED, strict=True)]
+SAID_OF_OTHER: Final = [other == right for other, right in zip(OTHER, RIGHT, strict=True)]
+"""What a model says of `OTHER` that is right where `RIGHT` says so."""
 
 
 def opposite(values: Sequence[bool]) -> list[bool]:
@@ -170,6 +174,75 @@ FILES: Final = {
                 missing=("abstain",),
             ),
         ),
+    ),
+    "wrong beside not attempted": File(
+        csv_text(confidence=CONFIDENCE, is_incorrect=WRONG, is_not_attempted=NOT_ATTEMPTED),
+        (Way({"is_incorrect": "correct:not"}, (outcome(CONFIDENCE, opposite(WRONG)),)),),
+        "'is_incorrect': its name and the values False and True; turned round, it counts as right where "
+        "'is_not_attempted' is 'True'",
+    ),
+    "wrong beside refusals in words": File(
+        csv_text(
+            confidence=CONFIDENCE,
+            hallucinated=["yes" if wrong else "no" for wrong in WRONG],
+            kind=["refused" if none else "given" for none in NOT_ATTEMPTED],
+        ),
+        (Way({"hallucinated": "correct:not"}, (outcome(CONFIDENCE, opposite(WRONG)),)),),
+        "turned round, it counts as right where 'kind' is 'refused'",
+    ),
+    "wrong beside refusals of which some are": File(
+        csv_text(confidence=CONFIDENCE, error=opposite(RIGHT), refused=OTHER),
+        (Way({"error": "correct:not"}),),
+    ),
+    "right and wrong beside not attempted": File(
+        csv_text(confidence=CONFIDENCE, is_incorrect=WRONG, is_correct=RIGHT, is_not_attempted=NOT_ATTEMPTED),
+        (Way({"is_correct": "correct"}),),
+        told=("is_incorrect",),
+    ),
+    "a hallucination and whether the model saw it": File(
+        csv_text(confidence=CONFIDENCE, hallucination=yes_no(OTHER), judgement=yes_no(SAID_OF_OTHER)),
+        (
+            Way({"hallucination": "correct:not"}, (outcome(CONFIDENCE, opposite(OTHER)),)),
+            Way({"hallucination": "gold", "judgement": "prediction"}),
+        ),
+        "'judgement' has the same, so that one may be the right answer, the other the model's",
+    ),
+    "a hallucination and what the model predicts": File(
+        csv_text(confidence=CONFIDENCE, hallucination=yes_no(OTHER), prediction=yes_no(SAID_OF_OTHER)),
+        (
+            Way({"hallucination": "correct:not"}, (outcome(CONFIDENCE, opposite(OTHER)),)),
+            Way({"hallucination": "gold"}),
+        ),
+        "'hallucination': the same values as 'prediction'",
+    ),
+    "a hallucination and a judgement beside the right answer": File(
+        csv_text(
+            conf=CONFIDENCE,
+            pred=FOUR,
+            y_true=FOUR_GOLD,
+            hallucination=yes_no(opposite(RIGHT)),
+            judgement=yes_no(OTHER),
+        ),
+        (
+            Way(
+                {
+                    "conf": "confidence",
+                    "hallucination": "correct:not",
+                    "y_true": "gold",
+                    "pred": "prediction",
+                },
+            ),
+        ),
+    ),
+    "a judgement, the truth and an answer in words": File(
+        csv_text(
+            answer=QUESTIONS,
+            ground_truth=yes_no(OTHER),
+            judgement=yes_no(SAID_OF_OTHER),
+            confidence=CONFIDENCE,
+        ),
+        (Way({"ground_truth": "gold", "judgement": "prediction"}),),
+        "'judgement': the same values as 'ground_truth'; its name does not say whose answer it is",
     ),
     # --- which numbers are a confidence
     "hallucination score": File(
