@@ -11,7 +11,7 @@ from zlib import crc32
 
 import polars as pl
 
-from calib_core.errors import BadRowsFound, Problem, Refused
+from calib_core.errors import BadRowsFound, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.table.raw import ReadProgress
 from calib_core.runs import Run
@@ -36,15 +36,16 @@ class Candidate:
         What speaks for it, as in "its name and values from 0.2 to 0.9", or what is not known.
     missing
         Its values that would have to count as missing.
-    n_compared, n_differing, example
-        Of an outcome: the first rows that have also the outcome that is read, those in which they differ, and
-        the first of these in words.
+    compared_with, n_compared, n_differing, example
+        Of an outcome: the one that is read, or else that is likelier; the first rows that have both, those in
+        which they differ, and the first of these in words.
     """
 
     names: Mapping[str, str]
     clarity: Clarity
     why: str
     missing: tuple[str, ...] = ()
+    compared_with: str = ""
     n_compared: int = 0
     n_differing: int = 0
     example: str = ""
@@ -53,6 +54,15 @@ class Candidate:
     def name(self) -> str:
         """What its first column may be read as."""
         return next(iter(self.names.values()))
+
+    @property
+    def difference(self) -> str:
+        """How often it differs from the outcome that it is compared with; "" for never."""
+        if not self.n_differing:
+            return ""
+        ours, theirs = next(iter(self.names)), self.compared_with
+        rows = f"{self.n_differing:,} of the first {self.n_compared:,} rows"
+        return f"{shorten(ours, 40)!r} differs from {shorten(theirs, 40)!r} in {rows}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from calib_core.metrics.auroc import AUROC
 from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
 from calib_core.readers.option_text import map_options, missing_options, rows_option, wide_options
+from calib_core.readers.table.candidates import ANSWER_AND_GOLD
 from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MAJORITY, role_of
 from calib_core.readers.table.names import meanings
 from calib_core.readers.table.one_column import SUPPORTING
@@ -41,7 +42,7 @@ from calib_core.results.evidence import (
     survey_methods,
 )
 from calib_core.results.score import score
-from calib_core.runs import RUN_COLUMNS, Run, TokenRun, confidence_name, schema_name
+from calib_core.runs import RUN_COLUMNS, Run, TokenRun, confidence_name
 from calib_core.wording import join_names, plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -221,6 +222,8 @@ class Proposal:
         Share of rows, in [0, 1], whose answer has the outcome that the file stores; 0 if that is not known.
     unsaid : tuple of str
         Why only a person can know that it is meant; () where the names say it.
+    difference : str
+        How often its outcome differs from that of the likeliest reading; "" where it does not.
     alternatives : tuple of Proposal
         Other readings that were tried and may be meant as well, so that a person has to choose.
     """
@@ -236,6 +239,7 @@ class Proposal:
     row_columns: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     unsaid: tuple[str, ...] = ()
+    difference: str = ""
 
     @property
     def readings(self) -> tuple[Proposal, ...]:
@@ -256,9 +260,11 @@ class Proposal:
             reasons = dict.fromkeys(
                 reason.removesuffix(".") for one in self.readings for reason in one.unsaid
             )
-            return f"{'. '.join(reasons)}. Choose only what you know to be meant."
+            ending = "Choose only what you know to be meant." if self.alternatives else "Is it meant so?"
+            return f"{'. '.join(reasons)}. {ending}"
         what = "readings" if self.rows else "mappings"
-        return f"{len(self.readings)} {what} are equally likely: choose one."
+        differences = (f" {one.difference}." for one in self.readings if one.difference)
+        return f"{len(self.readings)} {what} are equally likely: choose one.{''.join(differences)}"
 
     @property
     def options(self) -> ReadOptions:
@@ -312,18 +318,23 @@ class UnusedColumn:
     def line(self) -> str:
         """The column, why it is not used, and how it would be."""
         options = join_names([map_options(mapping) for mapping in self.mappings], "or")
-        return f"{shorten(self.column, 40)!r} is not used. {self.why}. {self.condition}: {options}"
+        return f"{shorten(self.column, 40)!r} is not used: {self.why}. {self.condition}: {options}"
 
     @property
     def condition(self) -> str:
         """When it may be read so."""
         if MAJORITY in self.mappings[0]:
             return "To judge it by the majority of the samples"
-        return f"If it is the {_COULD_BE.get(schema_name(self.could_be), self.could_be)}"
+        return f"If it is {_COULD_BE.get(self.could_be, self.could_be)}"
 
 
 _COULD_BE: Final = MappingProxyType(
-    {"correct": "outcome", "gold": "right answer", "prediction": "model's answer", "confidence": "confidence"}
+    {
+        "correct": "the outcome",
+        "gold": "the right answer",
+        "prediction": "the model's answer",
+        "confidence": "the confidence",
+    }
 )
 
 
@@ -570,10 +581,9 @@ def _disagreeing_outcomes(reading: Reading) -> Iterator[Suspicion]:
     """Columns of outcomes that are not read and differ from the one that is."""
     read = next((column for column, name in reading.column_roles.items() if role_of(name) == "correct"), "")
     for one in reading.candidates:
-        if one.n_differing:
+        if one.n_differing and one.compared_with in (read, ANSWER_AND_GOLD):
             other = next(iter(one.names))
-            ours = read or "answer and gold"
-            found = outcomes_disagree(ours, other, one.n_differing, one.n_compared, one.example)
+            found = outcomes_disagree(one.compared_with, other, one.n_differing, one.n_compared, one.example)
             yield from () if found is None else (found,)
 
 
@@ -779,12 +789,21 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     for plan in pattern_plans(reading.wide_candidates)[:MAX_TRIALS]:
         supporting = {} if "correct" in map(role_of, plan.columns.values()) else golds
         trials.append(_try(replace(plan, columns=supporting), plan.columns, read_again))
-    found = [trial for trial in trials if trial is not None]
-    best = max(found, key=_merit, default=None)
-    if best is None:
+    differences = {next(iter(one.names)): one.difference for one in reading.candidates if one.difference}
+    found = [
+        replace(one, difference=next((differences[c] for c in one.mapping if c in differences), ""))
+        for one in trials
+        if one is not None
+    ]
+    best = max(map(_merit, found), default=())
+    likeliest: dict[object, Proposal] = {}
+    for one in found:
+        if _merit(one) == best:
+            likeliest.setdefault(_comes_to(one), one)
+    if not likeliest:
         return None
-    rivals = [one for one in found if one is not best and _merit(one) == _merit(best)]
-    return replace(best, alternatives=tuple(one for one in rivals if _comes_to(one) != _comes_to(best)))
+    first, *others = likeliest.values()
+    return replace(first, alternatives=tuple(others))
 
 
 def _merit(one: Proposal) -> tuple[float, ...]:
@@ -916,8 +935,8 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
     patterns = {pattern for one in readings for pattern in one.wide}
     names = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
     taken = {role_of(name) for name in names}
-    lacking = "" if taken & CONFIDENCE_SOURCES or patterns else "no column is known to be a confidence"
-    lacking = lacking or ("" if taken & OUTCOMES or patterns else "no column is known to be an outcome")
+    lacking = "" if taken & CONFIDENCE_SOURCES or patterns else "no column says how sure the model was"
+    lacking = lacking or ("" if taken & OUTCOMES or patterns else "no column says what is right")
     found: dict[str, UnusedColumn] = {}
     for one in reading.candidates:
         role, column = role_of(one.name), next(iter(one.names))
@@ -942,18 +961,18 @@ def _not_judged(reading: Reading, runs: Sequence[RunReport]) -> Iterator[UnusedC
         for column, name in reading.column_roles.items():
             needing = [METHODS[id_] for id_ in report.survey.unavailable if id_ in METHODS]
             if any(name in method.columns and not method.uses_samples for method in needing):
-                why = "It needs an answer that is judged, and the file has samples alone"
+                why = "it needs an answer that is judged, and the file has samples alone"
                 yield UnusedColumn(column, name, why, ({MAJORITY: "prediction"},))
 
 
 def _why_unused(one: Candidate, lacking: str, *, is_taken: bool) -> str:
-    """Why a candidate is not used, as a sentence without its full stop."""
-    if one.clarity == "said" and is_taken:
-        differs = f", and differs from it in {one.n_differing:,} of the first {one.n_compared:,} rows"
-        why = f"another column is read as {role_of(one.name)}{differs if one.n_differing else ''}"
-    else:
-        why = f"{one.why}; {lacking}" if one.clarity == "said" and lacking else one.why
-    return f"{why[:1].upper()}{why[1:]}"
+    """Why a candidate is not used, to follow a colon."""
+    if one.clarity != "said":
+        return one.why
+    meant = _COULD_BE.get(role_of(one.name), role_of(one.name))
+    if is_taken:
+        return "; ".join(filter(None, (f"another column is read as {meant}", one.difference)))
+    return f"by {one.why}, it is {meant}, but {lacking or 'the file can be read without it'}"
 
 
 def _agreement(run: Run) -> float | None:

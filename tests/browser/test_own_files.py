@@ -173,7 +173,7 @@ def test_a_direction_that_no_name_says_is_for_the_person_to_say(server: Server, 
     }
     page = browse().open(f"{server.url}/files")
     drop(page, "flags.csv", table_text(flagged))
-    expect(panel(page)).to_contain_text("its name does not say which of them means right")
+    expect(panel(page)).to_contain_text("its name does not say which of its values means right")
     accept = page.get_by_role("button", name="Accept all")
     expect(accept).to_be_disabled()
     share = 100 * N_RIGHT / len(ROWS)

@@ -8,7 +8,7 @@ order of the columns in the file decides nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -44,6 +44,8 @@ MIN_OF_EACH_CLASS: Final = 2
 """Rows that predict each of two classes from which on a probability is compared with what they predict …"""
 MIN_OF_EACH_CUT_CLASS: Final = 5
 """… where what it is below for one class and above for the other is not one half."""
+ANSWER_AND_GOLD: Final = "answer and gold"
+"""What messages call an outcome that is no column, but follows from these two."""
 SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
 """Words of the name of a metric of many rows: no row of predictions has one of its own."""
 
@@ -313,22 +315,25 @@ def _values_of_unanswered(column: Column) -> tuple[str, ...]:
 
 
 def _compared(
-    found: Iterable[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
+    found: Sequence[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
 ) -> Iterator[Candidate]:
-    """Yield the candidates; an outcome with how often it differs from the one that is read."""
+    """Yield the candidates; an outcome with how often it differs from the one that is read, or else said."""
     by_name = {column.name: column for column in columns}
     read = {name: by_name[column] for column, name in read_as.items() if column in by_name}
+    said = [one for one in found if one.clarity == "said" and role_of(one.name) == "correct"]
     ours, own_name = None, ""
     if "correct" in read:
         ours, own_name = COLUMN_JUDGES["correct"](read["correct"].raw).values, read["correct"].name
     elif read.keys() >= ANSWERS:
         both = zip(read["gold"].lowered, read["prediction"].lowered, strict=True)
         equal = [(a is not None and a == b) or None for a, b in both]  # texts that differ may be right
-        ours, own_name = pl.Series(equal, dtype=pl.Boolean), "answer and gold"
+        ours, own_name = pl.Series(equal, dtype=pl.Boolean), ANSWER_AND_GOLD
+    elif said:
+        own_name = next(iter(said[0].names))
+        ours = MappedName.parse(said[0].name).judge(by_name[own_name].raw).values
     for one in found:
         column = by_name.get(next(iter(one.names)))
-        is_outcome = one.clarity == "said" and role_of(one.name) == "correct"
-        if ours is None or column is None or not is_outcome:
+        if ours is None or column is None or one not in said or column.name == own_name:
             yield one
             continue
         theirs = MappedName.parse(one.name).judge(column.raw).values
@@ -339,4 +344,10 @@ def _compared(
             at = differing[0]
             right, wrong = (own_name, column.name) if ours[at] else (column.name, own_name)
             example = f"row {at + 1}: right by {right!r}, wrong by {wrong!r}"
-        yield replace(one, n_compared=n_compared, n_differing=differing.len(), example=example)
+        yield replace(
+            one,
+            compared_with=own_name,
+            n_compared=n_compared,
+            n_differing=differing.len(),
+            example=example,
+        )

@@ -226,11 +226,18 @@ NOUNS: Final = _words("answer answers antwort option choice label letter respons
 """What a name ends in that says which answer it is: the right one, or the model's."""
 NEGATIONS: Final = _words("not non never")
 SCORES: Final = _words("score reward success outcome result")
-"""What is given to an answer, and may be good or bad; a name of these alone says no direction."""
+"""What is given to an answer, and may be good or bad; a name of these alone says no direction.
+
+`success` may be that of the answer, of the call that brought it, or of an attack.
+"""
 OF_ONE_CLASS: Final = _words("p prob probs proba probability")
 """Words that, with a number or letter behind, name the probability of one class, not of the answer."""
 QUESTIONS: Final = _words("question q item row sample example doc instance problem prompt task request frage")
 """What ids may be of."""
+NO_SHARE: Final = _words(
+    "low lower lo lb high higher upper hi ub bound bounds ci interval stderr std variance cost costs price"
+)
+"""Words of numbers that are no confidence, though they may lie between 0 and 1: bounds, spreads, prices."""
 UNANSWERED: Final = _words(
     "attempt attempted abstain abstained abstains abstention refuse refused refuses refusal decline declined "
     "skip skipped answer answered unanswered unparsed unparseable empty timeout"
@@ -320,8 +327,8 @@ def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
     judged = WORDS["correct"] | WORDS["correct:not"]
     n_negations = sum(word in NEGATIONS or word in WORDS["correct:not"] for word in words)
     if WORDS["confidence"].intersection(words):
-        if WORDS["gold"].intersection(words):
-            return  # known from the right answer
+        if (WORDS["gold"] | NO_SHARE).intersection(words):
+            return  # known from the right answer, or the bound of an interval
         known = NEUTRAL | WORDS["confidence"] | judged | NEGATIONS | {"log"}
         direction = ":inverted" if n_negations % 2 else ":log" if "log" in words else ""
         # "wrong confidence" may be that of being wrong, or the confidence in wrong answers

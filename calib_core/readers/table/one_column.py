@@ -22,6 +22,7 @@ from calib_core.readers.table.columns import (
     role_of,
 )
 from calib_core.readers.table.names import (
+    NO_SHARE,
     SCORES,
     Meaning,
     meanings,
@@ -35,6 +36,9 @@ MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
 MAX_WORDS: Final = 7
 """Limit on the words of a confidence in words."""
+EXACT_TOPS: Final = (3, 5)
+"""Tops of scales from 1 whose steps, counted from 0 to 1, are short decimals; the other tops give none."""
+PERCENT: Final = frozenset({"percent", "percentage", "pct"})
 RIGHT_VALUES: Final = frozenset(["correct", "right", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"])
 WRONG_VALUES: Final = frozenset(
     ["incorrect", "wrong", "falsch", "inkorrekt", "✗", "✘", "❌", "fail", "failed"]
@@ -91,29 +95,47 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
     base, _, suffix = name.partition(":")
     suffix = suffix and f":{suffix}"
     numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
-    n_above_one = sum(number > 1 for number in numbers)
-    if high <= 1 and {"percent", "percentage", "pct"}.intersection(name_words(column.name)):
-        clarity = "hinted"
-    more = "" if clarity == "said" else ", but the name says more than that it is a confidence"
+    more = "" if clarity == "said" else ", but the name says more than confidence"
     why = f"its name and {column.range_text}{more}"
     unknown = column.unknown
     if high <= 0 and low < 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
         how_clear = clarity if suffix == ":log" else "hinted"
-        yield Candidate({column.name: f"{base}:log"}, how_clear, why, unknown)
+        yield Candidate({column.name: f"{base}:log{suffix.removeprefix(':log')}"}, how_clear, why, unknown)
     elif suffix == ":log":
         return
     elif _are_mostly_shares(numbers) or (
         clarity == "said" and 0 <= low <= high <= 1 and set(numbers) != {0.0, 1.0}
     ):
-        percent = "/100" if column.present[0].endswith("%") else ""
-        yield Candidate({column.name: f"{base}{percent}{suffix}"}, clarity, why, unknown)
-    elif low < 0:
-        return
-    elif MIN_LARGEST_PERCENTAGE < high <= 100 and 2 * n_above_one > len(numbers):
-        yield Candidate({column.name: f"{base}/100{suffix}"}, clarity, why, unknown)
+        yield from _as_shares(column, base, suffix, Candidate({}, clarity, why, unknown))
+    elif low >= 0:
+        yield from _as_larger_numbers(column, base, suffix, Candidate({}, clarity, why, unknown))
+
+
+def _as_shares(column: Column, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
+    """Yield numbers from 0 to 1, perhaps in percent, that are as clear as `one`; their scale, if asked."""
+    has_sign = column.present[0].endswith("%")
+    if not has_sign and max(column.numbers) <= 1 and PERCENT.intersection(name_words(column.name)):
+        why = f"its name says percent, but it has {column.range_text}"
+        for name in (f"{base}{suffix}", f"{base}/100{suffix}"):
+            yield replace(one, names={column.name: name}, clarity="hinted", why=why)
+    else:
+        yield replace(one, names={column.name: f"{base}{'/100' if has_sign else ''}{suffix}"})
+
+
+def _as_larger_numbers(column: Column, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
+    """Yield percentages that are as clear as `one`, or ratings, of which only a person knows the scale."""
+    numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
+    n_above_one = sum(number > 1 for number in numbers)
+    if MIN_LARGEST_PERCENTAGE < high <= 100 and 2 * n_above_one > len(numbers):
+        yield replace(one, names={column.name: f"{base}/100{suffix}"})
     elif all(number.is_integer() for number in numbers) and (top := rating_top(high)) and high > 1:
-        scale = f"its name and whole numbers up to {high:.0f}; on which scale, it does not say"
-        yield Candidate({column.name: f"{base}/{top}{suffix}"}, "hinted", scale, unknown)
+        why = f"its name and whole numbers from {low:.0f} to {high:.0f}, but nothing says on which scale"
+        names = [f"{base}/{top}{suffix}"]
+        if low >= 1 and top in EXACT_TOPS and not suffix:
+            steps = (f"{point}={(point - 1) / (top - 1):g}" for point in range(1, top + 1))
+            names.append(f"{base}:{'|'.join(steps)}")
+        for name in names:
+            yield replace(one, names={column.name: name}, clarity="hinted", why=why)
 
 
 def _as_words(column: Column, name: str) -> Iterator[Candidate]:
@@ -171,7 +193,8 @@ def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
     if meaning is not None and meaning.clarity == "said" and is_told:
         yield Candidate({column.name: directions[0]}, "said", f"its name and {seen}", missing)
     elif right and wrong and not {name for name, _ in said} & ANSWERS:
-        why = f"{seen}; its name does not say which of them means right"
+        values = join_names([shorten(text, 20) for text in spellings], "or")
+        why = f"its name does not say which of its values means right, {values}"
         for name in directions:
             yield Candidate({column.name: name}, "hinted" if meaning else "possible", why, missing)
 
@@ -190,11 +213,13 @@ def _is_plain_flag(text: str) -> bool:
 def _as_untold_confidence(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
     """Yield numbers from 0 to 1 whose name does not say confidence; one that says outcome hints at it."""
     names = {name for name, _ in said}
-    if not column.are_shares or "p_false" in names:
+    if not column.are_shares or "p_false" in names or len(set(column.numbers)) < 2:
+        return
+    if NO_SHARE.intersection(name_words(column.name)):
         return
     is_score = bool(SCORES.intersection(name_words(column.name)))
     is_hinted = "correct:not" in names or ("correct" in names and is_score)
-    why = f"{column.range_text}; its name does not say confidence or probability"
+    why = f"its {column.range_text} could be a confidence, but its name does not say so"
     for name in ("confidence:inverted", "confidence") if "correct:not" in names else ("confidence",):
         yield Candidate({column.name: name}, "hinted" if is_hinted else "possible", why)
 

@@ -41,8 +41,10 @@ def test_columns_that_may_have_a_role_are_named_wherever_a_file_is_refused(
     path = write(tmp_path, "quiz.csv", "llm,trust,hit\n" + "m,0.5,0\nm,0.7,1\n" * 20)
     advice = (
         "Possible columns; if right, add: --map llm=model\n"
-        "'trust' is not used. Values from 0.5 to 0.7; its name does not say confidence or probability. If it "
-        "is the confidence: --map trust=confidence\n"
+        "'trust' is not used: its values from 0.5 to 0.7 could be a confidence, but its name does not say "
+        "so. If it is the confidence: --map trust=confidence\n"
+        "'hit' is not used: by its name and the values 0 and 1, it is the outcome, but no column says how "
+        "sure the model was. If it is the outcome: --map hit=correct"
     )
     reported, scored = call("check", path), call("score", path)
     assert (reported.out.count(advice), reported.err.count(advice), scored.err.count(advice)) == (1, 1, 1)

@@ -79,7 +79,10 @@ def test_the_scale_of_ratings_is_asked(read_text: ReadText) -> None:
     report = report_on("confidence,correct\n9,1\n3,0\n10,1\n0,0\n", read_text)
     assert report.proposal is not None
     assert report.proposal.is_question
-    assert "whole numbers up to 10; on which scale, it does not say" in report.proposal.question
+    assert (
+        "whole numbers from 0 to 10, but nothing says on which scale. Is it meant so?"
+        in report.proposal.question
+    )
     assert [dict(one.mapping) for one in report.proposal.readings] == [{"confidence": "confidence/10"}]
 
 
@@ -480,9 +483,9 @@ def test_names_that_say_more_are_asked(delimiter: str, read_text: ReadText) -> N
     (other,) = proposal.alternatives
     assert other.mapping["Richtig oder falsch"] == "correct:nein"
     assert proposal.question == (
-        "'Sicherheit grob': its name and values from 0.1 to 0.89, but the name says more than that it is a "
-        "confidence. 'Richtig oder falsch': the values ja and nein; its name does not say which of them "
-        "means right. Choose only what you know to be meant."
+        "'Sicherheit grob': its name and values from 0.1 to 0.89, but the name says more than confidence. "
+        "'Richtig oder falsch': its name does not say which of its values means right, ja or nein. "
+        "Choose only what you know to be meant."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,9 @@ OTHER: Final = [at % 6 == 0 for at in range(N)]
 SUMS: Final = outcome(CONFIDENCE, RIGHT)
 NOT_ATTEMPTED: Final = [at % 10 == 4 for at in range(N)]
 WRONG: Final = [not right and not none for right, none in zip(RIGHT, NOT_ATTEMPTED, strict=True)]
+ALSO_RIGHT: Final = [at % 10 not in (2, 4, 8) for at in range(N)]
+"""As many, others."""
+FIFTHS: Final = [1 + at * 7 % 5 for at in range(N)]
 SAID_OF_OTHER: Final = [other == right for other, right in zip(OTHER, RIGHT, strict=True)]
 """What a model says of `OTHER` that is right where `RIGHT` says so."""
 
@@ -150,7 +154,7 @@ FILES: Final = {
     "flagged": File(
         csv_text(question=QUESTIONS, confidence=CONFIDENCE, flagged=yes_no(opposite(RIGHT))),
         direction_asked("flagged"),
-        "'flagged': the values no and yes; its name does not say which of them means right",
+        "'flagged': its name does not say which of its values means right, no or yes",
     ),
     "cached": File(
         csv_text(question=QUESTIONS, confidence=CONFIDENCE, cached=OTHER),
@@ -158,7 +162,7 @@ FILES: Final = {
             Way({"cached": "correct"}, (outcome(CONFIDENCE, OTHER),)),
             Way({"cached": "correct:not"}, (outcome(CONFIDENCE, opposite(OTHER)),)),
         ),
-        "'cached': the values False and True; its name does not say which of them means right",
+        "'cached': its name does not say which of its values means right, False or True",
     ),
     "cached beside an outcome": File(
         csv_text(confidence=CONFIDENCE, cached=OTHER, passed=yes_no(RIGHT)),
@@ -254,7 +258,7 @@ FILES: Final = {
                 (outcome(inverted(CONFIDENCE), RIGHT),),
             ),
         ),
-        "'hallucination_score': values from 0.029 to 0.497; its name does not say confidence or probability",
+        "'hallucination_score': its values from 0.029 to 0.497 could be a confidence, but its name does not",
     ),
     "uncertainty": File(
         csv_text(id=range(N), uncertainty=inverted(CONFIDENCE), correct=RIGHT),
@@ -270,6 +274,44 @@ FILES: Final = {
             ),
             indent=1,
         )
+    ),
+    "ratings from 1 to 5": File(
+        csv_text(confidence=FIFTHS, is_correct=RIGHT),
+        (
+            Way(
+                {"is_correct": "correct", "confidence": "confidence/5"},
+                (outcome([rating / 5 for rating in FIFTHS], RIGHT),),
+            ),
+            Way(
+                {"is_correct": "correct", "confidence": "confidence:1=0|2=0.25|3=0.5|4=0.75|5=1"},
+                (outcome([(rating - 1) / 4 for rating in FIFTHS], RIGHT),),
+            ),
+        ),
+        "'confidence': its name and whole numbers from 1 to 5, but nothing says on which scale. Choose only",
+    ),
+    "percentages up to 1": File(
+        csv_text(confidence_pct=CONFIDENCE, is_correct=RIGHT),
+        (
+            Way({"is_correct": "correct", "confidence_pct": "confidence"}),
+            Way(
+                {"is_correct": "correct", "confidence_pct": "confidence/100"},
+                (outcome([value / 100 for value in CONFIDENCE], RIGHT),),
+            ),
+        ),
+        "'confidence_pct': its name says percent, but it has values from 0.503 to 0.971",
+    ),
+    "the logarithm of being wrong": File(
+        csv_text(log_prob_wrong=[math.log(1 - value) for value in CONFIDENCE], is_correct=RIGHT),
+        (Way({"is_correct": "correct", "log_prob_wrong": "confidence:log:inverted"}),),
+        "'log_prob_wrong': its name and values from -3.54 to -0.6992. Is it meant so?",
+    ),
+    "two outcomes that are as often right": File(
+        csv_text(conf=CONFIDENCE, is_correct=RIGHT, acc=ALSO_RIGHT, hit=ALSO_RIGHT),
+        (
+            Way({"conf": "confidence", "is_correct": "correct"}),
+            Way({"conf": "confidence", "acc": "correct"}, (outcome(CONFIDENCE, ALSO_RIGHT),)),
+        ),
+        "choose one. 'acc' differs from 'is_correct' in 8 of the first 40 rows.",
     ),
     # --- distributions over classes
     "two classes by number": File(
@@ -336,7 +378,7 @@ FILES: Final = {
     "a label and its score": File(
         json.dumps(rows_of(id=range(N), text=QUESTIONS, label=TWO, score=CONFIDENCE, gold=TWO_GOLD)),
         (Way({"label": "prediction", "text": "question", "score": "confidence"}),),
-        "'score': values from 0.503 to 0.971; its name does not say confidence or probability",
+        "'score': its values from 0.503 to 0.971 could be a confidence, but its name does not say so",
     ),
     "a label, its score and the true label": File(
         json.dumps(rows_of(prompt=QUESTIONS, label=TWO, score=CONFIDENCE, true_label=TWO_GOLD)),
@@ -345,7 +387,7 @@ FILES: Final = {
                 {"true_label": "gold", "label": "prediction", "prompt": "question", "score": "confidence"},
             ),
         ),
-        "'score': values from 0.503 to 0.971; its name does not say confidence or probability",
+        "'score': its values from 0.503 to 0.971 could be a confidence, but its name does not say so",
     ),
     "lists of labels with scores": File(
         json.dumps(
@@ -404,7 +446,7 @@ FILES: Final = {
                 wide={"*_confidence": "confidence/10", "*_correctness": "correct"},
             ),
         ),
-        "'*_confidence': its name and whole numbers up to 10; on which scale, it does not say",
+        "whole numbers from 6 to 10, but nothing says on which scale. Is it meant so?",
     ),
 }
 
@@ -441,6 +483,7 @@ def test_what_is_proposed_or_asked_comes_to_what_the_file_says(name: str, read_t
             (way.runs[0][1], way.runs[0][3]), abs=1e-9
         )
     if found and report.proposal is not None:
+        assert report.suspicions == (), "of columns that no one reads yet"
         assert report.proposal.is_question == bool(file.reason)
         assert file.reason in report.proposal.question
     assert {unused.column for unused in report.columns_not_used} >= {*file.told}

@@ -97,7 +97,8 @@ def test_a_file_that_could_be_read_and_not_used_keeps_what_was_read() -> None:
     assert (report.status, report.message, report.runs) == ("refused", "quiz.csv: all are bad.", ())
     assert (report.format, report.n_rows, report.problems) == ("table", 2, (BAD,))
     assert dict(report.proposed_mapping) == {"conf": "confidence"}
-    with pytest.raises(Refused, match=r"^quiz.csv: all are bad.\n'conf' is not used."):
+    message = r"^quiz.csv: all are bad.\n'conf' is not used: by its name, it is the confidence, but"
+    with pytest.raises(Refused, match=message):
         usable_runs(refused, skip_bad_rows=True)
 
 

@@ -156,6 +156,28 @@ def test_numbers_that_no_name_calls_a_confidence_are_possible_alone() -> None:
     assert find_candidates({"stars": texts(*[1, 2, 3, 4, 5] * 4), "steps": texts(*range(3, 80))}, {}) == ()
 
 
+@pytest.mark.parametrize("name", ["conf_low", "ci_upper", "confidence_interval_lo", "cost", "price_per_call"])
+def test_bounds_and_costs_are_no_confidence(name: str) -> None:
+    assert find_candidates({name: SHARES}, {}) == ()
+
+
+def test_a_number_that_is_always_the_same_is_not_told() -> None:
+    assert find_candidates({"similarity": texts(*[0.5] * N)}, {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (range(6), ["confidence/5"]),
+        (range(1, 4), ["confidence/3", "confidence:1=0|2=0.5|3=1"]),
+        (range(1, 11), ["confidence/10"]),
+    ],
+)
+def test_ratings_from_1_may_be_read_from_0(values: range, expected: list[str]) -> None:
+    found = find_candidates({"confidence": texts(*values)}, {})
+    assert [(one.name, one.clarity) for one in found] == [(name, "hinted") for name in expected]
+
+
 def test_both_directions_of_an_untold_outcome_are_possible() -> None:
     found = find_candidates({"reviewed": YES_NO}, {})
     assert [(one.names["reviewed"], one.clarity) for one in found] == [
