@@ -36,19 +36,19 @@ class Candidate:
         What speaks for it, as in "its name and values from 0.2 to 0.9", or what is not known.
     missing
         Its values that would have to count as missing.
-    compared_with, n_compared, n_differing, example
-        Of an outcome: the one that is read, or else that is likelier; the first rows that have both, those in
-        which they differ, and the first of these in words.
+    n_compared, n_differing, example, compared_with
+        Of an outcome: the first rows that have also the outcome that is read, or else is likelier; those in
+        which they differ, and the first of these in words; and what that outcome is called.
     """
 
     names: Mapping[str, str]
     clarity: Clarity
     why: str
     missing: tuple[str, ...] = ()
-    compared_with: str = ""
     n_compared: int = 0
     n_differing: int = 0
     example: str = ""
+    compared_with: str = ""
 
     @property
     def name(self) -> str:

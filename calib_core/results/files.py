@@ -903,8 +903,7 @@ def _other_ids(reading: Reading, columns: Mapping[str, str]) -> Iterator[dict[st
         return
     for column in reading.unique_within:
         said = next((name for name, _ in meanings(column) if name in RUN_COLUMNS), "subject")
-        if said not in columns.values():
-            yield {**columns, column: said}
+        yield {**{other: name for other, name in columns.items() if name != said}, column: said}
     if _repeated_ids(reading):
         yield {**columns, **dict.fromkeys(repeated, "trial_of")}
     if repeated & columns.keys():

@@ -232,6 +232,8 @@ SCORES: Final = _words("score reward success outcome result")
 """
 OF_ONE_CLASS: Final = _words("p prob probs proba probability")
 """Words that, with a number or letter behind, name the probability of one class, not of the answer."""
+OUTPUTS: Final = _words("output outputs response completion generation prediction choices options")
+"""What the model wrote, or may choose; a text inside is no question."""
 QUESTIONS: Final = _words("question q item row sample example doc instance problem prompt task request frage")
 """What ids may be of."""
 NO_SHARE: Final = _words(
@@ -311,6 +313,8 @@ def meanings(column: str) -> tuple[Meaning, ...]:
         return ()  # the id of something else, such as a provider
     if {"gold", "prediction"} <= spelt.keys() and before:
         return tuple(_of_words(name_words(column)[-2:])) or tuple(found)
+    if "question" in spelt and before and OUTPUTS.intersection(name_words(before)):
+        return tuple(_of_words(name_words(column)[-2:]))
     if "correct" in spelt and RIGHTS.intersection(name_words(last)):
         found.append(Meaning("gold", "said"))  # a column "Correct" of letters
     for end in dict.fromkeys((last, ".".join(column.split(".")[-2:]))):

@@ -166,7 +166,9 @@ def stands_for_none(values: pl.Series, missing: Collection[str]) -> pl.Series:
     if values.dtype == pl.String:
         return values.str.strip_chars().is_in(list(missing)).fill_null(value=False)
     if values.dtype.is_numeric():
-        numbers = [float(text) for text in missing if re.fullmatch(PLAIN_NUMBER, text)]
+        numbers = [
+            float(text) for text in missing if re.fullmatch(PLAIN_NUMBER, text) or text.lower() == "nan"
+        ]
         return values.cast(pl.Float64).is_in(numbers).fill_null(value=False)
     return pl.repeat(False, values.len(), eager=True)  # noqa: FBT003
 
@@ -591,7 +593,7 @@ def read_table(
     group_columns = groups.take_frame()
     runs, notes, refusal, unique = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
-    if runs and (note := _repeats_note(head, dialect, roles, columns)):
+    if runs and (note := _repeats_note(head, dialect, roles, columns, group_columns)):
         runs = tuple(_with_note(run, note) for run in runs)
     possible = _find_possible(head, dialect, roles, columns, is_refused=refusal is not None)
     if not any(map(roles.is_used, columns)):
@@ -625,7 +627,9 @@ def read_table(
     )
 
 
-def _repeats_note(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]) -> str:
+def _repeats_note(
+    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str], groups: pl.DataFrame
+) -> str:
     """Return a note on a column that is not read and seems to name the question of each row; "" for none."""
     read_as = roles.used_roles(columns)
     if "trial_of" in read_as.values():
@@ -635,10 +639,15 @@ def _repeats_note(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: 
         if not is_free or are_shares(first_values(head, dialect, [column])[0]):
             continue
         if _values_repeat(head, dialect, read_as, column):
+            others = [name for name in groups.columns if name != column]
+            ids, *values = first_values(head, dialect, [column, *others], N_FIRST_ROWS)
+            within = unique_within(ids, pl.DataFrame(dict(zip(others, values, strict=True))))
+            once = f", once for each value of {within[0]!r}" if within else ""
+            apart = map_options({column: "id", within[0]: "subject"}) if within else ""
             return (
-                f"Values of column {column!r} occur in several rows. If such rows ask the same question, "
-                "they are not independent: count them together with "
-                f"{map_options({column: 'trial_of'})}."
+                f"Values of column {column!r} occur in several rows{once}. If such rows ask the same "
+                "question, they are not independent: count them together with "
+                f"{map_options({column: 'trial_of'})}.{f' If not: {apart}' if apart else ''}"
             )
     return ""
 

@@ -609,6 +609,30 @@ def test_rows_that_name_their_question_in_a_column_that_is_not_read_are_remarked
     assert other.run.row_counts.notes == ()
 
 
+SPLIT = [{"idx": at % 20, "split": "abc"[at // 20], "conf": at / 60, "hit": at % 3 > 0} for at in range(60)]
+
+
+@pytest.mark.parametrize("others", [{}, {"category": "xy"}])
+def test_ids_that_are_unique_within_a_column_keep_it(others: dict[str, str], read_text: ReadText) -> None:
+    rows = [
+        {**row, **{name: values[at % 2] for name, values in others.items()}} for at, row in enumerate(SPLIT)
+    ]
+    assert proposed("\n".join(map(json.dumps, rows)), read_text) == {
+        "idx": "id",
+        "split": "subject",
+        "conf": "confidence",
+        "hit": "correct",
+    }
+
+
+def test_ids_that_are_not_read_and_repeat_in_each_split_are_remarked_on(read_text: ReadText) -> None:
+    columns = {"conf": "confidence", "hit": "correct"}
+    (run,) = read_text("\n".join(map(json.dumps, SPLIT)), columns=columns).good_runs
+    (note,) = run.row_counts.notes
+    assert note.startswith("Values of column 'idx' occur in several rows, once for each value of 'split'.")
+    assert note.endswith("with --map idx=trial_of. If not: --map idx=id --map split=subject")
+
+
 def test_a_question_of_each_of_two_models_is_not_asked_again(tmp_path: Path) -> None:
     rows = [f"q{at % 30},{'ab'[at // 30]},0.{5 + at % 4},{at % 2}" for at in range(60)]
     path = tmp_path / "two.csv"

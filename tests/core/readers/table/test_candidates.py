@@ -125,6 +125,12 @@ def test_a_usual_spelling_says_its_name_however_it_is_written() -> None:
             assert name in {meaning.name for meaning in meanings(written)}, written
 
 
+@pytest.mark.parametrize("name", ["output.text", "response.text", "choices.0.text", "model_output.text"])
+def test_a_text_of_the_model_is_no_question(name: str) -> None:
+    assert "question" not in {meaning.name for meaning in meanings(name)}
+    assert meanings("item.text") == (("question", "said"),)
+
+
 def test_the_words_of_a_name() -> None:
     assert name_words("isItRight_conf(%) Größe") == ("is", "it", "right", "conf", "größe")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import calib_core
 from calib_core import readers
 from calib_core.errors import Refused
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.runs import AnswerRun
 from core.cli_calls import Call
 from core.readers.conftest import ReadText
@@ -566,6 +566,15 @@ def test_named_values_count_as_missing(content: str, read_text: ReadText) -> Non
     assert run.rows["confidence"].to_list() == [0.5, None, 0.25, 0.75]
     assert run.rows["correct"].to_list() == [True, False, None, False]
     assert "1 value of 'grade' ('-1', 'Unparseable') counts as missing." in reading.notes
+
+
+def test_numbers_that_are_not_a_number_may_count_as_missing(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.parquet"
+    pl.DataFrame({"confidence": [0.5, float("nan")], "correct": [1, 0]}).write_parquet(path)
+    assert readers.read(path).n_bad_rows == 1
+    (run,) = readers.read(path, options=ReadOptions(missing=("NaN",))).runs(skip_bad_rows=False)
+    assert isinstance(run, AnswerRun)
+    assert run.rows["confidence"].to_list() == [0.5, None]
 
 
 def test_a_missing_value_that_is_nowhere_is_told(read_text: ReadText) -> None:
