@@ -28,8 +28,8 @@ from calib_core.readers.table.candidates import ANSWER_AND_GOLD
 from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MAJORITY, role_of
 from calib_core.readers.table.names import meanings
 from calib_core.readers.table.one_column import SUPPORTING
-from calib_core.readers.table.plans import OUTCOMES, Plan, pattern_plans, plans, said_columns
-from calib_core.readers.table.rows import GOLD_COLUMNS
+from calib_core.readers.table.plans import Plan, pattern_plans, plans, said_columns
+from calib_core.readers.table.rows import GOLD_COLUMNS, TRUTH_COLUMNS
 from calib_core.readers.table.run_split import REPEATED_ID
 from calib_core.readers.table.shape import fits_pattern
 from calib_core.results.defaults import default_method
@@ -935,12 +935,12 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
     names = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
     taken = {role_of(name) for name in names}
     lacking = "" if taken & CONFIDENCE_SOURCES or patterns else "no column says how sure the model was"
-    lacking = lacking or ("" if taken & OUTCOMES or patterns else "no column says what is right")
+    lacking = lacking or ("" if taken & TRUTH_COLUMNS or patterns else "no column says what is right")
     found: dict[str, UnusedColumn] = {}
     for one in reading.candidates:
         role, column = role_of(one.name), next(iter(one.names))
         is_used = used & one.names.keys() or any(fits_pattern(name, patterns) for name in one.names)
-        if is_used or role not in CONFIDENCE_SOURCES | OUTCOMES | {"prediction"}:
+        if is_used or role not in CONFIDENCE_SOURCES | TRUTH_COLUMNS | {"prediction"}:
             continue
         before = found.get(column)
         if before is not None and before.could_be == role:

@@ -34,10 +34,6 @@ from calib_core.readers.table.names import (
 )
 from calib_core.readers.table.one_column import ANSWERS, NO_VALUES, is_untold, of_one_column
 
-N_FIRST_ROWS: Final = 1_000
-"""First rows of a file by whose values columns are judged."""
-MAX_COLUMNS_JUDGED: Final = 200
-"""Limit on the columns that are looked at; the first of the file."""
 MAX_ANSWERS: Final = 12
 """Limit on the columns that are compared with the right answers."""
 MIN_OF_EACH_CLASS: Final = 2

@@ -43,6 +43,9 @@ MIN_LARGEST_PERCENTAGE: Final = 20
 RATING_TOPS: Final = (3, 4, 5, 7, 10)
 """Tops of the usual scales of ratings, which may be taken for a confidence where a person says so."""
 
+MAX_WORDS: Final = 20
+"""A column of more different words is prose, and not a scale."""
+
 RIGHT_WORDS: Final = ("true", "yes", "y", "correct", "right", "c")
 WRONG_WORDS: Final = ("false", "no", "n", "incorrect", "wrong", "i")
 UNJUDGED_WORDS: Final = ("unparseable",)

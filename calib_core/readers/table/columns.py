@@ -139,7 +139,7 @@ CHOICE_LISTS: Final = (
 )
 """Columns with an element for each choice."""
 
-OUTCOME_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_flag)
+FLAG_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_flag)
 """Columns of outcomes, for which the user may name the values that mean right."""
 
 CONFIDENCE_SOURCES: Final = frozenset(
@@ -322,7 +322,7 @@ class MappedName:
         mapped = cls(name) if scaled is None else cls(scaled["name"], int(scaled["divisor"]))
         if rest and schema_name(mapped.name) in PROBABILITY_COLUMNS and (said := _with_forms(mapped, rest)):
             return said
-        if rest.strip() == NEGATED and mapped.name in OUTCOME_COLUMNS:
+        if rest.strip() == NEGATED and mapped.name in FLAG_COLUMNS:
             return replace(mapped, is_inverted=True)
         return replace(
             mapped, right_values=frozenset(value.strip() for value in rest.split("|") if value.strip())
@@ -338,10 +338,10 @@ class MappedName:
         name = schema_name(self.name)
         if self.right_values and name in PROBABILITY_COLUMNS:
             return f"cannot be read so: {self.name!r} may be followed by {PROBABILITY_FORMS}."
-        if self.right_values and name not in OUTCOME_COLUMNS:
+        if self.right_values and name not in FLAG_COLUMNS:
             return (
                 f"cannot have values that mean right, as {self.name!r} is no outcome. Those are "
-                f"{', '.join(sorted(OUTCOME_COLUMNS))}."
+                f"{', '.join(sorted(FLAG_COLUMNS))}."
             )
         if self.divisor != 1 and name not in PROBABILITY_COLUMNS:
             return (
@@ -377,7 +377,7 @@ class MappedName:
         if self.word_numbers:
             named = ", ".join(f"{number:g} where it is {word!r}" for word, number in self.word_numbers)
             return f"{self.name} is read from the words of {source}: {named}."
-        if self.is_inverted and self.name in OUTCOME_COLUMNS:
+        if self.is_inverted and self.name in FLAG_COLUMNS:
             return f"{self.name} is 1 where {source} says no or 0, and 0 where it says yes or 1."
         value = source if self.divisor == 1 else f"{source} divided by {self.divisor:,}"
         value = f"exp of {source}, its natural logarithm" if self.is_log else value

@@ -9,6 +9,7 @@ from typing import Final
 from calib_core.errors import shorten
 from calib_core.readers.format import Candidate, Clarity
 from calib_core.readers.table.cells import (
+    MAX_WORDS,
     MIN_LARGEST_PERCENTAGE,
     RIGHT_WORDS,
     UNJUDGED_WORDS,
@@ -34,8 +35,6 @@ from calib_core.wording import join_names
 
 MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
-MAX_WORDS: Final = 7
-"""Limit on the words of a confidence in words."""
 EXACT_TOPS: Final = (3, 5)
 """Tops of scales from 1 whose steps, counted from 0 to 1, are short decimals; the other tops give none."""
 PERCENT: Final = frozenset({"percent", "percentage", "pct"})

@@ -22,11 +22,8 @@ from calib_core.readers.table.names import (
     meanings,
     name_words,
 )
-from calib_core.readers.table.rows import GOLD_COLUMNS, OUTCOME_COLUMNS
+from calib_core.readers.table.rows import GOLD_COLUMNS, OUTCOME_COLUMNS, TRUTH_COLUMNS
 from calib_core.wording import join_names
-
-MAX_REPEATED_IDS: Final = 0.1
-"""Largest share of repeated values in a column of ids; with a larger one they name what several rows ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +54,7 @@ class Plan:
         return Plan({**kept, **one.names}, missing, unsaid)
 
 
-OUTCOMES: Final = OUTCOME_COLUMNS | GOLD_COLUMNS
-"""Names of which a run needs one, so that answers can be right or wrong."""
-_ESSENTIAL: Final = CONFIDENCE_SOURCES | OUTCOMES | {"prediction", "prediction_index"}
+_ESSENTIAL: Final = CONFIDENCE_SOURCES | TRUTH_COLUMNS | {"prediction", "prediction_index"}
 
 
 def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[Plan]:
@@ -88,7 +83,7 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
     elif reread := [one for one in unread if one.clarity == "hinted" and one.names.keys() & read_as.keys()]:
         asked = [base.adding(one) for one in reread]
     if not _is_judged(known):
-        options = [one for one in unread if role_of(one.name) in {*OUTCOMES, "prediction"}]
+        options = [one for one in unread if role_of(one.name) in {*TRUTH_COLUMNS, "prediction"}]
         asked = [plan.adding(one) for plan in asked for one in _clearest(options)] or asked
     if asked == [base]:
         asked += _with_rivals(base, rivals)
@@ -168,7 +163,7 @@ def _with_further_confidences(
 ) -> Plan:
     """Add columns whose names say what kind of confidence they are, as methods beside the others."""
     roles = {*taken, *map(role_of, base.columns.values())}
-    if not roles & OUTCOMES or not roles & CONFIDENCE_SOURCES:
+    if not roles & TRUTH_COLUMNS or not roles & CONFIDENCE_SOURCES:
         return base
     columns = dict(base.columns)
     for one in candidates:

@@ -23,7 +23,7 @@ from calib_core.readers.table.candidate_lists import (
     find_sampled_answers,
     find_scored_choices,
 )
-from calib_core.readers.table.candidates import MAX_COLUMNS_JUDGED, N_FIRST_ROWS, find_candidates
+from calib_core.readers.table.candidates import find_candidates
 from calib_core.readers.table.cells import (
     PLAIN_NUMBER,
     are_shares,
@@ -59,7 +59,7 @@ from calib_core.readers.table.csv_reader import (
     unescaped_id_notes,
 )
 from calib_core.readers.table.gold_match import are_letters, match_gold, name_choices
-from calib_core.readers.table.gold_table import OUTCOME_COLUMNS, join_columns, join_gold
+from calib_core.readers.table.gold_table import join_columns, join_gold
 from calib_core.readers.table.group_columns import GroupColumns
 from calib_core.readers.table.json_reader import (
     ABSENT,
@@ -72,7 +72,7 @@ from calib_core.readers.table.json_reader import (
 from calib_core.readers.table.list_cells import combine_columns
 from calib_core.readers.table.names import meanings, spelling_rank
 from calib_core.readers.table.one_column import NO_VALUES, WRONG_VALUES
-from calib_core.readers.table.plans import MAX_REPEATED_IDS, unique_within
+from calib_core.readers.table.plans import unique_within
 from calib_core.readers.table.raw import (
     MAX_COLUMNS,
     ColumnFilter,
@@ -84,7 +84,13 @@ from calib_core.readers.table.raw import (
     with_row_numbers,
 )
 from calib_core.readers.table.relative_values import divide_masses, of_predicted_class
-from calib_core.readers.table.rows import GOLD_COLUMNS, RowCollector, disagreements, judge_slice
+from calib_core.readers.table.rows import (
+    GOLD_COLUMNS,
+    TRUTH_COLUMNS,
+    RowCollector,
+    disagreements,
+    judge_slice,
+)
 from calib_core.readers.table.run_split import (
     Origin,
     RowJudgement,
@@ -121,6 +127,15 @@ N_FIRST_COLUMNAR_ROWS: Final = 1_000
 
 N_PREVIEW_ROWS: Final = 5
 """First rows of a file that are shown to the person who says what its columns mean."""
+
+N_FIRST_ROWS: Final = 1_000
+"""First rows of a file by whose values columns are judged."""
+
+MAX_COLUMNS_JUDGED: Final = 200
+"""Limit on the columns that are looked at, those whose names say something first."""
+
+MAX_REPEATED_IDS: Final = 0.1
+"""Largest share of repeated values in a column of ids; with a larger one they name what several rows ask."""
 
 _COLUMNS_OF_DECIMALS: Final = PROBABILITY_COLUMNS | {"choice_probs", "choice_logprobs", "choice_logits"}
 """Names whose columns may have decimal commas."""
@@ -824,7 +839,7 @@ def _find_possible(
     A column that has its name may be meant otherwise, such as a confidence in percent.
     """
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
-    is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(OUTCOME_COLUMNS))
+    is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(TRUTH_COLUMNS))
     is_open = is_refused or not is_complete
     if not (is_open or roles.unused_columns(columns)):
         return _Possible()

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, shorten
 from calib_core.readers.option_text import map_options
 from calib_core.readers.table.cells import (
+    MAX_WORDS,
     MIN_LARGEST_PERCENTAGE,
     NOT_A_NUMBER,
     OUT_OF_RANGE,
@@ -88,6 +89,8 @@ CONFIDENCE_COLUMNS: Final = frozenset(
 
 OUTCOME_COLUMNS: Final = frozenset({"correct", "correct_majority", "sample_correct"})
 GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
+TRUTH_COLUMNS: Final = OUTCOME_COLUMNS | GOLD_COLUMNS
+"""Columns of which a run needs one, so that answers can be right or wrong."""
 JUDGED_BY_GOLD: Final = frozenset(
     {
         "prediction",
@@ -100,15 +103,12 @@ JUDGED_BY_GOLD: Final = frozenset(
     }
 )
 
-NEVER_LEFT_OUT: Final = OUTCOME_COLUMNS | GOLD_COLUMNS | {"id", "trial_of"}
+NEVER_LEFT_OUT: Final = TRUTH_COLUMNS | {"id", "trial_of"}
 """Columns that say which question a row asks, or what is right: without them the numbers would be others."""
 
 
 MAX_COUNTED_VALUES: Final = 1_000
 """Limit on the different values of a column that are counted."""
-
-MAX_WORDS: Final = 20
-"""A column of more different words is prose, and not a scale."""
 
 _WORD: Final = r"^\p{L}"
 _NO_NUMBERS: Final = ("nan", "na", "n/a", "none", "null", "inf", "infinity")

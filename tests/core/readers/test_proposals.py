@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from calib_core import api, readers
 from calib_core.errors import Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
-from calib_core.readers.table.candidates import MAX_COLUMNS_JUDGED
+from calib_core.readers.table.reader import MAX_COLUMNS_JUDGED
 from calib_core.results.files import FileReport, check_file
 from calib_core.runs import AnswerRun
 from core.readers.conftest import ReadText

@@ -16,7 +16,7 @@ from calib_core.errors import Refused
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.format import Reading
-from calib_core.readers.table.columns import OUTCOME_COLUMNS, PROBABILITY_COLUMNS, MappedName
+from calib_core.readers.table.columns import FLAG_COLUMNS, PROBABILITY_COLUMNS, MappedName
 from calib_core.runs import AnswerRun
 from core.cli_calls import Call
 from core.readers.conftest import ReadText
@@ -103,7 +103,7 @@ def test_systems_side_by_side_can_be_inverted(read_text: ReadText) -> None:
 # --- Right where the column says wrong --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(OUTCOME_COLUMNS - {"sample_correct"}))
+@pytest.mark.parametrize("name", sorted(FLAG_COLUMNS - {"sample_correct"}))
 @pytest.mark.parametrize("spelling", [("yes", "no"), ("True", "false"), ("1", "0"), ("1.0", "0.0")])
 def test_an_outcome_can_be_negated(read_text: ReadText, name: str, spelling: tuple[str, str]) -> None:
     wrong, right = spelling
