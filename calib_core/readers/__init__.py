@@ -172,6 +172,7 @@ def read_in_this_process(
         gold_path=gold,
         gold_on=options.gold_on,
         gold_columns=options.gold_columns,
+        finds_candidates=options.finds_candidates,
     )
     is_table = format is None and (options.rows or options.wide)
     return _choose_format(head, TABLE.id if is_table else format).read(head, options, progress)

@@ -194,6 +194,8 @@ class ReadOptions:
     gold_columns
         Column of that table → Calib's name for it (`{"label": "correct"}`, `{"verdict": "correct:ok|fine"}`),
         for columns that are not found by their usual names.
+    finds_candidates
+        Whether what else the columns of a table may be read as is looked for.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -202,6 +204,7 @@ class ReadOptions:
     missing: Sequence[str] = ()
     gold_on: str = ""
     gold_columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    finds_candidates: bool = True
 
     def in_plain_types(self) -> ReadOptions:
         """Return these options in the types that can be sent to another process."""
@@ -221,6 +224,7 @@ class ReadOptions:
             wide={**self.wide, **further.wide},
             rows=further.rows or self.rows,
             missing=(*self.missing, *further.missing),
+            finds_candidates=self.finds_candidates and further.finds_candidates,
         )
 
 
@@ -281,7 +285,7 @@ class Head:
         Name → path of the existing files that are read together with this one.
     gold_path
         A table of right answers that the user named; otherwise None.
-    gold_on, gold_columns
+    gold_on, gold_columns, finds_candidates
         As in `ReadOptions`.
     """
 
@@ -298,6 +302,7 @@ class Head:
     gold_path: Path | None = None
     gold_on: str = ""
     gold_columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    finds_candidates: bool = True
 
     @property
     def checksum(self) -> int:

@@ -846,7 +846,7 @@ def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal
     columns = dict(plan.columns)
 
     def read(columns: Mapping[str, str]) -> Reading:
-        return read_again(ReadOptions(columns, wide=wide, missing=plan.missing))
+        return read_again(ReadOptions(columns, wide=wide, missing=plan.missing, finds_candidates=False))
 
     try:
         reading = read(columns)

@@ -487,6 +487,7 @@ def _read_systems(
         described = replace(origin, info=replace(origin.info, model=system))
         part = _part_of_progress(progress, index, len(wide.roles_by_system), system)
         readings.append(_read_with_roles(head, roles, part, described, skip_lines))
+        head = replace(head, finds_candidates=False)  # the same for each system
     systems = column_list_text(list(wide.roles_by_system))
     incomplete = [
         f"{shorten(system, 40)!r} has no column {' or '.join(map(repr, patterns))}, so it is no system."
@@ -841,7 +842,7 @@ def _find_possible(
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(TRUTH_COLUMNS))
     is_open = is_refused or not is_complete
-    if not (is_open or roles.unused_columns(columns)):
+    if not head.finds_candidates or not (is_open or roles.unused_columns(columns)):
         return _Possible()
     candidates, written = _find_candidates(head, dialect, roles, columns)
     if not is_open:

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from calib_core import api, readers
 from calib_core.errors import Refused
-from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
+from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
+from calib_core.readers.table import reader
+from calib_core.readers.table.candidates import find_candidates
 from calib_core.readers.table.reader import MAX_COLUMNS_JUDGED
 from calib_core.results.files import FileReport, check_file
 from calib_core.runs import AnswerRun
@@ -73,6 +75,29 @@ def test_a_column_that_has_its_name_but_other_values_is_proposed_as_what_they_ar
     assert report.proposal is not None
     assert dict(report.proposal.mapping) == mapping
     assert report.proposal.outcome == "accuracy 0.5000 (2 of 4), mean confidence 0.6850 (given)"
+
+
+@pytest.mark.parametrize("header", ["conf,prob,acc,hit", "m-conf,n-conf,m-hit,n-hit"])
+def test_what_columns_may_mean_is_looked_for_once(
+    header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "quiz.csv"
+    path.write_text(f"{header},note\n.5,.4,1,0,x\n.6,.4,0,0,y\n.7,.3,1,1,z\n")
+    looked: list[None] = []
+
+    def find(*args: Any) -> tuple[Candidate, ...]:
+        looked.append(None)
+        return find_candidates(*args)
+
+    def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+        return readers.read_in_this_process(path, file=path.name, options=AS_IT_LIES.adding(further))
+
+    monkeypatch.setattr(reader, "find_candidates", find)
+    proposal = check_file(read(), read_again=read).proposal
+    assert proposal is not None
+    assert len(looked) == 1
+    read(ReadOptions(wide=proposal.wide, columns=proposal.mapping))
+    assert len(looked) == 2
 
 
 def test_the_scale_of_ratings_is_asked(read_text: ReadText) -> None:
