@@ -328,6 +328,7 @@ class UnusedColumn:
         return f"If it is {_COULD_BE.get(self.could_be, self.could_be)}"
 
 
+_NO_TRUTH: Final = "no column says what is right"
 _COULD_BE: Final = MappingProxyType(
     {
         "correct": "the outcome",
@@ -935,7 +936,7 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
     names = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
     taken = {role_of(name) for name in names}
     lacking = "" if taken & CONFIDENCE_SOURCES or patterns else "no column says how sure the model was"
-    lacking = lacking or ("" if taken & TRUTH_COLUMNS or patterns else "no column says what is right")
+    lacking = lacking or ("" if taken & TRUTH_COLUMNS or patterns else _NO_TRUTH)
     found: dict[str, UnusedColumn] = {}
     for one in reading.candidates:
         role, column = role_of(one.name), next(iter(one.names))
@@ -971,6 +972,8 @@ def _why_unused(one: Candidate, lacking: str, *, is_taken: bool) -> str:
     meant = _COULD_BE.get(role_of(one.name), role_of(one.name))
     if is_taken:
         return "; ".join(filter(None, (f"another column is read as {meant}", one.difference)))
+    if lacking == _NO_TRUTH and role_of(one.name) in GOLD_COLUMNS:
+        lacking = "no column is known to be the model's answer"
     return f"by {one.why}, it is {meant}, but {lacking or 'the file can be read without it'}"
 
 

@@ -100,6 +100,14 @@ def test_what_columns_may_mean_is_looked_for_once(
     assert len(looked) == 2
 
 
+def test_a_right_answer_alone_lacks_the_models(read_text: ReadText) -> None:
+    (unused,) = report_on("confidence,label\n.5,yes\n.6,no\n", read_text).columns_not_used
+    assert unused.line == (
+        "'label' is not used: by its name, it is the right answer, but no column is known to be the model's "
+        "answer. If it is the right answer: --map label=gold"
+    )
+
+
 def test_the_scale_of_ratings_is_asked(read_text: ReadText) -> None:
     report = report_on("confidence,correct\n9,1\n3,0\n10,1\n0,0\n", read_text)
     assert report.proposal is not None
