@@ -362,8 +362,8 @@ class ResultPrinter:
             Above the first table, such as the file and the run; the table's own by default.
         """
         for index, table in enumerate((*view.tables, *view.closing_tables)):
-            texts = table.texts()
-            right = {column.title for column in table.columns if column.kind != "text"}
+            texts = table.texts(with_ids=True)
+            right = {column.title for column in table.columns if not column.has_words}
             above = title if title and not index else table.title
             self._print_table(above, texts.columns, texts.iter_rows(), right=right)
             if table.note:

@@ -9,27 +9,32 @@ from typing import Any, Final, Literal, TypeAlias
 
 import polars as pl
 
+from calib_core.methods import METHODS
 from calib_core.wording import (
     NO_VALUE,
     compact_count,
     format_column,
     format_p_value,
     format_percent,
+    format_points,
     format_signed,
 )
 
-Kind: TypeAlias = Literal["text", "count", "amount", "number", "signed", "share", "p"]
-"""What a column holds: text; whole numbers; large numbers, written in short; numbers; differences; shares in
-[0, 1], written in percent; p- or q-values."""
+Kind: TypeAlias = Literal["text", "method", "count", "amount", "number", "signed", "share", "points", "p"]
+"""What a column holds: text; ids of methods, read as their titles; whole numbers; large numbers, written in
+short; numbers; differences; shares in [0, 1], in percent; differences of shares, in percentage points;
+p- or q-values."""
 
 DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
     {
         "text": pl.String,
+        "method": pl.String,
         "count": pl.Int64,
         "amount": pl.Float64,
         "number": pl.Float64,
         "signed": pl.Float64,
         "share": pl.Float64,
+        "points": pl.Float64,
         "p": pl.Float64,
     }
 )
@@ -62,6 +67,11 @@ class Column:
     upper: str = ""
     dtype: type[pl.DataType] | None = None
 
+    @property
+    def has_words(self) -> bool:
+        """Whether its cells are words, not numbers."""
+        return self.kind in ("text", "method")
+
 
 def frame_of(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return the table as numbers in full, one row for each mapping from column name to value.
@@ -83,13 +93,17 @@ def column_texts(column: Column, frame: pl.DataFrame) -> list[str]:
     >>> frame = pl.DataFrame({"low": [0.1, None], "high": [0.25, None]})
     >>> column_texts(Column("low", "95 %", "number", upper="high"), frame)
     ['0.1000 to 0.2500', '–']
+    >>> column_texts(Column("low", "95 %", "share", upper="high"), frame)
+    ['10.0 to 25.0 %', '–']
+    >>> column_texts(Column("high", "Gap", "points"), frame)
+    ['+25.0', '–']
     """
     lows = _WRITERS[column.kind](frame[column.name].to_list())
     if not column.upper:
         return lows
     highs = _WRITERS[column.kind](frame[column.upper].to_list())
     return [
-        NO_VALUE if NO_VALUE in (low, high) else f"{low} to {high}"
+        NO_VALUE if NO_VALUE in (low, high) else f"{low.removesuffix(' %')} to {high}"
         for low, high in zip(lows, highs, strict=True)
     ]
 
@@ -101,11 +115,13 @@ def _each(write: Callable[[Any], str]) -> Callable[[Sequence[Any]], list[str]]:
 _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingProxyType(
     {
         "text": _each(str),
+        "method": _each(lambda id_: METHODS[id_].title),
         "count": _each("{:,.0f}".format),
         "amount": _each(lambda value: compact_count(round(value))),
         "number": format_column,
         "signed": _each(format_signed),
         "share": _each(format_percent),
+        "points": _each(format_points),
         "p": _each(lambda value: format_p_value(value, None)),
     }
 )

@@ -8,7 +8,7 @@ What draws views (`pages/widgets/view.py`, `calib_core/report`, `calib_core/note
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -139,9 +139,16 @@ class ViewTable:
         frame = pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
         return cls(title, frame, tuple(Column(name, name) for name in names), note)
 
-    def texts(self) -> pl.DataFrame:
-        """Return the cells as they are read, under their headings; every column is text."""
-        cells = {column.title: column_texts(column, self.frame) for column in self.columns}
+    def texts(self, *, with_ids: bool = False) -> pl.DataFrame:
+        """Return the cells as they are read, under their headings; every column is text.
+
+        Parameters
+        ----------
+        with_ids : bool
+            Whether methods are named by their ids, as the command line takes them, and not by their titles.
+        """
+        kept = [replace(one, kind="text") if with_ids and one.has_words else one for one in self.columns]
+        cells = {column.title: column_texts(column, self.frame) for column in kept}
         return pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
 
 
@@ -241,6 +248,15 @@ def file_parts(names: Iterable[str], noun: str) -> list[str]:
     """Return one or two names as parts of a file's name; for more, their number, as in "3-methods"."""
     unique = list(dict.fromkeys(names))
     return unique if len(unique) < 3 else [f"{len(unique)}-{noun}"]
+
+
+def varying_columns(columns: Iterable[Column], frame: pl.DataFrame, *names: str) -> tuple[Column, ...]:
+    """The columns that are shown, without those of the named that hold one value only."""
+    return tuple(
+        column
+        for column in columns
+        if column.title and (column.name not in names or frame[column.name].n_unique() > 1)
+    )
 
 
 def text_lines(*lines: str | None) -> tuple[str, ...]:

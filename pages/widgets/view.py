@@ -81,7 +81,7 @@ def show_opening(view: View) -> None:
     if view.caveat:
         st.caption(f":material/warning: {escape_markdown(view.caveat)}")
     if view.tiles:
-        show_tiles(view.tiles)
+        show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in view.tiles])
 
 
 def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bool = False) -> None:
@@ -192,7 +192,7 @@ def screen_table(table: ViewTable) -> tuple[pl.DataFrame, dict[str, Any]]:
         series.append(values.alias(column.title))
         columns[column.title] = config
     frame = pl.DataFrame(series)
-    texts = [column.title for column in table.columns if column.kind == "text"]
+    texts = [column.title for column in table.columns if column.has_words]
     return frame, fit_column_widths(columns, frame, *texts, max_width=MAX_COLUMN_WIDTH)
 
 
@@ -200,11 +200,13 @@ def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]
     """Return the values of a column and how Streamlit writes them."""
     values = frame[column.name]
     help_ = column.help or None
-    if column.upper or column.kind in ("text", "p"):
-        texts = column_texts(column, frame) if column.kind != "text" else values.to_list()
+    if column.upper or column.has_words or column.kind == "p":
+        texts = values.to_list() if column.kind == "text" else column_texts(column, frame)
         return pl.Series(texts, dtype=pl.String), st.column_config.TextColumn(help=help_)
     if column.kind == "share":
         return values * 100, st.column_config.NumberColumn(format="%.1f %%", help=help_)
+    if column.kind == "points":
+        return values * 100, st.column_config.NumberColumn(format="%+.1f", help=help_)
     if column.kind == "amount":
         values, number_format = _in_units(values)
         return values, st.column_config.NumberColumn(format=number_format, help=help_)
