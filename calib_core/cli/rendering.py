@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.abstention import GuaranteedThreshold
     from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
-    from calib_core.results.comparison import Comparison, MetricEstimate
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.gate import RuleCheck
     from calib_core.results.recalibration import Recalibration
@@ -197,31 +196,6 @@ class ResultPrinter:
             self.print_line(why)
         for method, why in result.missing_baselines.items():
             self.print_line(f"{method} is not available: {why}")
-        self.print_line(result.recipe)
-        self.print_line()
-
-    def print_comparison(self, result: Comparison) -> None:
-        """Prints all points, the highest skill first, then the headline and the trend of each method."""
-        columns = ("run", "method", "skill", "accuracy", "Brier", "best by", "rows used", "judged")
-        rows = [
-            (
-                point.run,
-                point.method,
-                value_text(point.brier_skill),
-                _value_with_interval(point.accuracy),
-                _value_with_interval(point.brier),
-                result.best_by_text(point.key),
-                f"{point.n_used:,}/{point.n_total:,}",
-                point.judged,
-            )
-            for point in result.points_by_skill
-        ]
-        self._print_table("Accuracy against Brier score", columns, rows, right={"skill", "rows used"})
-        for text in (result.headline, *result.caveats):
-            self.print_line(text)
-        for trend in result.trends:
-            of = f" on {trend.dataset}" if trend.dataset else ""
-            self.print_line(f"{trend.method}{of}: {trend.headline}")
         self.print_line(result.recipe)
         self.print_line()
 
@@ -531,12 +505,6 @@ def _samples_row(record: Mapping[str, Any], *, with_difference: bool) -> tuple[s
         difference,
         "yes" if record["greyed"] else "",
     )
-
-
-def _value_with_interval(estimate: MetricEstimate) -> str:
-    if estimate.low is None or estimate.high is None:
-        return value_text(estimate.value)
-    return f"{value_text(estimate.value)} ({value_text(estimate.low)} to {value_text(estimate.high)})"
 
 
 def _p_value_cell(p: float | None, draws: int | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -25,6 +25,7 @@ from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.brier import BRIER, brier_skill
+from calib_core.metrics.ece import ECE
 from calib_core.results.best import (
     BRIER_SKILL,
     RANKED_METRICS,
@@ -34,6 +35,7 @@ from calib_core.results.best import (
     compare_pairs,
     paired_recipe,
 )
+from calib_core.results.columns import Column, Kind, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.judged_answer import JudgedChoice, judged_by, judged_by_text
@@ -55,6 +57,13 @@ from calib_core.wording import (
 
 BASE_METRICS: Final = (ACCURACY.id, BRIER.id)
 """The metrics every point has. The curve of a(1 − a) belongs to these two alone."""
+
+SKILL_HELP: Final = "Brier skill score: 1 − Brier/(a(1−a)), where a is the accuracy."
+BEST_BY_HELP: Final = (
+    "Points not clearly worse than any other of their data set on common questions (paired t, corrected for "
+    "all pairs). For skill and Brier score, points worse than always stating the accuracy do not count."
+)
+_POINT_FIELDS: Final = ("run", "method", "ece_10", "n_used", "n_total", "judged", "recipe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +206,7 @@ def comparison_point(
         accuracy=accuracy,
         brier=brier,
         brier_skill=brier_skill(brier.value, accuracy.value),
-        ece_10=METRICS["ece"].compute(evidence.top_label_sums, Scheme()),
+        ece_10=ECE.compute(evidence.top_label_sums, Scheme()),
         n_used=evidence.n_used,
         n_total=evidence.n_total,
         judged=evidence.judged,
@@ -268,11 +277,6 @@ class Trend:
     no_change_reason: str | None
     headline: str
 
-    @property
-    def independent(self) -> bool:
-        """Whether each point is a model of its own; otherwise ρ has neither an interval nor a p-value."""
-        return self.n_points == self.n_models
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Displayable):
@@ -297,7 +301,7 @@ class Comparison(Displayable):
     headline : str
         The best points in one sentence.
     caveats : tuple[str, ...]
-        Sentences on differences between the points that limit the comparison.
+        Sentences on differences between the points that limit the comparison, what matters most first.
     recipe : str
         How the points were made.
     """
@@ -347,11 +351,44 @@ class Comparison(Displayable):
         """The metrics by which a point is among the best: "skill, accuracy"; "" where by none."""
         return ", ".join(RANKED_NAMES[metric] for metric in self.best_by[key])
 
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table of points."""
+        others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in BASE_METRICS]
+        return (
+            Column("run", "Run"),
+            Column("method", "Confidence method", "method"),
+            *_estimate_columns(ACCURACY.id, ACCURACY.title, "share"),
+            *_estimate_columns(BRIER.id, BRIER.name),
+            *(column for id_ in others for column in _estimate_columns(id_, METRICS[id_].title)),
+            Column("skill", "Skill", "signed", SKILL_HELP),
+            Column("best_by", "Best by", help=BEST_BY_HELP),
+            Column(
+                "ece_10",
+                "ECE, M = 10" if ECE.id in others else ECE.title,
+                "number",
+                f"M = 10 bins of equal width. {ECE.help}",
+            ),
+            Column("n_used", "Rows used", "count"),
+            Column("n_total", "Rows", "count"),
+            Column("judged", "Judged"),
+            Column("recipe"),
+        )
+
     def to_frame(self) -> pl.DataFrame:
         """One row for each point, highest skill first: all numbers with intervals, and the recipe."""
-        others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in BASE_METRICS]
-        rows = [_point_row(point, others, self.best_by[point.key]) for point in self.points_by_skill]
-        return pl.DataFrame(rows, schema=_frame_schema(others))
+        return frame_of(
+            self.columns, (_point_row(point, self.best_by[point.key]) for point in self.points_by_skill)
+        )
+
+
+def _estimate_columns(metric_id: str, title: str, kind: Kind = "number") -> tuple[Column, ...]:
+    """The value of a metric, and its interval in one column."""
+    return (
+        Column(metric_id, title, kind, METRICS[metric_id].help),
+        Column(f"{metric_id}_low", f"{title} 95 %", kind, upper=f"{metric_id}_high"),
+        Column(f"{metric_id}_high", kind=kind),
+    )
 
 
 def compare_runs(  # noqa: PLR0913  one parameter a choice
@@ -433,7 +470,7 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         unavailable=unavailable,
         paired=paired,
         headline=comparison_headline(named_points, paired, available_methods),
-        caveats=(*_point_caveats(points, infos), *_unpaired_caveat(paired)),
+        caveats=tuple(_point_caveats(points, infos, paired)),
         recipe=_comparison_recipe(points, (x, y), scheme, judged_choice, paired),
     )
 
@@ -457,36 +494,31 @@ def _full_and_short_names(
     return {key: (titles[key], names[titles[key]]) for key in evidences}
 
 
-def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> tuple[str, ...]:
-    """Differences between the points other than model and method, as sentences."""
-    caveats: list[str] = []
-    row_counts = sorted({point.n_used for point in points})
-    if len(row_counts) > 1:
-        caveats.append(f"The points have different numbers of rows: {row_counts[0]:,} to {row_counts[-1]:,}.")
-    n_thin = sum(point.n_used < MIN_ROWS for point in points)
-    if 0 < n_thin < len(points):
-        caveats.append(
-            f"{n_thin} of {plural(len(points), 'point')} {'has' if n_thin == 1 else 'have'} fewer than "
-            f"{MIN_ROWS} rows, too few to be called the best."
-        )
+def _point_caveats(
+    points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo], paired: PairedComparison
+) -> Iterator[str]:
+    """Differences between the points other than model and method, as sentences, what matters most first."""
     judged_counts = Counter(point.judged for point in points)
     if len(judged_counts) > 1:
         counts = ", ".join(f"{answer} ({count})" for answer, count in judged_counts.most_common())
-        caveats.append(f"The points judge different answers, so their accuracies differ: {counts}.")
+        yield f"The points judge different answers, so their accuracies differ: {counts}."
     for field, title in (("dataset", "data sets"), ("shots", "numbers of shots")):
         values = {getattr(infos[point.key], field) for point in points}
         if len(values) > 1:
-            caveats.append(f"The points come from {len(values)} {title}: compare within one.")
-    return tuple(caveats)
-
-
-def _unpaired_caveat(paired: PairedComparison) -> tuple[str, ...]:
-    """How many pairs of points could not be compared, and why the first could not."""
-    if not paired.unpaired:
-        return ()
-    n_pairs = len(paired.unpaired) + len(paired.pairs[ACCURACY.id])
-    reason = as_clause(min(paired.unpaired.values()))
-    return (f"{len(paired.unpaired)} of {plural(n_pairs, 'pair')} of points cannot be compared: {reason}.",)
+            yield f"The points come from {len(values)} {title}: compare within one."
+    if paired.unpaired:
+        n_pairs = len(paired.unpaired) + len(paired.pairs[ACCURACY.id])
+        reason = as_clause(min(paired.unpaired.values()))
+        yield f"{len(paired.unpaired)} of {plural(n_pairs, 'pair')} of points cannot be compared: {reason}."
+    n_thin = sum(point.n_used < MIN_ROWS for point in points)
+    if 0 < n_thin < len(points):
+        yield (
+            f"{n_thin} of {plural(len(points), 'point')} {'has' if n_thin == 1 else 'have'} fewer than "
+            f"{MIN_ROWS} rows, too few to be called the best."
+        )
+    row_counts = sorted({point.n_used for point in points})
+    if len(row_counts) > 1:
+        yield f"The points have different numbers of rows: {row_counts[0]:,} to {row_counts[-1]:,}."
 
 
 def _comparison_recipe(
@@ -523,48 +555,15 @@ def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: 
     )
 
 
-def _point_row(
-    point: ComparisonPoint, other_metrics: Sequence[str], best_by: Sequence[str]
-) -> dict[str, Any]:
-    axes = {point.x.metric: point.x, point.y.metric: point.y}
-    numbers = {"accuracy": point.accuracy, "brier": point.brier} | {id_: axes[id_] for id_ in other_metrics}
-    columns = {
-        name: value
-        for id_, estimate in numbers.items()
-        for name, value in (
-            (id_, estimate.value),
-            (f"{id_}_low", estimate.low),
-            (f"{id_}_high", estimate.high),
-        )
+def _point_row(point: ComparisonPoint, best_by: Sequence[str]) -> dict[str, Any]:
+    """The fields of a point by the names of the columns; each metric with the ends of its interval."""
+    ends = {
+        f"{estimate.metric}{end}": value
+        for estimate in (point.x, point.y, point.accuracy, point.brier)
+        for end, value in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high))
     }
-    return {
-        "run": point.run,
-        "method": point.method,
-        **columns,
-        "skill": point.brier_skill,
-        "best_by": ", ".join(best_by),
-        "ece_10": point.ece_10,
-        "n_used": point.n_used,
-        "n_total": point.n_total,
-        "judged": point.judged,
-        "recipe": point.recipe,
-    }
-
-
-def _frame_schema(other_metrics: Sequence[str]) -> dict[str, type[pl.DataType]]:
-    numbers = [f"{id_}{end}" for id_ in (*BASE_METRICS, *other_metrics) for end in ("", "_low", "_high")]
-    return {
-        "run": pl.String,
-        "method": pl.String,
-        **dict.fromkeys(numbers, pl.Float64),
-        "skill": pl.Float64,
-        "best_by": pl.String,
-        "ece_10": pl.Float64,
-        "n_used": pl.Int64,
-        "n_total": pl.Int64,
-        "judged": pl.String,
-        "recipe": pl.String,
-    }
+    fields = {name: getattr(point, name) for name in _POINT_FIELDS}
+    return {**fields, **ends, "skill": point.brier_skill, "best_by": ", ".join(best_by)}
 
 
 # --- The best points in words ---------------------------------------------------------------------
@@ -688,6 +687,8 @@ def comparison_trend(
     sentences = [_correlation_sentence(x, y, correlation, no_correlation, len(points), n_models)]
     if change is not None:
         sentences.append(_change_sentence(change, {point.key: point for point in points}))
+    elif (x, y) == BASE_METRICS and n_models > 1:
+        sentences.append(f"The least and the most accurate run are not compared: {no_change}.")
     headline = " ".join(sentences)
     return Trend(
         points[0].method,
@@ -720,7 +721,7 @@ def _trend_correlation(
 
 def _no_change_reason(x: str, y: str, points: Sequence[ComparisonPoint], n_models: int) -> str | None:
     """Why the least and the most accurate point cannot be compared; None where they can."""
-    if (x, y) != ("accuracy", "brier"):
+    if (x, y) != BASE_METRICS:
         return "only of accuracy against Brier score"
     if n_models < 2:
         return "1 model"

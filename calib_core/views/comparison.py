@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
+
+import polars as pl
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
@@ -12,10 +15,9 @@ from calib_core.inference.intervals import coverage_note
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
 from calib_core.results.best import BRIER_SKILL, abbreviated_list
+from calib_core.results.columns import Column
 from calib_core.results.comparison import (
-    BASE_METRICS,
     Comparison,
-    ComparisonPoint,
     MetricEstimate,
     Trend,
     compare_runs,
@@ -27,35 +29,36 @@ from calib_core.results.comparison import (
 from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
 from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
-from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, ViewTable, named_reasons
-from calib_core.wording import (
-    NO_VALUE,
-    as_cell,
-    format_interval,
-    format_number,
-    format_p_value,
-    format_percent,
-    format_signed,
-    plural,
+from calib_core.views.view import (
+    Fact,
+    Numbers,
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    file_parts,
+    reasons_by_title,
+    varying_columns,
 )
+from calib_core.wording import NO_VALUE, plural
 
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and well calibrated?"
 
 MEASURES_PER_POINT: Final = 2
 """Numbers estimated for each point, with intervals: accuracy and Brier score."""
 
-CURVES_CAPTION: Final = "Grey: better than always stating the average accuracy. "
-TRENDS_TITLE: Final = "Trend over the models"
-CHANGE_HEADING: Final = "From least to most accurate"
+HOW_TO_READ: Final = "Colour and name: the run; shape: the method; bars: 95 % intervals."
+HOW_TO_READ_CURVES: Final = f"{HOW_TO_READ} Grey: better than always stating the average accuracy."
 SKILL_MEANING: Final = (
     "Brier skill score: how much better the confidences are than always stating the accuracy. Below the "
     "number: all points that cannot be told apart from the best."
 )
-BEST_BY_HELP: Final = (
-    "Points not clearly worse than any other of their data set on common questions (paired t, corrected for "
-    "all pairs). For skill and Brier score, points worse than always stating the accuracy do not count."
+NUMBER_COLUMN: Final = Column(
+    "number", "No.", "count", "The number of the point in the figure, where names do not fit."
 )
-SKILL_HELP: Final = (
+BELOW_CURVE_HELP: Final = (
     "Points with a Brier score below that of always stating the run's accuracy (skill above 0). Below the "
     "number: points whose whole interval is below."
 )
@@ -106,50 +109,108 @@ def _block(
     )
     if not result.points:
         return None
-    for key, why in result.unavailable.items():
-        refused.append((evidences[key][1].method.title, why, evidences[key][0].title))
-    style_indices = {key: run.style_index for key, (run, _) in evidences.items()}
-    return View(
-        title=dataset or "",
-        headline=result.headline,
-        tiles=tuple(comparison_tiles(result)),
-        recipes=(result.recipe,),
-        figures=(
-            ViewFigure(
-                lambda theme: comparison_figure(result, theme, style_indices=style_indices),
-                describe_comparison(result),
-            ),
-        ),
-        tables=(ViewTable.from_rows("Every point, the highest skill first", comparison_rows(result)),),
-        captions=(comparison_caption(result), *trend_sentences(result)),
-        remarks=(*result.caveats, *_refusal_sentences(refused)),
+    names = {key: f"{run.title} by “{evidence.method.title}”" for key, (run, evidence) in evidences.items()}
+    view = comparison_view(
+        result,
+        style_indices={key: run.style_index for key, (run, _) in evidences.items()},
+        left_out={**refused, **{names[key]: why for key, why in result.unavailable.items()}},
     )
+    return replace(view, title=dataset or "")
 
 
 def _evidence_by_point(
     report_input: ReportInput, runs: Sequence[ReportRun]
-) -> tuple[dict[str, tuple[ReportRun, Evidence]], list[tuple[str, str, str]]]:
-    """Returns run and evidence by point key, and (method, reason, run) for each point that is missing."""
+) -> tuple[dict[str, tuple[ReportRun, Evidence]], dict[str, str]]:
+    """Returns run and evidence by point key, and by run and method why a point is missing."""
     available = {id_ for run in runs for id_ in run.usable}
     requested = available.intersection(report_input.settings.methods)
     methods = in_order(requested) or default_compared_methods(available, len(runs))
     evidences: dict[str, tuple[ReportRun, Evidence]] = {}
-    refused: list[tuple[str, str, str]] = []
+    refused: dict[str, str] = {}
     for index, run in enumerate(runs):
         for method in methods:
             try:
                 evidences[f"{index}:{method}"] = (run, report_input.evidence(run, method).top_label)
             except Unavailable as reason:
-                refused.append((METHODS[method].title, str(reason), run.title))
+                refused[f"{run.title} by “{METHODS[method].title}”"] = str(reason)
     return evidences, refused
 
 
-def _refusal_sentences(refused: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Why points are missing, from (method, reason, run); runs missing for the same reason share a line."""
-    runs_by_reason: dict[tuple[str, str], list[str]] = {}
-    for method, why, run in refused:
-        runs_by_reason.setdefault((method, why), []).append(run)
-    return [f"No {method} of {', '.join(runs)}: {why}" for (method, why), runs in runs_by_reason.items()]
+def comparison_view(
+    result: Comparison,
+    *,
+    style_indices: Mapping[str, int] | None = None,
+    left_out: Mapping[str, str] | None = None,
+    chosen: str | None = None,
+) -> View:
+    """Runs and methods as points on two metrics.
+
+    Parameters
+    ----------
+    result : Comparison
+    style_indices : Mapping of str to int, optional
+        Key of a point → position of its run among all runs.
+    left_out : Mapping of str to str, optional
+        Name of a run and method → why there is no point; those of the result, by key, where omitted.
+    chosen : str, optional
+        Key of the point that is ringed.
+    """
+    caveat, *caveats = result.caveats or ("",)
+    judged = {point.judged for point in result.points}
+    note = coverage_note((result.x, result.y))
+    numbers = Numbers(result.to_frame, result.recipe, _file_parts(result))
+    return View(
+        headline=result.headline,
+        caveat=caveat,
+        tiles=tuple(comparison_tiles(result)),
+        recipes=(result.recipe,),
+        figures=(
+            ViewFigure(
+                lambda theme: comparison_figure(result, theme, selected=chosen, style_indices=style_indices),
+                describe_comparison(result),
+                "Comparison",
+                id="comparison",
+                numbers=numbers,
+            ),
+        ),
+        tables=(_point_table(result, numbers),) if result.points else (),
+        how_to_read=HOW_TO_READ_CURVES if result.has_reference_curves else HOW_TO_READ,
+        facts=(
+            *(Fact("Trend", text) for text in trend_sentences(result)),
+            *(Fact("Differences", text) for text in caveats),
+            *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
+            *((Fact("Intervals", note),) if note else ()),
+        ),
+        left_out=reasons_by_title(result.unavailable if left_out is None else left_out),
+        subject=", ".join(sorted(filter(None, {trend.dataset for trend in result.trends}))),
+        name=("comparison", *file_parts((point.method for point in result.points), "methods")),
+    )
+
+
+def _point_table(result: Comparison, numbers: Numbers) -> ViewTable:
+    """A row for each point, the highest skill first, under the number and name that it has in the figure."""
+    points = result.points_by_skill
+    frame = (
+        result.to_frame()
+        .with_columns(
+            pl.Series("run", [point.name for point in points]),
+            pl.Series("best_by", [result.best_by_text(point.key) for point in points]),
+        )
+        .with_row_index("number", 1)
+    )
+    return ViewTable(
+        "Every point, the highest skill first",
+        frame,
+        (NUMBER_COLUMN, *varying_columns(result.columns, frame, "n_used", "n_total", "judged")),
+        id="points",
+        row_keys=tuple(point.key for point in points),
+        numbers=numbers,
+    )
+
+
+def _file_parts(result: Comparison) -> tuple[str | int, ...]:
+    is_binned = METRICS[result.x].binned or METRICS[result.y].binned
+    return (result.x, result.y, *((result.scheme.binning, result.scheme.bins) if is_binned else ()))
 
 
 def comparison_tiles(result: Comparison) -> list[Tile]:
@@ -178,7 +239,7 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
             f"{sum((point.brier_skill or 0) > 0 for point in with_skill)} of {len(with_skill)}"
             if with_skill
             else NO_VALUE,
-            SKILL_HELP,
+            BELOW_CURVE_HELP,
             f"{n_certain} with the whole interval" if with_skill else "all rows have one outcome",
         ),
     ]
@@ -203,17 +264,6 @@ def _best_tile(result: Comparison, metric: str, label: str, meaning: str) -> Til
     return Tile(label, point_value_text(leader, metric), meaning, shorten(below, 90))
 
 
-def comparison_caption(result: Comparison) -> str:
-    """How to read the figure."""
-    curves, interval_note = (
-        CURVES_CAPTION if result.has_reference_curves else "",
-        coverage_note((result.x, result.y)),
-    )
-    return (
-        f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{interval_note}".rstrip()
-    )
-
-
 def trend_sentences(result: Comparison) -> list[str]:
     """The trend of each method over the models, or one sentence if no method has one."""
     if reason := no_trend_reason(result):
@@ -222,7 +272,7 @@ def trend_sentences(result: Comparison) -> list[str]:
         return [result.trends[0].headline]
     several_datasets = len({trend.dataset for trend in result.trends}) > 1
     return [
-        f"{trend_name(trend, with_dataset=several_datasets)}: {trend.headline}" for trend in result.trends
+        f"{_trend_name(trend, with_dataset=several_datasets)}: {trend.headline}" for trend in result.trends
     ]
 
 
@@ -234,101 +284,7 @@ def no_trend_reason(result: Comparison) -> str | None:
     return f"No rank correlation: {'; '.join(reasons)}."
 
 
-def trend_name(trend: Trend, *, with_dataset: bool) -> str:
+def _trend_name(trend: Trend, *, with_dataset: bool) -> str:
     """The method, followed by the data set if `with_dataset`."""
     dataset = trend.dataset or "no data set named"
     return f"{METHODS[trend.method].title}, {dataset}" if with_dataset else METHODS[trend.method].title
-
-
-def trend_rows(result: Comparison) -> list[dict[str, object]]:
-    """One row for each trend: rank correlation, and change from the least to the most accurate model."""
-    several_datasets = len({trend.dataset for trend in result.trends}) > 1
-    return [
-        {
-            "Confidence method": trend_name(trend, with_dataset=several_datasets),
-            "Models": f"{trend.n_models}"
-            if trend.n_points == trend.n_models
-            else f"{trend.n_points} runs of {trend.n_models}, not independent",
-            **_rank_columns(trend),
-            **(_change_columns(trend, result) if result.has_reference_curves else {}),
-        }
-        for trend in result.trends
-    ]
-
-
-def _rank_columns(trend: Trend) -> dict[str, object]:
-    correlation = trend.correlation
-    if correlation is None:
-        return {"Rank correlation ρ": f"none: {trend.no_correlation_reason}", "p": NO_VALUE}
-    if not trend.independent:
-        return {"Rank correlation ρ": as_cell(format_signed(correlation.rho, "+.2f")), "p": NO_VALUE}
-    interval = format_interval(correlation.low, correlation.high, "+.2f")
-    return {
-        "Rank correlation ρ": as_cell(f"{format_signed(correlation.rho, '+.2f')} ({interval})"),
-        "p": format_p_value(correlation.p, None),
-    }
-
-
-def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
-    change = trend.change
-    if change is None:
-        return {
-            CHANGE_HEADING: f"none: {trend.no_change_reason}",
-            "Brier score": NO_VALUE,
-            "a(1−a) alone": NO_VALUE,
-        }
-    names = {point.key: point.name for point in result.points}
-    test = change.on_common_questions
-    interval = "" if test is None else f" ({format_interval(test.low, test.high, '+.3f')})"
-    return {
-        CHANGE_HEADING: f"{names[change.least_accurate]} to {names[change.most_accurate]}",
-        "Brier score": as_cell(f"{format_signed(change.brier_change, '+.3f')}{interval}"),
-        "a(1−a) alone": as_cell(format_signed(change.constant_brier_change, "+.3f")),
-    }
-
-
-def comparison_rows(result: Comparison) -> list[dict[str, object]]:
-    """One row for each point, the highest skill first."""
-    return [_comparison_row(point, result) for point in result.points_by_skill]
-
-
-def _comparison_row(point: ComparisonPoint, result: Comparison) -> dict[str, object]:
-    axis_estimates = {estimate.metric: estimate for estimate in (point.x, point.y)}
-    axis_columns: dict[str, object] = {}
-    for id_ in dict.fromkeys((result.x, result.y)):
-        if id_ not in BASE_METRICS:
-            axis_columns |= {
-                METRICS[id_].title: format_number(axis_estimates[id_].value),
-                f"{METRICS[id_].title} 95 %": format_interval(
-                    axis_estimates[id_].low, axis_estimates[id_].high
-                ),
-            }
-    accuracy, brier = point.accuracy, point.brier
-    return {
-        "Run": point.run,
-        "Confidence method": METHODS[point.method].title,
-        **axis_columns,
-        "Skill": format_signed(point.brier_skill, "+.3f"),
-        "Best by": result.best_by_text(point.key),
-        "Accuracy": format_percent(accuracy.value),
-        "Accuracy 95 %": format_interval(accuracy.low, accuracy.high, ".1f", 100),
-        "Brier": format_number(brier.value),
-        "Brier 95 %": format_interval(brier.low, brier.high),
-        "ECE": format_number(point.ece_10),
-        "Rows used / total": f"{point.n_used:,} / {point.n_total:,}",
-        "Judged": point.judged,
-    }
-
-
-def comparison_view(result: Comparison) -> View:
-    """Accuracy against Brier score of several runs."""
-    return View(
-        title="",
-        headline=result.headline,
-        tiles=tuple(comparison_tiles(result)),
-        recipes=(result.recipe,),
-        figures=(ViewFigure(lambda theme: comparison_figure(result, theme), describe_comparison(result)),),
-        tables=(ViewTable.from_rows("Every point, the highest skill first", comparison_rows(result)),),
-        captions=(comparison_caption(result),),
-        remarks=(*result.caveats, *named_reasons(result.unavailable)),
-    )

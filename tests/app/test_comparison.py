@@ -27,7 +27,7 @@ def points(at: AppTest) -> dict[str, tuple[float, float]]:
 
 
 def table(at: AppTest) -> Any:
-    return screens.table(at, "brier", "skill", "used")
+    return screens.table(at, "Brier", "Skill", "Rows used")
 
 
 def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visit) -> None:
@@ -49,15 +49,13 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
         "Below a(1−a)": f"{sum((point.brier_skill or 0) > 0 for point in wanted.points)} of 6",
     }
     shown = table(at)
-    assert shown["brier"].to_list() == pytest.approx([point.brier.value for point in wanted.points_by_skill])
-    assert [part or "" for part in shown["best_by"].to_list()] == [
+    assert shown["Brier"].to_list() == pytest.approx([point.brier.value for point in wanted.points_by_skill])
+    assert [part or "" for part in shown["Best by"].to_list()] == [
         wanted.best_by_text(point.key) for point in wanted.points_by_skill
     ]
-    assert shown["skill"].to_list() == pytest.approx([point.brier_skill for point in wanted.points_by_skill])
-    assert (
-        shown["used"].to_list()[0]
-        == f"{wanted.points_by_skill[0].n_used} / {wanted.points_by_skill[0].n_total}"
-    )
+    assert shown["Skill"].to_list() == pytest.approx([point.brier_skill for point in wanted.points_by_skill])
+    assert shown["Rows used"].to_list() == [point.n_used for point in wanted.points_by_skill]
+    assert shown["Rows"].to_list() == [point.n_total for point in wanted.points_by_skill]
 
 
 def test_names_are_shown_beside_the_points_and_sizes_are_joined(models: Path, visit: Visit) -> None:
@@ -165,7 +163,7 @@ def test_any_metric_can_be_on_either_axis(models: Path, visit: Visit) -> None:
     assert points(at)["small-1b-quiz:given"][0] == pytest.approx(
         score(run, method="given", metric="ece", bins=20).value, abs=1e-6
     )
-    assert {"ece", "ece_", "auroc", "auroc_"} <= set(table(at).columns)
+    assert {"ECE", "ECE 95 %", "AUROC", "AUROC 95 %"} <= set(table(at).columns)
 
 
 def test_differing_rows_and_judged_answers_are_reported(models: Path, data: Path, visit: Visit) -> None:
@@ -175,7 +173,9 @@ def test_differing_rows_and_judged_answers_are_reported(models: Path, data: Path
     text = page_text(visit("comparison", methods="given,cluster_size"))
     assert "The points have different numbers of rows: 60 to 170." in text
     assert "The points judge different answers" in text
-    assert "Runs and methods not shown (3)" in text
+    (reason,) = [line for line in text.splitlines() if "no column samples" in line]
+    assert [reason.count(f"{size} · quiz by “self-consistency, F_CS”") for size in SIZES] == [1, 1, 1]
+    assert "Not shown (1)" in text
 
 
 def test_every_method_can_be_judged_by_one_answer(models: Path, data: Path, visit: Visit) -> None:
@@ -225,7 +225,7 @@ def test_a_run_with_an_infinite_value_is_left_out_by_name(data: Path, visit: Vis
     write_jsonl(data / "pair.jsonl", made)
     at = visit("comparison", y="nll")
     assert [key.split(":")[0] for key in points(at)] == ["careful-pair"]
-    left_out = "certain · pair, logit, softmax over the choices"
+    left_out = "certain · pair by “logit, softmax over the choices”"
     assert f"{left_out}: Negative log-likelihood is ∞: a right answer was given" in page_text(at)
 
 
@@ -238,9 +238,8 @@ def test_data_sets_are_mixed_only_on_request(models: Path, data: Path, visit: Vi
     assert len(points(at)) == 4
     assert "The points come from 2 data sets: compare within one." in page_text(at)
     assert "small-1b · other" in str(figure(at, "comparison"))
-    shown = screens.table(at, "Models", "p").set_index("Confidence method")
-    why = "none: 1 model; at least 3 are needed"
-    assert shown.loc["confidence in the file, other", "Rank correlation ρ"] == why
+    why = "No rank correlation: 1 model; at least 3 are needed."
+    assert f"confidence in the file, other: {why}" in page_text(at)
 
 
 def test_runs_without_both_metrics_are_listed(data: Path, visit: Visit) -> None:

@@ -33,13 +33,13 @@ def test_a_number_of_other_bins_has_a_column_of_its_own(
 ) -> None:
     assert models.exists()
     at = open_menus(visit("comparison", x="ece", m="20", methods="given"))
-    table = screens.table(at, "ece", "ece_10")
+    table = screens.table(at, "ECE", "ECE, M = 10")
     lines = offered["save_table_points_md"][1]().decode().splitlines()
     head = next(line for line in lines if line.startswith("| No."))
     assert [name for name in head.split(" | ") if "ECE" in name] == ["ECE", "ECE 95 %", "ECE, M = 10"]
     row = table.iloc[0]
-    assert row["ece"] != row["ece_10"]
-    assert {f"{row['ece']:.4f}", f"{row['ece_10']:.4f}"} <= {*lines[lines.index(head) + 2].split(" | ")}
+    assert row["ECE"] != row["ECE, M = 10"]
+    assert {f"{row['ECE']:.4f}", f"{row['ECE, M = 10']:.4f}"} <= {*lines[lines.index(head) + 2].split(" | ")}
 
 
 def test_two_columns_of_one_heading_are_never_one() -> None:

@@ -192,10 +192,10 @@ def test_a_click_on_a_point_shows_its_diagram(six_models: Server, reopen: Reopen
 
 def test_a_row_of_the_table_shows_it_too(six_models: Server, reopen: Reopen) -> None:
     page = reopen(f"{six_models.url}/comparison?methods=given")
-    wait_until(page, lambda: browser_pages.rows(page, "6 points"), 6)
-    click_row(page, "6 points", 1)
+    wait_until(page, lambda: browser_pages.rows(page, "Every point, the highest skill first"), 6)
+    click_row(page, "Every point, the highest skill first", 1)
     wait_until(page, lambda: diagram_below(page)[1], 60)
-    click_row(page, "6 points", 1)
+    click_row(page, "Every point, the highest skill first", 1)
     wait_until(page, lambda: diagram_below(page), ("", 0))
 
 

@@ -39,6 +39,7 @@ from calib_core.results.comparison import (
 from calib_core.results.evidence import Evidence
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.runs import Run
+from calib_core.views.comparison import comparison_view
 from calib_core.wording import as_clause
 
 GATE_ADVICE: Final = (
@@ -107,7 +108,7 @@ def compare(  # noqa: PLR0913  one parameter an option
         estimator=lambda evidence, metric, _scheme: estimate_of[id(evidence.run), evidence.method.id, metric],
     )
     if result.points and not as_json:
-        ResultPrinter().print_comparison(result)
+        ResultPrinter().print_view(comparison_view(result, left_out={}), "Accuracy against Brier score")
     elements: list[JsonElement] = []
     for point in result.points:
         requested = [

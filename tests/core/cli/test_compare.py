@@ -34,6 +34,9 @@ KEYS = {
     "recipe",
 }
 
+METHOD, SKILL = 3, 8
+"""Places in a printed row."""
+
 
 def two_models(folder: Path) -> Path:
     return write_csv(
@@ -79,7 +82,8 @@ def test_every_run_and_method_is_a_point(call: Call, tmp_path: Path) -> None:
 def test_skill_is_null_where_all_are_right(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "sure.csv", "confidence,correct\n0.9,1\n0.8,1\n")
     assert call("compare", path, "--json").element["skill"] is None
-    assert "not defined" in call("compare", path).out
+    (row,) = [line for line in call("compare", path).out.splitlines() if "│" in line]
+    assert row.split("│")[SKILL].strip() == "–"
 
 
 def test_other_metrics_are_shown_beside_them(call: Call, tmp_path: Path) -> None:
@@ -144,10 +148,10 @@ def test_token_level_files_are_compared_without_intervals(call: Call, tmp_path: 
 def test_a_person_reads_the_highest_skill_first(call: Call, tmp_path: Path) -> None:
     answer = call("compare", two_models(tmp_path))
     rows = [line for line in answer.out.splitlines() if "│" in line]
-    assert len(rows) == 4
-    skills = [float(row.split("│")[3].replace("−", "-")) for row in rows]
+    assert sorted(row.split("│")[METHOD].strip() for row in rows) == ["given", "given", "verbal", "verbal"]
+    skills = [float(row.split("│")[SKILL].replace("−", "-")) for row in rows]
     assert skills == sorted(skills, reverse=True)
-    why = "given on quiz: No rank correlation: 2 models"
+    why = "Trend: confidence in the file: No rank correlation: 2 models"
     for said in ("the highest accuracy", why, "n=150/150 to 160/160"):
         assert said in answer.out
 

@@ -54,14 +54,15 @@ def test_points_that_differ_in_more_than_model_and_method_are_distinguished() ->
         "five": model_run("y", 60, shots=5),
         "else": model_run("z", 60, dataset="else"),
     }
-    told = compare_runs(seen).caveats
-    assert told[0] == "The points have different numbers of rows: 20 to 200."
-    assert "The points come from 2 data sets: compare within one." in told
-    assert "The points come from 2 numbers of shots: compare within one." in told
+    data_sets, shots, pairs, thin, rows = compare_runs(seen).caveats
+    assert data_sets == "The points come from 2 data sets: compare within one."
+    assert shots == "The points come from 2 numbers of shots: compare within one."
     assert (
-        told[-1]
+        pairs
         == "2 of 3 pairs of points cannot be compared: only 20 questions in common; at least 30 are needed."
     )
+    assert thin == "1 of 4 points has fewer than 30 rows, too few to be called the best."
+    assert rows == "The points have different numbers of rows: 20 to 200."
     assert compare_runs(seen).recipe.endswith("top label, n=20/20 to 200/200")
     assert compare_runs(evidences_of_accuracies(60, 100, 101)).recipe.endswith(
         "top label, n=200/200; best: paired t over 200 common questions, Holm over 3 pairs"

@@ -8,11 +8,11 @@ from calib_core.methods import METHODS
 from calib_core.results.comparison import compare_runs
 from calib_core.results.evidence import Evidence
 from calib_core.views.comparison import (
-    CHANGE_HEADING,
-    comparison_caption,
+    HOW_TO_READ,
+    HOW_TO_READ_CURVES,
     comparison_tiles,
+    comparison_view,
     no_trend_reason,
-    trend_rows,
     trend_sentences,
 )
 from core.comparison_runs import model_run
@@ -31,28 +31,55 @@ def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
 
 def test_the_interval_note_names_only_drawn_metrics() -> None:
     seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 60)}
-    said = {
-        axes: comparison_caption(compare_runs(seen, *axes))
-        for axes in (("accuracy", "brier"), ("ece", "accuracy"))
-    }
-    assert "contained the true value in 94 to 100 % of data sets for Brier." in said["accuracy", "brier"]
-    assert "ECE" not in said["accuracy", "brier"]
-    assert "contained the true value in 96 to 100 % of data sets for ECE." in said["ece", "accuracy"]
-    both = comparison_caption(compare_runs(seen, "ece", "brier"))
-    assert "96 to 100 % of data sets for ECE, in 94 to 100 % of data sets for Brier." in both
-    assert "simulations" not in comparison_caption(compare_runs(seen, "accuracy", "mce"))
+
+    def note(*axes: str) -> str:
+        return dict(comparison_view(compare_runs(seen, *axes)).facts).get("Intervals", "")
+
+    told = "In simulations, these intervals contained the true value in "
+    assert note("accuracy", "brier") == f"{told}94 to 100 % of data sets for Brier."
+    assert note("ece", "accuracy") == f"{told}96 to 100 % of data sets for ECE."
+    both = "96 to 100 % of data sets for ECE, in 94 to 100 % of data sets for Brier."
+    assert note("ece", "brier") == f"{told}{both}"
+    assert note("accuracy", "mce") == ""
 
 
-def test_runs_of_fewer_models_have_neither_p_nor_interval() -> None:
-    seen: dict[str, Evidence] = {
-        f"{right}": model_run("abc"[right % 3], right, shots=right) for right in (60, 61, 62, 63, 70)
+def test_the_grey_area_is_explained_where_it_is_drawn() -> None:
+    seen: dict[str, Evidence] = {"a": model_run("a", 120)}
+    said = [comparison_view(compare_runs(seen, "accuracy", y)).how_to_read for y in ("brier", "ece")]
+    assert said == [HOW_TO_READ_CURVES, HOW_TO_READ]
+
+
+def test_the_first_caveat_stands_above_the_figure_and_the_others_behind_it() -> None:
+    """Two data sets change what may be compared; the numbers of rows can be read in the table."""
+    seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 60)}
+    moved = replace(seen["b"].run, info=replace(seen["b"].run.info, dataset="another"))
+    result = compare_runs({"a": seen["a"], "b": replace(seen["b"], run=moved)})
+    caveats = "The points come from 2 data sets: compare within one.", "The points judge different answers."
+    view = comparison_view(replace(result, caveats=caveats))
+    assert view.caveat == caveats[0]
+    assert [text for name, text in view.facts if name == "Differences"] == [caveats[1]]
+    assert result.caveats[0] == caveats[0]
+
+
+def test_rows_and_answers_have_a_column_where_they_differ() -> None:
+    one, other = make_point("a", 0.5, 0.24), make_point("b", 0.6, 0.2)
+    shown = {
+        differ: comparison_view(make_comparison(one, replace(other, **fields)))
+        for differ, fields in ((False, {}), (True, {"n_used": 7, "judged": "majority answer"}))
     }
-    seen["again"] = model_run("a", 60, shots=99)
-    (row,) = trend_rows(compare_runs(seen))
-    assert row["Models"] == "6 runs of 3, not independent"
-    assert row["p"] == "–"
-    assert row["Rank correlation ρ"] == "-1.00"
-    assert row[CHANGE_HEADING] == "none: 2 points share the lowest accuracy"
+    titles = {differ: view.tables[0].texts().columns for differ, view in shown.items()}
+    assert set(titles[True]) - set(titles[False]) == {"Rows used", "Judged"}
+    assert dict(shown[False].facts)["Judged"] == one.judged
+    assert "Judged" not in dict(shown[True].facts)
+
+
+def test_points_that_are_missing_for_one_reason_share_a_line() -> None:
+    result = make_comparison(make_point("a", 0.5, 0.24))
+    left_out = {"red, stated": "No column.", "green, stated": "No column.", "blue, stated": "No row."}
+    wanted = ("red, stated, green, stated: No column.", "blue, stated: No row.")
+    assert comparison_view(result, left_out=left_out).left_out == wanted
+    own = replace(result, unavailable={"k": "∞"})
+    assert comparison_view(own).left_out == ("k: ∞",)
 
 
 def test_a_point_is_below_the_curve_for_certain_where_its_whole_interval_is() -> None:
