@@ -14,16 +14,21 @@ from calib_core.wording import (
     NO_VALUE,
     compact_count,
     format_column,
+    format_number,
     format_p_value,
     format_percent,
+    format_percent_down,
     format_points,
     format_signed,
+    threshold_text,
 )
 
-Kind: TypeAlias = Literal["text", "method", "count", "amount", "number", "signed", "share", "points", "p"]
+Kind: TypeAlias = Literal[
+    "text", "method", "count", "amount", "number", "exact", "signed", "share", "bound", "points", "p"
+]
 """What a column holds: text; ids of methods, read as their titles; whole numbers; large numbers, written in
-short; numbers; differences; shares in [0, 1], in percent; differences of shares, in percentage points;
-p- or q-values."""
+short; numbers; numbers with every digit that they have; differences; shares in [0, 1], in percent; lower
+bounds of shares, rounded down; differences of shares, in percentage points; p- or q-values."""
 
 DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
     {
@@ -32,8 +37,10 @@ DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
         "count": pl.Int64,
         "amount": pl.Float64,
         "number": pl.Float64,
+        "exact": pl.Float64,
         "signed": pl.Float64,
         "share": pl.Float64,
+        "bound": pl.Float64,
         "points": pl.Float64,
         "p": pl.Float64,
     }
@@ -56,6 +63,8 @@ class Column:
         What the numbers mean.
     upper : str
         Name of the column with the upper ends, where a cell shows an interval; "" where it shows one value.
+    digits : int, optional
+        Decimals of numbers, where not those of the kind.
     dtype : type of pl.DataType, optional
         Where it is not the one of the kind.
     """
@@ -65,6 +74,7 @@ class Column:
     kind: Kind = "text"
     help: str = ""
     upper: str = ""
+    digits: int | None = None
     dtype: type[pl.DataType] | None = None
 
     @property
@@ -97,11 +107,14 @@ def column_texts(column: Column, frame: pl.DataFrame) -> list[str]:
     ['10.0 to 25.0 %', '–']
     >>> column_texts(Column("high", "Gap", "points"), frame)
     ['+25.0', '–']
+    >>> column_texts(Column("high", "Bins", "number", digits=1), frame)
+    ['0.2', '–']
     """
-    lows = _WRITERS[column.kind](frame[column.name].to_list())
+    write = _WRITERS[column.kind] if column.digits is None else _with_digits(column.digits)
+    lows = write(frame[column.name].to_list())
     if not column.upper:
         return lows
-    highs = _WRITERS[column.kind](frame[column.upper].to_list())
+    highs = write(frame[column.upper].to_list())
     return [
         NO_VALUE if NO_VALUE in (low, high) else f"{low.removesuffix(' %')} to {high}"
         for low, high in zip(lows, highs, strict=True)
@@ -112,6 +125,10 @@ def _each(write: Callable[[Any], str]) -> Callable[[Sequence[Any]], list[str]]:
     return lambda values: [NO_VALUE if value is None else write(value) for value in values]
 
 
+def _with_digits(digits: int) -> Callable[[Sequence[Any]], list[str]]:
+    return _each(lambda value: format_number(value, f".{digits}f"))
+
+
 _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingProxyType(
     {
         "text": _each(str),
@@ -119,8 +136,10 @@ _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingPr
         "count": _each("{:,.0f}".format),
         "amount": _each(lambda value: compact_count(round(value))),
         "number": format_column,
+        "exact": _each(threshold_text),
         "signed": _each(format_signed),
         "share": _each(format_percent),
+        "bound": _each(format_percent_down),
         "points": _each(format_points),
         "p": _each(lambda value: format_p_value(value, None)),
     }

@@ -12,7 +12,7 @@ import streamlit as st
 from calib_core.results.columns import Column, column_texts
 from calib_core.results.view_caption import ViewCaption
 from calib_core.views.view import Numbers, View, ViewFigure, ViewTable
-from calib_core.wording import COUNT_UNITS, SMALLEST_IN_DECIMALS
+from calib_core.wording import COUNT_UNITS, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
@@ -85,13 +85,13 @@ def show_opening(view: View) -> None:
 
 
 def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bool = False) -> None:
-    """Draw the figures, several side by side where there is room, and below them how they are read."""
+    """Draw the figures, narrow ones side by side where there is room, and below them how they are read."""
     n_figures = len(view.figures)
-    cells: Sequence[Any] = [st.container()]
-    if n_figures > 1:
+    cells: Sequence[Any] = [st.container() for _ in view.figures]
+    if n_figures > 1 and all(figure.narrow for figure in view.figures):
         width = MIN_PANEL_WIDTH_BESIDE if has_detail else MIN_PANEL_WIDTH
         cells = side_by_side(n_figures, min(n_figures, MAX_PANELS_PER_ROW), min_column_width=width)
-    for cell, figure in zip(cells, view.figures, strict=False):
+    for cell, figure in zip(cells, view.figures, strict=True):
         with cell:
             show_view_figure(view, figure, is_selectable=figure.id in selectable)
     if view.how_to_read:
@@ -205,6 +205,9 @@ def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]
         return pl.Series(texts, dtype=pl.String), st.column_config.TextColumn(help=help_)
     if column.kind == "share":
         return values * 100, st.column_config.NumberColumn(format="%.1f %%", help=help_)
+    if column.kind == "bound":
+        rounded_down = (values * 1000 + ROUNDING_TOLERANCE).floor() / 10
+        return rounded_down, st.column_config.NumberColumn(format="%.1f %%", help=help_)
     if column.kind == "points":
         return values * 100, st.column_config.NumberColumn(format="%+.1f", help=help_)
     if column.kind == "amount":
@@ -217,6 +220,10 @@ def _number_format(column: Column, values: pl.Series) -> str:
     """Return the format of a column of numbers, as `format_column` writes them."""
     if column.kind == "count":
         return "localized"
+    if column.kind == "exact":
+        return "%.15g"
+    if column.digits is not None:
+        return f"%.{column.digits}f"
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
     digits = "%.4f" if max(finite, default=0.0) >= SMALLEST_IN_DECIMALS else "%.3g"
     return digits.replace("%", "%+") if column.kind == "signed" else digits
