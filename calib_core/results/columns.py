@@ -19,16 +19,18 @@ from calib_core.wording import (
     format_percent,
     format_percent_down,
     format_points,
+    format_short,
     format_signed,
     threshold_text,
 )
 
 Kind: TypeAlias = Literal[
-    "text", "method", "count", "amount", "number", "exact", "signed", "share", "bound", "points", "p"
+    "text", "method", "count", "amount", "number", "mixed", "exact", "signed", "share", "bound", "points", "p"
 ]
 """What a column holds: text; ids of methods, read as their titles; whole numbers; large numbers, written in
-short; numbers; numbers with every digit that they have; differences; shares in [0, 1], in percent; lower
-bounds of shares, rounded down; differences of shares, in percentage points; p- or q-values."""
+short; numbers; numbers of several scales, each with the digits that it needs; numbers with every digit that
+they have; differences; shares in [0, 1], in percent; lower bounds of shares, rounded down; differences of
+shares, in percentage points; p- or q-values."""
 
 DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
     {
@@ -37,6 +39,7 @@ DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
         "count": pl.Int64,
         "amount": pl.Float64,
         "number": pl.Float64,
+        "mixed": pl.Float64,
         "exact": pl.Float64,
         "signed": pl.Float64,
         "share": pl.Float64,
@@ -62,9 +65,12 @@ class Column:
     help : str
         What the numbers mean.
     upper : str
-        Name of the column with the upper ends, where a cell shows an interval; "" where it shows one value.
+        Name of the column with the upper ends, where a cell shows an interval; "" where it shows one value,
+        as does a cell without an upper end.
     digits : int, optional
-        Decimals of numbers, where not those of the kind.
+        Decimals of numbers, differences and percentages, where not those of the kind.
+    draws : str
+        Of p-values: name of the column with the number of draws; "" for exact ones.
     dtype : type of pl.DataType, optional
         Where it is not the one of the kind.
     """
@@ -75,6 +81,7 @@ class Column:
     help: str = ""
     upper: str = ""
     digits: int | None = None
+    draws: str = ""
     dtype: type[pl.DataType] | None = None
 
     @property
@@ -110,13 +117,16 @@ def column_texts(column: Column, frame: pl.DataFrame) -> list[str]:
     >>> column_texts(Column("high", "Bins", "number", digits=1), frame)
     ['0.2', '–']
     """
-    write = _WRITERS[column.kind] if column.digits is None else _with_digits(column.digits)
+    if column.draws:
+        pairs = zip(frame[column.name], frame[column.draws], strict=True)
+        return [format_p_value(p, draws) for p, draws in pairs]
+    write = _WRITERS[column.kind] if column.digits is None else _with_digits(column.kind, column.digits)
     lows = write(frame[column.name].to_list())
     if not column.upper:
         return lows
     highs = write(frame[column.upper].to_list())
     return [
-        NO_VALUE if NO_VALUE in (low, high) else f"{low.removesuffix(' %')} to {high}"
+        low if high == NO_VALUE else f"{low.removesuffix(' %')} to {high}"
         for low, high in zip(lows, highs, strict=True)
     ]
 
@@ -125,8 +135,11 @@ def _each(write: Callable[[Any], str]) -> Callable[[Sequence[Any]], list[str]]:
     return lambda values: [NO_VALUE if value is None else write(value) for value in values]
 
 
-def _with_digits(digits: int) -> Callable[[Sequence[Any]], list[str]]:
-    return _each(lambda value: format_number(value, f".{digits}f"))
+def _with_digits(kind: Kind, digits: int) -> Callable[[Sequence[Any]], list[str]]:
+    if kind == "share":
+        return _each(lambda value: f"{100 * value:.{digits}f} %")
+    spec = f"{'+' if kind == 'signed' else ''}.{digits}f"
+    return _each(lambda value: format_number(value, spec))
 
 
 _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingProxyType(
@@ -136,6 +149,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingPr
         "count": _each("{:,.0f}".format),
         "amount": _each(lambda value: compact_count(round(value))),
         "number": format_column,
+        "mixed": _each(format_short),
         "exact": _each(threshold_text),
         "signed": _each(format_signed),
         "share": _each(format_percent),

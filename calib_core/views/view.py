@@ -139,6 +139,15 @@ class ViewTable:
         frame = pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
         return cls(title, frame, tuple(Column(name, name) for name in names), note)
 
+    @property
+    def headings(self) -> list[str]:
+        """The titles of the columns, each once: a run may be called as another column is."""
+        found: list[str] = []
+        for column in self.columns:
+            n_same = sum(heading.rstrip() == column.title for heading in found)
+            found.append(column.title + " " * n_same)
+        return found
+
     def texts(self, *, with_ids: bool = False) -> pl.DataFrame:
         """Return the cells as they are read, under their headings; every column is text.
 
@@ -148,7 +157,8 @@ class ViewTable:
             Whether methods are named by their ids, as the command line takes them, and not by their titles.
         """
         kept = [replace(one, kind="text") if with_ids and one.has_words else one for one in self.columns]
-        cells = {column.title: column_texts(column, self.frame) for column in kept}
+        texts = (column_texts(column, self.frame) for column in kept)
+        cells = dict(zip(self.headings, texts, strict=True))
         return pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
 
 

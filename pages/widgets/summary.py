@@ -69,11 +69,16 @@ def show_provenance(
     """
     sentence = f":material/visibility: {escape_markdown(view.sentence)}"
     with st.expander(sentence, key=key, type="compact"):
-        for recipe in recipes:
-            show_recipe(recipe)
-        for name, text in facts:
-            st.caption(f"**{escape_markdown(name)}**: {escape_markdown(text)}")
+        show_computation(*recipes, facts=facts)
     show_remarks(view.missing_note)
+
+
+def show_computation(*recipes: str, facts: Sequence[Fact] = ()) -> None:
+    """Draw how numbers were computed: one box to copy for each recipe, and the facts below."""
+    for recipe in recipes:
+        show_recipe(recipe)
+    for name, text in facts:
+        st.caption(f"**{escape_markdown(name)}**: {escape_markdown(text)}")
 
 
 def show_recipe(text: str) -> None:

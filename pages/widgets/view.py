@@ -17,7 +17,13 @@ from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
 from pages.widgets.pickers import ROW_CLICKS, rows_key, select_point_from_figure, select_point_from_table
-from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles
+from pages.widgets.summary import (
+    show_computation,
+    show_headline,
+    show_provenance,
+    show_remarks,
+    show_tiles,
+)
 from pages.widgets.table import MAX_COLUMN_WIDTH, fit_column_widths
 
 MAX_PANELS_PER_ROW: Final = 3
@@ -30,6 +36,9 @@ MIN_PANEL_WIDTH_BESIDE: Final = 430
 
 MAX_WHOLE_ROWS: Final = 12
 """Number of rows up to which a table is drawn whole; a longer one scrolls."""
+
+MAX_UNPINNED_COLUMNS: Final = 8
+"""Number of columns up to which the first may scroll out of sight."""
 
 SCROLLED_HEIGHT: Final = 460
 """Height in pixels of a table that scrolls."""
@@ -73,6 +82,24 @@ def show_view(
     for table in (*view.tables, *view.closing_tables):
         show_view_table(view, table, chosen=chosen, is_selectable=table.id in selectable)
     show_left_out(view)
+
+
+def show_part(view: View, key: str) -> None:
+    """Draw a further view of a page below the main one: all but its headline, caveat and tiles.
+
+    Parameters
+    ----------
+    view : View
+    key : str
+        Unique within the page.
+    """
+    show_figures(view)
+    for table in view.tables:
+        show_view_table(view, table)
+    if view.recipes or view.facts:
+        with st.expander("How this was computed", key=f"{key}_computed", type="compact"):
+            show_computation(*view.recipes, facts=view.facts)
+    show_left_out(view, f"{key}_left_out")
 
 
 def show_opening(view: View) -> None:
@@ -136,7 +163,7 @@ def show_view_table(
         column_config=columns,
         placeholder="–",
         height="content" if shown.height <= MAX_WHOLE_ROWS else SCROLLED_HEIGHT,
-        alt=table.title or view.headline,
+        alt=table.title or view.headline or view.title,
         **selection,
     )
     if table.numbers is not None:
@@ -153,10 +180,10 @@ def show_how_computed(view: View, caption: ViewCaption | None = None) -> None:
     show_remarks(*view.captions, *view.remarks)
 
 
-def show_left_out(view: View) -> None:
+def show_left_out(view: View, key: str = "left_out") -> None:
     """Draw, folded, what is not shown, and why."""
     if view.left_out:
-        with st.expander(f"Not shown ({len(view.left_out)})", key="left_out"):
+        with st.expander(f"Not shown ({len(view.left_out)})", key=key):
             for line in view.left_out:
                 st.caption(escape_markdown(line))
 
@@ -187,12 +214,16 @@ def screen_table(table: ViewTable) -> tuple[pl.DataFrame, dict[str, Any]]:
     """
     series: list[pl.Series] = []
     columns: dict[str, Any] = {}
-    for column in table.columns:
+    texts: list[str] = []
+    for column, title in zip(table.columns, table.headings, strict=True):
+        heading = title.replace("\0", "\N{SYMBOL FOR NULL}")  # polars passes no NUL on to pandas
         values, config = _screen_column(column, table.frame)
-        series.append(values.alias(column.title))
-        columns[column.title] = config
+        series.append(values.alias(heading))
+        columns[heading] = config
+        texts += [heading] if column.has_words else []
     frame = pl.DataFrame(series)
-    texts = [column.title for column in table.columns if column.has_words]
+    if table.columns[0].has_words and frame.width > MAX_UNPINNED_COLUMNS:
+        columns[frame.columns[0]]["pinned"] = True
     return frame, fit_column_widths(columns, frame, *texts, max_width=MAX_COLUMN_WIDTH)
 
 
@@ -200,11 +231,12 @@ def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]
     """Return the values of a column and how Streamlit writes them."""
     values = frame[column.name]
     help_ = column.help or None
-    if column.upper or column.has_words or column.kind == "p":
+    if column.upper or column.draws or column.has_words or column.kind == "p":
         texts = values.to_list() if column.kind == "text" else column_texts(column, frame)
         return pl.Series(texts, dtype=pl.String), st.column_config.TextColumn(help=help_)
     if column.kind == "share":
-        return values * 100, st.column_config.NumberColumn(format="%.1f %%", help=help_)
+        number_format = f"%.{1 if column.digits is None else column.digits}f %%"
+        return values * 100, st.column_config.NumberColumn(format=number_format, help=help_)
     if column.kind == "bound":
         rounded_down = (values * 1000 + ROUNDING_TOLERANCE).floor() / 10
         return rounded_down, st.column_config.NumberColumn(format="%.1f %%", help=help_)
@@ -222,10 +254,12 @@ def _number_format(column: Column, values: pl.Series) -> str:
         return "localized"
     if column.kind == "exact":
         return "%.15g"
+    sizes = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    if column.kind == "mixed":
+        sizes = [min((size for size in sizes if size > ROUNDING_TOLERANCE), default=1.0)]
+    digits = "%.4f" if max(sizes, default=0.0) >= SMALLEST_IN_DECIMALS else "%.3g"
     if column.digits is not None:
-        return f"%.{column.digits}f"
-    finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
-    digits = "%.4f" if max(finite, default=0.0) >= SMALLEST_IN_DECIMALS else "%.3g"
+        digits = f"%.{column.digits}f"
     return digits.replace("%", "%+") if column.kind == "signed" else digits
 
 
