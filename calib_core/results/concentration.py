@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Binned
 from calib_core.edges import MAX_BINS, Scheme
+from calib_core.metrics.ece import ECE
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, RowUnit, get_metric
+from calib_core.results.evidence import Evidence, RowUnit
 from calib_core.results.recipe import recipe_text
 from calib_core.wording import both_or_all, format_percent
 
@@ -23,6 +25,20 @@ CONCENTRATED_SHARE: Final = 0.8
 
 LOW_ECE: Final = 0.1
 """An ECE up to this would pass as good, so a reader wants to know what it rests on."""
+
+
+METHOD_COLUMNS: Final = (
+    Column("method", "Confidence method", "method"),
+    Column("top_two", "Two fullest bins", "share"),
+    Column("effective", "Effective bins", "number", "1/Σw²", digits=1),
+    Column("ece", "ECE", "number", ECE.help),
+    Column("at_zero", "At exactly 0", "share"),
+    Column("at_one", "At exactly 1", "share"),
+    Column("distinct", "Distinct values", "count"),
+    Column("used", "Rows used", "count", "Rows with a confidence and an outcome."),
+    Column("rows", "Rows", "count"),
+)
+"""The columns of methods side by side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,13 +125,12 @@ def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> C
     """
     scheme = scheme or Scheme()
     evidence = evidence.top_label
-    ece = get_metric("ece")
     sums = evidence.sums
-    binned = evidence.binned(ece, scheme)
+    binned = evidence.binned(ECE, scheme)
     n = sums.n_pairs
     share = binned.count / n
     top_shares = np.sort(share)[:-3:-1]
-    ece_value = ece.compute(sums, scheme)
+    ece = ECE.compute(sums, scheme)
     return Concentration(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -130,8 +145,8 @@ def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> C
         effective_bins=float(1 / np.square(share).sum()) if n else None,
         share_at_zero=evidence.share_at(0.0),
         share_at_one=evidence.share_at(1.0),
-        ece=ece_value,
-        warning=None if ece_value is None else _low_ece_warning(ece_value, top_shares, scheme, evidence.unit),
+        ece=ece,
+        warning=None if ece is None else _low_ece_warning(ece, top_shares, scheme, evidence.unit),
         recipe=recipe_text(evidence, None, scheme, binned.n_bins),
         unit=evidence.unit,
     )
@@ -182,19 +197,23 @@ def concentration_headline(results: Sequence[Concentration]) -> str:
 
 
 def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
-    """One row for each method: title, top_two, effective, ece, at_zero, at_one, distinct, used, rows."""
-    return pl.DataFrame(
-        {
-            "title": [result.title for result in results],
-            "top_two": [result.top_two_share for result in results],
-            "effective": [result.effective_bins for result in results],
-            "ece": [result.ece for result in results],
-            "at_zero": [result.share_at_zero for result in results],
-            "at_one": [result.share_at_one for result in results],
-            "distinct": [result.n_distinct for result in results],
-            "used": [result.n_used for result in results],
-            "rows": [result.n_total for result in results],
-        }
+    """One row for each method, with `METHOD_COLUMNS`."""
+    return frame_of(
+        METHOD_COLUMNS,
+        (
+            {
+                "method": result.method,
+                "top_two": result.top_two_share,
+                "effective": result.effective_bins,
+                "ece": result.ece,
+                "at_zero": result.share_at_zero,
+                "at_one": result.share_at_one,
+                "distinct": result.n_distinct,
+                "used": result.n_used,
+                "rows": result.n_total,
+            }
+            for result in results
+        ),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import polars as pl
 
 from calib_core.edges import MAX_BINS
 from calib_core.errors import Unavailable
@@ -12,72 +14,127 @@ from calib_core.figures.concentration import (
     describe_histogram,
     histogram_figure,
 )
-from calib_core.metrics import METRICS
-from calib_core.results.concentration import Concentration, concentration_headline, measure_concentration
-from calib_core.views.inputs import ReportInput, ReportRun
-from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, not_drawn_blocks
-from calib_core.wording import format_number, format_percent
+from calib_core.metrics.ece import ECE
+from calib_core.results.concentration import (
+    METHOD_COLUMNS,
+    Concentration,
+    concentration_headline,
+    concentration_table,
+    measure_concentration,
+)
+from calib_core.results.run_names import full_name
+from calib_core.views.inputs import ReportInput
+from calib_core.views.view import (
+    Fact,
+    Numbers,
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewFigure,
+    ViewTable,
+    file_parts,
+    not_drawn_blocks,
+)
+from calib_core.wording import format_number, format_percent, join_names
 
 ID, TITLE = "concentration", "Bin concentration"
 QUESTION = "How are the confidences distributed, and can the bins be trusted?"
-HISTOGRAM_TITLE = "Histogram of confidences"
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds a block for every run and method; raises Unavailable if there is none."""
-    blocks: list[View] = []
+    """Build a view for every run and method; raises Unavailable if there is none."""
+    views: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(report_input.runs):
         progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             try:
-                blocks.append(_block(report_input, run, method))
+                evidence = report_input.evidence(run, method)
+                result = measure_concentration(evidence, report_input.settings.scheme)
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
-    if not blocks:
+            else:
+                views.append(concentration_view(result, title=run.title))
+    if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
 
 
-def _block(report_input: ReportInput, run: ReportRun, method: str) -> View:
-    result = measure_concentration(report_input.evidence(run, method), report_input.settings.scheme)
-    return concentration_view(result, run.title)
+def concentration_view(
+    result: Concentration, others: Sequence[Concentration] = (), *, title: str = ""
+) -> View:
+    """How the confidences of one method spread, or of several side by side.
 
+    Parameters
+    ----------
+    result : Concentration
+    others : sequence of Concentration
+        By further methods of the same run.
+    title : str
+        The run's title; its label where omitted.
+    """
+    results = (result, *others)
+    title = title or result.run
+    method = "" if others else result.title
+    recipes = tuple(f"{each.title}: {each.recipe}" if others else each.recipe for each in results)
+    bins = (result.scheme.binning, result.scheme.bins)
 
-def concentration_view(result: Concentration, title: str = "") -> View:
-    """Both figures of one run with their numbers, under a title."""
+    def numbers(frame: Callable[[], pl.DataFrame], content: str) -> Numbers:
+        return Numbers(frame, "\n".join(recipes), (content, *bins))
+
     return View(
-        title=title or result.run,
-        method_title=result.title,
-        headline=concentration_headline([result]),
-        remarks=(result.warning,) if result.warning else (),
-        tiles=tuple(concentration_tiles(result)),
-        recipes=(result.recipe,),
+        title=title,
+        method_title=method,
+        headline=concentration_headline(results),
+        caveat=_caveat(results),
+        tiles=() if others else tuple(concentration_tiles(result)),
+        recipes=recipes,
         figures=(
             ViewFigure(
-                lambda theme: histogram_figure([result], theme),
-                describe_histogram([result]),
-                HISTOGRAM_TITLE,
-                narrow=True,
+                lambda theme: histogram_figure(results, theme),
+                describe_histogram(results),
+                "Histogram of confidences",
+                narrow=not others,
+                id="histogram",
+                numbers=numbers(lambda: pl.concat(each.figure_frame() for each in results), "histogram"),
             ),
             ViewFigure(
-                lambda theme: cumulative_figure([result], theme),
-                describe_cumulative([result]),
-                cumulative_title(result),
-                narrow=True,
+                lambda theme: cumulative_figure(results, theme),
+                describe_cumulative(results),
+                f"Cumulative share of {result.unit}, fullest bin first",
+                narrow=not others,
+                id="cumulative",
+                numbers=numbers(lambda: pl.concat(each.to_frame() for each in results), "cumulative"),
             ),
         ),
-        captions=(concentration_caption([result]),),
+        tables=(_method_table(results, numbers),) if others else (),
+        how_to_read=_how_to_read(results),
+        facts=tuple(Fact(each.title, each.warning) for each in results if others and each.warning),
+        subject=", ".join(filter(None, (full_name(title), method))),
+        name=(title, *file_parts((each.method for each in results), "methods")),
     )
 
 
-def cumulative_title(result: Concentration) -> str:
-    """The heading above the cumulative curve."""
-    return f"Cumulative share of {result.unit}, fullest bin first"
+def _method_table(
+    results: Sequence[Concentration], numbers: Callable[[Callable[[], pl.DataFrame], str], Numbers]
+) -> ViewTable:
+    frame = concentration_table(results)
+    return ViewTable("Methods", frame, METHOD_COLUMNS, id="methods", numbers=numbers(lambda: frame, "table"))
 
 
-def concentration_caption(results: Sequence[Concentration]) -> str:
-    """How to read both figures."""
+def _caveat(results: Sequence[Concentration]) -> str:
+    """Where the ECE says little, by how many methods it may be."""
+    warned = [result for result in results if result.warning]
+    if len(results) == 1 or not warned:
+        return results[0].warning or ""
+    names = join_names([f"“{result.title}”" for result in warned])
+    return (
+        f"By {names} the ECE rests on one or two bins: look at the Brier score and AUROC before trusting it."
+    )
+
+
+def _how_to_read(results: Sequence[Concentration]) -> str:
     scale = ", each to its own scale" if len(results) > 1 else ""
     return (
         f"Amber: the two fullest bins. Fine strip: the same {results[0].unit} in {MAX_BINS:,} bins{scale}. "
@@ -100,7 +157,7 @@ def concentration_tiles(result: Concentration) -> list[Tile]:
             format_number(result.n_distinct, ",d"),
             _help_or_unknown(result, "Different confidences."),
         ),
-        Tile("ECE", format_number(result.ece), f"Of the same bins. {METRICS['ece'].help}"),
+        Tile("ECE", format_number(result.ece), f"Of the same bins. {ECE.help}"),
         Tile("At exactly 0", format_percent(result.share_at_zero), _certainty_help(result, "wrong")),
         Tile("At exactly 1", format_percent(result.share_at_one), _certainty_help(result, "right")),
         Tile(

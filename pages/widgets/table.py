@@ -13,8 +13,6 @@ from calib_core.metrics import METRICS
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
 
-PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
-
 MAX_COLUMN_WIDTH: Final = 280
 """Largest width in pixels of a column, however long its texts are."""
 
@@ -54,11 +52,6 @@ COLUMN_CONFIG: Final = {
     "question": st.column_config.TextColumn("Question", width="large"),
     "answer": st.column_config.TextColumn("Answer"),
     "gold": st.column_config.TextColumn("Gold"),
-    "top_two": st.column_config.NumberColumn("Two fullest bins", format="%.1f %%"),
-    "effective": st.column_config.NumberColumn("Effective bins", format="%.1f", help="1/Σw²"),
-    "at_zero": st.column_config.NumberColumn("At exactly 0", format="%.1f %%"),
-    "at_one": st.column_config.NumberColumn("At exactly 1", format="%.1f %%"),
-    "distinct": st.column_config.NumberColumn("Distinct values", format="localized"),
     **dict.fromkeys(
         ("Rows", "Bad rows", "Runs", "Classes", "Positions", "Draws"),
         st.column_config.NumberColumn(format="localized"),
@@ -99,7 +92,7 @@ def fit_bars(column: Mapping[str, Any], values: pl.Series) -> dict[str, Any]:
 
 
 def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
-    """Draw a table with its export menu; shares are shown in percent.
+    """Draw a table with its export menu.
 
     Parameters
     ----------
@@ -110,9 +103,8 @@ def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -
     export : Export or None
         None for an excerpt of a table whose own menu exports all of it.
     """
-    shown = frame.with_columns(pl.col(name) * 100 for name in PERCENT_COLUMNS if name in frame.columns)
     st.dataframe(
-        shown,
+        frame,
         key=key,
         hide_index=True,
         column_config=COLUMN_CONFIG,
@@ -121,7 +113,7 @@ def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -
         alt=alt,
     )
     if export is not None:
-        table_export_menu(export, key, shown=shown, columns=COLUMN_CONFIG)
+        table_export_menu(export, key, shown=frame, columns=COLUMN_CONFIG)
 
 
 def show_selectable_table(

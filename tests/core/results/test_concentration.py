@@ -181,7 +181,7 @@ def test_methods_side_by_side() -> None:
         measure_concentration(block_evidence((1.0, 4, 4))),
     ]
     frame = concentration_table(results)
-    assert frame["title"].to_list() == [result.title for result in results]
+    assert frame["method"].to_list() == [result.method for result in results]
     assert frame["top_two"].to_list() == [1.0, 1.0]
     assert frame["effective"].to_list() == [2.0, 1.0]
     assert frame["at_one"].to_list() == [0.0, 1.0]
