@@ -31,13 +31,11 @@ from calib_core.wording import (
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.abstention import GuaranteedThreshold
-    from calib_core.results.audit import ConventionAudit
     from calib_core.results.best import PairedComparison
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.gate import RuleCheck
     from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
-    from calib_core.results.robustness import Sweep
     from calib_core.results.sampling import SampleSizeSweep
     from calib_core.results.score import Score
     from calib_core.views.view import View
@@ -119,43 +117,6 @@ class ResultPrinter:
             f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
             "A metric's own p tests the gaps of all bins."
         )
-        self.print_line()
-
-    def print_sweep(self, file: str, sweeps: Sequence[Sweep]) -> None:
-        """Prints the sweeps of one run: a row for each metric and M, then the headline and recipe of each."""
-        columns = ("method", "metric", "M", "value", "calibrated model", "p")
-        rows = [_sweep_row(record) for sweep in sweeps for record in sweep.to_frame().iter_rows(named=True)]
-        self._print_table(heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
-        for sweep in sweeps:
-            self.print_line(f"{sweep.method}: {sweep.headline} {sweep.chance_note}".rstrip())
-            for curve in sweep.curves:
-                rsd = NOT_DEFINED if curve.rsd is None else f"{100 * curve.rsd:.2f} %"
-                self.print_line(f"{curve.metric}: RSD {rsd}; {curve.recipe}")
-                for remark in (*curve.remarks, *dict.fromkeys(curve.unavailable.values())):
-                    self.print_line(f"{curve.metric}: {remark}")
-        self.print_line()
-
-    def print_audit(self, file: str, audit: ConventionAudit) -> None:
-        """Prints the ECE under every convention, from lowest to highest, then the headline."""
-        columns = ("convention", "ECE", "M", "bins", "closed", "combined as", "verified")
-        rows = [
-            (
-                f"{convention.title}{' (default)' if convention.is_default else ''}",
-                value_text(each.value),
-                "" if convention.bins is None else str(convention.bins),
-                convention.binning or "",
-                convention.closed or "",
-                convention.norm_title,
-                convention.check,
-            )
-            for each in sorted(audit.values, key=lambda each: each.value)
-            for convention in (each.convention,)
-        ]
-        self._print_table(heading(file, audit.run), columns, rows, right={"ECE", "M"})
-        self.print_line(f"{audit.method}: {audit.headline} {audit.range_note}")
-        self.print_line(f"Default: {audit.recipe}")
-        if note := audit.not_applicable_note:
-            self.print_line(note)
         self.print_line()
 
     def print_recalibrations(self, file: str, results: Sequence[Recalibration]) -> None:
@@ -474,17 +435,6 @@ def _value_or_bounds(score: Score) -> str:
         if score.low is None
         else f"{value_text(score.low)} to {value_text(score.high)}"
     )
-
-
-def _sweep_row(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """One row of a sweep's table, from a row of `Sweep.to_frame`."""
-    low, high, band = record["low"], record["high"], ""
-    value = value_text(record["value"]) if low is None else f"{value_text(low)} to {value_text(high)}"
-    if record["null_median"] is not None:
-        median, *ends = (value_text(record[f"null_{name}"]) for name in ("median", "low", "high"))
-        band = f"{median} ({ends[0]} to {ends[1]})"
-    p = _p_value_cell(record["p"], record["draws"])
-    return record["method"], record["metric"], str(record["bins"]), value, band, p
 
 
 def _samples_row(record: Mapping[str, Any], *, with_difference: bool) -> tuple[str, ...]:

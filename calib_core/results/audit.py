@@ -27,6 +27,7 @@ from calib_core.metrics.conventions import (
     error_of_bins,
     error_of_pairs,
 )
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.recipe import recipe_text
@@ -34,6 +35,24 @@ from calib_core.wording import ROUNDING_TOLERANCE, as_clause, format_short, plur
 
 AUDITED_METRIC: Final = "ece"
 """The metric that is computed differently by different tools."""
+
+AUDIT_COLUMNS: Final = (
+    Column("run"),
+    Column("method"),
+    Column("convention"),
+    Column("title", "Convention"),
+    Column("tool"),
+    Column("version"),
+    Column("bins", "M", "count"),
+    Column("binning", "Bins"),
+    Column("closed", "Closed"),
+    Column("norm", "Combined as"),
+    Column("value", "Value", "number"),
+    Column("default", dtype=pl.Boolean),
+    Column("verified", "Checked against"),
+    Column("source", "Source"),
+    Column("recipe"),
+)
 
 _NEEDS_ROWS: Final = "Needs single confidences, and a token-level run keeps sums only."
 
@@ -194,7 +213,7 @@ class ConventionAudit(Displayable):
         Columns: run, method, convention, title, tool, version, bins, binning, closed, norm, value, default,
         verified, source, recipe (of the default).
         """
-        records = [
+        records = (
             {
                 "run": self.run,
                 "method": self.method,
@@ -213,8 +232,8 @@ class ConventionAudit(Displayable):
                 "recipe": self.recipe,
             }
             for each in self.values
-        ]
-        return pl.DataFrame(records, schema_overrides={"tool": pl.String, "version": pl.String})
+        )
+        return frame_of(AUDIT_COLUMNS, records)
 
 
 def audit_conventions(evidence: Evidence, metric: str = AUDITED_METRIC) -> ConventionAudit:

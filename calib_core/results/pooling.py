@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calib_core.edges import Floats, bin_of
 from calib_core.errors import Unavailable
 from calib_core.pairs import Distribution
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.questions import question_title
 from calib_core.tokens.sums import ExamplePosition
@@ -26,6 +27,13 @@ MAX_RARE_OCCURRENCES: Final = 10
 Classwise ECE needs every class to occur. In the Full-ECE paper's test set 30 % of the vocabulary never does,
 and 41 % occurs one to ten times.
 """
+
+OCCURRENCE_COLUMNS: Final = (
+    Column("occurs", "As the right class"),
+    Column("classes", "Classes", "count"),
+    Column("share", "Share of K", "share"),
+    Column("positions", "Positions", "count"),
+)
 
 MAX_SHOWN_CLASSES: Final = 20
 """Number of classes listed individually, besides the right one."""
@@ -261,12 +269,15 @@ def class_occurrence_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
         f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | frequent),
         f"more than {MAX_RARE_OCCURRENCES} times": frequent,
     }
-    return pl.DataFrame(
-        {
-            "occurs": list(kinds),
-            "classes": [int(kind.sum()) for kind in kinds.values()],
-            "share": [float(kind.mean()) for kind in kinds.values()],
-            "positions": [int(occurrences[kind].sum()) for kind in kinds.values()],
-        },
-        schema={"occurs": pl.String, "classes": pl.Int64, "share": pl.Float64, "positions": pl.Int64},
+    return frame_of(
+        OCCURRENCE_COLUMNS,
+        (
+            {
+                "occurs": occurs,
+                "classes": int(kind.sum()),
+                "share": float(kind.mean()),
+                "positions": int(occurrences[kind].sum()),
+            }
+            for occurs, kind in kinds.items()
+        ),
     )

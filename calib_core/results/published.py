@@ -217,9 +217,8 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What the paper says, and whether it holds here, as plain text."""
-        details = f": {self.details}" if self.details else ""
-        return f"Published: {self.published}. {self.verdict[0].upper()}{self.verdict[1:]}{details}."
+        """What the paper says, and the numbers here that it is judged by."""
+        return f"Published: {self.published}.{f' Here: {self.details}.' if self.details else ''}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,14 +28,18 @@ from calib_core.inference.null import (
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, Verdict, verdict_phrase
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import effective_scheme
+from calib_core.runs import TokenRun
+from calib_core.tokens.bounds import largest_exact_bins
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     format_short,
     format_significant_interval,
+    join_names,
     p_value_phrase,
     plural,
 )
@@ -138,6 +142,8 @@ class Sweep(Displayable):
         How the first curve varies over M, in one sentence.
     chance_note : str
         How much of that chance alone would give, in one or two sentences.
+    caveat : str
+        What the values over M do not tell, such as that nearly all gaps have one sign; "" for nothing.
     """
 
     run: str
@@ -150,6 +156,32 @@ class Sweep(Displayable):
     n_total: int
     headline: str
     chance_note: str = ""
+    caveat: str = ""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table of values."""
+        has_bounds = any(curve.bounds for curve in self.curves)
+        return (
+            Column("run"),
+            Column("method", "Method"),
+            Column("metric", "Metric"),
+            Column("bins", "M", "count"),
+            Column("value", "Value", "mixed"),
+            Column("low", "Between" if has_bounds else "", "mixed", upper="high"),
+            Column("high", kind="mixed"),
+            Column("null_median", "Calibrated model", "mixed"),
+            Column("null_low", "5–95 %", "mixed", upper="null_high"),
+            Column("null_high", kind="mixed"),
+            Column("p", "p", "p", draws="draws"),
+            Column("fitted_median", kind="mixed"),
+            Column("fitted_low", kind="mixed"),
+            Column("fitted_high", kind="mixed"),
+            Column("draws", kind="count"),
+            Column("rsd", "RSD", "share"),
+            Column("ddof", kind="count"),
+            Column("recipe"),
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each metric and M.
@@ -158,36 +190,14 @@ class Sweep(Displayable):
         p (of a calibrated model), fitted_median, fitted_low, fitted_high (of the fitted model), draws, rsd,
         ddof, recipe.
         """
-        records = [
-            {"run": self.run, "method": self.method, **record}
-            for curve in self.curves
-            for record in _curve_rows(curve)
-        ]
-        return pl.DataFrame(records, schema=_SWEEP_SCHEMA)
-
-
-_SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
-    {
-        "run": pl.String,
-        "method": pl.String,
-        "metric": pl.String,
-        "bins": pl.Int64,
-        "value": pl.Float64,
-        "low": pl.Float64,
-        "high": pl.Float64,
-        "null_median": pl.Float64,
-        "null_low": pl.Float64,
-        "null_high": pl.Float64,
-        "p": pl.Float64,
-        "fitted_median": pl.Float64,
-        "fitted_low": pl.Float64,
-        "fitted_high": pl.Float64,
-        "draws": pl.Int64,
-        "rsd": pl.Float64,
-        "ddof": pl.Int64,
-        "recipe": pl.String,
-    }
-)
+        return frame_of(
+            self.columns,
+            (
+                {"run": self.run, "method": self.method, **record}
+                for curve in self.curves
+                for record in _curve_rows(curve)
+            ),
+        )
 
 
 def _curve_rows(curve: SweepCurve) -> list[dict[str, object]]:
@@ -281,6 +291,7 @@ def sweep_bins(
         n_total=evidence.n_total,
         headline=headline,
         chance_note=chance_note,
+        caveat=sweep_caveat(curves, evidence),
     )
 
 
@@ -460,11 +471,7 @@ def sweep_remarks(
             metric.compute(evidence.sums_for(metric, one_bin), one_bin) if metric.binning != "mass" else None
         )
         if one_bin_value is not None and one_bin_value >= ONE_SIGN_SHARE * max(defined):
-            remarks.append(
-                f"Nearly all gaps have the same sign and do not cancel, so {metric.title} is nearly the "
-                "same at "
-                "every M. An RSD near 0 shows only that, not that the model is well calibrated."
-            )
+            remarks.append(one_sign_sentence([metric.title]))
     separated_from = next(
         (bins for bins, scheme in schemes.items() if _one_value_per_bin(evidence, metric, scheme)), None
     )
@@ -475,6 +482,31 @@ def sweep_remarks(
         )
     notes = [evidence.exactness_note(metric, scheme) for scheme in schemes.values()]
     return (*remarks, *dict.fromkeys(note for note in notes if note))
+
+
+def one_sign_sentence(titles: Sequence[str]) -> str:
+    """Why these metrics are flat over M."""
+    return (
+        f"Nearly all gaps have the same sign and do not cancel, so {join_names(titles)} "
+        f"{'is' if len(titles) == 1 else 'are'} nearly the same at every M. An RSD near 0 shows only that, "
+        "not that the model is well calibrated."
+    )
+
+
+def sweep_caveat(curves: Sequence[SweepCurve], evidence: Evidence) -> str:
+    """What the values over M do not tell: too few rows, gaps of one sign, and where only bounds are known."""
+    titles = {METRICS[curve.metric].title: curve for curve in curves}
+    one_sign = [title for title, curve in titles.items() if one_sign_sentence([title]) in curve.remarks]
+    bounded = [title for title, curve in titles.items() if curve.bounds]
+    sentences = [
+        evidence.verdict.reason if evidence.verdict.kind == "few" else "",
+        one_sign_sentence(one_sign) if one_sign else "",
+        f"The file keeps the largest probabilities only: {join_names(bounded)} exact up to "
+        f"M = {largest_exact_bins(evidence.run.sums)}, beyond that only bounds are known."
+        if bounded and isinstance(evidence.run, TokenRun)
+        else "",
+    ]
+    return " ".join(filter(None, sentences))
 
 
 def _one_value_per_bin(evidence: Evidence, metric: Metric, scheme: Scheme) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from calib_core.edges import Scheme
+import polars as pl
+
 from calib_core.errors import Unavailable
 from calib_core.figures.audit import audit_figure, describe_audit
 from calib_core.figures.pooling import describe_pooling, pooling_figure
@@ -18,58 +19,95 @@ from calib_core.figures.robustness import (
 )
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.results.audit import ConventionAudit, audit_conventions
+from calib_core.metrics.conventions import NORM_TITLES
+from calib_core.results.audit import AUDIT_COLUMNS, ConventionAudit, PublishedFigure, audit_conventions
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.evidence import Evidence
-from calib_core.results.pooling import class_occurrence_table, pools_of_position, pools_of_question
+from calib_core.results.pooling import (
+    OCCURRENCE_COLUMNS,
+    PairPools,
+    class_occurrence_table,
+    pools_of_position,
+    pools_of_question,
+)
 from calib_core.results.published import compare_rsd
-from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep, SweepCurve, sweep_bins
+from calib_core.results.robustness import (
+    PAPER_BINS,
+    SWEPT_METRICS,
+    Sweep,
+    SweepCurve,
+    one_sign_sentence,
+    sweep_bins,
+)
+from calib_core.results.run_names import full_name
 from calib_core.runs import TokenRun
-from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.inputs import ReportInput
 from calib_core.views.published_table import published_view
 from calib_core.views.reliability import used_tile
 from calib_core.views.view import (
+    Fact,
+    Numbers,
     ProgressCallback,
     Section,
     Tile,
     View,
     ViewFigure,
     ViewTable,
+    file_parts,
     not_drawn_blocks,
     text_lines,
 )
 from calib_core.wording import (
-    NO_VALUE,
     ROUNDING_TOLERANCE,
     format_interval,
     format_number,
     format_percent,
     format_short,
+    join_names,
 )
 
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
-ROBUSTNESS_CAPTION: Final = (
-    "Shaded band: noise alone, 5th to 95th percentile; dotted: its median. Noise is simulated from a model "
-    "fitted to the run whose gaps never cancel within a bin; for token-level runs and metrics of all "
-    "classes, from a perfectly calibrated model. Metrics on different scales have separate panels."
+HOW_TO_READ: Final = (
+    "Shaded band: noise alone, 5th to 95th percentile; dotted: its median. Right: relative to a curve's mean."
 )
-VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = (
-    "Values",
-    "Relative to the curve's own mean",
-    "Which pairs go into which bin?",
-)
-FULL_ECE_TITLE = "Full-ECE, between noise and ceiling"
-SAME_RSD_REMARK: Final = "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve."
+POOLING_TITLE: Final = "Which pairs go into which bin?"
+OCCURRENCES_TITLE: Final = "How often the classes occur"
+AUDIT_TITLE: Final = "ECE under different conventions"
 SWEEPABLE_METRICS: Final = tuple(
     id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
 )
 EXAMPLE_BINS = 10
 """M of the pooling example, and of the Full-ECE tiles if that M is swept."""
 
+_FACTS: Final = (
+    Fact(
+        "RSD",
+        "Standard deviation / mean of one metric's values over M. It compares metrics on one run: a smaller "
+        "RSD leaves less to the choice of M. RSD never compares models: it is near 0 where all gaps have the "
+        "same sign or every value has its own bin, and large for a calibrated model, whose ECE is all noise, "
+        "which grows with M.",
+    ),
+    Fact(
+        "Noise alone",
+        "Simulated from a model fitted to the run whose gaps never cancel within a bin; for token-level runs "
+        "and metrics of all classes, from a perfectly calibrated model.",
+    ),
+)
+_SAME_RSD: Final = Fact("Same RSD", "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve.")
+_AUDIT_FACTS: Final = (
+    Fact(
+        "Conventions",
+        "All use the stored confidences as float64. ECE is the mean gap; the root mean square gap over the "
+        "same bins is never smaller.",
+    ),
+)
+_AUDIT_SHOWN: Final = ("title", "value", "bins", "binning", "closed", "norm", "verified")
+
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds the sweep of every run and method; raises Unavailable if nothing can be swept."""
-    blocks: list[View] = []
+    """Build the views of every run and method; raises Unavailable if nothing can be swept."""
+    views: list[View] = []
     refused: list[str] = []
     sweeps: dict[str, Sweep] = {}
     for index, run in enumerate(report_input.runs):
@@ -81,21 +119,21 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
                 continue
-            if result.curves:
-                blocks.append(_block(run, evidence, result, with_pooling=not blocks))
-                blocks += (
-                    _audit_blocks(run, evidence)
-                    if any(curve.metric == "ece" for curve in result.curves)
-                    else []
-                )
-                sweeps[f"{run.title}, {evidence.method.title}"] = result
-            else:
-                refused += [f"{run.title}: {why}" for why in sweep_refusals(result)]
-    if not blocks:
+            if not result.curves:
+                refused += [f"{run.title}: {why}" for why in _refusals([result])]
+                continue
+            examples = [] if views else _pooling_views(evidence)
+            views += [
+                sweep_view(result, title=run.title, style_indices=(run.style_index,)),
+                *examples,
+                *_occurrence_views(evidence),
+                *(_audit_views(evidence, run.title) if any(c.metric == "ece" for c in result.curves) else []),
+            ]
+            sweeps[f"{run.title}, {evidence.method.title}"] = result
+    if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(
-        ID, TITLE, QUESTION, (*blocks, published_view(compare_rsd(sweeps)), *not_drawn_blocks(refused))
-    )
+    paper = published_view(compare_rsd(sweeps))
+    return Section(ID, TITLE, QUESTION, (*views, paper, *not_drawn_blocks(refused)))
 
 
 def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:
@@ -104,104 +142,210 @@ def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:
     return requested or SWEPT_METRICS
 
 
-def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: bool) -> View:
-    results, style_indices = [result], (run.style_index,)
-    figures = [
-        ViewFigure(
-            lambda theme: metric_values_figure(results, theme, style_indices),
-            describe_metric_values(results),
-            VALUES_TITLE,
-            narrow=True,
-        ),
-        ViewFigure(
-            lambda theme: relative_values_figure(results, theme, style_indices),
-            describe_relative_values(results),
-            RELATIVE_TITLE,
-            narrow=True,
-        ),
-    ]
-    captions = [result.chance_note, ROBUSTNESS_CAPTION] if result.chance_note else [ROBUSTNESS_CAPTION]
-    if with_pooling and (example := _pooling_example(evidence)):
-        figures.append(example[0])
-        captions.append(example[1])
-    return View(
-        title=run.title,
-        method_title=evidence.method.title,
-        headline=result.headline,
-        tiles=(*robustness_tiles(result), *full_ece_tiles(result)),
-        recipes=tuple(curve.recipe for curve in result.curves),
-        figures=tuple(figures),
-        tables=(
-            ViewTable.from_rows(
-                f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}",
-                robustness_rows(results),
-            ),
-            *_occurrence_tables(evidence),
-        ),
-        captions=tuple(captions),
-        remarks=(*robustness_remarks(evidence, result), *sweep_refusals(result)),
-    )
-
-
-def _audit_blocks(run: ReportRun, evidence: Evidence) -> list[View]:
+def _audit_views(evidence: Evidence, title: str) -> list[View]:
     """The ECE under every convention; [] where single confidences are not kept."""
     try:
-        return [audit_view(audit_conventions(evidence), run.title)]
+        return [audit_view(audit_conventions(evidence), title=title)]
     except Unavailable:
         return []
 
 
-def audit_view(result: ConventionAudit, title: str = "") -> View:
-    """The ECE under every convention in use, under a title."""
-    rows = [
-        {"Convention": value.convention.title, "Value": format_short(value.value)}
-        for value in sorted(result.values, key=lambda value: value.value)
-    ]
-    return View(
-        title=title or result.run,
-        method_title=METHODS[result.method].title,
-        headline=result.headline,
-        tiles=(used_tile(result.method, result.n_used, result.n_total),),
-        recipes=(result.recipe,),
-        figures=(ViewFigure(lambda theme: audit_figure(result, theme), describe_audit(result)),),
-        tables=(ViewTable.from_rows("From lowest to highest", rows),),
-        captions=(result.range_note,),
-        remarks=(result.not_applicable_note,) if result.not_applicable_note else (),
-    )
-
-
-def _pooling_example(evidence: Evidence) -> tuple[ViewFigure, str] | None:
-    """A figure of the pairs of the first question or position, and its caption; None without pairs."""
+def _pooling_views(evidence: Evidence) -> list[View]:
+    """The pairs of the first question or position; [] without pairs."""
     run = evidence.run
     try:
         if isinstance(run, TokenRun):
-            if not run.sums.examples:
-                return None
-            pools = pools_of_position(run.label, run.sums.examples[0], EXAMPLE_BINS)
-        else:
-            pools = pools_of_question(evidence, 0, EXAMPLE_BINS)
+            return [
+                pooling_view(pools_of_position(run.label, example, EXAMPLE_BINS))
+                for example in run.sums.examples[:1]
+            ]
+        return [pooling_view(pools_of_question(evidence, 0, EXAMPLE_BINS))]
     except (Unavailable, IndexError):
-        return None
-    figure = ViewFigure(
-        lambda theme: pooling_figure(pools, theme), describe_pooling(pools), POOLING_TITLE, narrow=True
-    )
-    return figure, f"{POOLING_TITLE} {pools.title}, M = {pools.n_bins}. {pools.summary}"
-
-
-def _occurrence_tables(evidence: Evidence) -> list[ViewTable]:
-    run = evidence.run
-    if not isinstance(run, TokenRun):
         return []
-    rows = [
-        {
-            "As the right class": occurrence,
-            "Classes": f"{classes:,}",
-            "Share of K": format_percent(share),
-            "Positions": f"{positions:,}",
-        }
-        for occurrence, classes, share, positions in class_occurrence_table(run.sums.occurrences).iter_rows()
-    ]
-    return [ViewTable.from_rows("How often the classes occur", rows, f"K = {run.sums.n_classes:,}.")]
+
+
+def _occurrence_views(evidence: Evidence) -> list[View]:
+    return [occurrences_view(evidence.run)] if isinstance(evidence.run, TokenRun) else []
+
+
+# --- Metrics over M ---------------------------------------------------------------------------------------
+
+
+def sweep_view(
+    result: Sweep,
+    others: Sequence[Sweep] = (),
+    *,
+    title: str = "",
+    style_indices: Sequence[int] = (),
+) -> View:
+    """Metrics over M, of one run or of several side by side.
+
+    Parameters
+    ----------
+    result : Sweep
+        What headline and tiles are of.
+    others : sequence of Sweep
+        Of further runs, over the same M.
+    title : str
+        The run's title; its label where omitted.
+    style_indices : sequence of int
+        Position of each run among all runs.
+    """
+    results = (result, *others)
+    title, method = title or result.run, METHODS[result.method].title
+    curves = [curve for each in results for curve in each.curves]
+    recipes = sweep_recipes(results)
+    numbers = Numbers(
+        lambda: pl.concat(each.to_frame() for each in results),
+        "\n".join(recipes),
+        (
+            *file_parts((curve.metric for curve in curves), "metrics"),
+            f"m{result.bins[0]}-to-{result.bins[-1]}",
+        ),
+    )
+    figures = (
+        ViewFigure(
+            lambda theme: metric_values_figure(results, theme, style_indices),
+            describe_metric_values(results),
+            "Values",
+            narrow=True,
+            id="values",
+            numbers=numbers,
+        ),
+        ViewFigure(
+            lambda theme: relative_values_figure(results, theme, style_indices),
+            describe_relative_values(results),
+            "Relative to the curve's own mean",
+            narrow=True,
+            id="relative",
+            numbers=numbers,
+        ),
+    )
+    return View(
+        title=title,
+        method_title=method,
+        headline=result.headline,
+        caveat=result.caveat,
+        tiles=(*robustness_tiles(result), *full_ece_tiles(result)) if result.curves else (),
+        recipes=recipes,
+        figures=figures if curves else (),
+        tables=(_rsd_table(results, numbers),) if curves else (),
+        how_to_read=HOW_TO_READ if curves else "",
+        facts=(*_sweep_facts(results), *_FACTS),
+        left_out=_refusals(results),
+        subject=f"{full_name(title)}, {method}",
+        name=(title, result.method),
+    )
+
+
+def values_view(results: Sequence[Sweep]) -> View:
+    """Every value over M of one run, by method and metric, with what is said of each."""
+    frame = pl.concat(result.to_frame() for result in results)
+    facts: list[Fact] = []
+    for result in results:
+        of = ", ".join((result.method, *(curve.metric for curve in result.curves)))
+        facts.append(Fact(of, f"{result.headline} {result.chance_note}".rstrip()))
+        facts += [Fact(of, remark) for curve in result.curves for remark in curve.remarks]
+    columns = next(
+        (each.columns for each in results if any(c.bounds for c in each.curves)), results[0].columns
+    )
+    return View(
+        tables=(ViewTable("", frame, tuple(column for column in columns if column.title)),),
+        facts=tuple(facts),
+        recipes=sweep_recipes(results),
+        left_out=_refusals(results),
+    )
+
+
+def sweep_recipes(results: Sequence[Sweep]) -> tuple[str, ...]:
+    """The recipe of every curve, after the run's name where there are several runs."""
+    several = len({result.run for result in results}) > 1
+    return tuple(
+        f"{result.run}: {curve.recipe}" if several else curve.recipe
+        for result in results
+        for curve in result.curves
+    )
+
+
+def _sweep_facts(results: Sequence[Sweep]) -> list[Fact]:
+    """What chance alone gives, the headlines of further runs, and what is special about single curves."""
+    result, *others = results
+    facts = [] if result.chance_note in result.caveat else [Fact("By chance", result.chance_note)]
+    facts += [Fact(other.run, other.headline) for other in others]
+    titles_by_remark: dict[str, list[str]] = {}
+    for curve in result.curves:
+        title = METRICS[curve.metric].title
+        for remark in curve.remarks:
+            if remark != one_sign_sentence([title]):
+                titles_by_remark.setdefault(remark, []).append(title)
+    facts += [Fact(join_names(titles), remark) for remark, titles in titles_by_remark.items()]
+    is_redundant = len(without_redundant_curves(result.curves)) < len(result.curves)
+    return [*facts, _SAME_RSD] if is_redundant else facts
+
+
+def _refusals(results: Sequence[Sweep]) -> tuple[str, ...]:
+    """Why metrics have no curve or some M no value, each reason once, and of which runs if not of all."""
+    runs_by_refusal: dict[str, list[str]] = {}
+    for result in results:
+        titles_by_reason: dict[str, list[str]] = {}
+        for metric, why in result.unavailable.items():
+            titles_by_reason.setdefault(why, []).append(METRICS[metric].title_in_sentence)
+        refusals = [f"{', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
+        refusals += [why for curve in result.curves for why in curve.unavailable.values()]
+        for refusal in dict.fromkeys(refusals):
+            runs_by_refusal.setdefault(refusal, []).append(result.run)
+    return tuple(
+        refusal if len(runs) == len(results) else f"{join_names(runs)}: {refusal}"
+        for refusal, runs in runs_by_refusal.items()
+    )
+
+
+def _rsd_table(results: Sequence[Sweep], numbers: Numbers) -> ViewTable:
+    """A row for each run and metric: RSD, that of draws, and the value at each M."""
+    bins = results[0].bins
+    bounded = {n_bins for result in results for curve in result.curves for n_bins in curve.bounds}
+    columns = (
+        Column("run", "Run" if len(results) > 1 else ""),
+        Column("metric", "Metric"),
+        Column("rsd", "RSD", "share"),
+        Column("noise", "Noise alone", "share"),
+        Column("noise_low", "5–95 %", "share", upper="noise_high"),
+        Column("noise_high", kind="share"),
+        Column("noise_share", "Noise ≥ RSD", "share"),
+        Column("model", "Noise model"),
+        *(
+            Column(f"m{n_bins}", f"M = {n_bins}", "mixed", upper=f"high{n_bins}" if n_bins in bounded else "")
+            for n_bins in bins
+        ),
+        *(Column(f"high{n_bins}", kind="mixed") for n_bins in bins),
+        Column("range", "Range", "mixed"),
+    )
+    rows = [{"run": result.run, **_rsd_row(curve)} for result in results for curve in result.curves]
+    return ViewTable(
+        f"RSD over M in {{{bin_counts_text(bins)}}}, ddof {results[0].ddof}",
+        frame_of(columns, rows),
+        tuple(column for column in columns if column.title),
+        id="sweep",
+        numbers=numbers,
+    )
+
+
+def _rsd_row(curve: SweepCurve) -> Mapping[str, object]:
+    noise = curve.noise
+    ends = {n_bins: (value, None) for n_bins, value in zip(curve.bins, curve.values, strict=True)}
+    ends |= dict(curve.bounds)
+    return {
+        "metric": METRICS[curve.metric].title,
+        "rsd": curve.rsd,
+        "noise": noise and noise.rsd_median,
+        "noise_low": noise and noise.rsd_low,
+        "noise_high": noise and noise.rsd_high,
+        "noise_share": noise.rsd_p if noise and (curve.value_range or 0) > ROUNDING_TOLERANCE else None,
+        "model": noise and _model_text(curve),
+        "range": curve.value_range,
+        **{f"m{n_bins}": low for n_bins, (low, _) in ends.items()},
+        **{f"high{n_bins}": high for n_bins, (_, high) in ends.items()},
+    }
 
 
 def robustness_tiles(result: Sweep) -> list[Tile]:
@@ -263,94 +407,102 @@ def full_ece_tiles(result: Sweep) -> list[Tile]:
     ]
 
 
+# --- ECE under every convention, and where pairs go -------------------------------------------------------
+
+
+def audit_view(result: ConventionAudit, *, title: str = "", published: PublishedFigure | None = None) -> View:
+    """The ECE under every convention in use.
+
+    Parameters
+    ----------
+    result : ConventionAudit
+    title : str
+        The run's title; its label where omitted.
+    published : PublishedFigure, optional
+        A published value, which the figure marks.
+    """
+    title, method = title or result.run, METHODS[result.method].title
+    numbers = Numbers(result.to_frame, result.recipe, ("conventions",))
+    checked = {each.convention.check_note: each.convention.checked_against for each in result.values}
+    frame = result.to_frame().sort("value", maintain_order=True)
+    frame = frame.with_columns(
+        pl.col("norm").replace_strict(dict(NORM_TITLES), return_dtype=pl.String),
+        pl.col("verified").replace_strict(checked, return_dtype=pl.String)
+        + pl.when("default").then(pl.lit(", default")).otherwise(pl.lit("")),
+    )
+    columns = {column.name: column for column in AUDIT_COLUMNS}
+    return View(
+        title=title,
+        method_title=method,
+        headline=result.headline,
+        tiles=(used_tile(result.method, result.n_used, result.n_total),),
+        recipes=(result.recipe,),
+        figures=(
+            ViewFigure(
+                lambda theme: audit_figure(result, theme, published),
+                describe_audit(result),
+                AUDIT_TITLE,
+                id="conventions",
+                numbers=numbers,
+            ),
+        ),
+        tables=(
+            ViewTable(
+                "",
+                frame,
+                tuple(columns[name] for name in _AUDIT_SHOWN),
+                id="convention_table",
+                numbers=numbers,
+            ),
+        ),
+        facts=(Fact("Range", result.range_note), *_AUDIT_FACTS),
+        left_out=text_lines(result.not_applicable_note),
+        subject=f"{full_name(title)}, {method}",
+        name=(title, result.method),
+    )
+
+
+def pooling_view(result: PairPools, *, title: str = "") -> View:
+    """Which pairs of one position or question go into which bin, as Figure 1 of the Full-ECE paper."""
+    figure = ViewFigure(
+        lambda theme: pooling_figure(result, theme),
+        describe_pooling(result),
+        POOLING_TITLE,
+        narrow=True,
+        id="pools",
+        numbers=Numbers(
+            lambda: result.table,
+            f"M={result.n_bins}, K={result.n_classes}, {result.title}",
+            ("pools", result.title.partition(":")[0], result.n_bins),
+        ),
+    )
+    run = title or result.run
+    return View(
+        POOLING_TITLE,
+        figures=(figure,),
+        how_to_read=f"{result.title}, M = {result.n_bins}. {result.summary}",
+        subject=f"{full_name(run)}, {result.title}",
+        name=(run,),
+    )
+
+
+def occurrences_view(run: TokenRun, *, title: str = "") -> View:
+    """How many classes of the vocabulary never, seldom and often occur."""
+    n_classes, title = run.sums.n_classes, title or run.label
+    recipe = f"classes of the vocabulary by how often they are right, K={n_classes}, {run.label}"
+    frame = class_occurrence_table(run.sums.occurrences)
+    table = ViewTable(
+        "",
+        frame,
+        OCCURRENCE_COLUMNS,
+        f"K = {n_classes:,}. cw-ECE averages over all classes, including those that never occur. Published "
+        "(Full-ECE paper, 5,000 test sentences): 30 % never, 41 % one to ten times.",
+        id="occurrences",
+        numbers=Numbers(lambda: frame, recipe, ("occurrences",)),
+    )
+    return View(OCCURRENCES_TITLE, tables=(table,), subject=full_name(title), name=(title,))
+
+
 def bin_counts_text(bins: Sequence[int]) -> str:
     """Joins numbers of bins with commas: "5, 10, 20"."""
     return ", ".join(map(str, bins))
-
-
-def robustness_remarks(evidence: Evidence, result: Sweep) -> list[str]:
-    """Remarks on the curves, without the notes on exactness, which are shown elsewhere."""
-    exactness_notes = {
-        evidence.exactness_note(METRICS[curve.metric], Scheme("width", n_bins))
-        for curve in result.curves
-        for n_bins in curve.bins
-    }
-    remarks = dict.fromkeys(remark for curve in result.curves for remark in curve.remarks)
-    same_rsd = [] if len(without_redundant_curves(result.curves)) == len(result.curves) else [SAME_RSD_REMARK]
-    return [*(remark for remark in remarks if remark not in exactness_notes), *same_rsd]
-
-
-def sweep_refusals(result: Sweep) -> list[str]:
-    """Why metrics have no curve or some M no value, each reason once."""
-    titles_by_reason: dict[str, list[str]] = {}
-    for metric, why in result.unavailable.items():
-        titles_by_reason.setdefault(why, []).append(METRICS[metric].title_in_sentence)
-    refusals = [f"{', '.join(titles)} not shown: {why}" for why, titles in titles_by_reason.items()]
-    return refusals + list(
-        dict.fromkeys(why for curve in result.curves for why in curve.unavailable.values())
-    )
-
-
-def robustness_rows(results: Sequence[Sweep]) -> list[dict[str, str]]:
-    """One row for each run and metric: RSD, that of draws, and the value at each M."""
-    several_runs = len(results) > 1
-    return [
-        _robustness_row(result, curve, with_run=several_runs) for result in results for curve in result.curves
-    ]
-
-
-def _robustness_row(result: Sweep, curve: SweepCurve, *, with_run: bool) -> dict[str, str]:
-    noise = curve.noise
-    has_interval = noise is not None and noise.rsd_low is not None and noise.rsd_high is not None
-    return {
-        **({"Run": result.run} if with_run else {}),
-        "Metric": METRICS[curve.metric].title,
-        "RSD": format_percent(curve.rsd),
-        "Noise alone": format_percent(noise.rsd_median if noise else None),
-        "5–95 %": f"{format_percent(noise.rsd_low)} to {format_percent(noise.rsd_high)}"
-        if noise and has_interval
-        else NO_VALUE,
-        "Noise ≥ RSD": format_percent(
-            noise.rsd_p if noise and (curve.value_range or 0) > ROUNDING_TOLERANCE else None
-        ),
-        "Noise model": NO_VALUE if noise is None else f"{'fitted' if curve.fitted else 'calibrated'} model",
-        **{f"M = {n_bins}": _value_text(curve, index, n_bins) for index, n_bins in enumerate(curve.bins)},
-        "Range": NO_VALUE if curve.value_range is None else format_short(curve.value_range),
-    }
-
-
-def _value_text(curve: SweepCurve, index: int, n_bins: int) -> str:
-    value = curve.values[index]
-    if value is not None:
-        return format_short(value)
-    return format_interval(*curve.bounds.get(n_bins, (None, None)))
-
-
-def sweep_view(result: Sweep) -> View:
-    """Metrics over M."""
-    results = [result]
-    title = f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}"
-    return View(
-        title=result.run,
-        method_title=METHODS[result.method].title,
-        headline=result.headline,
-        tiles=(*robustness_tiles(result), *full_ece_tiles(result)),
-        recipes=tuple(curve.recipe for curve in result.curves),
-        figures=(
-            ViewFigure(
-                lambda theme: metric_values_figure(results, theme),
-                describe_metric_values(results),
-                VALUES_TITLE,
-                narrow=True,
-            ),
-            ViewFigure(
-                lambda theme: relative_values_figure(results, theme),
-                describe_relative_values(results),
-                RELATIVE_TITLE,
-                narrow=True,
-            ),
-        ),
-        tables=(ViewTable.from_rows(title, robustness_rows(results)),),
-        captions=text_lines(result.chance_note, ROBUSTNESS_CAPTION),
-        remarks=tuple(sweep_refusals(result)),
-    )

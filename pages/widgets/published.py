@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-import polars as pl
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calib_core.results.published import Finding, FindingKind, PublishedComparison
-from calib_core.views.published_table import (
-    PUBLISHED_BESIDE_TITLE,
-    published_rows,
-    published_source,
-)
-from calib_core.wording import both_or_all, plural
+from calib_core.results.published import FindingKind, PublishedComparison
+from calib_core.views.published_table import PUBLISHED_BESIDE_TITLE, published_view
+from calib_core.wording import both_or_all
 from pages.state.markdown import escape_markdown
-from pages.widgets.export import Export, make_file_stem, table_export_menu
-from pages.widgets.table import fit_column_widths
 from pages.widgets.url_inputs import url_selectbox
+from pages.widgets.view import show_view_table
 
 _ICONS: Final[Mapping[FindingKind, str]] = {
     "holds": ":material/check_circle:",
@@ -58,47 +52,19 @@ def _nothing_decided(comparison: PublishedComparison) -> str:
     return "the finding is undecided" if n == 1 else f"{both_or_all(n)} findings are undecided"
 
 
-def show_published(comparison: PublishedComparison, stem: str) -> None:
+def show_published(comparison: PublishedComparison, page: str) -> None:
     """Draw what the paper found and whether it holds here, then its table with the runs as further columns.
 
     Parameters
     ----------
     comparison : PublishedComparison
-    stem : str
+    page : str
         Beginning of the name of an exported file.
     """
+    view = published_view(comparison, page, max_own_columns=max(1, len(comparison.own_columns)))
     with st.container(key="findings"):
-        for finding in comparison.findings:
-            st.markdown(_finding_text(finding))
-    if comparison.rows:
-        rows = published_rows(comparison)
-        # Polars passes no NUL in a column's name on to pandas
-        frame = pl.DataFrame(rows, infer_schema_length=None)
-        shown = frame.rename(lambda name: name.replace("\0", "\N{SYMBOL FOR NULL}"))
-        columns = fit_column_widths({"Number": st.column_config.TextColumn(pinned=True)}, shown, "Number")
-        st.dataframe(
-            shown,
-            key="paper_table",
-            hide_index=True,
-            column_config=columns,
-            height="content" if len(rows) <= 12 else 460,
-            alt=f"{comparison.source}, beside {plural(len(comparison.own_columns), 'run')}",
-        )
-        export = Export(
-            make_file_stem(stem, "published"),
-            comparison.to_frame,
-            published_source(comparison),
-            PUBLISHED_BESIDE_TITLE,
-        )
-        table_export_menu(export, "paper_table", shown=shown)
-    st.caption(escape_markdown(" ".join([published_source(comparison), *comparison.remarks])))
-
-
-def _finding_text(finding: Finding) -> str:
-    """Return the finding as Markdown: its judgement in bold, what was published, and the runs' numbers."""
-    verdict = f"{finding.verdict[0].upper()}{finding.verdict[1:]}"
-    details = f" Here: {finding.details}." if finding.details else ""
-    return (
-        f"{_ICONS[finding.kind]} **{escape_markdown(verdict)}.** "
-        f"{escape_markdown(f'Published: {finding.published}.{details}')}"
-    )
+        for finding, (verdict, sentence) in zip(comparison.findings, view.facts, strict=True):
+            st.markdown(f"{_ICONS[finding.kind]} **{escape_markdown(verdict)}.** {escape_markdown(sentence)}")
+    for table in view.tables:
+        show_view_table(view, table)
+    st.caption(escape_markdown(" ".join((view.how_to_read, *view.left_out))))

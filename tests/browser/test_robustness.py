@@ -98,7 +98,7 @@ def test_another_run_is_set_beside_it(server_with_tokens: Server, reopen: Reopen
     assert address(page)["runs"].startswith("sharp")
     legend = page.locator(".st-key-values .legendtext").all_text_contents()
     assert "sharp <b>!</b> · plays" in legend
-    assert browser_pages.rows(page, "RSD and values of") == 4
+    assert browser_pages.rows(page, "RSD over M in") == 4
     for width in (1440, 420):
         resize(page, width)
         figures_fit(page, width, "values", "relative")
@@ -110,7 +110,8 @@ def test_bounds_are_bars_and_the_badge_says_how_far_it_is_exact(
 ) -> None:
     page = reopen(f"{server_with_tokens.url}/robustness?run=api-plays")
     assert "exact up to M = " in page_text(page)
-    assert "cw-ECE, K·cw-ECE not shown" in page_text(page)
+    page.locator(".st-key-left_out summary").click()
+    wait_until(page, lambda: "cw-ECE, K·cw-ECE: " in page_text(page), wanted=True)
     assert page.locator(".st-key-values .errorbar").count() > 0
     assert drawn_points(page)["ece"] == 7
     assert 0 < drawn_points(page)["full_ece"] < 7

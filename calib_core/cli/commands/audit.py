@@ -13,12 +13,13 @@ from calib_core.cli.options import (
     RunOption,
     UnparseableOption,
 )
-from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.methods.method import MethodOptions
 from calib_core.results.audit import AUDITED_METRIC, ConventionAudit, audit_conventions
 from calib_core.results.evidence import Evidence
+from calib_core.views.robustness import audit_view
 
 
 @takes_files
@@ -48,7 +49,7 @@ def audit(
         for result in runner.results(run, request, request.metrics or (AUDITED_METRIC,), _audit):
             elements += [audit_element(run.file, result, value) for value in result.values]
             if not as_json:
-                printer.print_audit(run.file, result)
+                printer.print_view(audit_view(result), f"{heading(run.file, result.run)}: {result.method}")
     return runner.finish(elements, as_json=as_json)
 
 

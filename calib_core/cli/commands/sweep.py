@@ -20,7 +20,7 @@ from calib_core.cli.options import (
     RunOption,
     UnparseableOption,
 )
-from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import MAX_BINS, Binning, Scheme
 from calib_core.errors import Refused, Unavailable, shorten
@@ -28,6 +28,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import Evidence
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep, sweep_bins
 from calib_core.runs import Run
+from calib_core.views.robustness import values_view
 
 DEFAULT_BINS: Final = ",".join(map(str, PAPER_BINS))
 
@@ -70,7 +71,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
         elements += [sweep_element(run.file, result, curve) for result in sweeps for curve in result.curves]
         _report_refused(runner, run, sweeps)
         if sweeps and not as_json:
-            printer.print_sweep(run.file, sweeps)
+            printer.print_view(values_view(sweeps), heading(run.file, run.label))
     return runner.finish(elements, as_json=as_json)
 
 

@@ -203,16 +203,17 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     lacks = write_csv(tmp_path / "quiz.csv", quiz(60, model="open"))
     paths = lacks, write_jsonl(tmp_path / "four.jsonl", choices(60, model="four"))
     settings = ReportSettings(metrics=("cw_ece",))
-    drawn, published, not_drawn = section(
+    drawn, pairs, published, not_drawn = section(
         read(make_report(*paths, pages=("robustness",), asked=settings).html), "robustness"
     )
+    assert pairs.all("h3")[0].text == "Which pairs go into which bin?"
     assert published.all("h3")[0].text == "Your runs beside the paper"
     assert "four" in drawn.all("h3")[0].text
     assert not_drawn.all("h3")[0].text == "Not shown"
     (why,) = not_drawn.all("li")
-    assert re.match(r"open: .*cw-ECE not shown: .+", why.text)
+    assert re.match(r"open: .*cw-ECE: .+", why.text)
     alone = make_report(lacks, pages=("robustness", "files"), asked=settings)
-    assert re.match(r"open: .*cw-ECE not shown: .+", alone.left_out["robustness"])
+    assert re.match(r"open: .*cw-ECE: .+", alone.left_out["robustness"])
 
     rows = choices(60, model="half")
     half = [{name: cell for name, cell in row.items() if name != "p_false"} for row in rows]

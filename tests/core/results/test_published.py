@@ -26,7 +26,7 @@ from calib_core.results.published import (
 )
 from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve
 from calib_core.results.training import training_curves
-from calib_core.views.published_table import published_rows
+from calib_core.views.published_table import published_view
 from core.results.test_training import checkpoint
 
 
@@ -124,20 +124,20 @@ def test_the_rsd_is_judged_where_it_is_more_than_noise(made: Sweep, kind: str, d
 def test_own_rsd_stands_beside_the_paper_s_with_its_difference() -> None:
     result = compare_rsd({"gpt": sweep(0.05, 0.4), "other M": replace(sweep(0.05, 0.4), ddof=1)}, "2B")
     assert list(result.own_columns.values()) == ["gpt"]
-    assert published_rows(result)[:2] == [
+    assert published_view(result).tables[0].texts().rows(named=True)[:2] == [
         {
             "Number": "RSD of cw-ECE",
             "2B (paper)": "40.93 %",
             "7B (paper)": "44.90 %",
             "gpt": "40.00 %",
-            "gpt, difference": "−0.93 pp",
+            "gpt, difference (pp)": "−0.93",
         },
         {
             "Number": "RSD of Full-ECE",
             "2B (paper)": "7.56 %",
             "7B (paper)": "8.36 %",
             "gpt": "5.00 %",
-            "gpt, difference": "−2.56 pp",
+            "gpt, difference (pp)": "−2.56",
         },
     ]
     (only,) = result.remarks
@@ -241,7 +241,7 @@ def test_own_methods_stand_beside_the_chosen_column() -> None:
     result = compare_published_methods(
         table, {"a": "mine", "b": "other"}, {"a": True, "b": True}, "MathQA, Mixtral-8x7B"
     )
-    rows = {row["Number"]: row for row in published_rows(result)}
+    rows = {row["Number"]: row for row in published_view(result).tables[0].texts().iter_rows(named=True)}
     row = rows["Brier, F_CS"]
     assert (row["Mixtral-8x7B (paper)"], row["mine"], row["mine, difference"]) == ("0.190", "0.100", "−0.090")
     assert rows["Brier, stated confidence"]["mine, difference"] == "–"
