@@ -35,6 +35,7 @@ from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun, judged_with
 from pages.state.server import server_lifespan
+from pages.widgets.dropped_files import open_accepted_diagram, show_dropped_files
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.figure import page_theme
 from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
@@ -46,7 +47,7 @@ from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_looku
 from pages.widgets.shell import PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
-from pages.widgets.uploader import show_start_uploader
+from pages.widgets.uploader import show_upload_field
 from pages.widgets.url_inputs import url_text_input, url_toggle
 
 _ROW_PADDING: Final = 8
@@ -152,14 +153,8 @@ def show_overview_tiles(
     )
 
 
-def show_drop_zone() -> None:
-    """Draw the field that opens own files, and go to the page Files with what was dropped there."""
-    if show_start_uploader():
-        st.switch_page(PAGES["files"].script, query_params=kept_query())
-
-
 def show_next_steps(result: Overview) -> None:
-    """Draw the first steps: own files, the tour, and the first run, in this order.
+    """Draw the links to the tour and to the first run.
 
     The links keep a run that is already chosen. The tour is offered only where a run has at least `MIN_ROWS`
     usable rows.
@@ -168,15 +163,11 @@ def show_next_steps(result: Overview) -> None:
     steps = {"reliability": "Open the first run"}
     if result.has_judged_run:
         steps = {"tour": "Take the tour"} | steps
-    own_files, links = st.columns(2, gap="medium", vertical_alignment="center")
-    with own_files:
-        show_drop_zone()
-    with links:
-        with st.container(horizontal=True, key="ways"):
-            for page_id, label in steps.items():
-                page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, large=True)
-        if "tour" in steps:
-            st.caption("The tour explains calibration in five pictures, on one of these models.")
+    with st.container(horizontal=True, key="ways"):
+        for page_id, label in steps.items():
+            page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, large=True)
+    if "tour" in steps:
+        st.caption("The tour explains calibration in five pictures, on one of these models.")
 
 
 def _url_values(*keys: str) -> dict[str, str]:
@@ -333,12 +324,16 @@ def _clicked_summary(
 def page() -> None:
     """Draw the page."""
     context = shell("start")
+    open_accepted_diagram(context.all_runs)
     st.markdown(
         "**Calib shows whether a language model's confidence can be believed:** when the model says it is "
         "80 % sure, is it right 80 times in 100?"
     )
+    own_files, links = st.columns(2, gap="medium", vertical_alignment="center")
+    with own_files:
+        show_upload_field("**Open your own files**")
+    show_dropped_files(context)
     if not context.runs:
-        show_drop_zone()
         if context.hidden_runs:
             show_all_hidden(context.hidden_runs)
         else:
@@ -347,9 +342,10 @@ def page() -> None:
     # Pinned runs come first, then a person's own files.
     runs = sorted(context.runs, key=lambda run: (not run.is_pinned, not run.file.is_uploaded))
     result = cached_overview(runs)
+    with links:
+        show_next_steps(result)
     show_overview_headline(result)
     show_overview_tiles(context.files, context.all_runs, result, len(context.unread))
-    show_next_steps(result)
     show_warnings_of_runs(
         (run.title, run.report.survey.usable[default_method(run.report.survey.usable)]) for run in runs
     )

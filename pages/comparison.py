@@ -192,7 +192,7 @@ def left_out(choice: ComparisonChoice, result: Comparison) -> dict[str, str]:
     }
     return {
         f"{titles[run]} by “{METHODS[method].title}”": reason
-        for (run, method), reason in (choice.selection.unavailable | refused).items()
+        for (run, method), reason in {**choice.selection.unavailable, **refused}.items()
     }
 
 

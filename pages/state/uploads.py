@@ -82,7 +82,7 @@ class SessionUploads:
         Distinguishes the upload field from an earlier one that still lists files which were removed. It stays
         the same while files come: one that is on its way when the browser drops its field comes unannounced.
     newest : list of str
-        Labels of the files that came since the page Files last showed what had come.
+        Labels of the files that came since a page last showed what had come.
     errors : list of str
         Why files that came since then were not kept.
     is_shown : bool
@@ -126,7 +126,7 @@ class SessionUploads:
             self.errors.append(str(refusal))
 
     def note_shown(self) -> None:
-        """Note that the page Files has shown what came."""
+        """Note that a page has shown what came."""
         self.errors, self.is_shown = [], True
 
     def add(self, label: str, data: bytes) -> str:

@@ -41,6 +41,7 @@ from pages.widgets.manage_runs import show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import page_link
 from pages.widgets.pages import MENU, PAGES, PageInfo
 from pages.widgets.pickers import pick_tolerance
+from pages.widgets.uploader import last_uploaded
 from pages.widgets.uploads_under_way import n_uploads_under_way, wait_for_uploads
 
 ChoiceT = TypeVar("ChoiceT")
@@ -116,7 +117,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
-    with st.container(key="reading_place"):  # there in any case, so that what follows keeps its place
+    with (notices := st.container(key="notices", gap="xsmall")):  # always there: the rest keeps its place
         contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
         _show_what_comes(page_id, contents)
     files, unread = contents.files, contents.unread
@@ -154,9 +155,9 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
                 show_manage_runs(runs, hidden_runs, "manage_runs")
         show_hidden_runs(runs, hidden_runs, "show_hidden")
     _show_navigation(links, url_state.current, pages_without_content(runs))
-    _warn_rejected(url_state, {run.id: run.title for run in all_runs}, is_awaited=bool(unread))
-    if page_id != "files":
-        _show_bad_rows(files, accepted_file_ids)
+    with notices:
+        _warn_rejected(url_state, {run.id: run.title for run in all_runs}, is_awaited=bool(unread))
+        _show_bad_rows(page_id, files, accepted_file_ids)
     if choose is None:
         return PageContext(files, runs, accepted_file_ids, None, unread, hidden_runs)
     if hidden_runs and not runs:
@@ -179,7 +180,7 @@ def _show_title(page: PageInfo) -> None:
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:
     """Say how much of the folder the page stands on, while files are being read, and what is being sent."""
-    if page_id == "files" or n_uploads_under_way():
+    if not PAGES[page_id].needs_runs or n_uploads_under_way():
         wait_for_uploads()
     n_read, n_unread = sum(not file.is_uploaded for file in contents.files), len(contents.unread)
     set_partial_note(f"{n_read:,} of {n_read + n_unread:,} files read" if n_unread else "")
@@ -386,9 +387,10 @@ def _shown_instead(url_state: UrlState, key: str) -> str:
     return "the rest" if "," in value else value
 
 
-def _show_bad_rows(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) -> None:
-    """Say on every page which bad rows were left out, and which files await a decision."""
-    for file in files:
+def _show_bad_rows(page_id: str, files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) -> None:
+    """Say which bad rows were left out, and which files await a decision, unless the page asks for it."""
+    asked_below = last_uploaded(files) if page_id == "start" else ()
+    for file in files if page_id != "files" else ():
         if file.report is None or file.report.status != "asks":
             continue
         phrase = bad_rows_phrase(file.report.n_bad_rows, file.report.n_rows)
@@ -396,7 +398,7 @@ def _show_bad_rows(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]
             st.info(
                 f"**{escape_markdown(file.name)}**: {phrase} and left out. See Files.", icon=":material/rule:"
             )
-        else:
+        elif file not in asked_below:
             st.warning(
                 f"**{escape_markdown(file.name)}** is not loaded: {phrase}. Decide on the page Files.",
                 icon=":material/rule:",

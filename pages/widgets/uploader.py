@@ -1,4 +1,4 @@
-"""Controls that upload files into the session, and those of the page Files that remove them."""
+"""Controls that upload files into the session and remove them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from streamlit.typing import UploadedFile
 
 from calib_core.wording import plural
 from pages.state.cache import LoadedFile
-from pages.state.markdown import escape_markdown
 from pages.state.uploads import session_uploads
 
 
 def show_uploader(files: Sequence[LoadedFile]) -> None:
-    """Draw the upload field, the errors of the last upload, and the button that removes all uploads."""
-    _show_upload_field("Upload files for this session alone")
-    for error in session_uploads().errors:
-        st.error(escape_markdown(error), icon=":material/upload_file:")
+    """Draw the upload field of the page Files, and the button that removes all uploads."""
+    show_upload_field("Upload files for this session alone")
     n_uploaded = sum(file.is_uploaded for file in files)
     if session_uploads():
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -27,14 +24,12 @@ def show_uploader(files: Sequence[LoadedFile]) -> None:
             )
 
 
-def show_start_uploader() -> bool:
-    """Draw the upload field of the page Start; True where Files is to show what came."""
-    _show_upload_field("**Open your own files**")
-    return not session_uploads().is_shown
+def show_upload_field(label: str) -> None:
+    """Draw the field that sends files to the server, where `take_uploads` finds them, and lists them.
 
-
-def _show_upload_field(label: str) -> None:
-    """Draw the field that sends files to the server, where `take_uploads` finds them, and lists them."""
+    A page draws the same elements before it on every run, so that the browser keeps the field: a file that is
+    dropped while another field takes its place would be lost.
+    """
     key = f"upload_{session_uploads().field}"
     for file in st.session_state.get(key, ()):
         if isinstance(file, UploadedFile):

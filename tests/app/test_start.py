@@ -82,17 +82,14 @@ def test_many_data_sets_share_the_last_table(data: Path, visit: Visit) -> None:
     assert list(last["run"]) == ["red · d19", "red · d20", "red · d21"]
 
 
-def test_a_file_dropped_on_start_is_shown_on_files(data: Path, visit: Visit) -> None:
+def test_a_file_dropped_on_start_is_shown_there(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(50))
     at = visit("start")
     at.file_uploader[0].set_value(
         [("mine.csv", b"model,confidence,correct\n" + b"m,0.9,1\n" * 40, "text/csv")]
     )
     screens.run(at)
-    assert at.title[0].value == "Files"
-    assert set(table(at, "File", "State")["File"]) == {"quiz.csv", "mine.csv"}
-    at = screens.go(at, "start")
-    assert at.title[0].value == "Start"  # and not Files again
+    assert "mine.csv is loaded: 40 rows" in screens.page_text(at)
     assert [list(found["run"]) for found in screens.tables(at, "run", "ece")] == [["m · uploaded", "quiz"]]
 
 
@@ -108,7 +105,30 @@ def test_own_files_come_before_those_of_the_folder(data: Path, visit: Visit) -> 
 def test_no_folder_needs_to_be_there_to_open_own_files(visit: Visit) -> None:
     at = visit("start")
     at.file_uploader[0].set_value([("mine.csv", b"confidence,correct\n" + b"0.9,1\n" * 40, "text/csv")])
-    assert screens.run(at).title[0].value == "Files"
+    assert screens.tiles(screens.run(at))["Rows"] == "40"
+
+
+def test_the_bad_rows_of_a_dropped_file_are_decided_on_once_and_there(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(50))
+    at = visit("start")
+    at.file_uploader[0].set_value(
+        [("mine.csv", b"confidence,correct\n2.5,1\n" + b"0.9,1\n" * 40, "text/csv")]
+    )
+    assert [warning.value for warning in screens.run(at).warning if "1 of 41 rows" in warning.value] == [
+        "1 of 41 rows is bad. Calib loads the file once you decide."
+    ]
+    at.button(key="load_uploaded--mine.csv").click()
+    assert "mine.csv is loaded: 41 rows" in screens.page_text(screens.run(at))
+
+
+def test_what_is_accepted_on_start_opens_its_diagram(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(50))
+    at = visit("start")
+    cells = "".join(f"{50 + at}%,{'pass' if at % 3 else 'fail'}\n" for at in range(40))
+    at.file_uploader[0].set_value([("mine.csv", f"Conf (%),Is it correct?\n{cells}".encode(), "text/csv")])
+    screens.run(at).button(key="accept_uploaded--mine.csv").click()
+    assert screens.run(at).title[0].value == "Reliability"
+    assert screens.tiles(at)["Rows used / total"] == "40 / 40"
 
 
 def test_reliability_and_tour_open_with_the_method_that_start_shows(data: Path, visit: Visit) -> None:

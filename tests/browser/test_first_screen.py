@@ -116,7 +116,7 @@ def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, browse: Brow
     assert beside["y"] < figure["y"] + figure["height"]
 
 
-def test_the_place_of_the_progress_takes_no_room_once_all_is_read(
+def test_the_place_of_progress_and_messages_takes_no_room_without_them(
     demo_server: Server, reopen: Reopen
 ) -> None:
     """Streamlit keeps what was emptied, and a gap of the page beside it."""
@@ -124,7 +124,7 @@ def test_the_place_of_the_progress_takes_no_room_once_all_is_read(
     displays = page.evaluate("""() => {
         const wrapper = document.createElement("div"), place = document.createElement("div");
         wrapper.dataset.testid = "stLayoutWrapper";
-        place.className = "st-key-reading_place";
+        place.className = "st-key-notices";
         wrapper.append(place);
         document.querySelector(".stMainBlockContainer").append(wrapper);
         const displays = [getComputedStyle(wrapper).display];
