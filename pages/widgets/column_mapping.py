@@ -109,6 +109,12 @@ _PREVIEW_ROW_HEIGHT: Final = 30
 """Pixels, so that preview, columns and button are on one screen of 900."""
 _DECIDED_KEY: Final = "_decided"
 _ACCEPTED_PATH: Final = "_accepted_path"
+_CONTROLS: Final = (
+    *("reading", "role", "form"),
+    *("format", "gold", "columns", "all", "as", "order", "row_numbers", "majority"),
+    *("shape", "rows", "missing", "wide", "on", "gold_columns"),
+)
+"""What the keys of the controls that say how a file is read begin with."""
 _TROUBLE_WITH_ALL: Final = "trouble_with_all"
 
 
@@ -280,25 +286,37 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     }
     fixed = {column: name for column, name in initial.items() if _role_name(name) not in ROLE_LABELS}
     names_by_role = _names_by_role(base, initial)
-    columns: dict[str, str] = dict(fixed)
+    picked: dict[str, str] = dict(fixed)
     lacking: list[str] = []
     for role in _shown_roles(base, column_by_role, fixed):
         names = names_by_role.get(role, {})
         column, name = _pick_column(base, role, names, column_by_role.get(role), f"{key}_{chosen}")
-        if column is not None and name != column:
-            columns[column] = name
-        elif column is None and role in _NEEDED_ROLES:
+        if column is not None:
+            picked[column] = name
+        elif role in _NEEDED_ROLES:
             lacking.append(ROLE_LABELS[role].lower())
     if fixed:
         st.caption(f"Also: {columns_text(fixed)}.")
     wide: Mapping[str, str] = {} if reading is None else reading.wide
     if wide:
         st.caption(f"Systems side by side: {columns_text(wide)}.")
-    missing = () if reading is None else reading.missing
+    missing = reading.missing if reading is not None and wide else _missing_values(base, picked)
     if missing:
         st.caption(f"{escape_markdown(', '.join(missing))} as missing.")
     unanswered = f"Choose the column of: {', '.join(lacking)}." if lacking else ""
+    columns = {**fixed, **{column: name for column, name in picked.items() if name != column}}
     return _Draft(columns, wide, unanswered, missing=missing)
+
+
+def _missing_values(base: FileReport, picked: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values that have to count as missing where these columns are read so."""
+    roles = {column: _role_name(name) for column, name in picked.items()}
+    read = (
+        one
+        for one in base.candidates
+        if any(roles.get(column) == _role_name(name) for column, name in one.names.items())
+    )
+    return tuple(dict.fromkeys(text for one in read for text in one.missing))
 
 
 def _pick_reading(proposal: Proposal, key: str) -> int | None:
@@ -1084,9 +1102,7 @@ def decided_keys() -> frozenset[str]:
 
 def reset_controls(key: str) -> None:
     """Reset the controls of a file to how they are first drawn."""
-    widget_keys = {f"{kind}_{key}" for kind in ("format", "gold", "columns", "all")}
+    is_control = re.compile(rf"({'|'.join(_CONTROLS)})_{re.escape(key)}(_|$)").match
     for name in [str(name) for name in st.session_state]:
-        if name in widget_keys or name.startswith(
-            (f"as_{key}_", f"order_{key}_", f"role_{key}_", f"form_{key}_")
-        ):
+        if is_control(name):
             del st.session_state[name]

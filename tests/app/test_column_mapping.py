@@ -13,7 +13,7 @@ from streamlit.testing.v1.element_tree import PageLink
 import screens
 from calib_core.readers.table.columns import COLUMN_JUDGES
 from pages.widgets.column_mapping import COLUMN_MEANINGS
-from predictions import choices, quiz, write_csv, write_jsonl
+from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import AppTest, Visit, choose, control, go, page_text, table, tiles
 
 NAMES = {"confidence": "how sure", "correct": "was right", "id": "nr"}
@@ -360,6 +360,48 @@ def test_two_columns_cannot_be_one_value(data: Path, visit: Visit) -> None:
     at.button(key="reset_own.csv").click()
     screens.run(at)
     assert at.multiselect(key="columns_own.csv").value == proposed == ["how sure", "was right", "nr"]
+
+
+def test_reset_brings_every_control_back(data: Path, visit: Visit) -> None:
+    rows = [{"samples": row["samples"], "verbal_confidence": 0.5, "gold": row["gold"]} for row in samples(40)]
+    write_jsonl(data / "own.jsonl", rows)
+    at = choose(visit("files"), "reread_own.jsonl", value=True)
+    for kind in ("row_numbers", "majority", "shape"):
+        choose(at, f"{kind}_own.jsonl", value=True)
+    texts = ("rows", "missing", "wide", "on", "gold_columns")
+    for kind in texts:
+        control(at, f"{kind}_own.jsonl").set_value("a=b")
+    screens.run(at).button(key="reset_own.jsonl").click()
+    screens.run(at)
+    assert not any(control(at, f"{kind}_own.jsonl").value for kind in ("row_numbers", "majority", "shape"))
+    choose(at, "shape_own.jsonl", value=True)
+    assert [control(at, f"{kind}_own.jsonl").value for kind in texts] == [""] * 5
+
+
+def test_reset_takes_back_which_reading_is_meant(data: Path, visit: Visit) -> None:
+    rows = [
+        {"certainty": row["confidence"], "likelihood": row["confidence"] / 2, "right": row["correct"]}
+        for row in quiz(40)
+    ]
+    write_csv(data / "two.csv", rows)
+    at = choose(visit("files"), "reading_two.csv", 1)
+    choose(at, "reread_two.csv", value=True)
+    at.button(key="reset_two.csv").click()
+    assert screens.run(at).button(key="accept_two.csv").disabled
+    assert control(at, "reading_two.csv").value is None
+
+
+def test_values_without_an_outcome_are_missing_where_a_person_names_the_columns(
+    data: Path, visit: Visit
+) -> None:
+    rows = [{"x1": row["confidence"], "outcome": "pass" if row["correct"] else "fail"} for row in quiz(40)]
+    rows[3]["outcome"] = rows[30]["outcome"] = "invalid"
+    at = upload(visit("files"), "own.csv", rows)
+    assert data.exists()
+    choose(at, "role_uploaded--own.csv_0_confidence", "x1")
+    assert "invalid as missing" in screens.plain(page_text(at))
+    at.button(key="accept_uploaded--own.csv").click()
+    assert tiles(screens.run(at))["Rows used / total"] == "38 / 40"
 
 
 def test_a_mapping_does_not_apply_to_a_file_with_other_columns(data: Path, visit: Visit) -> None:
