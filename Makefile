@@ -90,10 +90,10 @@ fixtures: build/fixtures-venv/.ready build/fixtures-older-venv/.ready ## make te
 	@build/fixtures-venv/bin/python tests/fixtures/make/build.py tests/fixtures --older build/fixtures-older-venv/bin/python
 
 fuzz: .venv/.test-ready ## corrupt good files of every format and read them (N=20000 SEED=0)
-	@$(PY) tests/hostile/fuzz.py --number "$(N)" --seed "$(SEED)"
+	@PYTHONPATH=.:tests $(PY) tests/hostile/fuzz.py --number "$(N)" --seed "$(SEED)"
 
 fuzz-types: .venv/.test-ready ## give values of good JSON files another type and read them (N=20000 SEED=0)
-	@PYTHONPATH=.:tests POLARS_MAX_THREADS=1 $(PY) tests/hostile/retype.py --number "$(N)" --seed "$(SEED)"
+	@PYTHONPATH=.:tests $(PY) tests/hostile/fuzz.py --types --number "$(N)" --seed "$(SEED)"
 
 pictures: .venv/.test-ready ## take the pictures of the README and of the documentation again
 	@PYTHONPATH=".:tests" $(PY) docs/picture.py

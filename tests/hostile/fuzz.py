@@ -1,6 +1,7 @@
 """A spoilt file leads to a result or a message, and no number changes silently.
 
-    python tests/hostile/fuzz.py --number 100000 --seed 7      (make fuzz N=100000 SEED=7)
+    python tests/hostile/fuzz.py --number 100000 --seed 7          (make fuzz N=100000 SEED=7)
+    python tests/hostile/fuzz.py --types --number 10000 --seed 7   (make fuzz-types N=10000 SEED=7)
 
 One process corrupts and reads (`--read`); another gives it the seeds and notices if it dies or hangs. A file
 that causes this is read again as in the app, in a separate process, and must produce a message there.
@@ -12,14 +13,14 @@ import argparse
 import contextlib
 import json
 import os
-import random
 import select
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,54 +28,47 @@ HERE: Final = Path(__file__).resolve().parent
 SECONDS: Final = 10.0
 """How long one mutant may take."""
 START_SECONDS: Final = 60.0
+OUTCOMES: Final = ("refused", "asks", "told", "equal", "lawful", "mixed", "silent", "ended", "crash")
+"""What may come of a spoilt file: what `verdict.OUTCOMES` says, or the reading process ended or crashed."""
 
 
-def spoilt(goods: Any, seed: int) -> tuple[Any, dict[str, bytes]]:
-    """The good file that this seed falls to, and its files with one of them spoilt."""
-    from hostile.mutate import mutant  # noqa: PLC0415  the parent needs none of it
+def spoiler(folder: Path, *, types: bool) -> Any:
+    """What makes the spoilt file of each seed, from good files made in an empty folder."""
+    from hostile.good_files import goods  # noqa: PLC0415  the parent needs none of it
+    from hostile.mutate import Corrupter  # noqa: PLC0415
+    from hostile.retype import Retyper  # noqa: PLC0415
 
-    good, name, changes, chance = drawn(goods, seed)
-    return good, {**good.files, name: mutant(chance, good.files[name], changes)}
-
-
-def drawn(goods: Any, seed: int) -> tuple[Any, str, list[Any], random.Random]:
-    """The good file for this seed, the name of the file to spoil, the changes, and the random generator."""
-    from hostile.mutate import draw_changes  # noqa: PLC0415  the parent needs none of it
-
-    chance = random.Random(seed)  # noqa: S311  spoilt files, not keys
-    good = goods[seed % len(goods)]
-    name = good.main if chance.random() < 0.8 else chance.choice(sorted(good.files))
-    return good, name, draw_changes(chance, text=name not in good.binary), chance
+    return (Retyper if types else Corrupter)(goods(folder))
 
 
-def read_on() -> None:
+def read_on(*, types: bool) -> None:
     """Reads the mutant of each seed that comes in; one JSON object a line goes out."""
-    from hostile.good_files import goods  # noqa: PLC0415
     from hostile.verdict import Judge  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as work:
-        known = goods(Path(made))
-        judge = Judge(Path(work), known)
+        made_anew = spoiler(Path(made), types=types)
+        judge = Judge(Path(work), made_anew.goods)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         for line in sys.stdin:
-            seed = int(line)
+            spoilt = made_anew.spoilt(int(line))
             try:
-                good, files = spoilt(known, seed)
-                said = judge.faults(good, files)
+                said = judge.faults(spoilt.good, spoilt.files)
             except MemoryError:
                 raise  # this process has no limit: the file is read again in one that has
             except BaseException:  # noqa: BLE001  a panic is no Exception
                 said = {"outcome": "crash", "faults": [traceback.format_exc()[-2000:]]}
-            sys.stdout.write(json.dumps({"seed": seed, "good": known[seed % len(known)].id, **said}) + "\n")
+            of = {"seed": int(line), "good": spoilt.good.id, "way": spoilt.way}
+            sys.stdout.write(json.dumps(of | said) + "\n")
             sys.stdout.flush()
 
 
 class Reader:
     """The reading process, started again where it ended."""
 
-    def __init__(self) -> None:
-        self._process = _start()
+    def __init__(self, *, types: bool) -> None:
+        self._types = types
+        self._process = _start(types=types)
 
     def judged(self, seed: int) -> dict[str, Any]:
         """What is said of this seed's mutant; of one that ended the process, or hung, that."""
@@ -83,9 +77,10 @@ class Reader:
             return json.loads(line)
         status = self._process.poll()
         self.stop()
-        self._process = _start()
+        self._process = _start(types=self._types)
         how = f"was not done after {SECONDS:.0f} s" if status is None else f"ended with {status}"
-        return {"seed": seed, "good": "?", "outcome": "ended", "faults": list(_apart(seed, how))}
+        faults = list(_apart(seed, how, types=self._types))
+        return {"seed": seed, "good": "?", "way": "any", "outcome": "ended", "faults": faults}
 
     def stop(self) -> None:
         """Ends the process."""
@@ -97,15 +92,15 @@ class Reader:
                 pipe.close()
 
 
-def _apart(seed: int, how: str) -> Iterator[str]:
+def _apart(seed: int, how: str, *, types: bool) -> Iterator[str]:
     """What ends a process must do so in one of its own, as the app reads it, and become a message here."""
     from calib_core import readers  # noqa: PLC0415
     from calib_core.errors import Refused  # noqa: PLC0415
-    from hostile.good_files import goods  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as work:
-        good, contents = spoilt(goods(Path(made)), seed)
-        for name, data in contents.items():
+        spoilt = spoiler(Path(made), types=types).spoilt(seed)
+        good = spoilt.good
+        for name, data in spoilt.files.items():
             (Path(work) / name).write_bytes(data)
         try:
             readers.read(Path(work) / good.main, gold=Path(work) / good.gold if good.gold else None)
@@ -115,11 +110,11 @@ def _apart(seed: int, how: str) -> Iterator[str]:
         yield f"{good.id}: the reading process {how}, and in one of its own it was read"
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start(*, types: bool) -> subprocess.Popen[bytes]:
     """A reading process that has read the good files. Raises RuntimeError where it does not come so far."""
     paths = os.pathsep.join((str(HERE.parent.parent), str(HERE.parent)))
     process = subprocess.Popen(
-        [sys.executable, __file__, "--read"],
+        [sys.executable, __file__, "--read", *(["--types"] if types else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": paths, "POLARS_MAX_THREADS": "1"},
@@ -144,9 +139,9 @@ def _answer(process: subprocess.Popen[bytes], asked: bytes, seconds: float) -> b
     return line
 
 
-def judged(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
+def judged(seeds: Iterable[int], *, types: bool = False) -> Iterator[dict[str, Any]]:
     """What is said of each seed's mutant."""
-    reader = Reader()
+    reader = Reader(types=types)
     try:
         for seed in seeds:
             yield reader.judged(seed)
@@ -159,20 +154,31 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--number", type=int, default=20_000, help="how many files are spoilt")
     parser.add_argument("--seed", type=int, default=0, help="of the first one")
+    parser.add_argument("--types", action="store_true", help="give values of JSON another type instead")
     parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)
     wish = parser.parse_args()
     if wish.read:
-        read_on()
+        read_on(types=wish.types)
         return 0
-    begun, found, outcomes = time.monotonic(), 0, dict[str, int]()
-    for said in judged(range(wish.seed, wish.seed + wish.number)):
-        outcomes[said["outcome"]] = outcomes.get(said["outcome"], 0) + 1
+    begun, found, outcomes = time.monotonic(), 0, Counter[tuple[str, str]]()
+    for said in judged(range(wish.seed, wish.seed + wish.number), types=wish.types):
+        outcomes[said["way"], said["outcome"]] += 1
         found += bool(said["faults"])
         for fault in said["faults"]:
             print(f"seed {said['seed']}, {said['good']}: {fault}", flush=True)  # noqa: T201
-    told = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"{wish.number:,} spoilt files in {time.monotonic() - begun:.0f} s: {told}; {found:,} faults")  # noqa: T201
+    print(table(outcomes))  # noqa: T201
+    print(f"{wish.number:,} spoilt files in {time.monotonic() - begun:.0f} s: {found:,} faults")  # noqa: T201
     return 1 if found else 0
+
+
+def table(outcomes: Mapping[tuple[str, str], int]) -> str:
+    """How often each way of spoiling led to each outcome, and the sums, as Markdown."""
+    ways, names = sorted({way for way, _ in outcomes}), OUTCOMES
+    rows = {way: [outcomes.get((way, name), 0) for name in names] for way in ways}
+    rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
+    lines = [["", *names], ["---", *["--:"] * len(names)]]
+    lines += [[way, *(f"{count:,}" for count in counts)] for way, counts in rows.items()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 if __name__ == "__main__":

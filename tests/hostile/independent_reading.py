@@ -13,6 +13,7 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -159,6 +160,44 @@ VALUES: Final[Mapping[str, Callable[[bytes], Sequence[Told]]]] = {
     "zip": lambda data: values_of_csv(unzip(data)),
 }
 """Name → what each record says, under the file's own names."""
+
+
+def document(name: str, data: bytes) -> Any:
+    """All that a file says, as dicts, lists and plain values; of an archive, that of each member by name."""
+    return _DOCUMENTS.get(Path(name).suffix, lambda _name, data: json_document(data))(name, data)
+
+
+def _members(_name: str, data: bytes) -> dict[str, Any]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {member: document(member, archive.read(member)) for member in archive.namelist()}
+
+
+_DOCUMENTS: Final[Mapping[str, Callable[[str, bytes], Any]]] = {
+    ".csv": lambda _, data: values_of_csv(data),
+    ".parquet": lambda _, data: values_of_parquet(data),
+    **dict.fromkeys((".arrow", ".feather"), lambda _, data: values_of_arrow(data)),
+    ".gz": lambda name, data: document(name.removesuffix(".gz"), gzip.decompress(data)),
+    ".zst": lambda name, data: document(name.removesuffix(".zst"), unzstd(data)),
+    ".npy": lambda _, data: np.load(io.BytesIO(data)).tolist(),
+    **dict.fromkeys((".npz", ".eval", ".zip"), _members),
+}
+"""How a file's name ends → what it says; any other file is JSON."""
+
+
+def json_document(data: bytes) -> Any:
+    """A JSON file, or JSON lines as a list; a line that is no JSON stands there as its text."""
+    text = data.decode("utf-8-sig", "replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return [_json_or_text(line) for line in text.splitlines() if line.strip()]
+
+
+def _json_or_text(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return line
 
 
 def tokens(probs: np.ndarray, target: np.ndarray) -> tuple[int, int, float]:

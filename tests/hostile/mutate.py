@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
+
+from hostile.good_files import Good
 
 _NUMBER: Final = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NUMBERS: Final = (
@@ -159,6 +162,35 @@ TEXT: Final[tuple[Change, ...]] = (
     shuffle_lines,
 )
 """Of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoilt:
+    """A good file, its files with one of them spoilt, and in what way."""
+
+    good: Good
+    files: Mapping[str, bytes]
+    way: str
+
+
+class Corrupter:
+    """Good files, each with bytes spoilt in one file or its companions."""
+
+    def __init__(self, known: Sequence[Good]) -> None:
+        self.goods = known
+
+    def drawn(self, seed: int) -> tuple[Good, str, list[Change], random.Random]:
+        """The good file for this seed, which of its files to spoil, the changes, and the random generator."""
+        chance = random.Random(seed)  # noqa: S311  spoilt files, not keys
+        good = self.goods[seed % len(self.goods)]
+        name = good.main if chance.random() < 0.8 else chance.choice(sorted(good.files))
+        return good, name, draw_changes(chance, text=name not in good.binary), chance
+
+    def spoilt(self, seed: int) -> Spoilt:
+        """The file of this seed."""
+        good, name, changes, chance = self.drawn(seed)
+        way = changes[0].__name__ if len(changes) == 1 else "two of these"
+        return Spoilt(good, {**good.files, name: mutant(chance, good.files[name], changes)}, way)
 
 
 def draw_changes(chance: random.Random, *, text: bool) -> list[Change]:

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from hostile import mutate
-from hostile.fuzz import drawn, judged, spoilt
+from hostile.fuzz import judged, table
 from hostile.good_files import LOGS, Good, goods
 from hostile.verdict import Judge
 
@@ -38,8 +38,9 @@ def seeds_of_every_change(known: tuple[Good, ...]) -> list[int]:
         wanted.update({(good.id, good.main, change): TIMES.get(change, 1) for change in set(changes)})
         wanted.update({(good.id, name, "any"): BESIDE for name in good.files if name != good.main})
     chosen: list[int] = []
+    corrupter = mutate.Corrupter(known)
     for seed in range(MOST_SEEDS):
-        good, name, changes, _ = drawn(known, seed)
+        good, name, changes, _ = corrupter.drawn(seed)
         key = good.id, name, changes[0] if name == good.main else "any"
         if len(changes) == 1 and wanted[key] > 0:
             wanted[key] -= 1
@@ -54,7 +55,9 @@ def test_spoilt_files(known: tuple[Good, ...]) -> None:
     assert [one["seed"] for one in said] == seeds
     assert [one for one in said if one["faults"]] == []
     outcomes = {one["outcome"] for one in said}
-    assert {"result", "asks", "refused"} <= outcomes, "the mutations are all too mild, or all too rough"
+    assert {"equal", "lawful", "told", "asks", "refused"} <= outcomes, (
+        "the mutations are all too mild, or all too rough"
+    )
 
 
 def test_every_kind_of_file_is_among_them(known: tuple[Good, ...]) -> None:
@@ -64,8 +67,9 @@ def test_every_kind_of_file_is_among_them(known: tuple[Good, ...]) -> None:
 
 
 def test_a_seed_always_gives_the_same_mutation(known: tuple[Good, ...]) -> None:
-    assert spoilt(known, 7) == spoilt(known, 7)
-    assert any(spoilt(known, seed)[1] != known[seed % len(known)].files for seed in range(len(known)))
+    corrupter = mutate.Corrupter(known)
+    assert corrupter.spoilt(7) == corrupter.spoilt(7)
+    assert any(corrupter.spoilt(seed).files != good.files for seed, good in enumerate(known))
 
 
 @pytest.mark.parametrize("change", dict.fromkeys(mutate.TEXT + mutate.BINARY), ids=lambda one: one.__name__)
@@ -92,7 +96,7 @@ def test_a_silent_change_is_noticed(tmp_path: Path, known: tuple[Good, ...], id_
     altered = {**good.files, good.main: good.files[good.main].replace(*OTHERWISE[id_])}
     assert judge.faults(good, altered)["faults"] == []
     assert judge.faults(good, good.files, read=altered)["faults"], "read otherwise than the file says"
-    assert judge.faults(good, good.files, read=good.files) == {"outcome": "result", "faults": []}
+    assert judge.faults(good, good.files, read=good.files) == {"outcome": "equal", "faults": []}
 
 
 def test_a_silently_lost_row_is_noticed(tmp_path: Path, known: tuple[Good, ...]) -> None:
@@ -102,3 +106,10 @@ def test_a_silently_lost_row_is_noticed(tmp_path: Path, known: tuple[Good, ...])
             shorter = {**good.files, good.main: good.files[good.main].rstrip().rpartition(b"\n")[0] + b"\n"}
             assert judge.faults(good, shorter)["faults"] == []
             assert judge.faults(good, good.files, read=shorter)["faults"], good.id
+
+
+def test_the_table_counts_every_outcome_of_every_way() -> None:
+    counted = table({("cut", "refused"): 1_200, ("cut", "told"): 1, ("flip", "told"): 2})
+    first, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in counted.splitlines()]
+    assert [dict(zip(first[1:], row[1:], strict=True))["told"] for row in rows] == ["1", "2", "3"]
+    assert [(row[0], row[first.index("refused")]) for row in rows][-1] == ("all", "1,200")

@@ -5,41 +5,52 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from hostile.good_files import goods
-from hostile.retype import GONE, Document, Retyped, Retyper, is_lawful
+from hostile.good_files import Good, goods
+from hostile.retype import Document, Retyper
+from hostile.silence import GONE, Change, changes_of, is_lawful
+from hostile.verdict import Judge
 
 CHANGES_OF_EACH_FILE = 3
 
 
 @pytest.fixture(scope="module")
-def retyper(tmp_path_factory: pytest.TempPathFactory) -> Retyper:
-    """The good files with JSON in them."""
-    known = goods(tmp_path_factory.mktemp("goods"))
-    return Retyper(tmp_path_factory.mktemp("work") / "file", known)
+def known(tmp_path_factory: pytest.TempPathFactory) -> tuple[Good, ...]:
+    """The good files."""
+    return goods(tmp_path_factory.mktemp("goods"))
 
 
-def test_no_number_changes_in_silence(retyper: Retyper) -> None:
+def test_no_number_changes_in_silence(known: tuple[Good, ...], tmp_path: Path) -> None:
+    retyper = Retyper(known)
+    judge = Judge(tmp_path / "work", retyper.goods)
     outcomes = Counter[str]()
-    silent: list[str] = []
+    faults: list[str] = []
     for seed in range(CHANGES_OF_EACH_FILE * len(retyper.goods)):
-        good, name, change = retyper.drawn(seed)
-        outcome, is_silent = retyper.result(good, name, change)
-        outcomes[outcome] += 1
-        if is_silent:
-            silent.append(f"seed {seed}, {good.id}: {change}")
-    assert silent == []
-    assert outcomes.keys() == {"loads", "asks", "refused"}
+        spoilt = retyper.spoilt(seed)
+        said = judge.faults(spoilt.good, spoilt.files)
+        outcomes[said["outcome"]] += 1
+        faults += [f"seed {seed}, {spoilt.good.id}: {fault}" for fault in said["faults"]]
+    assert faults == []
+    assert outcomes.keys() >= {"equal", "told", "asks", "refused"}
 
 
-def test_a_change_in_silence_is_noticed(retyper: Retyper) -> None:
-    """Another number as a confidence is not told from the one that stood there."""
-    good = next(good for good in retyper.goods if good.id == "jsonl-quiz")
-    change = Retyped((3, "confidence"), 0.5, 0.125)
-    assert retyper.result(good, good.main, change) == ("loads", True)
-    assert retyper.result(good, good.main, Retyped((3, "confidence"), 0.5, {"a": 1})) == ("asks", False)
+def test_a_change_in_silence_is_noticed(known: tuple[Good, ...], tmp_path: Path) -> None:
+    """A file that says something else than what is read moves numbers that it does not account for."""
+    good = next(good for good in known if good.id == "jsonl-quiz")
+    judge, retyper = Judge(tmp_path / "work", [good]), Retyper([good])
+
+    def retyped(now: object) -> dict[str, bytes]:
+        return dict(retyper.changed(good, good.main, Change((3, "confidence"), 0.5, now)).files)
+
+    other = retyped(0.125)
+    assert judge.faults(good, other) == {"outcome": "lawful", "faults": []}
+    assert judge.faults(good, retyped({"a": 1})) == {"outcome": "asks", "faults": []}
+    silent = judge.faults(good, retyped(now=True), read=other)
+    assert silent["outcome"] == "silent"
+    assert any("moved in silence" in fault and "→ True" in fault for fault in silent["faults"])
 
 
 def test_each_kind_of_value_is_exchanged() -> None:
@@ -57,23 +68,58 @@ def test_each_kind_of_value_is_exchanged() -> None:
     ("field", "was", "now", "lawful"),
     [
         ("confidence", 0.25, "0.5", True),
+        ("confidence", 0.25, 0.125, True),
+        ("confidence", "0.25", "1", True),
+        ("confidence", 0.25, 1.5, False),
+        ("confidence", 0.25, -0.5, False),
         ("confidence", 0.25, "x", False),
         ("confidence", 0.25, True, False),
+        ("choice_logprobs", -0.25, float("-inf"), True),
+        ("choice_logprobs", -0.25, 0.5, False),
+        ("target", 3, 4, True),
+        ("target", 3, 0.5, False),
         ("gold", "4", 1, True),
+        ("gold", "4", "-1", True),
         ("gold", "4", ["x"], True),
         ("gold", "4", True, False),
         ("gold", "4", float("nan"), False),
         ("gold", "4", {"a": 1}, False),
+        ("question", "Who?", "Whom?", True),
+        ("question", "Who?", " ", False),
         ("target", "4", ["x"], False),
-        ("target", "4", 1, False),
         ("correct", 0, True, True),
+        ("correct", "no", "np", False),
         ("correct", "no", {"a": 1}, False),
     ],
 )
 def test_what_may_stand_in_a_field(field: str, was: object, now: object, *, lawful: bool) -> None:
-    assert is_lawful(Retyped((0, field), was, now)) is lawful
+    assert is_lawful(Change((0, field), was, now)) is lawful
+
+
+def test_the_range_of_a_field_is_that_of_all_its_values() -> None:
+    assert is_lawful(Change((0, "loss"), 0.5, 1.5, others=[0.5, 2]))
+    assert is_lawful(Change((0, "share"), 1, 0.5, others=[1, 0.25]))
 
 
 def test_a_sample_less_is_lawful_and_a_choice_less_is_not() -> None:
-    assert is_lawful(Retyped((0, "samples", 1), "4", GONE))
-    assert not is_lawful(Retyped((0, "choices", 1), "4", GONE))
+    assert is_lawful(Change((0, "samples", 1), "4", GONE))
+    assert not is_lawful(Change((0, "choices", 1), "4", GONE))
+
+
+def test_what_files_say_differently_is_found_wherever_records_stand() -> None:
+    good = {
+        "a.csv": b"id,p\na,0.5\nb,0.25\n",
+        "b.json": b'{"x": {"p": 0.5}}',
+        "c.jsonl": b'{"p": 1}\n{"p": 2}\n',
+    }
+    moved = {
+        "a.csv": b"id,p\nb,0.25\na,0.5\n",
+        "b.json": b'{"y": {"p": 0.5}}',
+        "c.jsonl": b'{"p": 2}\n{"p": 1}\n',
+    }
+    assert changes_of(good, moved) == ([], [])
+    others = {"a.csv": b"id,p\na,0.5\nb,0.75\n", "b.json": b'{"x": {}}', "c.jsonl": b'{"p": 1}\n{"p": 2\n'}
+    assert changes_of(good, others) == (
+        ["a.csv, 0.p: '0.25' → '0.75'"],
+        ["b.json, 0.p: 0.5 → nothing", """c.jsonl, 0: {'p': 2} → '{"p": 2'"""],
+    )

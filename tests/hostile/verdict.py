@@ -8,6 +8,8 @@
    file, and another gives, of a plain table, what its own text says, column by column. Of logs no more rows
    may differ than records do, unless a new note says why; sums are the good file's or refused; of arrays the
    positions, the right ones and the confidence add up to what NumPy finds.
+4. No number moves in silence: where accuracy, mean confidence, Brier score or ECE differ, so do bad rows,
+   counts, notes, remarks or warnings, unless the new values may stand there (`silence`).
 
 A spoilt record of a log may lawfully give other values (its bytes say something else now), and what it gives
 is the business of that format's own tests.
@@ -28,13 +30,18 @@ from calib_core import readers
 from calib_core.errors import BadRowsFound, CalibError
 from calib_core.readers.format import Reading
 from calib_core.results.files import check_file
-from calib_core.results.score import score
 from calib_core.runs import AnswerRun, TokenRun
 from hostile import independent_reading
 from hostile.good_files import Good
+from hostile.silence import Result, changes_of, result_of
 from hostile.verdict_arrays import of_arrays
 
 Row = tuple[tuple[str, Any], ...]
+
+OUTCOMES: Final = ("refused", "asks", "told", "equal", "lawful", "mixed", "silent")
+"""What came of a spoilt file: refused; numbers differ with bad rows, or with something else said; all numbers
+are equal; they differ, and all that is new in the file may stand there, or some of it; they differ in
+silence."""
 
 NUMBERS: Final = ("confidence", "verbal_confidence", "p_true", "p_false")
 TEXTS: Final = ("id", "subject", "question")
@@ -51,28 +58,35 @@ class Judge:
     def __init__(self, folder: Path, goods: Sequence[Good]) -> None:
         self._folder = folder
         self._sound = {good.id: self._read(good, good.files) for good in goods}
-        refused = {id_: message for id_, (reading, message) in self._sound.items() if reading is None}
+        refused = {id_: sound.message for id_, sound in self._sound.items() if sound.reading is None}
         assert not refused, f"no good files: {refused}"
 
     def faults(
         self, good: Good, spoilt: Mapping[str, bytes], read: Mapping[str, bytes] | None = None
     ) -> dict[str, Any]:
-        """outcome: "result", "asks" or "refused"; faults: what should not be, each in words.
+        """outcome: one of `OUTCOMES`; faults: what should not be, each in words.
 
         read: what the program is given, by default what it is judged by; for tests of this judge.
         """
-        reading, message = self._read(good, spoilt if read is None else read)
-        wrong = list(_of_message(good, message, self._folder))
-        if reading is None:
+        sound, result = self._sound[good.id], self._read(good, spoilt if read is None else read)
+        wrong = list(_of_message(good, result.message, self._folder))
+        if result.reading is None:
             return {"outcome": "refused", "faults": wrong}
-        sound = self._sound[good.id][0]
-        assert sound is not None
+        assert sound.reading is not None
         with suppress(independent_reading.UnclearError):
-            wrong += _of_rows(good, spoilt, sound, reading)
-        return {"outcome": "asks" if reading.n_bad_rows else "result", "faults": wrong[:5]}
+            wrong += _of_rows(good, spoilt, sound.reading, result.reading)
+        if not result.differs(sound):
+            return {"outcome": "equal", "faults": wrong[:5]}
+        if result.said != sound.said:
+            return {"outcome": "asks" if result.outcome == "asks" else "told", "faults": wrong[:5]}
+        lawful, unlawful = changes_of(good.files, spoilt)
+        if not lawful:
+            wrong += [f"numbers moved in silence: {one}" for one in unlawful]
+        outcome = "mixed" if lawful and unlawful else "lawful" if lawful else "silent"
+        return {"outcome": outcome, "faults": wrong[:5]}
 
-    def _read(self, good: Good, contents: Mapping[str, bytes]) -> tuple[Reading | None, str]:
-        """The file read, reported and scored; None where it is refused, with the message."""
+    def _read(self, good: Good, contents: Mapping[str, bytes]) -> Result:
+        """The file read, reported and scored."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
         for name, data in contents.items():
@@ -82,17 +96,14 @@ class Judge:
             reading = readers.read_in_this_process(self._folder / good.main, file=good.main, gold=gold)
             report = check_file(reading)
             if report.status == "refused":
-                return None, report.message
+                return Result("refused", report.message)
         except CalibError as refusal:
-            return None, str(refusal)
-        for run in report.runs:
-            for evidence in run.survey.usable.values():
-                assert math.isfinite(score(evidence, "brier").value or 0.0)
+            return Result("refused", str(refusal))
         try:
             reading.runs(skip_bad_rows=False)
         except BadRowsFound as asked:
-            return reading, str(asked)
-        return reading, report.message
+            return result_of(reading, report, str(asked))
+        return result_of(reading, report, report.message)
 
 
 def _of_message(good: Good, message: str, folder: Path) -> Iterator[str]:
@@ -230,6 +241,8 @@ def _shown(reading: Reading) -> dict[int, Row]:
         if isinstance(run, AnswerRun):
             for row in run.rows.to_dicts():
                 values = {name: value for name, value in row.items() if name != "row" and value is not None}
+                if len(values.get("gold_all", ())) == 1:  # another row has several
+                    values["gold"] = values.pop("gold_all")[0]
                 found[row["row"]] = tuple(sorted((name, _plain(value)) for name, value in values.items()))
     return found
 

@@ -342,8 +342,10 @@ def _parse_requests(stored: object) -> list[Request]:
     """Requests to the model: `{"gen_args_0": {"arg_0": …, "arg_1": …}}`, or old logs' `[[…, …]]`."""
     parts = _by_name(stored, "arguments")
     requests: list[Request] = []
-    for name in sorted(parts, key=lambda name: (len(name), name)):
+    for at, name in enumerate(sorted(parts, key=lambda name: (len(name), name))):
         path = f"arguments.{name}"
+        if name.removeprefix("gen_args_") != str(at):
+            raise BadValueError(path, f"the key gen_args_{at}, counted from 0", name, "wrong key")
         first, second = ("0", "1") if isinstance(parts[name], list) else ("arg_0", "arg_1")
         values = _by_name(parts[name], path)
         requests.append(Request(values.get(first), values.get(second), f"{path}.{first}", f"{path}.{second}"))

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from calib_core.readers.choice_letters import (
@@ -33,6 +33,7 @@ from calib_core.readers.json_values import (
     optional_name,
 )
 from calib_core.readers.table.raw import BrokenRecord
+from calib_core.readers.table.run_split import REPEATED_ID
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,9 +233,12 @@ def group_by_stem(responses: Sequence[ServerResponse]) -> dict[str, list[int]]:
 
 
 def merge_by_stem(
-    responses: Sequence[ServerResponse], stems: Mapping[str, list[int]]
+    responses: Sequence[ServerResponse], stems: Mapping[str, list[int]], id_field: str
 ) -> list[ServerResponse]:
-    """One response per stem with the answers of all its responses, in the order of their numbers."""
+    """One response per stem with the answers of all its responses, in the order of their numbers.
+
+    id_field: what a message calls the id where two responses have the same.
+    """
     merged: list[ServerResponse] = []
     for stem, positions in stems.items():
         parts = [responses[at] for at in positions]
@@ -243,6 +247,11 @@ def merge_by_stem(
         failed = next((part for part in parts if part.status or not part.answers), None)
         status = None if failed is None else failed.status or "error"
         broken = next((part.broken for part in parts if part.broken), None)
+        repeated = next((one.id for one, other in pairwise(parts) if one.id == other.id), None)
+        if broken is None and repeated is not None:
+            broken = BrokenRecord(
+                0, REPEATED_ID, id_field, "an id that is not yet taken", repr(repeated), "Keep one of them."
+            )
         merged.append(replace(first, id=stem, answers=answers, status=status, broken=broken))
     return merged
 

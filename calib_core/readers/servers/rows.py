@@ -420,8 +420,13 @@ def read_responses(
     if head.gold_path is not None:
         joined_gold, stems = _join_gold(head, responses, names, stems if is_numbered else {})
         if stems:
-            responses = merge_by_stem(responses, stems)
-            notes.append("Responses whose ids differ by /0, /1 … are one question each, as the table has it.")
+            responses = merge_by_stem(responses, stems, names.id)
+            sizes = sorted({len(positions) for positions in stems.values()})
+            counts = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
+            notes.append(
+                f"Responses whose ids differ by /0, /1 … ({counts} each) are one question each, as the table "
+                "has it."
+            )
     elif is_numbered:
         notes.append(
             "The ids differ by /0, /1 …: where those are answers to one question, name a table of right "

@@ -260,6 +260,9 @@ _FORM_FLAGS: Final = MappingProxyType(
 )
 """What may follow the name of a probability → the attribute of `MappedName` that it sets."""
 
+PERCENT: Final = 100
+"""What percentages are divided by."""
+
 PROBABILITY_FORMS: Final = "/NUMBER, :log, :comma, :inverted, :class:LABEL or :WORD=NUMBER|WORD=NUMBER"
 """What may follow the name of a probability, for messages."""
 

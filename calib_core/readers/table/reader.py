@@ -40,6 +40,7 @@ from calib_core.readers.table.columns import (
     LOG_SCALE,
     MAJORITY,
     NUMERIC_COLUMNS,
+    PERCENT,
     PROBABILITY_COLUMNS,
     ROW_NUMBER,
     ColumnRoles,
@@ -714,9 +715,7 @@ def _collect_rows(
                 add(strict_part)
             return
         groups.add(part)
-        for column, right in groups.roles.right_values.items():
-            if column in gathered.columns:
-                collected.count_values(column, gathered.columns[column], right)
+        _look_at_raw_values(gathered, role_by_column, groups.roles, collected)
         collected.add(gathered, role_by_column, judged)
         collected.n_missing.update(n_missing)
         if keys is not None:
@@ -727,6 +726,18 @@ def _collect_rows(
         add(part)
         if len(table.found_keys) > MAX_COLUMNS:
             raise Refused(f"{head.file}: its objects have more than {MAX_COLUMNS:,} keys. Keep those needed.")
+
+
+def _look_at_raw_values(
+    part: Slice, names: Mapping[str, str], roles: ColumnRoles, collected: RowCollector
+) -> None:
+    """Count the values of columns whose right ones are named, and shares among percentages."""
+    for column, name in names.items():
+        meaning = roles.meaning(column, name)
+        if meaning.right_values:
+            collected.count_values(column, part.columns[column], meaning.right_values)
+        if meaning.divisor == PERCENT:
+            collected.look_for_shares(column, part.columns[column])
 
 
 def _with_decimal_points(
@@ -999,6 +1010,7 @@ def _judge_rows(
         *gold_notes,
         *run_notes,
         *collected.decimal_comma_notes,
+        *collected.share_notes,
         *user_notes,
         *_absent_value_notes(collected, roles),
         *golds.notes,

@@ -227,6 +227,35 @@ class ColumnTally:
         return name not in NEVER_LEFT_OUT and 2 * self.n_bad > self.n_present
 
 
+@dataclass(slots=True)
+class FractionsOfPercent:
+    """Numbers between 0 and 1 in a column of percentages, which may be shares already.
+
+    Attributes
+    ----------
+    count
+        How many there are.
+    example
+        The first, as in the file.
+    others_are_whole
+        Whether all other numbers are whole; if not, nothing is odd about these.
+    """
+
+    count: int = 0
+    example: str = ""
+    others_are_whole: bool = True
+
+    def add_slice(self, raw: pl.Series) -> None:
+        """Add one slice of the column; a number with a percent sign leaves no doubt."""
+        numbers = parse_numbers(raw)[0].cast(pl.Float64)
+        is_small = (numbers > 0) & (numbers < 1)
+        small = raw.filter(is_small)
+        self.count += small.len()
+        self.example = self.example or next((value_text(value) for value in small), "")
+        others = numbers.filter(~is_small)
+        self.others_are_whole = self.others_are_whole and bool((others == others.floor()).all())
+
+
 class RowCollector:
     """Collects checked slices: the values, the bad rows and the problems.
 
@@ -269,6 +298,7 @@ class RowCollector:
         self._inexact_sums: list[RowPositions] = []
         self._unreadable: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
         self._scale_checks: defaultdict[str, ScaleCheck] = defaultdict(ScaleCheck)
+        self._fractions: defaultdict[str, FractionsOfPercent] = defaultdict(FractionsOfPercent)
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._with_other_texts: set[str] = set()
 
@@ -324,6 +354,11 @@ class RowCollector:
         for value, count in text.value_counts(sort=True).iter_rows():
             if value in counts or value in right or len(counts) < MAX_COUNTED_VALUES:
                 counts[value] += count
+
+    def look_for_shares(self, column: str, raw: pl.Series) -> None:
+        """Look for numbers between 0 and 1 in a slice of a column of percentages."""
+        if not raw.dtype.is_nested():
+            self._fractions[column].add_slice(raw)
 
     def _count_words(self, column: str, raw: pl.Series, judged: JudgedColumn) -> None:
         """Count the words among the values of a slice of a column of numbers."""
@@ -495,6 +530,17 @@ class RowCollector:
             return ()
         names = [repr(shorten(column, 40)) for column in self.with_decimal_commas]
         return (f"Decimal commas in {join_names(names)} are read as points.",)
+
+    @property
+    def share_notes(self) -> tuple[str, ...]:
+        """A note on each column of whole percentages in which some numbers may be shares already."""
+        return tuple(
+            f"The percentages of {shorten(column, 40)!r} are whole but for "
+            f"{plural(found.count, 'number')} below 1 (such as {found.example}), read in percent, too. "
+            "Correct the file where a share of 1 is meant."
+            for column, found in self._fractions.items()
+            if found.count and found.others_are_whole
+        )
 
     def add_decimal_commas(self, column: str, pointed: pl.Series) -> None:
         """Add numbers with commas, here written with points, that were not read as nobody said so."""

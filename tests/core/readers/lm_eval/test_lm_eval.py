@@ -178,6 +178,12 @@ def test_true_and_false_are_also_p_true(tmp_path: Path) -> None:
     assert run.rows["p_false"].to_list() == pytest.approx([math.exp(-1.5)] * 2)
 
 
+MISNAMED = {
+    f"gen_args{separator}{at}": {"arg_0": "Q", "arg_1": f" {at}"} for at, separator in enumerate("__W_")
+}
+"""Requests of which one would come first by its key."""
+
+
 @pytest.mark.parametrize(
     ("record", "column", "found"),
     [
@@ -188,6 +194,7 @@ def test_true_and_false_are_also_p_true(tmp_path: Path) -> None:
         (choice_record(1, THIRDS, "4"), "target", "4"),
         (choice_record(1, THIRDS, "lead"), "target", "lead"),
         (choice_record(0, THIRDS, "0"), "doc_id", "0"),
+        (choice_record(1, THIRDS, "0", arguments=MISNAMED), "arguments.gen_argsW2", "gen_argsW2"),
     ],
 )
 def test_a_bad_record_is_reported_by_its_field(

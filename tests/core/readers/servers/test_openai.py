@@ -250,7 +250,7 @@ def test_answers_of_one_question_are_in_order_of_their_numbers_and_told_by_its_f
         ServerResponse(id="q/1", answers=(ServerAnswer("second"),), line=7),
         ServerResponse(id="q/0", answers=(ServerAnswer("first"),), line=8),
     ]
-    (merged,) = merge_by_stem(responses, group_by_stem(responses))
+    (merged,) = merge_by_stem(responses, group_by_stem(responses), "custom_id")
     assert [answer.text for answer in merged.answers] == ["first", "second"]
     assert (merged.id, merged.line) == ("q", 7)
 
@@ -260,5 +260,12 @@ def test_a_question_of_which_one_response_has_no_answer_is_missing() -> None:
         ServerResponse(id="q/0", answers=(ServerAnswer("first"),)),
         ServerResponse(id="q/1"),
     ]
-    (merged,) = merge_by_stem(responses, group_by_stem(responses))
+    (merged,) = merge_by_stem(responses, group_by_stem(responses), "custom_id")
     assert merged.status == "error"
+
+
+def test_a_response_that_stands_there_twice_is_no_second_answer() -> None:
+    responses = [ServerResponse(id=f"q/{at}", answers=(ServerAnswer("same"),)) for at in (0, 1, 1)]
+    (merged,) = merge_by_stem(responses, group_by_stem(responses), "custom_id")
+    assert merged.broken is not None
+    assert (merged.broken.column, merged.broken.found) == ("custom_id", "'q/1'")

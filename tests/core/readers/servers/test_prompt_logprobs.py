@@ -48,6 +48,15 @@ def test_choices_that_end_a_prompt_are_scored(tmp_path: Path) -> None:
     assert outcomes(run, "choice_softmax") == [True]
 
 
+def test_how_many_responses_a_question_has_is_said(tmp_path: Path) -> None:
+    lines = [scored_prompt(f"q/{at}", (f" {at}", -1.0)) for at in range(3)]
+    further = [scored_prompt(f"r/{at}", (f" {at}", -1.0)) for at in range(2)]
+    even = read_lines(tmp_path, *lines, gold=table(tmp_path, "custom_id,gold\nq,1\n"))
+    assert "Responses whose ids differ by /0, /1 … (3 each) are" in " ".join(even.notes)
+    uneven = read_lines(tmp_path, *lines, *further, gold=table(tmp_path, "custom_id,gold\nq,1\nr,1\n"))
+    assert "(2 to 3 each)" in " ".join(uneven.notes)
+
+
 def test_one_prompt_answered_several_times_has_no_choices(tmp_path: Path) -> None:
     lines = [scored_prompt(f"q/{at}", (" Paris", -0.3)) for at in range(3)]
     reading = read_lines(tmp_path, *lines, gold=table(tmp_path, "custom_id,gold\nq,x\n"))

@@ -78,6 +78,27 @@ def test_a_column_in_percent_is_divided_as_the_user_says(
     assert f"{name} is 'how sure' divided by 100." in reading.notes
 
 
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (("95", "0.9", "80", "100"), "1 number below 1 (such as 0.9)"),
+        (("0.95", "0.9", "80", "0", "1"), "2 numbers below 1 (such as 0.95)"),
+        (("95", "0.9", "80.5", "100"), None),
+        (("95", "0.9%", "80", "100"), None),
+        (("95", "0", "1", "100"), None),
+    ],
+)
+def test_shares_of_1_among_whole_percentages_are_noted(
+    read_text: ReadText, monkeypatch: pytest.MonkeyPatch, cells: tuple[str, ...], found: str | None
+) -> None:
+    monkeypatch.setattr(csv_reader, "ROWS_PER_SLICE", 2)
+    lines = "\n".join(f"{cell},1" for cell in cells)
+    reading = read_text(f"sure,correct\n{lines}\n", columns={"sure": "confidence/100"})
+    notes = [note for note in reading.notes if "percentages of 'sure' are whole" in note]
+    assert len(notes) == (found is not None)
+    assert all(str(found) in note for note in notes)
+
+
 def test_a_value_outside_is_bad_and_shown_as_it_stands(read_text: ReadText) -> None:
     reading = read_text("conf,correct\n85,1\n120,1\nhigh,0\n-3%,0\n", columns={"conf": "confidence/100"})
     cells = [cell for problem in reading.problems for cell in problem.first_cells]
