@@ -30,9 +30,24 @@ WRITINGS: Final[Mapping[str, Callable[[bool], object]]] = {
     "yes or no": lambda value: "yes" if value else "no",
     "Yes or No": lambda value: "Yes" if value else "No",
 }
-CONFIDENCES: Final = ("confidence", "conf", "certainty", "model_confidence")
-PERCENTAGES: Final = ("confidence", "confidence_pct", "Conf (%)")
-INVERTED: Final = ("uncertainty", "prob_wrong", "hallucination_score")
+_PERCENTAGES: Final = ("confidence", "confidence_pct", "Conf (%)")
+CONFIDENCE_FORMS: Final[Mapping[str, tuple[Sequence[str], Callable[[Any], Cells]]]] = {
+    "plain": (("confidence", "conf", "certainty", "model_confidence"), np.ndarray.tolist),
+    "percent": (_PERCENTAGES, lambda values: (values * 100).round(1).tolist()),
+    "sign": (_PERCENTAGES, lambda values: [f"{value * 100:.1f}%" for value in values]),
+    "inverted": (
+        ("uncertainty", "prob_wrong", "hallucination_score"),
+        lambda values: (1 - values).round(3).tolist(),
+    ),
+    "inverted in percent": (
+        ("uncertainty",),
+        lambda values: [f"{(1 - value) * 100:.1f}%" for value in values],
+    ),
+    "logarithm": (("logprob", "lp", "answer_logprob"), lambda values: np.log(values).tolist()),
+    "words": (("conf", "certainty"), lambda values: np.where(values > 0.75, "high", "low").tolist()),
+    "untold": (("risk",), lambda values: (1 - values).round(3).tolist()),
+}
+"""Form → names that such a column may have, and what it holds; of the last two a person knows the numbers."""
 LABELS: Final[Mapping[str, tuple[str, ...]]] = {
     "prob_": ("neg", "pos"),
     "proba_": ("0", "1", "2"),
@@ -57,7 +72,7 @@ class Table:
     """A table of predictions as someone may write it, and what it was made from."""
 
     columns: Mapping[str, Cells]
-    is_json: bool
+    layout: str
     exact: Sums
     told: str = ""
     """The column whose name says too little for it to be asked."""
@@ -65,10 +80,31 @@ class Table:
     @property
     def text(self) -> str:
         rows = [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
-        if self.is_json:
-            return json.dumps({"model": "m", "accuracy": 0.5, "results": rows})
-        lines = [self.columns, *(map(_as_text, row.values()) for row in rows)]
-        return "".join(f"{','.join(line)}\n" for line in lines)
+        return LAYOUTS[self.layout](rows)
+
+
+Rows = Sequence[Mapping[str, object]]
+
+
+def _csv(rows: Rows) -> str:
+    lines = [[*rows[0]], *([_as_text(cell) for cell in row.values()] for row in rows)]
+    return "".join(f"{','.join(line)}\n" for line in lines)
+
+
+def _by_model(rows: Rows) -> str:
+    half = len(rows) // 2
+    return json.dumps({"small": rows[:half], "large": rows[half:]})
+
+
+LAYOUTS: Final[Mapping[str, Callable[[Rows], str]]] = {
+    "csv": _csv,
+    "lines": lambda rows: "".join(f"{json.dumps(row)}\n" for row in rows),
+    "list": json.dumps,
+    "results": lambda rows: json.dumps({"model": "m", "accuracy": 0.5, "results": rows}),
+    "indented": lambda rows: json.dumps({"model": "m", "accuracy": 0.5, "results": rows}, indent=1),
+    "columns": lambda rows: json.dumps({"data": {name: [row[name] for row in rows] for name in rows[0]}}),
+    "by model": _by_model,
+}
 
 
 def _as_text(cell: object) -> str:
@@ -82,14 +118,15 @@ def tables(draw: st.DrawFn) -> Table:
     confidence = rng.integers(505, 996, n) / 1000
     right = rng.random(n) < confidence
     right[:2] = True, False
-    of_classes = draw(st.sampled_from(["", "", "", "one", *LABELS]))
+    of_classes = draw(st.sampled_from(["", "", "", "one", "pipeline", "masses", *LABELS]))
+    is_judged = np.ones(n, bool)
     columns: dict[str, Cells]
     told = ""
     if of_classes:
         columns = _of_classes(draw, rng, of_classes, confidence, right)
     else:
         columns, told = _confidence(draw, confidence)
-        columns |= _outcome(draw, right.tolist())
+        columns |= _outcome(draw, right, is_judged)
     decoys = sorted(DECOYS.keys() - ({"response"} if of_classes == "one" else set()))
     columns |= {
         name: DECOYS[name](rng, n)
@@ -97,43 +134,49 @@ def tables(draw: st.DrawFn) -> Table:
     }
     columns |= _ids(draw, n)
     order = draw(st.permutations(sorted(columns)))
-    exact = 1 + ("dataset" in columns), n, int(right.sum()), float(confidence.sum())
-    return Table({name: columns[name] for name in order}, draw(st.booleans()), exact, told)
+    layouts = [*LAYOUTS][of_classes == "pipeline" :]  # lists of objects are no cells of CSV
+    layout = draw(st.sampled_from([layouts[0], *layouts]))
+    n_runs = 1 + ("dataset" in columns or layout == "by model")
+    exact = n_runs, int(is_judged.sum()), int(right[is_judged].sum()), float(confidence[is_judged].sum())
+    return Table({name: columns[name] for name in order}, layout, exact, told)
 
 
 def _confidence(draw: st.DrawFn, values: Any) -> tuple[dict[str, Cells], str]:
     """Return a column with the confidence in some form, and its name if that says nothing."""
-    match draw(st.sampled_from(["plain", "percent", "sign", "inverted", "inverted in percent", "untold"])):
-        case "plain":
-            return {draw(st.sampled_from(CONFIDENCES)): values.tolist()}, ""
-        case "percent":
-            return {draw(st.sampled_from(PERCENTAGES)): (values * 100).round(1).tolist()}, ""
-        case "sign":
-            return {draw(st.sampled_from(PERCENTAGES)): [f"{value * 100:.1f}%" for value in values]}, ""
-        case "inverted":
-            return {draw(st.sampled_from(INVERTED)): (1 - values).round(3).tolist()}, ""
-        case "inverted in percent":
-            return {"uncertainty": [f"{(1 - value) * 100:.1f}%" for value in values]}, ""
-        case _:
-            return {"risk": (1 - values).round(3).tolist()}, "risk"
+    form = draw(st.sampled_from([*CONFIDENCE_FORMS]))
+    names, write = CONFIDENCE_FORMS[form]
+    name = draw(st.sampled_from(names))
+    return {name: write(values)}, name if form in ("words", "untold") else ""
 
 
-def _outcome(draw: st.DrawFn, right: Sequence[bool]) -> dict[str, Cells]:
-    """Return a column with the outcome in some direction and writing."""
-    writing = draw(st.sampled_from([*WRITINGS, "words"]))
+def _outcome(draw: st.DrawFn, right: Any, is_judged: Any) -> dict[str, Cells]:
+    """Return a column with the outcome in some direction and writing, and sets which rows are judged."""
+    writing = draw(st.sampled_from([*WRITINGS, "words", "abstaining"]))
     direction = draw(st.sampled_from([SAID_RIGHT, SAID_WRONG, UNTOLD]))
-    name = draw(st.sampled_from(direction))
-    if writing == "words":
-        return {name: ["correct" if value else "incorrect" for value in right]}
+    read_as_it_is = {"correct"} if writing == "abstaining" else set[str]()  # what abstains is a bad row there
+    name = draw(st.sampled_from([name for name in direction if name not in read_as_it_is]))
+    if writing == "abstaining":
+        is_judged[2::5] = False
+    if writing in ("words", "abstaining"):
+        words = np.where(is_judged, np.where(right, "correct", "incorrect"), "abstain")
+        return {name: words.tolist()}
     is_turned = direction is SAID_WRONG or (direction is UNTOLD and draw(st.booleans()))
-    return {name: [WRITINGS[writing](value != is_turned) for value in right]}
+    cells = {name: [WRITINGS[writing](bool(value) != is_turned) for value in right]}
+    if direction is SAID_RIGHT and draw(st.booleans()):
+        other = draw(st.sampled_from([other for other in SAID_RIGHT if other != name]))
+        cells |= {other: [WRITINGS[writing](bool(value) and at % 7 > 0) for at, value in enumerate(right)]}
+    return cells
 
 
 def _of_classes(
     draw: st.DrawFn, rng: np.random.Generator, prefix: str, confidence: Any, right: Any
 ) -> dict[str, Cells]:
-    """Return the right class, the prediction, and the probability of one class or of each."""
-    labels = LABELS.get(prefix, ("neg", "pos"))
+    """Return the right class, the prediction, and the probability of one class or of each.
+
+    The prefix is that of a column for each class, of which "masses" do not sum to 1; or "one" class has
+    a column, or a "pipeline" has a list of all.
+    """
+    labels = LABELS["p_"] if prefix == "masses" else LABELS.get(prefix, ("neg", "pos"))
     n, k = len(right), len(labels)
     predicted = rng.permutation(np.arange(n) % k)
     gold = np.where(right, predicted, (predicted + 1) % k)
@@ -147,10 +190,18 @@ def _of_classes(
     if prefix == "one":
         name = draw(st.sampled_from(["y_prob", "probability", "prob", "prob_pos"]))
         return columns | {name: np.where(predicted == 1, confidence, 1 - confidence).round(3).tolist()}
-    for at, label in enumerate(labels):
-        others = (1 - confidence) / (k - 1)
-        columns[f"{prefix}{label}"] = np.where(predicted == at, confidence, others).tolist()
-    return columns
+    others = (1 - confidence) / (k - 1)
+    shares = [np.where(predicted == at, confidence, others) for at in range(k)]
+    if prefix == "pipeline":
+        pairs = [zip(labels, row, strict=True) for row in zip(*shares, strict=True)]
+        scores = [[{"label": label, "score": share} for label, share in row] for row in pairs]
+        return columns | {draw(st.sampled_from(["scores", "output"])): scores}
+    prefix, mass = ("p_", 0.003) if prefix == "masses" else (prefix, 1)
+    if prefix == "p_" and not is_judged and len(columns) == 1 and draw(st.booleans()):
+        columns[gold_name] = gold.tolist()
+    return columns | {
+        f"{prefix}{label}": (mass * share).tolist() for label, share in zip(labels, shares, strict=True)
+    }
 
 
 def _ids(draw: st.DrawFn, n: int) -> dict[str, Cells]:
@@ -194,13 +245,44 @@ def test_what_is_proposed_is_what_the_table_was_made_from(table: Table, read_tex
     report, usable = report_on(table.text, read_text)
     exact = pytest.approx(table.exact, abs=1e-6)
     if table.told:
-        assert table.told in {unused.column for unused in report.columns_not_used}
+        is_asked_for_rows = table.layout == "by model" and "--rows" in report.message
+        assert is_asked_for_rows or table.told in {unused.column for unused in report.columns_not_used}
         assert usable == []
     elif report.proposal is not None and report.proposal.is_question:
         assert any(sums_of(one) == exact for one in usable)
     else:
         (one,) = usable
         assert one.warnings or (one.status, sums_of(one)) == ("loads", exact)
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> Table:
+    """Draw a table in which each row has a confidence and an outcome of every system."""
+    n, names = draw(st.integers(24, 40)), draw(st.sampled_from([("m1", "m2"), ("gpt", "claude", "llama")]))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    is_before = draw(st.booleans())
+    outcome, is_turned = draw(st.sampled_from([("correct", False), ("is_correct", False), ("error", True)]))
+    columns: dict[str, Cells] = {"question": DECOYS["question"](rng, n)}
+    n_right, total = 0, 0.0
+    for name in names:
+        confidence = rng.integers(505, 996, n) / 1000
+        right = rng.random(n) < confidence
+        right[:2] = True, False
+        cells = {"confidence": confidence.tolist(), outcome: (right != is_turned).astype(int).tolist()}
+        columns |= {f"{name}_{key}" if is_before else f"{key}_{name}": cells[key] for key in cells}
+        n_right, total = n_right + int(right.sum()), total + float(confidence.sum())
+    return Table(
+        columns, draw(st.sampled_from(["csv", "lines"])), (len(names), len(names) * n, n_right, total)
+    )
+
+
+@given(table=systems())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_systems_side_by_side_are_proposed_all_at_once(table: Table, read_text: ReadText) -> None:
+    report, usable = report_on(table.text, read_text)
+    assert report.proposal is not None
+    assert any(sums_of(one) == pytest.approx(table.exact, abs=1e-6) for one in usable)
+    assert report.proposal.is_question or len(usable) == 1
 
 
 N: Final = 40
@@ -235,6 +317,6 @@ UNREAD: Final[Mapping[str, dict[str, Cells]]] = {
 
 @pytest.mark.parametrize("name", UNREAD)
 def test_what_the_table_was_made_from_is_asked_at_least(name: str, read_text: ReadText) -> None:
-    _, usable = report_on(Table(UNREAD[name], is_json=False, exact=(0, 0, 0, 0.0)).text, read_text)
+    _, usable = report_on(Table(UNREAD[name], layout="csv", exact=(0, 0, 0, 0.0)).text, read_text)
     exact = 1, N, int(RIGHT.sum()), float(SURE.sum())
     assert any(sums_of(one) == pytest.approx(exact, abs=1e-6) for one in usable)
