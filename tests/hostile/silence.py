@@ -26,6 +26,8 @@ GONE: Final = object()
 
 METRICS: Final = ("brier", "bias", "ece")
 """With the accuracy, what is compared: bias is the mean confidence less the accuracy."""
+LARGEST_POSITION: Final = 20
+"""Whole numbers up to it may be positions or outcomes; among larger ones, as in percent, fractions may be."""
 _ANSWER_FIELDS: Final = frozenset({"gold", "prediction", "samples", "origin_prediction"})
 """Fields of tables in which a number is a text, too, and that may hold several answers."""
 _OUTCOME_FIELDS: Final = frozenset({"correct", "acc", "em", "exact_match", "success", "is_correct"})
@@ -212,5 +214,5 @@ def _is_in_range(change: Change) -> bool:
         return False
     low = 0.0 if min(known) >= 0 else -math.inf
     high = 0.0 if max(known) <= 0 else 1.0 if max(known) <= 1 else math.inf
-    is_whole = all(map(float.is_integer, known))
+    is_whole = all(map(float.is_integer, known)) and max(known) <= LARGEST_POSITION
     return low <= now <= high and (now.is_integer() or not is_whole)
