@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from calib_core.errors import shorten
 from calib_core.readers.format import Candidate
 from calib_core.readers.table.column_values import MIN_FITTING, Column, fits
 from calib_core.readers.table.columns import (
+    CHOICE_MASSES,
+    CHOICE_SCORES,
     LIST_COLUMNS,
     in_order_of_suffix,
 )
@@ -42,6 +44,7 @@ SCORE_KEYS: Final = ("score", "prob", "probability", "p", "confidence")
 
 _WITHOUT_LETTER: Final = re.compile(r"(?P<prefix>.*?)[-_. ]?(?P<label>[A-Za-z]|[0-9]+)", re.DOTALL)
 _WITHOUT_WORD: Final = re.compile(r"(?P<prefix>.*)[-_. ](?P<label>[^-_. ]+)", re.DOTALL)
+_BEFORE_WORD: Final = re.compile(r"(?P<label>[^-_. ]+)[-_. ](?P<ending>.*)", re.DOTALL)
 
 
 def list_columns(values: Mapping[str, pl.Series], read_as: Mapping[str, str]) -> Iterator[Candidate]:
@@ -82,9 +85,16 @@ def find_scored_choices(lists: Mapping[str, pl.Series]) -> Iterator[Candidate]:
             yield Candidate(names, "said", f"lists of {key} and {number}")
 
 
-def lists_of_columns(columns: Sequence[Column]) -> Iterator[Candidate]:
-    """Yield the columns that form one list: a probability for each choice, sampled answers, choices."""
-    yield from _distributions(columns)
+def lists_of_columns(columns: Sequence[Column], answers: Sequence[frozenset[str]]) -> Iterator[Candidate]:
+    """Yield the columns that form one list: a probability for each choice, sampled answers, choices.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    answers : sequence of frozenset of str
+        The values of each column that may be answers, in lower case.
+    """
+    yield from _distributions(columns, answers)
     by_normalised: dict[str, Column] = {}
     for column in columns:
         by_normalised.setdefault(normalise_name(column.name), column)
@@ -108,33 +118,98 @@ def _combined(columns: Sequence[Column]) -> pl.Series:
     return combine_columns([column.raw for column in columns])
 
 
-def _distributions(columns: Sequence[Column]) -> Iterator[Candidate]:
-    """Yield columns of one beginning that says probability and whose rows sum to 1, or to less."""
-    shares = {column.name: column for column in columns if _are_probabilities(column)}
-    families: dict[tuple[str, str], dict[str, Column]] = {}
-    for pattern in (_WITHOUT_LETTER, _WITHOUT_WORD):
-        for name, column in shares.items():
-            if (match := pattern.fullmatch(name)) is not None and _says_probability(match["prefix"]):
-                families.setdefault((pattern.pattern, match["prefix"]), {})[match["label"]] = column
+class _Family(NamedTuple):
+    """What columns of one list have in common.
+
+    Attributes
+    ----------
+    kind : {"beginning", "ending", "object", "letters", "unnamed", "answers"}
+        Where in their names it is: "object" is the object whose keys they are; those of the last three have
+        nothing in common, but are letters, say nothing otherwise, or are the answers themselves.
+    frame : str
+    name : str
+        The list that they are.
+    """
+
+    kind: str
+    frame: str = ""
+    name: str = "choice_probs"
+
+
+def _distributions(columns: Sequence[Column], answers: Sequence[frozenset[str]]) -> Iterator[Candidate]:
+    """Yield columns with a number for each choice: probabilities that sum to 1, or to less, or logarithms.
+
+    Their names begin with a word for probability, or what they differ in are letters or numbers in a row, or
+    all the values of an answer.
+    """
+    families: dict[_Family, dict[str, Column]] = {}
+    known = frozenset[str]().union(*answers)
+    for column in columns:
+        for family, label in _families(column.name, known):
+            is_possible = column.are_numbers if family.name != "choice_probs" else _are_probabilities(column)
+            if is_possible:
+                families.setdefault(family, {})[label] = column
     used: set[str] = set()
-    for members in families.values():
-        names = in_order_of_suffix([column.name for column in members.values()])
-        if len(members) < 2 or used & {*names}:
-            continue
-        combined = _combined([shares[name] for name in names])
-        labels = [label.lower() for label in members]
-        is_series = sorted(labels) == [*string.ascii_lowercase[: len(labels)]] or all(
-            map(str.isdecimal, labels)
-        )
-        if fits(combined, "choice_probs", 0.5 if is_series else MIN_FITTING):
-            used |= {*names}
-            yield Candidate(
-                dict.fromkeys(names, "choice_probs"), "said", "their names, and rows that sum to 1"
+    for find in (_as_distribution, _as_masses):
+        for family, members in families.items():
+            names = in_order_of_suffix([column.name for column in members.values()])
+            is_labelled = _are_series(members) or any(
+                len(values) > 1 and values <= members.keys() for values in answers
             )
-        elif is_series and _are_masses(combined):
-            used |= {*names}
-            why = "their names, and rows that sum to less than 1: probabilities within a larger vocabulary"
-            yield Candidate(dict.fromkeys(names, "choice_masses"), "hinted", why)
+            if len(names) < 2 or used & {*names} or not (is_labelled or family.kind == "beginning"):
+                continue
+            one = find(family, names, _combined([*members.values()]), is_labelled=is_labelled)
+            if one is not None:
+                used |= {*names}
+                yield one
+
+
+def _as_distribution(
+    family: _Family, names: Sequence[str], combined: pl.Series, *, is_labelled: bool
+) -> Candidate | None:
+    if not fits(combined, family.name, 0.5 if is_labelled else MIN_FITTING):
+        return None
+    why = "their names" + (", and rows that sum to 1" if family.name == "choice_probs" else "")
+    return Candidate(dict.fromkeys(names, family.name), "said", why)
+
+
+def _as_masses(
+    family: _Family, names: Sequence[str], combined: pl.Series, *, is_labelled: bool
+) -> Candidate | None:
+    is_possible = is_labelled and family.name == "choice_probs" and family.kind != "unnamed"
+    if not (is_possible and _are_masses(combined)):
+        return None
+    why = "their names, and rows that sum to less than 1: probabilities within a larger vocabulary"
+    return Candidate(dict.fromkeys(names, CHOICE_MASSES), "hinted", why)
+
+
+def _families(name: str, answers: Collection[str]) -> Iterator[tuple[_Family, str]]:
+    """Yield the families that a column may belong to by its name, and what it is called within each."""
+    for pattern in (_WITHOUT_LETTER, _WITHOUT_WORD):
+        if (match := pattern.fullmatch(name)) is not None and _says_probability(match["prefix"]):
+            yield _Family("beginning", f"{pattern.pattern} {match['prefix']}"), _as_label(match["label"])
+    if (match := _BEFORE_WORD.fullmatch(name)) is not None and _says_probability(match["ending"]):
+        yield _Family("ending", match["ending"]), _as_label(match["label"])
+    parent, _, key = name.rpartition(".")
+    if parent:
+        spelt = (one for one in CHOICE_SCORES if spelling_rank(parent, one) is not None)
+        yield _Family("object", parent, next(spelt, "choice_probs")), _as_label(key)
+    elif len(name) == 1:
+        yield _Family("letters"), _as_label(name)
+    elif not meanings(name):
+        yield _Family("unnamed"), _as_label(name)
+    if _as_label(name) in answers:
+        yield _Family("answers"), _as_label(name)
+
+
+def _as_label(text: str) -> str:
+    return text.strip().lower()
+
+
+def _are_series(labels: Iterable[str]) -> bool:
+    """Return whether labels are the first letters of the alphabet in any order, or all numbers."""
+    found = sorted(labels)
+    return found == [*string.ascii_lowercase[: len(found)]] or all(map(str.isdecimal, found))
 
 
 def _are_probabilities(column: Column) -> bool:

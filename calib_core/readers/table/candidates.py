@@ -79,8 +79,9 @@ def find_candidates(
     if any(map(_is_summary_metric, columns)):
         return ()
     free = [column for column in columns if column.name not in read_as]
-    lists = [*lists_of_columns(free), *list_columns(values, read_as)]
-    in_lists = {name for one in lists if one.clarity == "said" for name in one.names}
+    lists = [*lists_of_columns(free, _values_of_answers(columns, read_as)), *list_columns(values, read_as)]
+    # two columns whose rows sum to less than 1 may be the confidences of two answers
+    in_lists = {name for one in lists if one.clarity == "said" or len(one.names) > 2 for name in one.names}
     single = [column for column in columns if column.name not in in_lists]
     found = [one for column in single for one in of_one_column(column, read_as, with_commas)]
     outcomes = {
@@ -136,6 +137,16 @@ def spelled_candidates(
 
 
 # --- The model's answer and the right one -----------------------------------------------------------------
+
+
+def _values_of_answers(columns: Sequence[Column], read_as: Mapping[str, str]) -> list[frozenset[str]]:
+    """Return the values of each column that is or may be an answer, in lower case."""
+    named = [
+        column
+        for column in columns
+        if ANSWERS.intersection((read_as.get(column.name), *(name for name, _ in meanings(column.name))))
+    ]
+    return [frozenset(filter(None, column.lowered)) for column in named]
 
 
 def _answers(

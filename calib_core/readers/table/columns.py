@@ -190,28 +190,31 @@ def in_order_of_suffix(columns: Sequence[str]) -> list[str]:
     >>> in_order_of_suffix(["sample10", "sample9"])
     ['sample9', 'sample10']
     """
-    if labels := choice_letters(columns):
-        return [column for _, column in sorted(zip(labels, columns, strict=True))]
-    numbered = [_NUMBER_AT_END.fullmatch(column) for column in columns]
-    matches = [match for match in numbered if match is not None]
-    numbers = {int(match["suffix"]) for match in matches}
-    if len({match["prefix"] for match in matches}) == 1 and len(numbers) == len(columns):
-        return sorted(columns, key=lambda column: int(column[len(matches[0]["prefix"]) :]))
-    return list(columns)
+    labels = choice_letters(columns)
+    if not labels:
+        numbers = [int(label) for label in choice_labels(columns) if label.isdecimal()]
+        if len({*numbers}) < len(columns):
+            return list(columns)
+        return [column for _, column in sorted(zip(numbers, columns, strict=True))]
+    return [column for _, column in sorted(zip(labels, columns, strict=True))]
 
 
 def choice_letters(columns: Sequence[str]) -> tuple[str, ...]:
     """The letters of the choices that have a column each, in the columns' order; () if they name none.
 
-    The columns have one beginning, and their last letters are the first of the alphabet in any order.
+    The columns have one beginning or one ending, and the letter behind or before it is one of the first of
+    the alphabet, in any order.
 
     Examples
     --------
     >>> choice_letters(["prob_D", "prob_C", "prob_B", "prob_A"])
     ('D', 'C', 'B', 'A')
+    >>> choice_letters(["B_prob", "A_prob"])
+    ('B', 'A')
     >>> choice_letters(["car", "cat"])
     ()
     """
+    columns = _without_ending(columns)
     letters = tuple(column[-1:].upper() for column in columns)
     has_one_beginning = len({column[:-1] for column in columns}) == 1
     is_labelled = sorted(letters) == list(string.ascii_uppercase[: len(letters)])
@@ -221,26 +224,38 @@ def choice_letters(columns: Sequence[str]) -> tuple[str, ...]:
 def choice_labels(columns: Sequence[str]) -> tuple[str, ...]:
     """What the columns of several choices call them, in the columns' order; () if they have no labels.
 
-    They are letters (`choice_letters`), the numbers after one beginning, or what follows it and a separator.
+    They are letters (`choice_letters`), the numbers after one beginning, or what is left of the names without
+    a beginning or ending that all have in common, up to a separator.
 
     Examples
     --------
     >>> choice_labels(["prob_neutral", "prob_negative"]), choice_labels(["p10", "p2"])
     (('neutral', 'negative'), ('10', '2'))
-    >>> choice_labels(["yes", "no"])
-    ()
+    >>> choice_labels(["yes_prob", "no_prob"]), choice_labels(["cat", "dog"]), choice_labels(["probs"])
+    (('yes', 'no'), ('cat', 'dog'), ())
     """
+    if len(columns) < 2:
+        return ()
     if letters := choice_letters(columns):
         return letters
+    columns = _without_ending(columns)
     numbered = [_NUMBER_AT_END.fullmatch(column) for column in columns]
     matches = [match for match in numbered if match is not None]
-    if len(matches) == len(columns) > 1 and len({match["prefix"] for match in matches}) == 1:
+    if len(matches) == len(columns) and len({match["prefix"] for match in matches}) == 1:
         return tuple(match["suffix"] for match in matches)
-    places = [place.end() for column in columns[:1] for place in SEPARATOR.finditer(column)]
-    shared = (end for end in reversed(places) if len({column[:end] for column in columns}) == 1)
-    beginning = next(shared, None)
+    ends = [place.end() for place in SEPARATOR.finditer(columns[0])]
+    beginning = next((end for end in reversed(ends) if len({one[:end] for one in columns}) == 1), 0)
     labels = tuple(column[beginning:] for column in columns)
-    return labels if len(columns) > 1 and beginning and all(labels) else ()
+    return labels if all(labels) else ()
+
+
+def _without_ending(columns: Sequence[str]) -> Sequence[str]:
+    """Return columns without the ending that all have in common, from a separator on."""
+    starts = [place.start() for column in columns[:1] for place in SEPARATOR.finditer(column)]
+    endings = [columns[0][start:] for start in starts if start]
+    ending = next((one for one in endings if all(column.endswith(one) for column in columns)), "")
+    rests = [column.removesuffix(ending) for column in columns]
+    return rests if len(columns) > 1 and all(rests) else columns
 
 
 INVERTED: Final = "inverted"

@@ -101,6 +101,8 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "solution",
             "label",
             "answer",
+            "answer_idx",
+            "answer_index",
             "y_test",
             "y",
         ),
@@ -122,6 +124,8 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "actual_output",
             "label",
             "answer",
+            "answer_idx",
+            "answer_index",
         ),
         "choice_logprobs": (
             "choice_logprobs",
@@ -231,7 +235,7 @@ SCORES: Final = _words("score reward success outcome result")
 `success` may be that of the answer, of the call that brought it, or of an attack.
 """
 OF_ONE_CLASS: Final = _words("p prob probs proba probability")
-"""Words that, with a number or letter behind, name the probability of one class, not of the answer."""
+"""Words that, with a number or letter beside, name the probability of one class, not of the answer."""
 OUTPUTS: Final = _words("output outputs response completion generation prediction choices options")
 """What the model wrote, or may choose; a text inside is no question."""
 QUESTIONS: Final = _words("question q item row sample example doc instance problem prompt task request frage")
@@ -324,8 +328,9 @@ def meanings(column: str) -> tuple[Meaning, ...]:
 
 def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
     """Yield what the words of a name say together."""
-    is_of_class = (
-        len(words) > 1 and words[0] in OF_ONE_CLASS and (len(words[-1]) == 1 or words[-1].isdecimal())
+    ends = {words[0], words[-1]} - OF_ONE_CLASS if len(words) > 1 else set[str]()
+    is_of_class = bool(OF_ONE_CLASS.intersection(words)) and any(
+        len(word) == 1 or word.isdecimal() for word in ends
     )
     words = [bare for word in words if (bare := word.rstrip("0123456789"))]
     judged = WORDS["correct"] | WORDS["correct:not"]

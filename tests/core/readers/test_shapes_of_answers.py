@@ -1,0 +1,160 @@
+"""Probabilities, grades and golds in the shapes people write: what is proposed comes to what NumPy says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import pytest
+
+from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
+from calib_core.results.files import FileReport, Proposal, check_file
+from core.readers.conftest import ReadText
+
+Row = Mapping[str, object]
+
+N: Final = 40
+CLASSES: Final = ("cat", "dog", "fish")
+LETTERS: Final = ("A", "B", "C", "D")
+WORDS: Final = ("yes", "no", "both", "neither")
+_RANDOM: Final = np.random.default_rng(7)
+PROBS: Final = _RANDOM.dirichlet(np.ones(3), N).round(4)
+PROBS[:, 2] = (1 - PROBS[:, 0] - PROBS[:, 1]).round(4)
+MASSES: Final = (_RANDOM.dirichlet(np.ones(4), N) * _RANDOM.uniform(0.2, 0.9, (N, 1))).round(5)
+
+
+def golds(scores: np.ndarray, *, right: float = 0.6) -> np.ndarray:
+    """A right class for each row, which is often the likeliest."""
+    others = _RANDOM.integers(0, scores.shape[1], N)
+    return np.where(_RANDOM.uniform(size=N) < right, scores.argmax(axis=1), others)
+
+
+GOLD: Final = golds(PROBS)
+MASS_GOLD: Final = golds(MASSES)
+
+
+def of_classes() -> list[tuple[str, dict[str, float]]]:
+    """The name of the right class and the probability of each by name."""
+    return [
+        (CLASSES[g], dict(zip(CLASSES, map(float, p), strict=True))) for g, p in zip(GOLD, PROBS, strict=True)
+    ]
+
+
+def of_letters() -> list[tuple[int, dict[str, float]]]:
+    """The position of the right choice and the mass of each letter."""
+    return [
+        (int(g), dict(zip(LETTERS, map(float, p), strict=True)))
+        for g, p in zip(MASS_GOLD, MASSES, strict=True)
+    ]
+
+
+def expected(scores: np.ndarray, gold: np.ndarray) -> tuple[float, float]:
+    """Accuracy and mean confidence of the likeliest choice."""
+    shares = scores / scores.sum(axis=1, keepdims=True)
+    return float(np.mean(scores.argmax(axis=1) == gold)), float(np.mean(shares.max(axis=1)))
+
+
+def json_lines(rows: Sequence[Row]) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*rows[0]], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def report_on(content: str, read_text: ReadText) -> FileReport:
+    def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+        return read_text(content, columns=further.columns, rows=further.rows, missing=further.missing)
+
+    return check_file(read(), read_again=read)
+
+
+def proposal_for(content: str, read_text: ReadText) -> Proposal:
+    proposal = report_on(content, read_text).proposal
+    assert proposal is not None
+    return proposal
+
+
+def figures(proposal: Proposal) -> tuple[float | None, float | None]:
+    return proposal.figures.accuracy, proposal.figures.mean_confidence
+
+
+# --- A number for each choice -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json_lines([{"gold_label": name, "scores": probs} for name, probs in of_classes()]),
+        json_lines([{"label": name, "out": {"all": probs}} for name, probs in of_classes()]),
+        as_csv([{"label": name, **probs} for name, probs in of_classes()]),
+        as_csv([{"difficulty": 0.3, **probs, "gold": name} for name, probs in of_classes()]),
+        as_csv(
+            [
+                {"target": name.upper(), **{f"{c}_prob": p for c, p in probs.items()}}
+                for name, probs in of_classes()
+            ]
+        ),
+    ],
+    ids=["object", "nested object", "names", "another column of shares", "words before"],
+)
+def test_columns_or_keys_named_by_the_right_answers_are_a_distribution(
+    content: str, read_text: ReadText
+) -> None:
+    proposal = proposal_for(content, read_text)
+    assert figures(proposal) == pytest.approx(expected(PROBS, GOLD), abs=1e-9)
+    assert not proposal.is_question
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json_lines([{"label": LETTERS[gold], "option_probs": masses} for gold, masses in of_letters()]),
+        json_lines([{"answer_idx": gold, "option_probs": masses} for gold, masses in of_letters()]),
+        as_csv([{**masses, "answer": LETTERS[gold]} for gold, masses in of_letters()]),
+        as_csv(
+            [
+                {"correct_answer": LETTERS[gold], **{f"{c}_prob": masses[c] for c in reversed(LETTERS)}}
+                for gold, masses in of_letters()
+            ]
+        ),
+        json_lines(
+            [
+                {"reference": WORDS[gold], "scores": dict(zip(WORDS, masses.values(), strict=True))}
+                for gold, masses in of_letters()
+            ]
+        ),
+    ],
+    ids=["object", "positions", "letters", "letters before", "named object"],
+)
+def test_masses_of_named_choices_are_asked(content: str, read_text: ReadText) -> None:
+    proposal = proposal_for(content, read_text)
+    assert {*proposal.mapping.values()} == {"gold", "choice_masses"}
+    assert figures(proposal) == pytest.approx(expected(MASSES, MASS_GOLD), abs=1e-9)
+    assert proposal.is_question
+
+
+def test_an_object_of_logarithms_is_one_of_the_choices(read_text: ReadText) -> None:
+    rows = [
+        {
+            "answer_idx": gold,
+            "logprobs": {f" {letter}": float(np.log(mass)) for letter, mass in masses.items()},
+        }
+        for gold, masses in of_letters()
+    ]
+    proposal = proposal_for(json_lines(rows), read_text)
+    assert figures(proposal) == pytest.approx(expected(MASSES, MASS_GOLD), abs=1e-9)
+    assert not proposal.is_question
+
+
+def test_keys_that_no_answer_names_are_no_distribution(read_text: ReadText) -> None:
+    rows = [{"label": "bird", "scores": probs} for _, probs in of_classes()]
+    assert report_on(json_lines(rows), read_text).proposal is None
