@@ -40,7 +40,8 @@ SERIES_PREFIXES: Final = {
 """List → what precedes the letter or number in the normalised name of a column with one element."""
 LABEL_KEYS: Final = ("label", "class", "choice", "option", "token", "answer", "text")
 SCORE_KEYS: Final = ("score", "prob", "probability", "p", "confidence")
-"""Keys of the objects in a list of choices with their probabilities, as classifiers write them."""
+"""Keys of the objects in a list of choices with their probabilities, as classifiers write them; or, with an
+s, of the lists of both."""
 
 _WITHOUT_LETTER: Final = re.compile(r"(?P<prefix>.*?)[-_. ]?(?P<label>[A-Za-z]|[0-9]+)", re.DOTALL)
 _WITHOUT_WORD: Final = re.compile(r"(?P<prefix>.*)[-_. ](?P<label>[^-_. ]+)", re.DOTALL)
@@ -75,11 +76,15 @@ def find_scored_choices(lists: Mapping[str, pl.Series]) -> Iterator[Candidate]:
     Parameters
     ----------
     lists : Mapping[str, pl.Series]
-        Path → the lists there, such as `scores.label` and `scores.score`.
+        Path → the lists there, such as `scores.label` and `scores.score`, or `labels` and `scores`.
     """
     for label, score in product(lists, lists):
         (where, _, key), (place, _, number) = label.rpartition("."), score.rpartition(".")
-        is_named = where == place and key in LABEL_KEYS and number in SCORE_KEYS
+        is_named = where == place and any(
+            key.removesuffix(end) in LABEL_KEYS and number.removesuffix(end) in SCORE_KEYS
+            for end in ("", "s")
+            if key.endswith(end) and number.endswith(end)
+        )
         if is_named and fits(lists[score], "choice_probs", MIN_FITTING):
             names = {label: "choices", score: "choice_probs"}
             yield Candidate(names, "said", f"lists of {key} and {number}")

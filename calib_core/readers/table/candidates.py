@@ -91,7 +91,8 @@ def find_candidates(
         if role_of(one.name) == "correct" and one.clarity == "said"
     } | {column for column, name in read_as.items() if name == "correct"}
     has_distribution = any(name.startswith("choice_") for one in lists for name in one.names.values())
-    found += _answers(single, read_as, outcomes, are_needed=has_distribution or not outcomes)
+    golds = {column: "gold" for one in lists if one.name == "gold" for column in one.names}
+    found += _answers(single, {**read_as, **golds}, outcomes, are_needed=has_distribution or not outcomes)
     found += lists
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
     found = [one for each in found for one in _doubted(each, found, single, read_as)]

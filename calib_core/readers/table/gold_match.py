@@ -18,6 +18,7 @@ LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
 """A single letter, possibly in brackets or followed by punctuation: "A", "(b)", "C."."""
 
 _INTEGER_PATTERN: Final = r"^([0-9]{1,9})(?:\.0*)?$"
+_NUMBERED_CLASS: Final = r"^([A-Za-z]+[ _-]?)([0-9]{1,4})$"
 _EXPECTED_GOLD: Final = "one choice: its text, its position counted from 0, or its letter"
 _ONE_BASED_FIX: Final = "If positions are counted from 1, subtract 1."
 
@@ -47,6 +48,41 @@ class GoldMatch:
 def are_letters(labels: Sequence[str]) -> bool:
     """Return whether labels are letters, which need no looking up as texts."""
     return all(len(label) == 1 and label.isalpha() for label in labels)
+
+
+def number_classes(rows: pl.DataFrame, labels: Sequence[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Leave out the word before the numbers of classes, as in LABEL_1, where other columns have bare numbers.
+
+    Parameters
+    ----------
+    rows
+        Checked columns.
+    labels
+        The labels of the choices, if their columns name them.
+
+    Returns
+    -------
+    tuple
+        The rows, and a note on each column that is changed.
+    """
+    answers = {name: rows[name].drop_nulls() for name in ("gold", "prediction") if name in rows.columns}
+    choices = rows["choices"].explode().drop_nulls() if "choices" in rows.columns else None
+    texts = answers if choices is None else {**answers, "choices": choices}
+    groups = {name: raw.str.extract_groups(_NUMBERED_CLASS) for name, raw in texts.items()}
+    parts = {name: found.unique().struct.unnest() for name, found in groups.items()}
+    words = {name: found["1"][0] for name, found in parts.items() if found["1"].n_unique() == 1}
+    words = {name: word for name, word in words.items() if word is not None}
+    bare = [pl.Series(labels, dtype=pl.String), *answers.values()] if words else []
+    numbers = {text for raw in bare if raw.str.contains(_INTEGER_PATTERN).all() for text in raw.unique()}
+    notes: list[str] = []
+    for name, word in words.items() if numbers else ():
+        found = {*parts[name]["2"]}
+        if found <= numbers or numbers <= found:
+            is_list = name == "choices"
+            bared = (pl.element() if is_list else pl.col(name)).str.strip_prefix(word)
+            rows = rows.with_columns(pl.col(name).list.eval(bared) if is_list else bared)
+            notes.append(f"{name} is the number behind {word!r}, as other columns have bare numbers.")
+    return rows, tuple(notes)
 
 
 def name_choices(rows: pl.DataFrame, labels: Sequence[str], file: str) -> tuple[pl.DataFrame, bool]:

@@ -97,6 +97,7 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "references",
             "gold_answer",
             "gold_answers",
+            "answers.text",
             "expected",
             "solution",
             "label",

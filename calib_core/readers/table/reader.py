@@ -59,7 +59,7 @@ from calib_core.readers.table.csv_reader import (
     unescape_ids,
     unescaped_id_notes,
 )
-from calib_core.readers.table.gold_match import are_letters, match_gold, name_choices
+from calib_core.readers.table.gold_match import are_letters, match_gold, name_choices, number_classes
 from calib_core.readers.table.gold_table import join_columns, join_gold
 from calib_core.readers.table.group_columns import GroupColumns
 from calib_core.readers.table.json_reader import (
@@ -876,6 +876,7 @@ def _find_candidates(
     firsts = first_values(head, dialect, paths, N_FIRST_ROWS, as_written=True)
     written = dict(zip(paths, firsts, strict=True))
     left_out = {column for column, name in roles.mapping.items() if not name}
+    left_out |= {column for column in columns if _holds_fields(head.first_objects, column, every)}
     values = {column: raw for column, raw in written.items() if column not in left_out}
     if dialect.may_have_decimal_commas:
         values = {column: with_decimal_points(raw) for column, raw in values.items()}
@@ -895,6 +896,13 @@ def _find_candidates(
         found = [one for one in found if one.name != "samples"]
         found.append(Candidate(samples, "said", "lists of answers and of their outcomes"))
     return tuple(found), written
+
+
+def _holds_fields(records: Sequence[Mapping[str, object]], column: str, paths: Sequence[str]) -> bool:
+    """Return whether a column of JSON holds objects alone, whose fields are looked at by their paths."""
+    values = [record[column] for record in records if record.get(column) is not None]
+    has_paths = any(path.startswith(f"{column}.") for path in paths)
+    return has_paths and all(isinstance(value, dict | list) for value in values)
 
 
 def _preview(written: Mapping[str, pl.Series], columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -972,6 +980,7 @@ def _judge_rows(
     origin = replace(origin, info=replace(origin.info, choice_order=", ".join(roles.choice_labels)))
     frame = fill_run_columns(frame, origin.info)
     _check_order_of_choices(frame, roles, origin.file)
+    frame, class_notes = number_classes(frame, roles.choice_labels)
     frame, counts = name_choices(frame, roles.choice_labels, origin.file)
     golds = match_gold(frame, roles.choice_labels, counts=counts)
     for name, fault in golds.faults:
@@ -1013,6 +1022,7 @@ def _judge_rows(
         *collected.share_notes,
         *user_notes,
         *_absent_value_notes(collected, roles),
+        *class_notes,
         *golds.notes,
     )
     return runs, notes, None, unique

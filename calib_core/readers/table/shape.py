@@ -117,9 +117,10 @@ def with_nested_fields(table: RawTable, roots: Mapping[str, str], is_used: Colum
 def nested_paths(records: Sequence[JsonObject]) -> tuple[str, ...]:
     """List the paths to the values inside the objects of records, without the keys of the records themselves.
 
-    Lists are not entered, except one of a single element.
+    Lists are not entered, except those of a single object in every record.
     """
     paths: dict[str, None] = {}
+    longer: set[str] = set()
 
     def walk(value: object, path: str, depth: int) -> None:
         if len(paths) >= _MAX_PATHS or depth > _MAX_SEARCH_DEPTH:
@@ -127,13 +128,20 @@ def nested_paths(records: Sequence[JsonObject]) -> tuple[str, ...]:
         if isinstance(value, dict) and value:
             for key, part in cast("JsonObject", value).items():
                 walk(part, f"{path}.{key}", depth + 1)
-        elif depth:
+            return
+        if depth:
             paths[path] = None
+        elements = cast("list[object]", value) if isinstance(value, list) else []
+        if _are_objects(elements):
+            longer.update([path] if len(elements) > 1 else ())
+            walk(elements[0], f"{path}.0", depth + 1)
 
     for record in records:
         for key, value in record.items():
             walk(value, key, 0)
-    return tuple(path for path in paths if not any(path in record for record in records))
+    taken = {path for path in paths if any(path in record for record in records)}
+    taken |= {path for path in paths for one in longer if path.startswith(f"{one}.0.")}
+    return tuple(path for path in paths if path not in taken)
 
 
 def paths_into_lists(record: JsonObject, path: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import pytest
 
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.results.files import FileReport, Proposal, check_file
+from calib_core.runs import AnswerRun
 from core.readers.conftest import ReadText
 
 Row = Mapping[str, object]
@@ -158,3 +159,108 @@ def test_an_object_of_logarithms_is_one_of_the_choices(read_text: ReadText) -> N
 def test_keys_that_no_answer_names_are_no_distribution(read_text: ReadText) -> None:
     rows = [{"label": "bird", "scores": probs} for _, probs in of_classes()]
     assert report_on(json_lines(rows), read_text).proposal is None
+
+
+# --- Classifiers of Hugging Face --------------------------------------------------------------------------
+
+RANKED: Final = [sorted(probs.items(), key=lambda item: -item[1]) for _, probs in of_classes()]
+PREDICTED: Final = PROBS.argmax(axis=1)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json_lines(
+            [
+                {
+                    "sequence": "x",
+                    "labels": [c for c, _ in ranked],
+                    "scores": [p for _, p in ranked],
+                    "gold": name,
+                }
+                for ranked, (name, _) in zip(RANKED, of_classes(), strict=True)
+            ]
+        ),
+        json_lines(
+            [
+                {"output": [{"label": c, "score": p} for c, p in ranked], "reference": name}
+                for ranked, (name, _) in zip(RANKED, of_classes(), strict=True)
+            ]
+        ),
+        json_lines(
+            [
+                {
+                    "out": [{"label": f"LABEL_{CLASSES.index(c)}", "score": p} for c, p in ranked],
+                    "target": int(gold),
+                }
+                for ranked, gold in zip(RANKED, GOLD, strict=True)
+            ]
+        ),
+        json_lines(
+            [
+                {
+                    "scores": {f"LABEL_{at}": p for at, p in enumerate(probs.values())},
+                    "label": f"LABEL_{gold}",
+                }
+                for gold, (_, probs) in zip(GOLD, of_classes(), strict=True)
+            ]
+        ),
+    ],
+    ids=["zero-shot", "all scores", "numbered classes", "numbered keys"],
+)
+def test_ranked_labels_with_scores_are_a_distribution(content: str, read_text: ReadText) -> None:
+    proposal = proposal_for(content, read_text)
+    assert figures(proposal) == pytest.approx(expected(PROBS, GOLD), abs=1e-9)
+    assert not proposal.is_question
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            {"output": [{"label": CLASSES[said], "score": p}], "reference": CLASSES[gold]}
+            for said, p, gold in zip(PREDICTED, PROBS.max(axis=1), GOLD, strict=True)
+        ],
+        [
+            {"label": f"LABEL_{said}", "score": p, "target": int(gold)}
+            for said, p, gold in zip(PREDICTED, PROBS.max(axis=1), GOLD, strict=True)
+        ],
+        [
+            {"pred": int(said), "score": p, "gold": f"class {gold}"}
+            for said, p, gold in zip(PREDICTED, PROBS.max(axis=1), GOLD, strict=True)
+        ],
+        [
+            {
+                "score": p,
+                "start": 0,
+                "answer": CLASSES[said],
+                "answers": {"text": [CLASSES[gold]], "answer_start": [0]},
+            }
+            for said, p, gold in zip(PREDICTED, PROBS.max(axis=1), GOLD, strict=True)
+        ],
+    ],
+    ids=["lists of one", "numbered predictions", "numbered golds", "spans of SQuAD"],
+)
+def test_the_score_of_the_one_label_is_asked(rows: Sequence[Row], read_text: ReadText) -> None:
+    proposal = proposal_for(json_lines(rows), read_text)
+    assert figures(proposal) == pytest.approx(expected(PROBS, GOLD), abs=1e-9)
+    assert proposal.is_question
+
+
+def test_lists_of_several_labels_hide_no_first_one(read_text: ReadText) -> None:
+    rows = [
+        {"output": [{"label": "cat", "score": 0.5}] * (1 + at % 2), "reference": "cat"} for at in range(20)
+    ]
+    mapped = {column for one in report_on(json_lines(rows), read_text).candidates for column in one.names}
+    assert not any(column.startswith("output.0") for column in mapped)
+
+
+def test_numbers_of_other_classes_stay_what_they_are(read_text: ReadText) -> None:
+    content = "confidence,prediction,gold\n0.5,class_1,0\n0.6,class_2,1\n0.7,class_3,2\n"
+    for text, said in (
+        (content, ["class_1", "class_2", "class_3"]),
+        (content.replace("_3", "_0"), ["1", "2", "0"]),
+    ):
+        (run,) = read_text(text).good_runs
+        assert isinstance(run, AnswerRun)
+        assert run.rows["prediction"].to_list() == said
