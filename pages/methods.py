@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final, cast
 
-import polars as pl
 import streamlit as st
 
 from calib_core.edges import Scheme
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
-from calib_core.report.export.latex import ece_brier_latex
-from calib_core.report.html import ece_brier_html
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.methods_table import (
@@ -29,41 +25,17 @@ from calib_core.results.methods_table import (
 )
 from calib_core.results.published import (
     METHOD_COLUMNS,
-    METHODS_SETTING,
-    METHODS_SOURCE,
-    N_QUESTIONS,
     compare_published_methods,
     has_choices,
-    published_methods,
 )
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
-from calib_core.views.ece_brier_table import (
-    EceBrierTable,
-    ece_brier_frame,
-    ece_brier_table,
-    published_ece_brier_table,
-    runs_as_rows,
-)
-from calib_core.views.methods import (
-    OFFERED_METHODS,
-    PUBLISHED_TITLE,
-    methods_legend,
-    methods_recipe,
-    methods_rows,
-    methods_tiles,
-    run_columns,
-    runs_without_rows,
-)
-from calib_core.views.view import file_parts
-from calib_core.wording import plural
+from calib_core.views.methods import OFFERED_METHODS, methods_view, published_methods_view, run_columns
 from pages.state.cache import cached_result
-from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
-from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.page_link import page_link
 from pages.widgets.pages import PAGES
 from pages.widgets.pickers import pick_segment, pick_unparseable_rule
@@ -74,19 +46,11 @@ from pages.widgets.run_selection import (
     pick_judged_answer,
     pick_run_selection,
     short_names_by_id,
-    show_not_drawn,
 )
 from pages.widgets.shell import shell
-from pages.widgets.summary import (
-    show_headline,
-    show_provenance,
-    show_recipe,
-    show_tiles,
-    show_warnings_of_runs,
-)
-from pages.widgets.table import drop_constant_columns, show_table
+from pages.widgets.summary import show_warnings_of_runs
+from pages.widgets.view import show_ece_brier_table, show_view
 
-TABLE_STYLE_SHEET: Final = Path(__file__).parent / "widgets" / "ece_brier_table.css"
 ROWS_TITLES: Final = {"common": "Common to all", "own": "Each method's own"}
 UNPARSED_TITLES: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
 ORDER_TITLES: Final = {"brier": "Brier score", "method": "Kind"}
@@ -255,17 +219,6 @@ def cached_methods_table(choice: MethodsChoice) -> MethodsTable:
     ).ordered(choice.order)
 
 
-def show_methods_summary(choice: MethodsChoice, result: MethodsTable) -> None:
-    """Draw the headline and the tiles with the lowest Brier scores."""
-    show_headline(result.headline)
-    if result.one_method_per_run:
-        _link_to_comparison(result)
-        return
-    names = short_names_by_id([run for run in choice.selection.runs if run.id in result.runs])
-    if tiles := methods_tiles(result, names):
-        show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
-
-
 def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCaption:
     """Return the caption that says which runs, methods and rows the table is of."""
     shown = [scored for scored in choice.selection.run_evidences if scored.run.id in result.runs]
@@ -287,64 +240,6 @@ def _link_to_comparison(result: MethodsTable) -> None:
         page_link(page.script, f"{page.title}: compare these runs, with intervals", page.icon, query)
 
 
-def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
-    """Draw the table of the loaded runs, the recipe of each number, and the export menu."""
-    st.html(TABLE_STYLE_SHEET)
-    titles = {run.id: run.title for run in choice.selection.runs}
-    infos = {run.id: run.report.run.info for run in choice.selection.runs}
-    table = ece_brier_table(result, run_columns(infos, titles))
-    if result.one_method_per_run and runs_as_rows(result):  # a sortable table as wide as the page
-        show_table(
-            drop_constant_columns(pl.DataFrame(methods_rows(result, titles)), "Confidence method"),
-            key="methods_own",
-            export=None,
-            alt=plural(len(result.cells), "run"),
-        )
-    else:
-        st.html(ece_brier_html(table))
-    recipe = [methods_recipe(result)] if result.cells else []
-    show_provenance(_methods_view_caption(choice, result), *recipe)
-    for note in multiple_choice_notes(scored.evidence for scored in choice.selection.run_evidences):
-        st.caption(f":material/info: {escape_markdown(note)}")
-    _show_legend(choice, result)
-    with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
-        show_recipe("\n".join(table.notes))
-    for run, reason in runs_without_rows(result).items():
-        st.caption(f":material/block: **{escape_markdown(titles[run])}**: {escape_markdown(reason)}")
-    _show_table_export(choice, result, table)
-
-
-def _show_legend(choice: MethodsChoice, result: MethodsTable) -> None:
-    """Explain bold numbers and flags, and what counts as wrong."""
-    for line in methods_legend(result):
-        st.caption(escape_markdown(line))
-    if choice.unparsed_choice == "wrong" and not any(METHODS[id_].uses_samples for id_ in result.methods):
-        st.caption("No method shown uses samples, so this option has no effect.")
-
-
-def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBrierTable) -> None:
-    titles = {run.id: run.title for run in choice.selection.runs}
-
-    def frame() -> pl.DataFrame:
-        return result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String))
-
-    export = Export(
-        make_file_stem(
-            "methods",
-            *file_parts(result.runs, "runs"),
-            "ece-brier",
-            choice.scheme.binning,
-            choice.scheme.bins,
-        ),
-        frame,
-        methods_recipe(result),
-        "Table of methods",
-    )
-    table_export_menu(
-        export, "methods", shown=ece_brier_frame(table), latex=lambda: ece_brier_latex(table).encode()
-    )
-
-
 def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
     """Draw the paper's Table 1 beside the runs, and its findings judged on them."""
     runs = choice.selection.runs
@@ -357,39 +252,40 @@ def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
 
 def show_published_tables() -> None:
     """Draw the published tables, folded and labelled, since they are not of the loaded runs."""
-    with st.expander(PUBLISHED_TITLE, key="published"):
+    view = published_methods_view()
+    with st.expander(view.title, key="published"):
         with st.grid(2, min_column_width=600, gap="medium"):
-            for dataset in N_QUESTIONS:
-                table = published_ece_brier_table(dataset)
+            for table in view.ece_brier_tables:
                 with st.container():
-                    st.html(ece_brier_html(table))
-                    _show_published_export(dataset, table)
-        st.caption(f"{METHODS_SOURCE}: {METHODS_SETTING}.")
-
-
-def _show_published_export(dataset: str, table: EceBrierTable) -> None:
-    export = Export(
-        make_file_stem("published", dataset, "ece", "brier"),
-        lambda: published_methods().filter(dataset=dataset),
-        f"{METHODS_SOURCE}: {METHODS_SETTING}",
-        f"Published table of {dataset}",
-    )
-    table_export_menu(
-        export,
-        f"published_{dataset}",
-        shown=ece_brier_frame(table),
-        latex=lambda: ece_brier_latex(table).encode(),
-    )
+                    show_ece_brier_table(view, table)
+        st.caption(view.how_to_read)
 
 
 def page() -> None:
     """Draw the page."""
     choice = shell("methods", choose_methods).choice
-    result = cached_methods_table(choice)
-    show_methods_summary(choice, result)
-    show_warnings_of_runs((scored.run.title, scored.evidence) for scored in choice.selection.run_evidences)
-    show_methods_table(choice, result)
-    show_not_drawn(choice.selection)
+    result, selection = cached_methods_table(choice), choice.selection
+    titles = {run.id: run.title for run in selection.runs}
+
+    def above_the_table() -> None:
+        if result.one_method_per_run:
+            _link_to_comparison(result)
+        show_warnings_of_runs((scored.run.title, scored.evidence) for scored in selection.run_evidences)
+
+    show_view(
+        methods_view(
+            result,
+            names=run_columns({run.id: run.report.run.info for run in selection.runs}, titles),
+            titles=titles,
+            refused={
+                f"{titles[run]}, {METHODS[method].title}": why
+                for (run, method), why in selection.unavailable.items()
+            },
+            notes=multiple_choice_notes(scored.evidence for scored in selection.run_evidences),
+        ),
+        _methods_view_caption(choice, result),
+        controls=above_the_table,
+    )
     show_paper(choice, result)
     show_published_tables()
 

@@ -30,6 +30,7 @@ from calib_core.report.html import (
     fact_list,
     html_table,
     paragraphs,
+    split_for_paper,
     tag,
     tile_list,
 )
@@ -154,7 +155,8 @@ class BodyWriter:
             content = tag("div", self._figure_html(view.figures[0]) + beside, class_="pair")
         else:
             content = self._figures_and_tables(view)
-            content += "".join(map(ece_brier_html, view.ece_brier_tables)) + captions
+            parts = (part for table in view.ece_brier_tables for part in split_for_paper(table))
+            content += "".join(map(ece_brier_html, parts)) + captions
             content += "".join(map(html_table, view.closing_tables)) + remarks
         content = tag("div", opening, class_="top-of-block") + content + self._small_figures(view)
         return tag("article", content, id=anchor)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Final
 
 import polars as pl
 
 from calib_core.figures.text import escape_invisible
 from calib_core.report.export.table import is_numeric_column
-from calib_core.views.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
-from calib_core.views.view import Fact, Tile, ViewTable
+from calib_core.views.view import FEW_BINS_MARK, EceBrierCell, EceBrierTable, Fact, Tile, ViewTable
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _MAX_UNBROKEN_LENGTH: Final = 22
@@ -131,6 +131,19 @@ def _is_hash(cell: str) -> bool:
 
 
 # --- Tables of ECE and Brier score --------------------------------------------------------------------------
+
+
+MAX_PAIRS_OF_COLUMNS: Final = 3
+"""At most this many pairs (ECE, Brier) are columns of one table; more would be cut off on paper."""
+
+
+def split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
+    """Splits a table into parts that fit on paper."""
+    remaining = iter(table.columns.items())
+    while columns := dict(islice(remaining, MAX_PAIRS_OF_COLUMNS)):
+        row_ids = {id_ for column, id_ in table.cells if column in columns}
+        rows = {id_: title for id_, title in table.rows.items() if id_ in row_ids}
+        yield replace(table, columns=columns, rows=rows)
 
 
 def ece_brier_html(table: EceBrierTable) -> str:

@@ -30,6 +30,7 @@ from calib_core.methods.self_consistency import CLUSTER_NUMBER, multiple_choice_
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Pairs
 from calib_core.results.best import PairedComparison, best_clause, compare_on_same_rows
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.concentration import measure_concentration
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
@@ -52,6 +53,24 @@ NO_SAMPLE_PARSES = "no sample parses"
 COMMON_ROWS: Final = "rows common to the methods shown"
 
 NO_COMMON_ROWS: Final = "No row of this run has a confidence and an outcome for every method shown."
+
+
+METHODS_COLUMNS: Final = (
+    Column("run", "Run"),
+    Column("method", "Confidence method"),
+    Column("ece", "ECE", "number"),
+    Column("brier", "Brier score", "number"),
+    Column("accuracy", "Accuracy", "share"),
+    Column("mean_confidence", kind="share"),
+    Column("p", kind="p"),
+    Column("n_used", "Rows used", "count"),
+    Column("n_total", kind="count"),
+    Column("judged"),
+    Column("warning", "ECE from few bins"),
+    Column("recipe"),
+    Column("best_ece", dtype=pl.Boolean),
+    Column("best_brier", dtype=pl.Boolean),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,31 +172,15 @@ class MethodsTable(Displayable):
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each cell, run by run: the fields of `MethodsCell`."""
-        rows = [
-            asdict(cell)
-            for run in self.runs
-            for method in self.methods
-            if (cell := self.cells.get((run, method)))
-        ]
-        return pl.DataFrame(rows, schema=_CELL_SCHEMA)
-
-
-_CELL_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "run": pl.String,
-    "method": pl.String,
-    "ece": pl.Float64,
-    "brier": pl.Float64,
-    "accuracy": pl.Float64,
-    "mean_confidence": pl.Float64,
-    "p": pl.Float64,
-    "n_used": pl.Int64,
-    "n_total": pl.Int64,
-    "judged": pl.String,
-    "warning": pl.String,
-    "recipe": pl.String,
-    "best_ece": pl.Boolean,
-    "best_brier": pl.Boolean,
-}
+        return frame_of(
+            METHODS_COLUMNS,
+            (
+                asdict(cell)
+                for run in self.runs
+                for method in self.methods
+                if (cell := self.cells.get((run, method)))
+            ),
+        )
 
 
 def compare_methods(

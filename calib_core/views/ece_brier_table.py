@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 import polars as pl
@@ -12,71 +12,13 @@ import polars as pl
 from calib_core.methods import METHODS
 from calib_core.results.methods_table import MethodsCell, MethodsTable
 from calib_core.results.published import N_QUESTIONS, published_methods
+from calib_core.views.view import FEW_BINS_MARK, EceBrierCell, EceBrierTable
 from calib_core.wording import NO_VALUE, definite, format_number, format_percent
-
-FEW_BINS_MARK = "†"
-"""Marks an ECE that rests on one or two bins, because most confidences lie in them."""
 
 _T = TypeVar("_T")
 
 _MAX_SIDE_BY_SIDE: Final = 6
 """More runs than this, and more than methods, become rows: as columns they would not fit the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class EceBrierCell:
-    """One cell of the table: a pair of numbers.
-
-    Attributes
-    ----------
-    ece, brier : str
-        The numbers as text.
-    best_ece, best_brier : bool
-        Whether the number is the lowest of its run, and so bold.
-    warning : str or None
-        Why the ECE is unreliable; None if it is not.
-    small_print : str
-        A note below the numbers.
-    """
-
-    ece: str
-    brier: str
-    best_ece: bool = False
-    best_brier: bool = False
-    warning: str | None = None
-    small_print: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class EceBrierTable:
-    """A row for each method and a pair of columns (ECE, Brier) for each run, or the other way round.
-
-    Attributes
-    ----------
-    title : str
-        The title of the table.
-    columns : Mapping[str, tuple[str, str]]
-        Column key → (data set, model), in order.
-    rows : Mapping[str, str]
-        Row key → title, in order.
-    cells : Mapping[tuple[str, str], EceBrierCell]
-        (column key, row key) → cell.
-    notes : tuple[str, ...]
-        How the numbers were computed, one line each.
-    column_notes, row_notes : Mapping[str, str]
-        Key → what all numbers of the column or row have in common, such as the number of rows used.
-    row_heading : str
-        What the rows are.
-    """
-
-    title: str
-    columns: Mapping[str, tuple[str, str]]
-    rows: Mapping[str, str]
-    cells: Mapping[tuple[str, str], EceBrierCell]
-    notes: tuple[str, ...]
-    column_notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    row_notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    row_heading: str = "Method"
 
 
 def runs_as_rows(table: MethodsTable) -> bool:

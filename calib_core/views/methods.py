@@ -1,11 +1,12 @@
-"""The page Methods: ECE and Brier score of every run by every method, one block for each data set."""
+"""The page Methods: ECE and Brier score of every run by every method, one view for each data set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Final
+
+import polars as pl
 
 from calib_core.errors import Unavailable, shorten
 from calib_core.methods import METHODS, in_order
@@ -14,37 +15,47 @@ from calib_core.metrics import METRICS
 from calib_core.results.best import abbreviated_list, paired_recipe
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.judged_answer import judged_by_text
-from calib_core.results.methods_table import MethodsCell, MethodsTable, compare_methods, multiple_choice_notes
+from calib_core.results.methods_table import (
+    METHODS_COLUMNS,
+    MethodsCell,
+    MethodsTable,
+    compare_methods,
+    multiple_choice_notes,
+)
 from calib_core.results.published import (
     METHODS_SETTING,
     METHODS_SOURCE,
     N_QUESTIONS,
     compare_published_methods,
     has_choices,
+    published_methods,
 )
 from calib_core.results.recipe import scheme_text
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
-from calib_core.views.ece_brier_table import (
-    FEW_BINS_MARK,
-    EceBrierTable,
-    ece_brier_table,
-    published_ece_brier_table,
-    runs_as_rows,
-)
+from calib_core.views.ece_brier_table import ece_brier_table, published_ece_brier_table, runs_as_rows
 from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
 from calib_core.views.published_table import published_view
-from calib_core.views.view import ProgressCallback, Section, Tile, View, named_reasons
-from calib_core.wording import NO_VALUE, as_clause, format_number, format_percent, plural
+from calib_core.views.view import (
+    FEW_BINS_MARK,
+    Numbers,
+    ProgressCallback,
+    Section,
+    Tile,
+    View,
+    ViewTable,
+    file_parts,
+    reasons_by_title,
+    text_lines,
+)
+from calib_core.wording import NO_VALUE, as_clause, format_number, plural
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which model?"
-
-MAX_RUNS_PER_TABLE: Final = 3
-"""At most this many runs are columns of one table; more would be cut off on paper."""
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
 FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
+NO_SAMPLES: Final = "No method shown uses samples, so counting answers as wrong has no effect."
 BOLD_LEGEND: Final = (
     "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
     "nor is always stating the accuracy. Go by the Brier score: a method that always states the average has "
@@ -53,30 +64,20 @@ BOLD_LEGEND: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds the table of every data set; raises Unavailable if no run has two methods to compare."""
+    """Build the table of every data set; raises Unavailable if no run has two methods to compare."""
     if not any(len(run.usable) > 1 for run in report_input.answer_runs):
         raise Unavailable("No run has more than one confidence method to compare.")
     by_dataset = runs_by_dataset(report_input.answer_runs)
-    blocks: list[View] = []
+    views: list[View] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
         progress(index / len(by_dataset), dataset or "")
-        blocks += _dataset_blocks(report_input, dataset, runs)
-    if not blocks:
+        views += _dataset_views(report_input, dataset, runs)
+    if not views:
         raise Unavailable("No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*blocks, _published_block()))
+    return Section(ID, TITLE, QUESTION, (*views, published_methods_view()))
 
 
-def _published_block() -> View:
-    """The published tables, labelled as such."""
-    tables = [
-        table for dataset in N_QUESTIONS for table in _split_for_paper(published_ece_brier_table(dataset))
-    ]
-    return View(
-        PUBLISHED_TITLE, ece_brier_tables=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",)
-    )
-
-
-def _dataset_blocks(
+def _dataset_views(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]
 ) -> Sequence[View]:
     """The table of a data set, and the paper's beside it where a run gives one of its confidences."""
@@ -94,34 +95,104 @@ def _dataset_blocks(
     if not result.cells:
         return ()
     titles = {key: run.title for key, run in keyed.items()}
-    table = ece_brier_table(
-        result, run_columns({key: run.report.run.info for key, run in keyed.items()}, titles)
-    )
-    block = View(
+    view = methods_view(
+        result,
         title=dataset or "",
-        headline=result.headline,
-        tiles=tuple(methods_tiles(result, titles)),
-        recipes=(methods_recipe(result),),
-        ece_brier_tables=tuple(_split_for_paper(table)),
-        captions=(
-            *multiple_choice_notes(one for of_run in evidences.values() for one in of_run),
-            *methods_legend(result),
-        ),
-        remarks=tuple(f"{keyed[run].title}: {why}" for run, why in runs_without_rows(result).items()),
+        names=run_columns({key: run.report.run.info for key, run in keyed.items()}, titles),
+        titles=titles,
+        notes=multiple_choice_notes(one for of_run in evidences.values() for one in of_run),
     )
     comparison = compare_published_methods(
         result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}
     )
-    return (block, published_view(comparison)) if comparison.own_columns else (block,)
+    return (view, published_view(comparison)) if comparison.own_columns else (view,)
 
 
-def _split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
-    """Splits the table into parts that fit on paper."""
-    remaining = iter(table.columns.items())
-    while columns := dict(islice(remaining, MAX_RUNS_PER_TABLE)):
-        row_ids = {id_ for column, id_ in table.cells if column in columns}
-        rows = {id_: title for id_, title in table.rows.items() if id_ in row_ids}
-        yield replace(table, columns=columns, rows=rows)
+def methods_view(
+    result: MethodsTable,
+    *,
+    title: str = "",
+    names: Mapping[str, tuple[str, str]] | None = None,
+    titles: Mapping[str, str] | None = None,
+    refused: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> View:
+    """ECE and Brier score of every run by every method: a table, no figure.
+
+    Parameters
+    ----------
+    result : MethodsTable
+    title : str
+        What the runs have in common, such as their data set.
+    names : Mapping of str to (str, str), optional
+        Run key → (data set, short name), as by `run_columns`; the keys themselves where omitted.
+    titles : Mapping of str to str, optional
+        Run key → title; the keys themselves where omitted.
+    refused : Mapping of str to str, optional
+        Run, or run and method → why it is not in the table.
+    notes : sequence of str
+        What to know about a method on these runs.
+    """
+    names = names or {run: ("", run) for run in result.runs}
+    titles = titles or {run: run for run in result.runs}
+    numbers = Numbers(
+        lambda: _with_titles(result.to_frame(), titles),
+        methods_recipe(result),
+        ("ece-brier", result.scheme.binning, result.scheme.bins),
+    )
+    is_list = result.one_method_per_run and runs_as_rows(result)
+    no_samples = result.unparsed_choice == "wrong" and not any(
+        METHODS[id_].uses_samples for id_ in result.methods
+    )
+    without_rows = {titles[run]: why for (run, _), why in result.unavailable.items()}
+    return View(
+        title=title,
+        headline=result.headline,
+        caveat=" ".join((*notes, *text_lines(NO_SAMPLES if no_samples else ""))),
+        tiles=() if result.one_method_per_run else tuple(methods_tiles(result, names)),
+        recipes=(methods_recipe(result),) if result.cells else (),
+        tables=(_list_of_runs(result, titles, numbers),) if is_list else (),
+        ece_brier_tables=()
+        if is_list or not result.cells
+        else (replace(ece_brier_table(result, names), numbers=numbers),),
+        how_to_read="" if is_list else " ".join(methods_legend(result)),
+        left_out=reasons_by_title({**without_rows, **(refused or {})}),
+        name=("methods", *file_parts(result.runs, "runs")),
+    )
+
+
+def _list_of_runs(result: MethodsTable, titles: Mapping[str, str], numbers: Numbers) -> ViewTable:
+    """A row for each of many runs that have one method each."""
+    frame = _with_titles(result.to_frame(), titles).with_columns(
+        pl.col("method").replace_strict({id_: METHODS[id_].title for id_ in result.methods})
+    )
+    is_same = {"method": len(result.methods) == 1, "warning": frame["warning"].null_count() == frame.height}
+    columns = tuple(column for column in METHODS_COLUMNS if column.title and not is_same.get(column.name))
+    return ViewTable("", frame, columns, id="methods_own", numbers=numbers)
+
+
+def _with_titles(frame: pl.DataFrame, titles: Mapping[str, str]) -> pl.DataFrame:
+    return frame.with_columns(pl.col("run").replace_strict(dict(titles), return_dtype=pl.String))
+
+
+def published_methods_view() -> View:
+    """The published tables, labelled as such."""
+    source = f"{METHODS_SOURCE}: {METHODS_SETTING}"
+    tables = (
+        replace(
+            published_ece_brier_table(dataset),
+            id=f"published_{dataset}",
+            numbers=Numbers(
+                lambda dataset=dataset: published_methods().filter(dataset=dataset),
+                source,
+                (dataset, "ece", "brier"),
+            ),
+        )
+        for dataset in N_QUESTIONS
+    )
+    return View(
+        PUBLISHED_TITLE, ece_brier_tables=tuple(tables), how_to_read=f"{source}.", name=("published",)
+    )
 
 
 def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -134,8 +205,8 @@ def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict
     return columns
 
 
-def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
-    """The tiles: methods, lowest Brier score, warnings, rows used; `names` maps run keys to names."""
+def methods_tiles(result: MethodsTable, names: Mapping[str, tuple[str, str]]) -> list[Tile]:
+    """The tiles: methods, lowest Brier score, warnings, rows used; `names` as of `methods_view`."""
     cells = list(result.cells.values())
     if not any(cell.brier is not None for cell in cells):
         return []
@@ -164,7 +235,7 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
     ]
 
 
-def _best_tile(result: MethodsTable, names: Mapping[str, str]) -> Tile:
+def _best_tile(result: MethodsTable, names: Mapping[str, tuple[str, str]]) -> Tile:
     """The lowest Brier score of a single run, and what cannot be told from it; of several how many decide."""
     label, meaning = "Lowest Brier score", METRICS["brier"].help
     best_sets = {run: paired.best_sets("brier")[0] for run, paired in result.paired.items()}
@@ -177,7 +248,7 @@ def _best_tile(result: MethodsTable, names: Mapping[str, str]) -> Tile:
         return Tile(label, NO_VALUE, meaning, shorten(best_set.no_best_reason or "", 60))
     order = [best_set.leader, *(id_ for id_ in best_set.best if id_ != best_set.leader)]
     titles = abbreviated_list([METHODS[id_].short_title for id_ in order])
-    below = f"{names[run]}, {titles}{': not told apart' if len(order) > 1 else ''}"
+    below = f"{names[run][1]}, {titles}{': not told apart' if len(order) > 1 else ''}"
     return Tile(label, format_number(result.cells[run, best_set.leader].brier), meaning, shorten(below, 90))
 
 
@@ -209,38 +280,3 @@ def methods_legend(result: MethodsTable) -> list[str]:
             f"{FEW_BINS_MARK} The ECE rests on one or two bins{count_note}: {as_clause(warnings[0])}."
         )
     return legend
-
-
-def methods_rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[str, object]]:
-    """One row for each run and method; `titles` maps run keys to titles."""
-    return [
-        {
-            "Run": titles[cell.run],
-            "Confidence method": METHODS[cell.method].title,
-            "ECE": format_number(cell.ece) + FEW_BINS_MARK * bool(cell.warning),
-            "Brier score": format_number(cell.brier),
-            "Accuracy": format_percent(cell.accuracy),
-            "Rows used": f"{cell.n_used:,}",
-        }
-        for cell in result.cells.values()
-    ]
-
-
-def runs_without_rows(result: MethodsTable) -> dict[str, str]:
-    """Key of each run without usable rows → the reason."""
-    return {run: why for (run, _), why in result.unavailable.items()}
-
-
-def methods_view(result: MethodsTable) -> View:
-    """ECE and Brier score of every run by every method: a table, no figure."""
-    names = {run: run for run in result.runs}
-    reasons = {f"{run}, {METHODS[id_].title}": why for (run, id_), why in result.unavailable.items()}
-    return View(
-        title="",
-        headline=result.headline,
-        tiles=tuple(methods_tiles(result, names)),
-        recipes=(methods_recipe(result),),
-        ece_brier_tables=(ece_brier_table(result, {run: ("", run) for run in result.runs}),),
-        captions=tuple(methods_legend(result)),
-        remarks=named_reasons(reasons),
-    )

@@ -68,9 +68,7 @@ from calib_core.wording import (
 
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
-HOW_TO_READ: Final = (
-    "Shaded band: noise alone, 5th to 95th percentile; dotted: its median. Right: relative to a curve's mean."
-)
+HOW_TO_READ: Final = "Shaded band: noise alone, 5th to 95th percentile; dotted: its median."
 POOLING_TITLE: Final = "Which pairs go into which bin?"
 OCCURRENCES_TITLE: Final = "How often the classes occur"
 AUDIT_TITLE: Final = "ECE under different conventions"

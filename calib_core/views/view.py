@@ -8,18 +8,20 @@ What draws views (`pages/widgets/view.py`, `calib_core/report`, `calib_core/note
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from calib_core.figures.palette import Theme
 from calib_core.results.columns import Column, column_texts
-from calib_core.views.ece_brier_table import EceBrierTable
 from calib_core.wording import cell_text
 
 ProgressCallback = Callable[[float, str], object]
 """Called with the share of the work done, in [0, 1], and a description of the current step."""
+
+FEW_BINS_MARK = "†"
+"""Marks an ECE that rests on one or two bins, because most confidences lie in them."""
 
 Draw = Callable[[Theme], Mapping[str, Any]]
 """Draws a figure, as plotly has it, with the colours of a theme."""
@@ -160,6 +162,68 @@ class ViewTable:
         texts = (column_texts(column, self.frame) for column in kept)
         cells = dict(zip(self.headings, texts, strict=True))
         return pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
+
+
+@dataclass(frozen=True, slots=True)
+class EceBrierCell:
+    """One cell of the table: a pair of numbers.
+
+    Attributes
+    ----------
+    ece, brier : str
+        The numbers as text.
+    best_ece, best_brier : bool
+        Whether the number is the lowest of its run, and so bold.
+    warning : str or None
+        Why the ECE is unreliable; None if it is not.
+    small_print : str
+        A note below the numbers.
+    """
+
+    ece: str
+    brier: str
+    best_ece: bool = False
+    best_brier: bool = False
+    warning: str | None = None
+    small_print: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EceBrierTable:
+    """A row for each method and a pair of columns (ECE, Brier) for each run, or the other way round.
+
+    Attributes
+    ----------
+    title : str
+        The title of the table.
+    columns : Mapping[str, tuple[str, str]]
+        Column key → (data set, model), in order.
+    rows : Mapping[str, str]
+        Row key → title, in order.
+    cells : Mapping[tuple[str, str], EceBrierCell]
+        (column key, row key) → cell.
+    notes : tuple[str, ...]
+        How the numbers were computed, one line each.
+    column_notes, row_notes : Mapping[str, str]
+        Key → what all numbers of the column or row have in common, such as the number of rows used.
+    row_heading : str
+        What the rows are.
+    id : str
+        Unique within the view.
+    numbers : Numbers, optional
+        The table in full.
+    """
+
+    title: str
+    columns: Mapping[str, tuple[str, str]]
+    rows: Mapping[str, str]
+    cells: Mapping[tuple[str, str], EceBrierCell]
+    notes: tuple[str, ...]
+    column_notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    row_notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    row_heading: str = "Method"
+    id: str = "methods"
+    numbers: Numbers | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

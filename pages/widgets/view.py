@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 import streamlit as st
 
+from calib_core.report.export.latex import ece_brier_latex
+from calib_core.report.html import ece_brier_html
 from calib_core.results.columns import Column, column_texts
 from calib_core.results.view_caption import ViewCaption
-from calib_core.views.view import Numbers, View, ViewFigure, ViewTable
+from calib_core.views.ece_brier_table import ece_brier_frame
+from calib_core.views.view import EceBrierTable, Numbers, View, ViewFigure, ViewTable
 from calib_core.wording import COUNT_UNITS, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu
@@ -33,6 +37,8 @@ MIN_PANEL_WIDTH: Final = 330
 
 MIN_PANEL_WIDTH_BESIDE: Final = 430
 """The same beside an open detail."""
+
+ECE_BRIER_STYLE_SHEET: Final = Path(__file__).parent / "ece_brier_table.css"
 
 MAX_WHOLE_ROWS: Final = 12
 """Number of rows up to which a table is drawn whole; a longer one scrolls."""
@@ -112,7 +118,10 @@ def show_opening(view: View) -> None:
 
 
 def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bool = False) -> None:
-    """Draw the figures, narrow ones side by side where there is room, and below them how they are read."""
+    """Draw the figures, narrow ones side by side where there is room, and below them how they are read.
+
+    Tables of ECE and Brier score stand in the place of figures.
+    """
     n_figures = len(view.figures)
     cells: Sequence[Any] = [st.container() for _ in view.figures]
     if n_figures > 1 and all(figure.narrow for figure in view.figures):
@@ -121,9 +130,23 @@ def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bo
     for cell, figure in zip(cells, view.figures, strict=True):
         with cell:
             show_view_figure(view, figure, is_selectable=figure.id in selectable)
+    for table in view.ece_brier_tables:
+        show_ece_brier_table(view, table)
     if view.how_to_read:
         click = " Click a point or a row for more." if selectable else ""
         st.caption(escape_markdown(view.how_to_read + click))
+
+
+def show_ece_brier_table(view: View, table: EceBrierTable) -> None:
+    """Draw a table of ECE and Brier score with its export menu."""
+    st.html(ECE_BRIER_STYLE_SHEET)
+    st.html(ece_brier_html(table))
+    table_export_menu(
+        _export(view, table.numbers, table.title),
+        table.id,
+        shown=ece_brier_frame(table),
+        latex=lambda: ece_brier_latex(table).encode(),
+    )
 
 
 def show_view_figure(view: View, figure: ViewFigure, *, is_selectable: bool = False) -> None:
@@ -176,7 +199,8 @@ def show_view_table(
 def show_how_computed(view: View, caption: ViewCaption | None = None) -> None:
     """Draw the line that says what is shown; it opens to the recipes and the facts."""
     if caption is not None:
-        show_provenance(caption, *view.recipes, facts=view.facts)
+        notes = ("\n".join(table.notes) for table in view.ece_brier_tables)
+        show_provenance(caption, *view.recipes, *notes, facts=view.facts)
     show_remarks(*view.captions, *view.remarks)
 
 

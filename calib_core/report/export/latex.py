@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from calib_core.views.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
+from calib_core.views.view import FEW_BINS_MARK, EceBrierCell, EceBrierTable
 
 _REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {

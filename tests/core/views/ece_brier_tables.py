@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_core.views.ece_brier_table import EceBrierCell, EceBrierTable
+from calib_core.views.view import EceBrierCell, EceBrierTable
 
 HOSTILE = r'50% of $x^2$ & #1_{a}~\input{x} <b>&amp;</b> [l](http://calib.invalid) | "q"'
 

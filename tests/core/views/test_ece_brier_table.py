@@ -8,13 +8,13 @@ from calib_core.methods import METHODS
 from calib_core.results.evidence import AnswerEvidence, survey_methods
 from calib_core.results.methods_table import compare_methods
 from calib_core.views.ece_brier_table import (
-    EceBrierCell,
     ece_brier_frame,
     ece_brier_table,
     published_ece_brier_table,
     runs_as_rows,
 )
 from calib_core.views.methods import methods_tiles
+from calib_core.views.view import EceBrierCell
 from core.run_builders import make_answer_run
 
 
@@ -101,7 +101,7 @@ def test_many_runs_stand_below_one_another() -> None:
     assert runs_as_rows(replace(made, methods=tuple(METHODS)[:6]))
     assert not runs_as_rows(replace(made, methods=tuple(METHODS)[:7]))  # no more runs than methods
     few = compare_methods({name: evidences_of(1.0, 0.0) for name in names[:6]})
-    called = {name: name for name in names}
+    called = {name: ("", name) for name in names}
     assert methods_tiles(made, called)[0].help == "Columns of the table; the rows are runs."
     assert methods_tiles(few, called)[0].help == "Rows of the table; the columns are runs."
 
