@@ -333,6 +333,12 @@ def varying_columns(columns: Iterable[Column], frame: pl.DataFrame, *names: str)
     )
 
 
+def columns_in_order(columns: Sequence[Column], *first: str) -> tuple[Column, ...]:
+    """The columns, those of the names first."""
+    order = {name: place for place, name in enumerate(first)}
+    return tuple(sorted(columns, key=lambda column: order.get(column.name, len(order))))
+
+
 def text_lines(*lines: str | None) -> tuple[str, ...]:
     """The lines that are not empty."""
     return tuple(line for line in lines if line)

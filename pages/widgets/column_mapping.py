@@ -271,10 +271,10 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     readings = base.proposal.readings if base.proposal else ()
     chosen = 0
     if base.proposal is not None and base.proposal.is_question:
-        picked = _pick_reading(base.proposal, key)
-        if picked is None:
+        position = _pick_reading(base.proposal, key)
+        if position is None:
             return _Draft({}, {}, "Choose what is meant.")
-        chosen = picked
+        chosen = position
     reading = readings[chosen] if readings else None
     if reading is not None and reading.rows:
         named = columns_text({**reading.mapping, **reading.wide})

@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 import streamlit as st
 
+from calib_core.figures.text import truncate_middle
 from calib_core.report.export.latex import ece_brier_latex
 from calib_core.report.html import ece_brier_html
 from calib_core.results.columns import Column, column_texts
@@ -39,6 +40,11 @@ MIN_PANEL_WIDTH_BESIDE: Final = 430
 """The same beside an open detail."""
 
 ECE_BRIER_STYLE_SHEET: Final = Path(__file__).parent / "ece_brier_table.css"
+SMALL_FIGURE_WIDTHS: Final = {3: 260, 4: 230}
+"""Number of small figures in a row → width in pixels below which fewer stand in it."""
+
+MAX_SMALL_TITLE: Final = 26
+"""Letters of a small figure's title, so that every title takes one line."""
 
 MAX_WHOLE_ROWS: Final = 12
 """Number of rows up to which a table is drawn whole; a longer one scrolls."""
@@ -105,7 +111,7 @@ def show_part(view: View, key: str) -> None:
     if view.recipes or view.facts:
         with st.expander("How this was computed", key=f"{key}_computed", type="compact"):
             show_computation(*view.recipes, facts=view.facts)
-    show_left_out(view, f"{key}_left_out")
+    show_left_out(view, key=f"{key}_left_out")
 
 
 def show_opening(view: View) -> None:
@@ -161,9 +167,17 @@ def show_view_figure(view: View, figure: ViewFigure, *, is_selectable: bool = Fa
 
 
 def show_view_table(
-    view: View, table: ViewTable, *, chosen: str | None = None, is_selectable: bool = False
+    view: View,
+    table: ViewTable,
+    *,
+    chosen: str | None = None,
+    is_selectable: bool = False,
+    url_key: str = "at",
 ) -> None:
-    """Draw one table with its export menu; where it is selectable, a click on a row selects what it is of."""
+    """Draw one table with its export menu; where it is selectable, a click on a row selects what it is of.
+
+    `url_key` is the key of the address that holds what is selected.
+    """
     if not table.frame.height:
         return
     if table.title:
@@ -175,7 +189,7 @@ def show_view_table(
     if is_selectable:
         rows = [keys.index(chosen)] if chosen in keys else []
         selection = {
-            "on_select": lambda: select_point_from_table(key, keys),
+            "on_select": lambda: select_point_from_table(key, keys, url_key),
             "selection_mode": ROW_CLICKS,
             "selection_default": {"selection": {"rows": rows, "columns": [], "cells": []}} if rows else None,
         }
@@ -190,21 +204,68 @@ def show_view_table(
         **selection,
     )
     if table.numbers is not None:
-        export = _export(view, table.numbers, table.title or "Table")
+        export = _export(view, table.numbers, table.title or view.title or "Table")
         table_export_menu(export, table.id, shown=shown, columns=columns)
     if table.note:
         st.caption(escape_markdown(table.note))
 
 
-def show_how_computed(view: View, caption: ViewCaption | None = None) -> None:
+def show_small_figures(view: View) -> None:
+    """Draw the small figures in a grid under their heading, each below its title and note."""
+    figures = view.small_figures
+    if not figures:
+        return
+    st.subheader(escape_markdown(view.small_figures_heading), anchor=False)
+    per_row = 4 if len(figures) in (4, 7, 8) else 3  # three would leave one figure alone in a row
+    cells = side_by_side(len(figures), per_row, min_column_width=SMALL_FIGURE_WIDTHS[per_row])
+    for cell, figure in zip(cells, figures, strict=True):
+        with cell:
+            st.subheader(escape_markdown(truncate_middle(figure.title, MAX_SMALL_TITLE)), anchor=False)
+            st.caption(escape_markdown(figure.note))
+            show_view_figure(view, figure)
+
+
+def show_further_view(
+    view: View,
+    *,
+    url_key: str,
+    chosen: str | None = None,
+    detail: Callable[[], None] | None = None,
+) -> None:
+    """Draw the tables of a view below the page's own view, under its title and its headline.
+
+    Parameters
+    ----------
+    view : View
+    url_key : str
+        Key of the address that holds which row is selected.
+    chosen : str, optional
+        The row that is selected.
+    detail : Callable, optional
+        Draws what a click has opened, beside the tables.
+    """
+    tables, beside = figure_and_detail(has_detail=detail is not None)
+    with tables:
+        st.subheader(escape_markdown(view.title), anchor=False)
+        st.markdown(escape_markdown(view.headline))
+        for table in view.tables:
+            show_view_table(view, table, chosen=chosen, is_selectable=True, url_key=url_key)
+        show_how_computed(view, key=f"looking_{url_key}")
+        show_left_out(view, key=f"left_out_{url_key}")
+    if detail is not None:
+        with beside:
+            detail()
+
+
+def show_how_computed(view: View, caption: ViewCaption | None = None, *, key: str = "looking") -> None:
     """Draw the line that says what is shown; it opens to the recipes and the facts."""
-    if caption is not None:
+    if caption is not None or view.recipes or view.facts:
         notes = ("\n".join(table.notes) for table in view.ece_brier_tables)
-        show_provenance(caption, *view.recipes, *notes, facts=view.facts)
+        show_provenance(caption, *view.recipes, *notes, facts=view.facts, key=key)
     show_remarks(*view.captions, *view.remarks)
 
 
-def show_left_out(view: View, key: str = "left_out") -> None:
+def show_left_out(view: View, *, key: str = "left_out") -> None:
     """Draw, folded, what is not shown, and why."""
     if view.left_out:
         with st.expander(f"Not shown ({len(view.left_out)})", key=key):
