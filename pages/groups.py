@@ -6,18 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-import polars as pl
 import streamlit as st
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.reliability import (
     describe_reliability,
     reliability_figure,
-    small_reliability_figure,
 )
-from calib_core.figures.text import truncate_middle
 from calib_core.methods.method import Method
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence
@@ -43,48 +39,34 @@ from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
 from calib_core.views.groups import (
-    HIDDEN_HELP,
-    HIDDEN_TITLE,
+    CHOSEN_HEADING,
     MAX_SERIES,
     NO_GROUPS,
-    PAIRED_TITLE,
     TOO_MANY_RUNS,
-    GroupDiagram,
-    GroupEvidence,
     comparable_levels,
     default_diagram_keys,
-    diagram_note,
     diagrams_heading,
-    group_evidences,
-    group_rows,
-    groups_caption,
-    groups_remarks,
-    groups_tiles,
-    hidden_group_rows,
-    paired_difference_rows,
-    verdicts_caption,
+    group_diagrams,
+    groups_view,
+    hidden_groups_view,
 )
-from calib_core.views.view import file_parts
-from calib_core.wording import plural
+from calib_core.views.view import View
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
-from pages.widgets.export import Export, make_file_stem, table_export_menu
-from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
+from pages.widgets.export import Export, make_file_stem
+from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import (
-    ROW_CLICKS,
     most_common_method,
     pick_method,
     pick_method_options,
     pick_segment,
-    rows_key,
     select_box,
-    select_point_from_table,
     selected_point,
 )
 from pages.widgets.published import published_area, show_published
@@ -94,30 +76,16 @@ from pages.widgets.run_selection import (
     pick_run_selection,
     runs_to_start_with,
     short_names_by_id,
-    show_not_drawn,
 )
 from pages.widgets.shell import shell
-from pages.widgets.summary import (
-    show_headline,
-    show_provenance,
-    show_recipe,
-    show_tiles,
-    show_warnings_of_runs,
-)
-from pages.widgets.table import fit_column_widths, show_table
+from pages.widgets.summary import show_recipe, show_warnings_of_runs
+from pages.widgets.view import show_further_view, show_small_figures, show_view
 
 MAX_DIAGRAMS: Final = 9
 SORT_TITLES: Final[Mapping[str, str]] = {"q": "Verdict", "value": "Value", "name": "Name", "n": "Rows"}
 
-CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
-MAX_NAME_LENGTH: Final = 26
-"""Letters of a diagram's name, so that every name takes one line."""
-
 HIDDEN_KEY: Final = "hidden"
 """Key of the address that holds the hidden group whose diagram is open."""
-
-_MAX_CONDITIONS_WIDTH: Final = 400
-"""Largest width in pixels of the column that names a hidden group."""
 
 _DRAWING_MESSAGE: Final = "Computing the intervals …"
 _SCANNING_MESSAGE: Final = "Comparing every group with the other rows …"
@@ -157,11 +125,9 @@ class GroupsChoice:
         return next(iter(self.evidences.values())).method
 
     @property
-    def style_indices(self) -> dict[str, int]:
-        """Style index by run id; empty where runs are grouped by their facts, so that a series is no run."""
-        return (
-            {run.id: run.style_index for run in self.selection.runs} if self.grouping.target == "rows" else {}
-        )
+    def titles(self) -> dict[str, str]:
+        """Title by run id."""
+        return {run.id: run.title for run in self.selection.runs}
 
     def cache_key(self) -> tuple[object, ...]:
         """Return what determines the numbers; their order does not."""
@@ -308,7 +274,6 @@ def _diagram_options(
 
 def cached_groups(choice: GroupsChoice) -> GroupResults:
     """Return the numbers of the groups, computed once, in the chosen order."""
-    titles = {run.id: run.title for run in choice.selection.runs}
 
     def compute() -> GroupResults:
         arguments = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
@@ -318,9 +283,9 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
                 show(share, _DRAWING_MESSAGE)
 
             if choice.grouping.target == "rows":
-                return groups_of_rows(*arguments, titles=titles, progress=report_progress)
+                return groups_of_rows(*arguments, titles=choice.titles, progress=report_progress)
             return groups_of_runs(
-                *arguments, titles=titles, reference=choice.baseline_level, progress=report_progress
+                *arguments, titles=choice.titles, reference=choice.baseline_level, progress=report_progress
             )
 
     return cached_result(("groups", *choice.cache_key(), choice.baseline_level), compute).sorted_by(
@@ -328,24 +293,14 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
     )
 
 
-def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
-    """Draw the headline, the tiles with the highest and lowest group, and the warnings."""
-    show_headline(result.headline)
-    if tiles := groups_tiles(choice.evidences, result):
-        show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
-    titles = {run.id: run.title for run in choice.selection.runs}
-    show_warnings_of_runs((titles[id_], evidence) for id_, evidence in choice.evidences.items())
-
-
-def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:
+def groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:
     """Return the caption that says which runs and method the groups are of."""
     title = METRICS[result.metric].title
-    titles = {run.id: run.title for run in choice.selection.runs}
     by = result.group_by.title
     evidences = list(choice.evidences.values())
     caption = view_caption(
         f"{title} by {by}",
-        [titles[id_] for id_ in choice.evidences],
+        [choice.titles[id_] for id_ in choice.evidences],
         evidences,
         bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
     )
@@ -353,135 +308,55 @@ def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCapt
     return replace(caption, missing_note=missing)
 
 
-def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
-    """Draw the figure, what it shows and how to read it."""
-    show_figure(
-        lambda theme: groups_figure(result, theme, choice.style_indices),
-        key="groups_dots",
-        alt=describe_groups(result),
-        export=groups_export(choice, result, "Groups"),
+def current_view(choice: GroupsChoice, result: GroupResults) -> View:
+    """Return the view of the groups, with the chosen diagrams, else those of the clearest verdicts."""
+    wanted_keys = choice.diagram_keys or default_diagram_keys(result, len(choice.evidences))
+    keys = [key for group in result.groups if (key := result.group_key(group)) in wanted_keys]
+    shown = list(dict.fromkeys(keys))[:MAX_DIAGRAMS]
+    names = short_names_by_id([run for run in choice.selection.runs if run.id in choice.evidences])
+    diagrams = cached_result(
+        ("panels", *choice.cache_key(), tuple(sorted(shown))),
+        lambda: group_diagrams(choice.evidences, result, names, choice.scheme, shown),
     )
-    recipe = [result.recipe] if result.groups else []
-    show_provenance(_groups_view_caption(choice, result), *recipe)
-    if result.subheadline:
-        st.markdown(escape_markdown(result.subheadline))
-    st.caption(escape_markdown(groups_caption(result)))
-    for remark in groups_remarks(result, {run.id: run.title for run in choice.selection.runs}):
-        st.caption(f":material/info: {escape_markdown(remark)}")
-
-
-def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> Export:
-    """Return the export of every group's numbers."""
-    titles = {run.id: run.title for run in choice.selection.runs}
-    scheme = choice.scheme
-    bins = (scheme.binning, scheme.bins) if METRICS[result.metric].binned else ()
-    return Export(
-        make_file_stem(
-            *file_parts(choice.evidences, "runs"),
-            choice.method.id,
-            result.metric,
-            *bins,
-            "by",
-            result.group_by.title,
-        ),
-        lambda: result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String)),
-        result.recipe,
-        content,
-        f"{METRICS[result.metric].title} by {result.group_by.title}, {choice.method.title}",
-        headline=result.headline,
-        tiles=groups_tiles(choice.evidences, result),
+    diagrams = sorted(diagrams, key=lambda diagram: shown.index(diagram.group.key))[:MAX_DIAGRAMS]
+    return groups_view(
+        result,
+        method=choice.method.id,
+        titles=choice.titles,
+        style_indices={run.id: run.style_index for run in choice.selection.runs},
+        diagrams=diagrams,
+        diagrams_heading=CHOSEN_HEADING if choice.diagram_keys else diagrams_heading(result, shown),
+        left_out={choice.titles[run]: why for (run, _), why in choice.selection.unavailable.items()},
+        notes=[f"The first {MAX_DIAGRAMS} of {len(keys)} diagrams are drawn."]
+        if len(keys) > MAX_DIAGRAMS
+        else [],
     )
-
-
-def show_differences(choice: GroupsChoice, result: GroupResults) -> None:
-    """Draw the paired differences of each level from the baseline, on the same questions."""
-    if not result.contrasts:
-        return
-    st.subheader(PAIRED_TITLE, anchor=False)
-    rows = paired_difference_rows(result)
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    show_table(
-        frame,
-        key="differences",
-        alt=plural(len(rows), "paired difference"),
-        export=replace(groups_export(choice, result, "Paired differences"), frame=lambda: frame),
-    )
-
-
-def show_groups_table(choice: GroupsChoice, result: GroupResults) -> None:
-    """Draw one row per group."""
-    rows = group_rows(result)
-    if rows:
-        show_table(
-            pl.DataFrame(rows, infer_schema_length=None),
-            key="groups_table",
-            alt=plural(len(rows), "group"),
-            export=groups_export(choice, result, "Table of groups"),
-        )
-        st.caption(escape_markdown(verdicts_caption(result)))
 
 
 def cached_hidden_groups(choice: GroupsChoice) -> HiddenGroups:
     """Return the scan over columns and pairs of them, computed once, with a progress bar meanwhile."""
-    titles = {run.id: run.title for run in choice.selection.runs}
 
     def compute() -> HiddenGroups:
         with progress_bar(_SCANNING_MESSAGE) as show:
             return hidden_groups(
-                choice.evidences, titles=titles, progress=lambda share: show(share, _SCANNING_MESSAGE)
+                choice.evidences, titles=choice.titles, progress=lambda share: show(share, _SCANNING_MESSAGE)
             )
 
     return cached_result(("hidden_groups", *choice.selection.cache_key(), tuple(choice.evidences)), compute)
 
 
-def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups, chosen: str | None) -> None:
+def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups) -> None:
     """Draw the groups that the scan found; a click on a row opens its diagram, a second click closes it."""
-    st.subheader(HIDDEN_TITLE, anchor=False)
-    st.markdown(escape_markdown(result.headline))
-    for key, reason in result.unavailable.items():
-        if result.n_tried:
-            title = next(run.title for run in choice.selection.runs if run.id == key)
-            st.caption(f":material/info: {escape_markdown(f'{title}: {reason}')}")
-    if not result.groups:
-        return
-    keys = [group.key for group in result.groups]
-    shown = pl.DataFrame(hidden_group_rows(result), infer_schema_length=None)
-    columns = fit_column_widths(
-        {"Against the rest": st.column_config.TextColumn("Against the rest", help=HIDDEN_HELP)},
-        shown,
-        *({"Run", "Verdict"} & {*shown.columns}),
+    groups = {group.key: group for group in result.groups}
+    chosen = selected_point(groups, HIDDEN_KEY)
+    show_further_view(
+        hidden_groups_view(result, method=choice.method.id, titles=choice.titles),
+        url_key=HIDDEN_KEY,
+        chosen=chosen,
+        detail=None if chosen is None else lambda: show_hidden_group_diagram(choice, groups[chosen]),
     )
-    columns = fit_column_widths(columns, shown, "Group", max_width=_MAX_CONDITIONS_WIDTH)
-    if chosen is None and st.query_params.get(HIDDEN_KEY):
+    if groups and chosen is None and st.query_params.get(HIDDEN_KEY):
         st.caption(":material/block: The group in the link is not in this list.")
-    widget = rows_key("hidden", chosen, *keys)
-    st.dataframe(
-        shown,
-        key=widget,
-        hide_index=True,
-        column_config=columns,
-        placeholder="–",
-        height="content" if len(keys) <= 12 else 460,
-        on_select=lambda: select_point_from_table(widget, keys, HIDDEN_KEY),
-        selection_mode=ROW_CLICKS,
-        selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
-        if chosen in keys
-        else None,
-        alt=plural(len(keys), "hidden group"),
-    )
-    table_export_menu(hidden_groups_export(choice, result), "hidden", shown=shown, columns=columns)
-    st.caption(f"{escape_markdown(result.caption)} Click a row to see its reliability diagram.")
-
-
-def hidden_groups_export(choice: GroupsChoice, result: HiddenGroups) -> Export:
-    """Return the export of every listed group."""
-    return Export(
-        make_file_stem("hidden", "groups", *file_parts(choice.evidences, "runs"), choice.method.id),
-        result.to_frame,
-        result.recipe,
-        HIDDEN_TITLE,
-        choice.method.title,
-    )
 
 
 def show_hidden_group_diagram(choice: GroupsChoice, group: HiddenGroup) -> None:
@@ -519,67 +394,6 @@ def show_hidden_group_diagram(choice: GroupsChoice, group: HiddenGroup) -> None:
         show_recipe(result.recipe)
 
 
-def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
-    """Draw small reliability diagrams of the chosen groups, else of the highest, in the figure's order."""
-    wanted_keys = choice.diagram_keys or default_diagram_keys(result, len(choice.evidences))
-    keys = [key for group in result.groups if (key := result.group_key(group)) in wanted_keys]
-    shown = list(dict.fromkeys(keys))[:MAX_DIAGRAMS]
-    titles = short_names_by_id([run for run in choice.selection.runs if run.id in choice.evidences])
-    diagrams = cached_result(
-        ("panels", *choice.cache_key(), tuple(sorted(shown))),
-        lambda: [
-            _group_diagram(choice, part) for part in group_evidences(choice.evidences, result, titles, shown)
-        ],
-    )
-    if not diagrams:
-        return
-    diagrams = sorted(diagrams, key=lambda diagram: shown.index(diagram.group.key))[:MAX_DIAGRAMS]
-    st.subheader(
-        CHOSEN_DIAGRAMS_HEADING if choice.diagram_keys else diagrams_heading(result, shown), anchor=False
-    )
-    if len(keys) > MAX_DIAGRAMS:
-        st.caption(f":material/block: The first {MAX_DIAGRAMS} of {len(keys)} are drawn.")
-    has_four_columns = len(diagrams) in (4, 7, 8)  # three columns would leave one diagram alone in a row
-    cells = side_by_side(
-        len(diagrams), 4 if has_four_columns else 3, min_column_width=230 if has_four_columns else 260
-    )
-    for number, (cell, diagram) in enumerate(zip(cells, diagrams, strict=True)):
-        with cell:
-            _show_group_diagram(choice, diagram, f"panel_{number}")
-
-
-def _group_diagram(choice: GroupsChoice, group: GroupEvidence) -> GroupDiagram:
-    """Return the diagram of one group, or the reason why there is none."""
-    try:
-        return GroupDiagram(group, reliability_diagram(group.evidence, choice.metric, choice.scheme))
-    except Unavailable as reason:
-        return GroupDiagram(group, str(reason))
-
-
-def _show_group_diagram(choice: GroupsChoice, diagram: GroupDiagram, key: str) -> None:
-    name, run = diagram.group.name, diagram.group.run
-    st.subheader(escape_markdown(truncate_middle(name, MAX_NAME_LENGTH)), anchor=False)
-    result = diagram.result
-    if isinstance(result, str):
-        st.caption(escape_markdown(result))
-        return
-    below = [truncate_middle(run, MAX_NAME_LENGTH + 8)] if run else []
-    st.caption("  \n".join(map(escape_markdown, [*below, diagram_note(result)])))
-    title = f"{name} · {run}" if run else name
-    show_figure(
-        lambda theme: small_reliability_figure(result, theme),
-        key=key,
-        alt=describe_reliability(result),
-        export=Export(
-            make_file_stem(title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
-            result.to_frame,
-            result.recipe,
-            "Reliability diagram",
-            f"{title}, {choice.method.title}",
-        ),
-    )
-
-
 def show_paper(choice: GroupsChoice) -> None:
     """Draw what the MMLU replication says of size, shots and tuning, judged on these runs."""
     comparison = cached_result(
@@ -594,24 +408,19 @@ def page() -> None:
     """Draw the page."""
     choice = shell("groups", choose_groups).choice
     result = cached_groups(choice)
-    show_groups_summary(choice, result)
-    show_groups_figure(choice, result)
-    show_differences(choice, result)
-    show_groups_table(choice, result)
-    show_not_drawn(choice.selection)
+    view = current_view(choice, result)
+    show_view(
+        view,
+        groups_view_caption(choice, result),
+        controls=lambda: show_warnings_of_runs(
+            (choice.titles[id_], evidence) for id_, evidence in choice.evidences.items()
+        ),
+    )
     if choice.grouping.target == "rows":
         st.divider()
-        hidden = cached_hidden_groups(choice)
-        groups = {group.key: group for group in hidden.groups}
-        chosen = selected_point(groups, HIDDEN_KEY)
-        table, diagram = figure_and_detail(has_detail=chosen is not None)
-        with table:
-            show_hidden_groups(choice, hidden, chosen)
-        if chosen is not None:
-            with diagram:
-                show_hidden_group_diagram(choice, groups[chosen])
+        show_hidden_groups(choice, cached_hidden_groups(choice))
     st.divider()
-    show_group_diagrams(choice, result)
+    show_small_figures(view)
     show_paper(choice)
 
 

@@ -30,6 +30,7 @@ from calib_core.inference.verdict import (
     verdicts_sentence,
 )
 from calib_core.methods.columns import column
+from calib_core.metrics import METRICS
 from calib_core.metrics.ece import ECE, ECE_DEBIASED_SQ
 from calib_core.metrics.metric import Metric
 from calib_core.results.changes import (
@@ -40,6 +41,7 @@ from calib_core.results.changes import (
     difference_text,
     measure_contrast,
 )
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_rows
 from calib_core.results.mmlu import mmlu_category
@@ -77,6 +79,13 @@ DIFFERENT_QUESTIONS: Final = "Runs on different data sets answer different quest
 _TUNING_WORDS: Final = re.compile(
     r"(?<![a-z])(?:base|pretrained|chat|instruct(?:ed)?|inst|it|tuned|finetuned|sft|rlhf|dpo)(?![a-z])"
 )
+
+
+REST_HELP: Final = (
+    "Accuracy minus that of the other rows of the run at the same confidence, in percentage points. Below 0, "
+    "the group is right less often than its confidence suggests, compared with the rest."
+)
+NULL_HELP: Final = "What a perfectly calibrated model would score on these rows: the median."
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,24 +292,98 @@ class GroupResults(Displayable):
                 best[key] = min(best.get(key, (math.inf, math.inf)), _clearness(group))
         return sorted(best, key=best.__getitem__)[:limit]
 
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table of groups."""
+        metric = METRICS[self.metric]
+        name, series = ("Group", "Run") if self.group_by.target == "rows" else ("Run", "Group")
+        # ECE rises as rows get fewer, so between groups of different size its debiased form is the fair one.
+        differ_in_size = len({group.n_used for group in self.groups}) > 1
+        has_null = any(group.null_median is not None for group in self.groups)
+        has_debiased = differ_in_size and any(group.debiased is not None for group in self.groups)
+        has_rest = any(group.rest is not None for group in self.groups)
+        return (
+            Column("run"),
+            Column("series", series if len(self.series) > 1 else ""),
+            Column("name", name),
+            Column("value", metric.title, "number", metric.help),
+            Column("low", "95 %", "number", upper="high"),
+            Column("high", kind="number"),
+            Column("how"),
+            Column("n_used", "Rows used", "count"),
+            Column(
+                "n_total", "Rows" if any(one.n_used < one.n_total for one in self.groups) else "", "count"
+            ),
+            Column("accuracy", "Accuracy", "share"),
+            Column("mean_confidence", "Mean confidence", "share"),
+            Column("bias", "Gap", "signed", "Mean confidence − accuracy."),
+            Column("null_median", "If calibrated" if has_null else "", "number", NULL_HELP),
+            Column("debiased", ECE_DEBIASED_SQ.title if has_debiased else "", "number"),
+            Column("verdict", "Verdict"),
+            Column("p", kind="p"),
+            Column("q", "q", "p"),
+            Column("against_rest", "Against the rest" if has_rest else "", "points", REST_HELP),
+            Column(
+                "against_rest_low", "95 % (rest)" if has_rest else "", "points", upper="against_rest_high"
+            ),
+            Column("against_rest_high", kind="points"),
+            Column("against_rest_p", kind="p"),
+            Column("against_rest_q", "q (rest)" if has_rest else "", "p"),
+            Column("small", dtype=pl.Boolean),
+            Column("recipe"),
+        )
+
     def to_frame(self) -> pl.DataFrame:
         """One row for each group: the fields of `Group`, with the title of its series.
 
         `how` is the interval method, `small` whether the group has few rows.
         """
-        rows = [
-            asdict(group)
-            | {
-                "series": self.series[group.series],
-                "how": group.interval_method,
-                "small": group.has_few_rows,
-                "verdict": group.verdict.words,
-                "p": group.verdict.p,
-                **_rest_columns(group.rest),
-            }
-            for group in self.groups
-        ]
-        return pl.DataFrame(rows, schema=_GROUP_SCHEMA)
+        return frame_of(
+            self.columns,
+            (
+                {
+                    **asdict(group),
+                    "series": self.series[group.series],
+                    "how": group.interval_method,
+                    "small": group.has_few_rows,
+                    "verdict": group.verdict.words,
+                    "p": group.verdict.p,
+                    **_rest_columns(group.rest),
+                }
+                for group in self.groups
+            ),
+        )
+
+    @property
+    def contrast_columns(self) -> tuple[Column, ...]:
+        """The columns of the table of paired differences."""
+        return (
+            Column("levels", "Difference"),
+            Column("difference", METRICS[self.metric].title, "signed"),
+            Column("low", "95 %", "signed", upper="high"),
+            Column("high", kind="signed"),
+            Column("p", "p (Holm)" if correction_note(self.contrasts) else "p", "p"),
+            Column("n_questions", "Questions", "count"),
+            Column("n_pairs", "Pairs of runs", "count"),
+            Column("note", "Note"),
+        )
+
+    def contrasts_to_frame(self) -> pl.DataFrame:
+        """One row for each paired difference of two levels; `note`: how it was made, or why there is none."""
+        return frame_of(self.contrast_columns, map(_contrast_row, self.contrasts))
+
+
+def _contrast_row(contrast: Contrast) -> dict[str, object]:
+    row: dict[str, object] = {
+        "levels": f"{contrast.level} − {contrast.reference_level}",
+        "p": contrast.p,
+        "n_pairs": len(contrast.run_pairs),
+        "note": contrast.reason,
+    }
+    if (found := contrast.difference) is not None:
+        row |= {"difference": found.value, "low": found.low, "high": found.high}
+        row |= {"n_questions": found.n_questions, "note": contrast.reason or found.interval_method}
+    return row
 
 
 def _rest_columns(rest: RestDifference | None) -> dict[str, float | None]:
@@ -333,34 +416,6 @@ def _sort_key(leader: Group, order: GroupOrder) -> tuple[float, float, str]:
     number = leader.value if order == "value" else float(leader.n_used)
     undefined = number is None or math.isnan(number)
     return (math.inf if undefined else -float(number or 0)), 0.0, name
-
-
-_GROUP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "run": pl.String,
-    "series": pl.String,
-    "name": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "how": pl.String,
-    "n_used": pl.Int64,
-    "n_total": pl.Int64,
-    "accuracy": pl.Float64,
-    "mean_confidence": pl.Float64,
-    "bias": pl.Float64,
-    "null_median": pl.Float64,
-    "debiased": pl.Float64,
-    "verdict": pl.String,
-    "p": pl.Float64,
-    "q": pl.Float64,
-    "against_rest": pl.Float64,
-    "against_rest_low": pl.Float64,
-    "against_rest_high": pl.Float64,
-    "against_rest_p": pl.Float64,
-    "against_rest_q": pl.Float64,
-    "small": pl.Boolean,
-    "recipe": pl.String,
-}
 
 
 def group_by_choices(runs: Mapping[str, AnswerRun]) -> dict[str, GroupBy]:

@@ -22,9 +22,17 @@ from calib_core.inference.group_difference import compare_groups, confidence_str
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL, Verdict, judge
 from calib_core.methods.columns import column
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.evidence import AnswerEvidence, restrict_rows
-from calib_core.results.groups import GroupBy, ShareProgress, group_by_choices, no_progress, row_groups
-from calib_core.wording import format_number, plural, q_value_phrase
+from calib_core.results.groups import (
+    REST_HELP,
+    GroupBy,
+    ShareProgress,
+    group_by_choices,
+    no_progress,
+    row_groups,
+)
+from calib_core.wording import format_points, plural, q_value_phrase
 
 LENGTH_ID: Final = "question_length"
 ANSWER_ID: Final = "answer_position"
@@ -176,88 +184,42 @@ class HiddenGroups:
         )
 
     @property
-    def caption(self) -> str:
-        """What was tried, how it is corrected, and what is not listed."""
-        sentences = [
-            (
-                f"Tested: every value of {', '.join(self.columns)}"
-                f"{', and every pair of values of two columns' if len(self.columns) > 1 else ''}, with at "
-                f"least {MIN_ROWS} rows in the group and {MIN_ROWS} outside it."
-            ),
-            (
-                f"q: Benjamini–Hochberg over {plural(self.n_tried, 'group')}; the intervals are not "
-                "corrected. "
-                "Groups overlap, and a group that is off shifts the others slightly the opposite way."
-            ),
-            (
-                "The test compares only how often a group is right: a group that is right too often at some "
-                "confidences and too rarely at others can stay hidden."
-            ),
-        ]
-        if self.unpaired:
-            sentences.append(
-                f"Not paired: {', '.join(self.unpaired)} (pairs are made of {MAX_PAIRED_COLUMNS} columns of "
-                f"at most {MAX_PAIRED_VALUES} values)."
-            )
-        if len(self.groups) < self.n_tried:
-            pairs = ", except pairs that are no clearer than one of their parts" * (len(self.columns) > 1)
-            sentences.append(f"Listed: the {len(self.groups)} clearest{pairs}.")
-        return " ".join(sentences)
-
-    @property
     def recipe(self) -> str:
         """How the numbers were made."""
         return f"{SCAN_RECIPE}, {plural(self.n_tried, 'group')}"
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each listed group."""
-        return pl.DataFrame(
-            [
+        return frame_of(
+            HIDDEN_COLUMNS,
+            (
                 {
+                    **{name: getattr(group, name) for name in _GROUP_FIELDS},
                     "run": self.series[group.run],
                     "group": group.name,
-                    "n": group.n,
-                    "accuracy": group.accuracy,
-                    "mean_confidence": group.mean_confidence,
-                    "difference": group.difference,
-                    "low": group.low,
-                    "high": group.high,
-                    "p": group.p,
-                    "q": group.q,
                     "verdict": group.verdict.words,
                     "recipe": self.recipe,
                 }
                 for group in self.groups
-            ],
-            schema=_SCHEMA,
+            ),
         )
 
 
-_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "run": pl.String,
-    "group": pl.String,
-    "n": pl.Int64,
-    "accuracy": pl.Float64,
-    "mean_confidence": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "q": pl.Float64,
-    "verdict": pl.String,
-    "recipe": pl.String,
-}
-
-
-def format_points(share: float) -> str:
-    """A difference of shares in percentage points, with its sign.
-
-    Examples
-    --------
-    >>> format_points(-0.1234)
-    '−12.3'
-    """
-    return format_number(100 * share, "+.1f")
+HIDDEN_COLUMNS: Final = (
+    Column("run", "Run"),
+    Column("group", "Group"),
+    Column("n", "Rows", "count"),
+    Column("accuracy", "Accuracy", "share"),
+    Column("mean_confidence", "Mean confidence", "share"),
+    Column("difference", "Against the rest", "points", REST_HELP),
+    Column("low", "95 %", "points", upper="high"),
+    Column("high", kind="points"),
+    Column("p", kind="p"),
+    Column("q", "q", "p"),
+    Column("verdict", "Verdict"),
+    Column("recipe"),
+)
+_GROUP_FIELDS: Final = ("n", "accuracy", "mean_confidence", "difference", "low", "high", "p", "q")
 
 
 def difference_phrase(difference: float) -> str:

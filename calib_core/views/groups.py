@@ -6,6 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+import polars as pl
+
+from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.reliability import describe_reliability, small_reliability_figure
@@ -13,14 +16,12 @@ from calib_core.inference.intervals import coverage_note
 from calib_core.inference.verdict import MIN_ROWS, Q_TEXT
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.metrics.ece import ECE_DEBIASED_SQ
-from calib_core.results.changes import correction_note
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
+    REST_HELP,
     Group,
     GroupBy,
     GroupResults,
-    RestDifference,
     clear_first,
     group_by_choices,
     groups_of_rows,
@@ -28,38 +29,35 @@ from calib_core.results.groups import (
     ordered_levels,
     split_by_group,
 )
-from calib_core.results.hidden_groups import HiddenGroups, format_points, hidden_groups
+from calib_core.results.hidden_groups import (
+    HIDDEN_COLUMNS,
+    MAX_PAIRED_COLUMNS,
+    MAX_PAIRED_VALUES,
+    HiddenGroups,
+    hidden_groups,
+)
 from calib_core.results.published import compare_mmlu
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import short_run_names
-from calib_core.views.inputs import (
-    ReportInput,
-    ReportRun,
-    ReportSettings,
-    most_common_method,
-    runs_by_dataset,
-)
+from calib_core.views.inputs import ReportInput, ReportRun, most_common_method, runs_by_dataset
 from calib_core.views.published_table import published_view
 from calib_core.views.view import (
+    Fact,
+    Numbers,
     ProgressCallback,
     Section,
     Tile,
     View,
     ViewFigure,
     ViewTable,
+    columns_in_order,
+    file_parts,
     named_reasons,
+    reasons_by_title,
     text_lines,
+    varying_columns,
 )
-from calib_core.wording import (
-    NO_VALUE,
-    as_cell,
-    format_interval,
-    format_number,
-    format_p_value,
-    format_percent,
-    format_signed,
-    plural,
-)
+from calib_core.wording import format_number, plural
 
 ID, TITLE, QUESTION = "groups", "Groups", "Where is calibration worst?"
 
@@ -72,15 +70,22 @@ NO_GROUPS: Final = (
     "“params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
 FEW_ROWS_CAUTION: Final = (
-    "With few rows, a binned metric is larger by chance alone, so groups are ranked by their verdicts"
+    "With few rows, a binned metric is larger by chance alone, so groups are ranked by verdict. Compare "
+    "each dot with the value of a perfectly calibrated model."
 )
-NULL_MARK_CAUTION: Final = ". Compare each dot with its stroke, the value of a perfectly calibrated model"
 HIDDEN_TITLE: Final = "Hidden groups"
-HIDDEN_HELP: Final = (
-    "Accuracy minus that of the other rows of the run at the same confidence, in percentage points. Below 0, "
-    "the group is right less often than its confidence suggests, compared with the rest."
+HIDDEN_LIMIT: Final = (
+    "The test compares only how often a group is right: a group that is right too often at some confidences "
+    "and too rarely at others can stay hidden. Groups overlap, and a group that is off shifts the others "
+    "slightly the opposite way."
 )
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
+_GROUP_COLUMNS_FIRST: Final = (
+    *("name", "series", "verdict", "q", "value", "low"),
+    *("against_rest", "against_rest_low", "against_rest_q"),
+)
+"""What a narrow window must not cut off."""
+CHOSEN_HEADING: Final = "Reliability diagrams of the chosen groups"
 
 MAX_SMALL_DIAGRAMS: Final = 6
 """At most this many diagrams are drawn, but at least one for every run."""
@@ -106,6 +111,11 @@ class GroupEvidence(NamedTuple):
     run: str
     evidence: AnswerEvidence
 
+    @property
+    def title(self) -> str:
+        """The name, with the run if there are several."""
+        return " · ".join(text_lines(self.name, self.run))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupDiagram:
@@ -124,20 +134,19 @@ class GroupDiagram:
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds a block for every data set with groups; raises Unavailable if there is none."""
+    """Builds the views of every data set with groups; raises Unavailable if there is none."""
     by_dataset = runs_by_dataset(report_input.answer_runs)
-    blocks: list[View] = []
+    views: list[View] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
-        block = _block(
+        views += _views(
             report_input,
             dataset,
             runs,
             lambda share, text, index=index: progress((index + share) / len(by_dataset), text),
         )
-        blocks += [block] if block else []
-    if not blocks:
+    if not views:
         raise Unavailable(NO_GROUPS)
-    return Section(ID, TITLE, QUESTION, (*blocks, _paper_block(report_input)))
+    return Section(ID, TITLE, QUESTION, (*views, _paper_block(report_input)))
 
 
 def _paper_block(report_input: ReportInput) -> View:
@@ -152,13 +161,13 @@ def _paper_block(report_input: ReportInput) -> View:
     return published_view(compare_mmlu(evidences, report_input.settings.scheme))
 
 
-def _block(
+def _views(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
-) -> View | None:
-    """The groups of one data set; None if nothing groups its runs or the metric is unavailable."""
+) -> Iterator[View]:
+    """The groups of one data set, and its hidden groups; none if nothing groups its runs."""
     method = most_common_method(runs, report_input.settings.methods)
     if method is None:
-        return None
+        return
     keyed = {str(index): run for index, run in enumerate(runs) if method in run.usable}
     evidences: dict[str, AnswerEvidence] = {}
     for key, run in keyed.items():
@@ -167,7 +176,7 @@ def _block(
             evidences[key] = evidence
     groupings = group_by_choices({key: evidence.run for key, evidence in evidences.items()})
     if not groupings:
-        return None
+        return
     grouping, *others = groupings.values()
     shown = dict(list(evidences.items())[:MAX_SERIES]) if grouping.target == "rows" else evidences
 
@@ -176,35 +185,24 @@ def _block(
 
     result = _compute_groups(report_input, shown, grouping, share_progress)
     if not result.groups:
-        return None
-    notes = (runs_shown_note(len(shown), len(evidences)), other_groupings_note(others))
-    title = " · ".join(part for part in (dataset, f"by {grouping.title}") if part)
-    block = _result_block((title, METHODS[method].title), shown, result, keyed, notes)
-    block = _with_hidden_groups(block, shown, grouping, {key: keyed[key].title for key in shown})
-    names = short_run_names(
-        {key: evidence.run.info for key, evidence in shown.items()}, {key: keyed[key].title for key in shown}
+        return
+    titles = {key: run.title for key, run in keyed.items()}
+    names = short_run_names({key: evidence.run.info for key, evidence in shown.items()}, titles)
+    diagram_keys = default_diagram_keys(result, len(shown))
+    view = groups_view(
+        result,
+        method=method,
+        titles=titles,
+        style_indices={key: run.style_index for key, run in keyed.items()},
+        diagrams=group_diagrams(shown, result, names, report_input.settings.scheme, diagram_keys),
+        diagrams_heading=diagrams_heading(result, diagram_keys),
+        notes=(runs_shown_note(len(shown), len(evidences)), other_groupings_note(others)),
     )
-    diagrams = group_diagrams(shown, result, names, report_input.settings)
-    return replace(
-        block,
-        small_figures=diagrams,
-        small_figures_heading=diagrams_heading(result, default_diagram_keys(result, len(shown))),
-    )
-
-
-def _with_hidden_groups(
-    block: View, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy, titles: Mapping[str, str]
-) -> View:
-    """The block with the table of hidden groups, if rows are grouped and a group can be compared."""
-    if grouping.target != "rows":
-        return block
-    hidden = hidden_groups(evidences, titles=titles)
-    if not hidden.groups:
-        return block
-    table = ViewTable.from_rows(
-        HIDDEN_TITLE, hidden_group_rows(hidden), f"{hidden.headline} {hidden.caption}"
-    )
-    return replace(block, tables=(*block.tables, table), recipes=(*block.recipes, hidden.recipe))
+    yield replace(view, title=" · ".join(text_lines(dataset, f"by {grouping.title}")))
+    if grouping.target == "rows":
+        hidden = hidden_groups(shown, titles=titles)
+        if hidden.groups:
+            yield hidden_groups_view(hidden, method=method, titles=titles)
 
 
 def _compute_groups(
@@ -222,40 +220,193 @@ def _compute_groups(
     )
 
 
-def _result_block(
-    titles: tuple[str, str],
-    evidences: Mapping[str, AnswerEvidence],
+def groups_view(
     result: GroupResults,
-    runs: Mapping[str, ReportRun],
-    notes: Sequence[str],
+    *,
+    method: str = "",
+    titles: Mapping[str, str] | None = None,
+    style_indices: Mapping[str, int] | None = None,
+    diagrams: Sequence[GroupDiagram] = (),
+    diagrams_heading: str = "",
+    left_out: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> View:
-    differences = paired_difference_rows(result)
-    style_indices = (
-        {key: run.style_index for key, run in runs.items()} if result.group_by.target == "rows" else None
-    )
+    """The metric of every group.
+
+    Parameters
+    ----------
+    result : GroupResults
+    method : str
+        Id of the confidence method; "" where it is not known.
+    titles : Mapping of str to str, optional
+        Run key → title; the keys themselves where omitted.
+    style_indices : Mapping of str to int, optional
+        Run key → position among all runs.
+    diagrams : sequence of GroupDiagram
+        The small diagrams, in order.
+    diagrams_heading : str
+    left_out : Mapping of str to str, optional
+        Title of a run → why it has no evidence.
+    notes : sequence of str
+        What else is not shown; empty ones are left out.
+    """
+    titles = titles or {}
+    name = titles.get
+    reasons = {**(left_out or {}), **{name(run, run): why for run, why in result.unavailable.items()}}
+    method_title = METHODS[method].title if method else ""
+    by_rows = result.group_by.target == "rows"
     return View(
-        title=titles[0],
-        method_title=titles[1],
+        title=f"By {result.group_by.title}",
+        method_title=method_title,
         headline=result.headline,
-        tiles=tuple(groups_tiles(evidences, result)),
-        recipes=(result.recipe,),
+        tiles=tuple(groups_tiles(result)),
+        recipes=text_lines(result.recipe),
         figures=(
-            ViewFigure(lambda theme: groups_figure(result, theme, style_indices), describe_groups(result)),
+            ViewFigure(
+                lambda theme: groups_figure(result, theme, style_indices if by_rows else None),
+                describe_groups(result),
+                "Groups",
+                id="groups_dots",
+                numbers=_numbers(result, titles),
+            ),
         ),
-        tables=(
-            *([ViewTable.from_rows(PAIRED_TITLE, differences)] if differences else []),
-            ViewTable.from_rows("", group_rows(result)),
+        tables=tuple(_tables(result, titles)),
+        small_figures=tuple(_diagram_figures(diagrams)),
+        small_figures_heading=diagrams_heading,
+        how_to_read=_how_to_read(result),
+        facts=_facts(result),
+        left_out=(
+            *(
+                f"{name(run, run)}: {count:,} used rows belong to no group by {result.group_by.title}."
+                for run, count in result.n_ungrouped.items()
+                if count
+            ),
+            *reasons_by_title(reasons),
+            *named_reasons({one.group.title: one.result for one in diagrams if isinstance(one.result, str)}),
+            *text_lines(*notes),
         ),
-        captions=(
-            *([result.subheadline] if result.subheadline else []),
-            groups_caption(result),
-            verdicts_caption(result),
+        subject=", ".join(
+            text_lines(f"{METRICS[result.metric].title} by {result.group_by.title}", method_title)
         ),
-        remarks=(
-            *groups_remarks(result, {key: run.title for key, run in runs.items()}),
-            *(text for text in notes if text),
-        ),
+        name=(*file_parts(dict.fromkeys(group.run for group in result.groups), "runs"), *text_lines(method)),
     )
+
+
+def _numbers(result: GroupResults, titles: Mapping[str, str]) -> Numbers:
+    """Every group, with the titles of the runs."""
+    bins = (result.scheme.binning, result.scheme.bins) if METRICS[result.metric].binned else ()
+    return Numbers(
+        lambda: result.to_frame().with_columns(pl.col("run").replace(titles)),
+        result.recipe,
+        (result.metric, *bins, "by", result.group_by.title),
+    )
+
+
+def _tables(result: GroupResults, titles: Mapping[str, str]) -> Iterator[ViewTable]:
+    """The paired differences, where runs are compared, and a row for each group."""
+    numbers = _numbers(result, titles)
+    if result.contrasts:
+        frame = result.contrasts_to_frame()
+        yield ViewTable(
+            PAIRED_TITLE,
+            frame,
+            varying_columns(result.contrast_columns, frame),
+            id="differences",
+            numbers=Numbers(result.contrasts_to_frame, result.recipe, ("differences", *numbers.name)),
+        )
+    if result.groups:
+        frame = result.to_frame()
+        columns = columns_in_order(result.columns, *_GROUP_COLUMNS_FIRST)
+        yield ViewTable(
+            "Every group" if result.group_by.target == "rows" else "Every run",
+            frame,
+            varying_columns(columns, frame),
+            id="groups_table",
+            numbers=numbers,
+        )
+
+
+def _how_to_read(result: GroupResults) -> str:
+    """What the marks of the figure are."""
+    has_interval = any(group.interval_method for group in result.groups)
+    return " ".join(
+        text_lines(
+            "Whiskers: 95 % intervals." if has_interval else "This metric has no interval.",
+            f"Hollow: fewer than {MIN_ROWS} rows." if any(one.has_few_rows for one in result.groups) else "",
+            "Dashed: the whole run." if any(one is not None for one in result.overall.values()) else "",
+            "Stroke: a perfectly calibrated model."
+            if any(group.null_median is not None for group in result.groups)
+            else "",
+        )
+    )
+
+
+def _facts(result: GroupResults) -> tuple[Fact, ...]:
+    """What else was found, and what the intervals, verdicts and q-values stand on."""
+    thing = "group" if result.group_by.target == "rows" else "run"
+    interval_method = next((group.interval_method for group in result.groups if group.interval_method), None)
+    note = coverage_note((result.metric,))
+    n_judged = sum(group.q is not None for group in result.groups)
+    n_compared = sum(group.rest is not None for group in result.groups)
+    facts = {
+        "Also found": result.subheadline,
+        "Intervals": f"{interval_method}. {note}".rstrip() if interval_method else "",
+        "Few rows": FEW_ROWS_CAUTION if METRICS[result.metric].binned else "",
+        "Verdict": f"From the {thing}'s rows alone, by their top label. q: Benjamini–Hochberg over "
+        f"{plural(n_judged, thing)} with enough rows.",
+        "Against the rest": f"{REST_HELP} Its q is over {plural(n_compared, 'group')}." if n_compared else "",
+    }
+    return tuple(Fact(name, text) for name, text in facts.items() if text)
+
+
+def hidden_groups_view(
+    result: HiddenGroups, *, method: str = "", titles: Mapping[str, str] | None = None
+) -> View:
+    """The groups that the scan found; parameters as of `groups_view`."""
+    titles = titles or {}
+    frame = result.to_frame()
+    columns = columns_in_order(HIDDEN_COLUMNS, "group", "run", "difference", "low", "q")
+    table = ViewTable(
+        "",
+        frame,
+        varying_columns(columns, frame, "run"),
+        id="hidden",
+        row_keys=tuple(group.key for group in result.groups),
+        numbers=Numbers(result.to_frame, result.recipe),
+    )
+    reasons = result.unavailable.items() if result.n_tried else ()  # the headline gives the reason
+    return View(
+        title=HIDDEN_TITLE,
+        method_title=METHODS[method].title if method else "",
+        headline=result.headline,
+        recipes=(result.recipe,) if result.groups else (),
+        tables=(table,) if result.groups else (),
+        facts=_hidden_facts(result) if result.groups else (),
+        left_out=reasons_by_title({titles.get(run, run): why for run, why in reasons}),
+        subject=METHODS[method].title if method else "",
+        name=("hidden", "groups", *file_parts(result.series, "runs"), *text_lines(method)),
+    )
+
+
+def _hidden_facts(result: HiddenGroups) -> tuple[Fact, ...]:
+    """What was tried, what the test cannot find, and what is not listed."""
+    pairs, exception = "", ""
+    if len(result.columns) > 1:
+        pairs = ", and every pair of values of two columns"
+        exception = ", except pairs that are no clearer than one of their parts"
+    facts = {
+        "Tested": f"every value of {', '.join(result.columns)}{pairs}, with at least {MIN_ROWS} rows in the "
+        f"group and {MIN_ROWS} outside it; the intervals are not corrected.",
+        "Limit": HIDDEN_LIMIT,
+        "Not paired": f"{', '.join(result.unpaired)} (pairs are made of {MAX_PAIRED_COLUMNS} columns of at "
+        f"most {MAX_PAIRED_VALUES} values)."
+        if result.unpaired
+        else "",
+        "Listed": f"the {len(result.groups)} clearest{exception}."
+        if len(result.groups) < result.n_tried
+        else "",
+    }
+    return tuple(Fact(name, text) for name, text in facts.items() if text)
 
 
 def comparable_levels(evidences: Mapping[str, AnswerEvidence], grouping: GroupBy) -> list[str]:
@@ -274,21 +425,15 @@ def runs_shown_note(n_shown: int, n_runs: int) -> str:
 
 
 def other_groupings_note(others: Sequence[GroupBy]) -> str:
-    """A note on the other groupings that the app offers."""
-    if not others:
-        return ""
-    return (
-        f"In Calib the page Groups sorts them by {', '.join(grouping.title for grouping in others)} as well."
-    )
+    """A note on the other groupings that the app offers; "" if there are none."""
+    return f"On the page Groups also: by {', '.join(one.title for one in others)}." if others else ""
 
 
-def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) -> list[Tile]:
-    """The tiles: number of groups, how many are miscalibrated, the clearest one, rows used."""
+def groups_tiles(result: GroupResults) -> list[Tile]:
+    """The tiles: number of groups, how many are miscalibrated, and the clearest one."""
     if not any(group.value is not None for group in result.groups):
         return []
     n_small = sum(group.has_few_rows for group in result.groups)
-    n_used = sum(evidence.n_used for evidence in evidences.values())
-    n_total = sum(evidence.n_total for evidence in evidences.values())
     n_names = len({group.name for group in result.groups})
     label, series_noun = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
     judged = [group for group in result.groups if group.q is not None]
@@ -316,7 +461,6 @@ def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) 
         first = clear_first(clear)[0]
         help_ = f"The smallest p-value of all. {first.verdict.reason}"
         tiles.append(Tile("Clearest verdict", first.verdict.words, help_, _group_name(first, result)))
-    tiles.append(Tile("Rows used / total", f"{n_used:,} / {n_total:,}", "Of all runs that are drawn."))
     return tiles
 
 
@@ -324,126 +468,6 @@ def _group_name(group: Group, result: GroupResults) -> str:
     """The group's name, followed by the run's if there are several."""
     run_name = f", {result.series[group.series]}" if len(result.series) > 1 else ""
     return shorten(f"{group.name}{run_name}", 60)
-
-
-def groups_caption(result: GroupResults) -> str:
-    """How to read the figure."""
-    interval_method = next((group.interval_method for group in result.groups if group.interval_method), None)
-    caption = f"Whiskers: {interval_method}. " if interval_method else "This metric has no interval. "
-    if interval_method and (note := coverage_note((result.metric,))):
-        caption += f"{note} "
-    n_small = sum(group.has_few_rows for group in result.groups)
-    caption += f"Hollow: fewer than {MIN_ROWS} rows ({n_small} of {len(result.groups)}). "
-    if any(value is not None for value in result.overall.values()):
-        caption += "Dashed: the whole run. "
-    if METRICS[result.metric].binned:
-        has_null_marks = any(group.null_median is not None for group in result.groups)
-        caption += f"{FEW_ROWS_CAUTION}{NULL_MARK_CAUTION if has_null_marks else ''}."
-    return caption.strip()
-
-
-def verdicts_caption(result: GroupResults) -> str:
-    """What the verdicts and the q-values of the table stand on."""
-    thing = "groups" if result.group_by.target == "rows" else "runs"
-    n_judged = sum(group.q is not None for group in result.groups)
-    caption = (
-        f"Verdict: from the {thing[:-1]}'s rows alone, by their top label. q: Benjamini–Hochberg over the "
-        f"{n_judged:,} {thing} with enough rows."
-    )
-    n_compared = sum(group.rest is not None for group in result.groups)
-    if n_compared:
-        caption += (
-            " Against the rest: accuracy minus that of the other rows of the run at the same confidence, in "
-            f"percentage points, with its own q over {plural(n_compared, 'group')}."
-        )
-    return caption
-
-
-def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]:
-    """Remarks on rows in no group and on missing runs; `titles` maps run keys to titles."""
-    remarks = [
-        f"{titles[run]}: {count:,} used rows belong to no group by {result.group_by.title}."
-        for run, count in result.n_ungrouped.items()
-        if count
-    ]
-    return remarks + [f"{titles[run]}: {why}" for run, why in result.unavailable.items()]
-
-
-def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
-    """One row for each paired difference between two levels."""
-    p_heading = "p (Holm)" if correction_note(result.contrasts) else "p"
-    return [
-        {
-            "Difference": f"{contrast.level} − {contrast.reference_level}",
-            METRICS[result.metric].title: NO_VALUE
-            if contrast.difference is None
-            else as_cell(format_signed(contrast.difference.value)),
-            "95 %": NO_VALUE
-            if contrast.difference is None
-            else as_cell(format_interval(contrast.difference.low, contrast.difference.high, "+.4f")),
-            p_heading: format_p_value(contrast.p, None),
-            "Questions": NO_VALUE if contrast.difference is None else f"{contrast.difference.n_questions:,}",
-            "Pairs of runs": f"{len(contrast.run_pairs):,}",
-            "Note": contrast.reason or (contrast.difference.interval_method if contrast.difference else ""),
-        }
-        for contrast in result.contrasts
-    ]
-
-
-def group_rows(result: GroupResults) -> list[dict[str, object]]:
-    """One row for each group; what a narrow window may cut off stands last."""
-    name_heading, series_heading = ("Group", "Run") if result.group_by.target == "rows" else ("Run", "Group")
-    metric_title = METRICS[result.metric].title
-    has_null = any(group.null_median is not None for group in result.groups)
-    has_rest = any(group.rest is not None for group in result.groups)
-    # ECE rises as rows get fewer, so between groups of different size its debiased form is the fair one.
-    has_debiased = any(group.debiased is not None for group in result.groups) and (
-        len({group.n_used for group in result.groups}) > 1
-    )
-    return [
-        {
-            name_heading: group.name,
-            **({series_heading: result.series[group.series]} if len(result.series) > 1 else {}),
-            "Verdict": group.verdict.words,
-            "q": format_p_value(group.q, None),
-            metric_title: as_cell(format_number(group.value)),
-            "95 %": as_cell(format_interval(group.low, group.high)),
-            **(_rest_cells(group.rest) if has_rest else {}),
-            "Rows used": f"{group.n_used:,}" + (" (few)" if group.has_few_rows else ""),
-            "Accuracy": format_percent(group.accuracy),
-            "Mean confidence": format_percent(group.mean_confidence),
-            "Gap": as_cell(format_signed(group.bias)),
-            **({"If calibrated": format_number(group.null_median)} if has_null else {}),
-            **({ECE_DEBIASED_SQ.title: as_cell(format_number(group.debiased))} if has_debiased else {}),
-        }
-        for group in result.groups
-    ]
-
-
-def _rest_cells(rest: RestDifference | None) -> dict[str, object]:
-    """The cells of a group's row on the other rows of its run."""
-    text = NO_VALUE
-    if rest is not None:
-        text = f"{format_points(rest.value)} ({format_points(rest.low)} to {format_points(rest.high)})"
-    return {"Against the rest": as_cell(text), "q (rest)": format_p_value(rest and rest.q, None)}
-
-
-def hidden_group_rows(result: HiddenGroups) -> list[dict[str, object]]:
-    """One row for each group that the scan lists."""
-    return [
-        {
-            "Group": group.name,
-            **({"Run": result.series[group.run]} if len(result.series) > 1 else {}),
-            "Against the rest": as_cell(format_points(group.difference)),
-            "95 %": as_cell(f"{format_points(group.low)} to {format_points(group.high)}"),
-            "q": format_p_value(group.q, None),
-            "Rows": f"{group.n:,}",
-            "Accuracy": format_percent(group.accuracy),
-            "Mean confidence": format_percent(group.mean_confidence),
-            "Verdict": group.verdict.words,
-        }
-        for group in result.groups
-    ]
 
 
 # --- Small reliability diagrams ------------------------------------------------------------------------
@@ -501,44 +525,40 @@ def group_diagrams(
     evidences: Mapping[str, AnswerEvidence],
     result: GroupResults,
     titles: Mapping[str, str],
-    settings: ReportSettings,
-) -> tuple[ViewFigure, ...]:
-    """Draws the default diagrams of every run; parameters as in `group_evidences`."""
-    figures: list[ViewFigure] = []
-    for group in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
+    scheme: Scheme,
+    selected: Collection[str],
+) -> list[GroupDiagram]:
+    """The diagrams of the selected groups in every run; parameters as of `group_evidences`."""
+    diagrams: list[GroupDiagram] = []
+    for group in group_evidences(evidences, result, titles, selected):
         try:
-            figures.append(
-                _diagram_figure(group, reliability_diagram(group.evidence, settings.metric, settings.scheme))
-            )
-        except Unavailable:
-            continue
-    return tuple(figures)
+            diagrams.append(GroupDiagram(group, reliability_diagram(group.evidence, result.metric, scheme)))
+        except Unavailable as reason:
+            diagrams.append(GroupDiagram(group, str(reason)))
+    return diagrams
 
 
-def diagram_note(result: Reliability) -> str:
-    """The note below a diagram's name: the metric, and the number of rows."""
+def _diagram_figures(diagrams: Sequence[GroupDiagram]) -> Iterator[ViewFigure]:
+    """The small figure of each diagram that there is."""
+    drawn = [(one.group, one.result) for one in diagrams if not isinstance(one.result, str)]
+    for number, (group, result) in enumerate(drawn):
+        scheme = result.scheme
+        yield ViewFigure(
+            lambda theme, result=result: small_reliability_figure(result, theme),
+            describe_reliability(result),
+            group.name,
+            note=": ".join(text_lines(group.run, _diagram_note(result))),
+            id=f"panel_{number}",
+            numbers=Numbers(
+                result.to_frame,
+                result.recipe,
+                (*text_lines(group.name, group.run), result.score.metric, scheme.binning, scheme.bins),
+            ),
+        )
+
+
+def _diagram_note(result: Reliability) -> str:
+    """The metric, and the number of rows."""
     small_note = f", fewer than {MIN_ROWS}" if result.score.n_used < MIN_ROWS else ""
     value = f"{METRICS[result.score.metric].title} {format_number(result.score.value)}"
     return f"{value}, n = {result.score.n_used:,}{small_note}"
-
-
-def _diagram_figure(group: GroupEvidence, result: Reliability) -> ViewFigure:
-    return ViewFigure(
-        lambda theme: small_reliability_figure(result, theme),
-        describe_reliability(result),
-        group.name,
-        note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
-    )
-
-
-def groups_view(result: GroupResults) -> View:
-    """The metric of every group."""
-    return View(
-        title=f"By {result.group_by.title}",
-        headline=result.headline,
-        recipes=(result.recipe,),
-        figures=(ViewFigure(lambda theme: groups_figure(result, theme), describe_groups(result)),),
-        tables=(ViewTable.from_rows("", group_rows(result)),),
-        captions=text_lines(result.subheadline, groups_caption(result), verdicts_caption(result)),
-        remarks=named_reasons(result.unavailable),
-    )

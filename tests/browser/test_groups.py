@@ -69,7 +69,7 @@ def test_every_group_is_drawn_and_sorted(
     settled(page)
     wait_until(page, lambda: names(page) == sorted(ROWS, key=str.casefold), wanted=True)
     assert address(page)["sort"] == "name"
-    wait_until(page, lambda: browser_pages.rows(page, "5 groups"), len(ROWS))
+    wait_until(page, lambda: browser_pages.rows(page, "Every group"), len(ROWS))
 
 
 def test_shots_are_compared(server_with_groups: Server, reopen: Reopen, settled: Settled) -> None:
@@ -81,7 +81,7 @@ def test_shots_are_compared(server_with_groups: Server, reopen: Reopen, settled:
     pick(page, "Group by", "shots", settled)
     wait_until(page, lambda: dots(page), 4)
     assert address(page)["by"] == "shots"
-    wait_until(page, lambda: browser_pages.rows(page, "1 paired difference"), 1)
+    wait_until(page, lambda: browser_pages.rows(page, "Paired differences"), 1)
     assert "5-shot − 0-shot" in headline(page)
     pick(page, "Group by", "tuning", settled)
     wait_until(page, lambda: "chat − base" in headline(page), wanted=True)
@@ -104,7 +104,7 @@ def test_chosen_groups_have_a_small_diagram(server_with_groups: Server, reopen: 
 
 def test_a_click_on_a_hidden_group_opens_its_diagram(server_with_groups: Server, reopen: Reopen) -> None:
     page = reopen(f"{server_with_groups.url}/groups?runs=llama-7b-facts-0-shot&by=category", height=1400)
-    label = " hidden groups"
+    label = "Hidden groups"
     wait_until(page, lambda: browser_pages.table(page, label).count(), 1)
     assert page.locator(".st-key-hidden_reliability").count() == 0
     click_row(page, label, 0)

@@ -286,7 +286,8 @@ def test_published_figures_are_labelled_as_such(tmp_path: Path) -> None:
 def test_small_diagrams_in_the_order_of_the_figure(tmp_path: Path) -> None:
     rows = [{**row, "subject": "many" if at % 3 else "few"} for at, row in enumerate(quiz(90))]
     report = make_report(write_csv(tmp_path / "quiz.csv", rows), pages=("groups",))
-    block, published = section(read(report.html), "groups")
+    block, hidden, published = section(read(report.html), "groups")
+    assert hidden.all("h3")[0].text == "Hidden groups"
     assert published.all("h3")[0].text == "Your runs beside the paper"
     (panels,) = block.all("div", "panels")
     names = [figure.all("p", "name")[0].text for figure in panels.all("figure")]

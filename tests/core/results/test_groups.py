@@ -19,7 +19,7 @@ from calib_core.results.groups import GroupBy, groups_of_rows, groups_of_runs, s
 from calib_core.results.score import score
 from calib_core.results.uncertainty import metric_interval
 from calib_core.runs import RunInfo
-from calib_core.views.groups import group_rows
+from calib_core.views.groups import groups_view
 from core.real_choices import real_choices
 from core.run_builders import choice_evidence, given_evidence
 
@@ -68,11 +68,10 @@ def test_groups_of_different_size_have_their_debiased_ece_beside() -> None:
     found = {group.name: group.debiased for group in result.groups}
     assert found["a"] == pytest.approx(2 * 0.8 * -0.2 / 3 / 1)
     assert set(groups_of_rows({"r": pair}, SUBJECT, "brier").to_frame()["debiased"]) == {None}
-    shown = [row.get("Debiased squared ECE") for row in group_rows(result)]
-    assert len(set(shown)) == 2
+    assert groups_view(result).tables[0].texts()["Debiased squared ECE"].n_unique() == 2
     equal = given_evidence([0.8, 0.8, 0.7, 0.7], [0, 1, 1, 0], subject=["a", "a", "b", "b"])
-    rows = group_rows(groups_of_rows({"r": equal}, SUBJECT, "ece"))
-    assert all("Debiased squared ECE" not in row for row in rows)
+    (table,) = groups_view(groups_of_rows({"r": equal}, SUBJECT, "ece")).tables
+    assert "Debiased squared ECE" not in table.texts().columns
 
 
 def test_bias_is_confidence_minus_accuracy() -> None:

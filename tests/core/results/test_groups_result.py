@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from calib_core.inference.verdict import Verdict, judge
 from calib_core.results.groups import Group, RestDifference
-from calib_core.views.groups import group_rows
+from calib_core.views.groups import groups_view
 from core.figures.group_builders import make_group, make_groups
 
 
@@ -97,11 +97,12 @@ def test_a_row_has_the_verdict_and_both_q_values() -> None:
     groups = make_groups(
         make_group("law", 0.3, null=0.1, verdict=over_by(0.1), q=2e-7, rest=rest), make_group("few", 0.2, n=9)
     )
-    first, second = group_rows(groups)
-    assert (first["Verdict"], first["q"]) == ("over-confident", "< 0.001")
-    assert (first["Against the rest"], first["q (rest)"]) == ("-12.3 (-20.0 to -4.6)", "0.002")
-    assert (second["Verdict"], second["q"]) == ("too few rows", "–")
-    assert (second["Against the rest"], second["q (rest)"]) == ("–", "–")
+    (table,) = groups_view(groups).tables
+    assert table.texts().columns[:4] == ["Group", "Verdict", "q", "ECE"], "a narrow window cuts off the rest"
+    assert table.texts()["Verdict", "q", "Against the rest", "95 % (rest)", "q (rest)"].rows() == [
+        ("over-confident", "< 0.001", "−12.3", "−20.0 to −4.6", "0.002"),
+        ("too few rows", "–", "–", "–", "–"),
+    ]
     frame = groups.to_frame()
     assert frame["verdict"].to_list() == ["over-confident", "too few rows"]
     assert frame["against_rest_high"].to_list() == [-0.046, None]

@@ -26,7 +26,7 @@ from calib_core.results.hidden_groups import (
     scan_groups,
     scanned_columns,
 )
-from calib_core.views.groups import hidden_group_rows
+from calib_core.views.groups import hidden_groups_view
 from core.run_builders import choice_evidence, given_evidence
 
 N = 4000
@@ -118,7 +118,7 @@ def test_nothing_clear_is_said_so() -> None:
     )
 
 
-def test_a_group_that_is_off_both_ways_stays_hidden_and_the_caption_says_so() -> None:
+def test_a_group_that_is_off_both_ways_stays_hidden_and_a_fact_says_so() -> None:
     random = np.random.default_rng(4)
     confidence, subject = random.uniform(0.4, 0.9, N), random.integers(0, 5, N)
     right = random.random(N) < confidence - 0.15 * (subject == 0) * np.sign(confidence - 0.65)
@@ -126,7 +126,8 @@ def test_a_group_that_is_off_both_ways_stays_hidden_and_the_caption_says_so() ->
     result = scanned(evidence)
     assert judge(confidence[subject == 0], right[subject == 0]).kind == "extreme"
     assert result.n_clear == 0
-    assert "a group that is right too often at some confidences and too rarely at others" in result.caption
+    facts = dict(hidden_groups_view(result).facts)
+    assert "a group that is right too often at some confidences and too rarely at others" in facts["Limit"]
 
 
 def test_a_pair_that_its_part_explains_is_not_listed() -> None:
@@ -209,10 +210,11 @@ def test_keys_and_rows_tell_groups_apart() -> None:
     keys = [group.key for group in result.groups]
     assert keys[0] == "r~subject=law~column:language=x"
     assert len(set(keys)) == len(keys)
-    row = hidden_group_rows(result)[0]
-    group = result.groups[0]
+    (table,) = hidden_groups_view(result).tables
+    row, group = table.texts().row(0, named=True), result.groups[0]
     assert (row["Group"], row["Rows"], row["q"]) == ("subject: law, language: x", f"{group.n:,}", "< 0.001")
-    assert str(row["Against the rest"]).startswith("-")
+    assert row["Against the rest"].startswith("−")
+    assert table.row_keys == tuple(keys)
     frame = result.to_frame()
     assert frame["group"].to_list() == [group.name for group in result.groups]
     assert frame["q"].to_list() == [group.q for group in result.groups]
