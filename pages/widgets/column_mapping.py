@@ -286,13 +286,13 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     }
     fixed = {column: name for column, name in initial.items() if _role_name(name) not in ROLE_LABELS}
     names_by_role = _names_by_role(base, initial)
-    picked: dict[str, str] = dict(fixed)
+    read_as: dict[str, str] = dict(fixed)
     lacking: list[str] = []
     for role in _shown_roles(base, column_by_role, fixed):
         names = names_by_role.get(role, {})
         column, name = _pick_column(base, role, names, column_by_role.get(role), f"{key}_{chosen}")
         if column is not None:
-            picked[column] = name
+            read_as[column] = name
         elif role in _NEEDED_ROLES:
             lacking.append(ROLE_LABELS[role].lower())
     if fixed:
@@ -300,17 +300,17 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     wide: Mapping[str, str] = {} if reading is None else reading.wide
     if wide:
         st.caption(f"Systems side by side: {columns_text(wide)}.")
-    missing = reading.missing if reading is not None and wide else _missing_values(base, picked)
+    missing = reading.missing if reading is not None and wide else _missing_values(base, read_as)
     if missing:
         st.caption(f"{escape_markdown(', '.join(missing))} as missing.")
     unanswered = f"Choose the column of: {', '.join(lacking)}." if lacking else ""
-    columns = {**fixed, **{column: name for column, name in picked.items() if name != column}}
+    columns = {**fixed, **{column: name for column, name in read_as.items() if name != column}}
     return _Draft(columns, wide, unanswered, missing=missing)
 
 
-def _missing_values(base: FileReport, picked: Mapping[str, str]) -> tuple[str, ...]:
+def _missing_values(base: FileReport, read_as: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values that have to count as missing where these columns are read so."""
-    roles = {column: _role_name(name) for column, name in picked.items()}
+    roles = {column: _role_name(name) for column, name in read_as.items()}
     read = (
         one
         for one in base.candidates
