@@ -115,11 +115,6 @@ class Convention:
         return self.id == DEFAULT_ID
 
     @property
-    def norm_title(self) -> str:
-        """The norm's name on screen."""
-        return NORM_TITLES[self.norm]
-
-    @property
     def check_note(self) -> str:
         """What the value was verified against, as a sentence."""
         if self.check == "tool":

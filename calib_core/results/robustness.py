@@ -291,7 +291,7 @@ def sweep_bins(
         n_total=evidence.n_total,
         headline=headline,
         chance_note=chance_note,
-        caveat=sweep_caveat(curves, evidence),
+        caveat=sweep_caveat(curves, evidence, chance_note),
     )
 
 
@@ -493,16 +493,17 @@ def one_sign_sentence(titles: Sequence[str]) -> str:
     )
 
 
-def sweep_caveat(curves: Sequence[SweepCurve], evidence: Evidence) -> str:
-    """What the values over M do not tell: too few rows, gaps of one sign, and where only bounds are known."""
+def sweep_caveat(curves: Sequence[SweepCurve], evidence: Evidence, chance_note: str) -> str:
+    """What the values over M do not tell: few rows, unknown noise, gaps of one sign, bounds only."""
     titles = {METRICS[curve.metric].title: curve for curve in curves}
     one_sign = [title for title, curve in titles.items() if one_sign_sentence([title]) in curve.remarks]
     bounded = [title for title, curve in titles.items() if curve.bounds]
     sentences = [
-        evidence.verdict.reason if evidence.verdict.kind == "few" else "",
+        chance_note if curves and _is_noise_unknown(curves[0], evidence.verdict) else "",
         one_sign_sentence(one_sign) if one_sign else "",
-        f"The file keeps the largest probabilities only: {join_names(bounded)} exact up to "
-        f"M = {largest_exact_bins(evidence.run.sums)}, beyond that only bounds are known."
+        f"The file keeps the largest probabilities only: {join_names(bounded)} "
+        f"{'is' if len(bounded) == 1 else 'are'} exact up to M = {largest_exact_bins(evidence.run.sums)}; "
+        "beyond it only bounds are known."
         if bounded and isinstance(evidence.run, TokenRun)
         else "",
     ]
@@ -627,7 +628,7 @@ def sweep_chance_note(curve: SweepCurve, evidence: Evidence) -> str:
         return " ".join([*_split_sentences(curve, curve.fitted), _verdict_sentence(curve, evidence)])
     if null is None:
         return "How much of the value is chance is not known."
-    if len(curve.bins) > 1 and verdict.miscalibrated and not _rise_significant(null):
+    if _is_noise_unknown(curve, verdict):
         return (
             f"{_calibrated_values(curve, null, evidence)}. How much of a change over M is noise is not "
             f"known: {curve.not_fitted}. {_verdict_sentence(curve, evidence)}"
@@ -638,6 +639,14 @@ def sweep_chance_note(curve: SweepCurve, evidence: Evidence) -> str:
         "" if curve.not_fitted and not verdict.miscalibrated else f" {_verdict_sentence(curve, evidence)}"
     )
     return f"{_calibrated_values(curve, null, evidence)}{p_text}.{ends}{closing}"
+
+
+def _is_noise_unknown(curve: SweepCurve, verdict: Verdict) -> bool:
+    """Whether nothing can be said of noise: too few rows, or no model has the miscalibration of the run."""
+    if verdict.kind == "few":
+        return True
+    several = len(curve.bins) > 1 and curve.null is not None and curve.fitted is None
+    return several and verdict.miscalibrated and not _rise_significant(curve.null)
 
 
 def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:

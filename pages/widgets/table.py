@@ -37,7 +37,6 @@ COLUMN_CONFIG: Final = {
         help="The bin's share of the total gap Σ|Y − C|.",
     ),
     "File": st.column_config.TextColumn("File", width=360),
-    "Source": st.column_config.TextColumn("Source", width=400),
     "title": st.column_config.TextColumn("Confidence method"),
     "run": st.column_config.TextColumn("Run"),
     "rows": st.column_config.NumberColumn("Rows", format="localized"),
@@ -53,7 +52,7 @@ COLUMN_CONFIG: Final = {
     "answer": st.column_config.TextColumn("Answer"),
     "gold": st.column_config.TextColumn("Gold"),
     **dict.fromkeys(
-        ("Rows", "Bad rows", "Runs", "Classes", "Positions", "Draws"),
+        ("Rows", "Bad rows", "Runs", "Draws"),
         st.column_config.NumberColumn(format="localized"),
     ),
     "row": st.column_config.NumberColumn("Row", format="%d", help="Row number in the file, from 1."),

@@ -341,7 +341,8 @@ def _number_format(column: Column, values: pl.Series) -> str:
         return "%.15g"
     sizes = [abs(value) for value in values if value is not None and math.isfinite(value)]
     if column.kind == "mixed":
-        sizes = [min((size for size in sizes if size > ROUNDING_TOLERANCE), default=1.0)]
+        smallest = min((size for size in sizes if size > ROUNDING_TOLERANCE), default=1.0)
+        return "%.4f" if smallest >= SMALLEST_IN_DECIMALS else "%.4g"
     digits = "%.4f" if max(sizes, default=0.0) >= SMALLEST_IN_DECIMALS else "%.3g"
     if column.digits is not None:
         digits = f"%.{column.digits}f"

@@ -11,7 +11,13 @@ from calib_core.inference.null import NullDistribution
 from calib_core.inference.verdict import Verdict, VerdictKind
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence
-from calib_core.results.robustness import SweepCurve, sweep_bins, sweep_chance_note, sweep_headline
+from calib_core.results.robustness import (
+    SweepCurve,
+    sweep_bins,
+    sweep_caveat,
+    sweep_chance_note,
+    sweep_headline,
+)
 from core.run_builders import block_evidence, choice_evidence, given_evidence
 from core.token_run_builders import dense_evidence, random_rows
 
@@ -210,7 +216,10 @@ def test_nothing_in_a_miscalibrated_run_is_called_chance(
 
 
 def test_a_miscalibrated_run_without_a_fitted_model_says_what_is_not_known() -> None:
-    headline, note = headline_and_note(curve_of(null=drawn((0.5, 0.5)), metric="full_ece"), OVER)
+    curve = curve_of(null=drawn((0.5, 0.5)), metric="full_ece")
+    headline, note = headline_and_note(curve, OVER)
+    assert sweep_caveat([curve], OVER, note) == note
+    assert sweep_caveat([curve], CALIBRATED, note) == ""
     assert headline == "Full-ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
     assert note == (
         f"{EXPECTED.replace('100 rows', '200 rows')}. How much of a change over M is noise is not known: a "
