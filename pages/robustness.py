@@ -25,7 +25,6 @@ from calib_core.runs import TokenRun
 from calib_core.views.robustness import (
     AUDIT_TITLE,
     EXAMPLE_BINS,
-    OCCURRENCES_TITLE,
     POOLING_TITLE,
     audit_view,
     bin_counts_text,
@@ -152,7 +151,6 @@ def _chosen_pools(choice: RunChoice, bins: int) -> PairPools | None:
 def show_occurrences(choice: RunChoice) -> None:
     """Draw how many classes of the vocabulary never, seldom and often occur."""
     if isinstance(choice.evidence.run, TokenRun):
-        st.subheader(OCCURRENCES_TITLE, anchor=False)
         show_part(occurrences_view(choice.evidence.run, title=choice.run.title), "occurrences")
 
 

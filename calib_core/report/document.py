@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
@@ -39,7 +40,7 @@ from calib_core.results.run_names import real_name
 from calib_core.views import files, summary
 from calib_core.views.inputs import ReportInput
 from calib_core.views.registry import SECTIONS
-from calib_core.views.view import Section, View, ViewFigure, ViewTable
+from calib_core.views.view import Fact, Section, View, ViewFigure, ViewTable
 from calib_core.wording import NO_VALUE, plural
 
 _LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
@@ -128,10 +129,12 @@ class BodyWriter:
         self.figures: list[Mapping[str, Mapping[str, Any] | ColourChanges]] = []
 
     def section_html(self, section: Section) -> str:
-        """Writes one section: its question, then its views."""
-        views = "".join(
-            self.view_html(view, view_anchor(section, index)) for index, view in enumerate(section.views)
-        )
+        """Writes one section: its question, then its views; what several views say in facts is said once."""
+        views, said = "", set[Fact]()
+        for index, view in enumerate(section.views):
+            new = tuple(fact for fact in view.facts if fact not in said)
+            views += self.view_html(replace(view, facts=new), view_anchor(section, index))
+            said.update(new)
         heading = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
         return tag("section", heading + views, id=section.id)
 

@@ -70,7 +70,6 @@ ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
 HOW_TO_READ: Final = "Shaded band: noise alone, 5th to 95th percentile; dotted: its median."
 POOLING_TITLE: Final = "Which pairs go into which bin?"
-OCCURRENCES_TITLE: Final = "How often the classes occur"
 AUDIT_TITLE: Final = "ECE under different conventions"
 SWEEPABLE_METRICS: Final = tuple(
     id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
@@ -120,11 +119,11 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             if not result.curves:
                 refused += [f"{run.title}: {why}" for why in _refusals([result])]
                 continue
-            examples = [] if views else _pooling_views(evidence)
+            examples = [] if views else _pooling_views(evidence, run.title)
             views += [
                 sweep_view(result, title=run.title, style_indices=(run.style_index,)),
                 *examples,
-                *_occurrence_views(evidence),
+                *_occurrence_views(evidence, run.title),
                 *(_audit_views(evidence, run.title) if any(c.metric == "ece" for c in result.curves) else []),
             ]
             sweeps[f"{run.title}, {evidence.method.title}"] = result
@@ -148,22 +147,22 @@ def _audit_views(evidence: Evidence, title: str) -> list[View]:
         return []
 
 
-def _pooling_views(evidence: Evidence) -> list[View]:
+def _pooling_views(evidence: Evidence, title: str) -> list[View]:
     """The pairs of the first question or position; [] without pairs."""
     run = evidence.run
     try:
         if isinstance(run, TokenRun):
             return [
-                pooling_view(pools_of_position(run.label, example, EXAMPLE_BINS))
+                pooling_view(pools_of_position(run.label, example, EXAMPLE_BINS), title=title)
                 for example in run.sums.examples[:1]
             ]
-        return [pooling_view(pools_of_question(evidence, 0, EXAMPLE_BINS))]
+        return [pooling_view(pools_of_question(evidence, 0, EXAMPLE_BINS), title=title)]
     except (Unavailable, IndexError):
         return []
 
 
-def _occurrence_views(evidence: Evidence) -> list[View]:
-    return [occurrences_view(evidence.run)] if isinstance(evidence.run, TokenRun) else []
+def _occurrence_views(evidence: Evidence, title: str) -> list[View]:
+    return [occurrences_view(evidence.run, title=title)] if isinstance(evidence.run, TokenRun) else []
 
 
 # --- Metrics over M ---------------------------------------------------------------------------------------
@@ -476,7 +475,7 @@ def pooling_view(result: PairPools, *, title: str = "") -> View:
     )
     run = title or result.run
     return View(
-        POOLING_TITLE,
+        run,
         figures=(figure,),
         how_to_read=f"{result.title}, M = {result.n_bins}. {result.summary}",
         subject=f"{full_name(run)}, {result.title}",
@@ -490,7 +489,7 @@ def occurrences_view(run: TokenRun, *, title: str = "") -> View:
     recipe = f"classes of the vocabulary by how often they are right, K={n_classes}, {run.label}"
     frame = class_occurrence_table(run.sums.occurrences)
     table = ViewTable(
-        "",
+        "How often the classes occur",
         frame,
         OCCURRENCE_COLUMNS,
         f"K = {n_classes:,}. cw-ECE averages over all classes, including those that never occur. Published "
@@ -498,7 +497,7 @@ def occurrences_view(run: TokenRun, *, title: str = "") -> View:
         id="occurrences",
         numbers=Numbers(lambda: frame, recipe, ("occurrences",)),
     )
-    return View(OCCURRENCES_TITLE, tables=(table,), subject=full_name(title), name=(title,))
+    return View(title, tables=(table,), subject=full_name(title), name=(title,))
 
 
 def bin_counts_text(bins: Sequence[int]) -> str:
