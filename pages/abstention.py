@@ -3,71 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
-import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
-from calib_core.figures.abstention import abstention_figure, describe_abstention
-from calib_core.figures.cascade import cascade_figure, describe_cascade
 from calib_core.methods import METHODS
 from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
     abstention_curve,
-    guarantee_headline,
     guaranteed_threshold,
     largest_guaranteed,
-    target_text,
 )
-from calib_core.results.cascade import (
-    CASCADE_CAPTION,
-    Cascade,
-    Costs,
-    cascade,
-    cascade_headline,
-    cascade_rows,
-    cascade_threshold,
-)
+from calib_core.results.cascade import Cascade, Costs, cascade, cascade_threshold
 from calib_core.results.defaults import default_method, default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import shorten_in_middle
-from calib_core.results.view_caption import ViewCaption, view_caption
+from calib_core.results.view_caption import view_caption
 from calib_core.runs import AnswerRun
 from calib_core.views.abstention import (
-    ABSTENTION_CAPTION,
-    AURC_NOTE,
     DEFAULT_CONFIDENCE,
     DEFAULT_TARGET_ACCURACY,
     NO_SINGLE_CONFIDENCES,
-    abstention_recipes,
-    abstention_rows,
-    abstention_tiles,
-    judged_answers_caveat,
-    no_guarantee_notes,
+    abstention_view,
+    cascade_view,
 )
-from calib_core.views.view import file_parts
-from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
-from pages.widgets.export import Export, make_file_stem
-from pages.widgets.figure import show_figure
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import MAX_VISIBLE_TITLE, pick_run, select_box, usual_run
 from pages.widgets.run_selection import METHODS_HELP
 from pages.widgets.shell import shell
-from pages.widgets.summary import (
-    show_headline,
-    show_provenance,
-    show_remarks,
-    show_tiles,
-    show_warnings,
-)
-from pages.widgets.table import drop_constant_columns, show_table
+from pages.widgets.summary import show_warnings
+from pages.widgets.view import show_part, show_view
 
 _LEAST_BARE_PERCENTAGE: Final = 2
 """From here on, a number without a sign can only be a percentage: "95" is 0.95. 1.5 is rather a slip."""
@@ -287,45 +259,6 @@ def cached_thresholds(
     ]
 
 
-def abstention_view_caption(choice: AbstentionChoice) -> ViewCaption:
-    """Return the caption that says which run and methods the curves are of."""
-    return view_caption("Accuracy of answered questions", [choice.run.title], choice.evidences)
-
-
-def show_abstention_tiles(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
-    """Draw the tiles: with a guarantee, on these rows, and with every question answered."""
-    *first, rows = abstention_tiles(choice.evidences, thresholds)
-    # The help of the last tile quotes texts of the file.
-    show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])
-
-
-def abstention_export(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> Export:
-    """Return the export of every step of every curve."""
-    methods = file_parts((found.curve.method for found in thresholds), "methods")
-    return Export(
-        make_file_stem(choice.run.id, *methods, "abstention"),
-        lambda: pl.concat([found.curve.to_frame() for found in thresholds]),
-        "\n".join(abstention_recipes(thresholds)),
-        "Accuracy of answered questions",
-        choice.run.title,
-        headline=guarantee_headline(thresholds),
-        tiles=abstention_tiles(choice.evidences, thresholds),
-    )
-
-
-def show_abstention_table(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
-    """Draw one row per method: with a guarantee, on these rows, at the threshold, and over all thresholds."""
-    rows = abstention_rows(thresholds, choice.threshold)
-    shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "Rows used / total", "Judged")
-    show_table(
-        shown,
-        key="answering",
-        alt=f"{plural(shown.height, 'method')} at an accuracy of {target_text(choice.target_accuracy)}",
-        export=replace(abstention_export(choice, thresholds), content="Methods table"),
-    )
-    st.caption(AURC_NOTE)
-
-
 def show_cascade(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
     """Draw what handing questions to a second run changes; nothing where none is chosen."""
     second = choice.second
@@ -341,32 +274,9 @@ def show_cascade(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThresh
         return
     threshold, origin = cascade_threshold(found, choice.threshold)
     names = choice.run.title, second.title
-    export = Export(
-        make_file_stem(choice.run.id, second.id, "cascade"),
-        result.to_frame,
-        result.recipe,
-        "Cascade of two runs",
-        choice.run.title,
-        headline=cascade_headline(result, threshold, names),
-    )
-    st.markdown(escape_markdown(cascade_headline(result, threshold, names)))
-    show_figure(
-        lambda theme: cascade_figure(result, theme, threshold, names, choice.costs),
-        key="cascade",
-        alt=describe_cascade(result, threshold, names),
-        export=export,
-    )
-    title = METHODS[found.curve.method].title
-    view = ViewCaption("Cascade", names, [title], rows_text=plural(result.n_common, "common question"))
-    show_provenance(view, result.recipe, key="cascade_looking")
-    st.caption(escape_markdown(f"At {origin}. {CASCADE_CAPTION}"))
-    rows = cascade_rows(result, threshold, names, choice.costs)
-    show_table(
-        pl.DataFrame(rows),
-        key="cascade_table",
-        alt=cascade_headline(result, threshold, names),
-        export=replace(export, content="Cascade table"),
-    )
+    view = cascade_view(result, threshold, names, origin=origin, costs=choice.costs)
+    st.markdown(escape_markdown(view.headline))
+    show_part(view, "cascade")
 
 
 def cached_cascade(run: LoadedRun, evidence: Evidence, second: LoadedRun) -> Cascade:
@@ -386,28 +296,16 @@ def cached_cascade(run: LoadedRun, evidence: Evidence, second: LoadedRun) -> Cas
 def page() -> None:
     """Draw the page."""
     choice = shell("abstention", choose_abstention).choice
-    curves = cached_curves(choice)
-    thresholds = cached_thresholds(choice, curves)
-    show_headline(guarantee_headline(thresholds))
-    found = dict.fromkeys(one for evidence in choice.evidences for one in evidence.suspicions)
-    show_warnings(*(suspicion.text for suspicion in found))
-    show_abstention_tiles(choice, thresholds)
-    show_figure(
-        lambda theme: abstention_figure(
-            curves,
-            theme,
-            target_accuracy=choice.target_accuracy,
-            threshold=choice.threshold,
-            guaranteed=thresholds,
-        ),
-        key="abstention",
-        alt=describe_abstention(curves, thresholds),
-        export=abstention_export(choice, thresholds),
+    thresholds = cached_thresholds(choice, cached_curves(choice))
+    show_warnings(*dict.fromkeys(one.text for evidence in choice.evidences for one in evidence.suspicions))
+    view = abstention_view(
+        thresholds[0],
+        thresholds[1:],
+        title=choice.run.title,
+        evidences=choice.evidences,
+        typed=choice.threshold,
     )
-    show_provenance(abstention_view_caption(choice), "\n".join(abstention_recipes(thresholds)))
-    st.caption(ABSTENTION_CAPTION)
-    show_remarks(*judged_answers_caveat(choice.evidences), *no_guarantee_notes(thresholds))
-    show_abstention_table(choice, thresholds)
+    show_view(view, view_caption("Accuracy of answered questions", [choice.run.title], choice.evidences))
     show_cascade(choice, thresholds)
 
 

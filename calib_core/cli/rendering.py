@@ -15,22 +15,17 @@ from calib_core.errors import Problem, cell_lines
 from calib_core.metrics.brier import BRIER
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
-    NO_VALUE,
     NOT_DEFINED,
     as_clause,
     format_interval,
     format_number,
     format_p_value,
-    format_percent,
-    format_percent_down,
     format_short,
     format_signed,
     plural,
-    threshold_text,
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
-    from calib_core.results.abstention import GuaranteedThreshold
     from calib_core.results.best import PairedComparison
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.gate import RuleCheck
@@ -193,31 +188,6 @@ class ResultPrinter:
             self.print_line(f"{names[first]} and {names[second]} cannot be compared: {as_clause(reason)}.")
         for metric, recipe in recipes.items():
             self.print_line(f"{metric}: {recipe or 'no pair'}")
-        self.print_line()
-
-    def print_thresholds(self, file: str, thresholds: Sequence[GuaranteedThreshold]) -> None:
-        """Prints the guaranteed and the empirical threshold of each method of one run, then the recipes."""
-        columns = ("method", "kind", "confidence ≥", "answered", "accuracy", "at least", "rows answered")
-        rows = [
-            (
-                row["method"],
-                row["kind"],
-                NO_VALUE if row["threshold"] is None else threshold_text(row["threshold"]),
-                format_percent(row["share"]),
-                format_percent(row["accuracy"]),
-                format_percent_down(row["accuracy_low"]),
-                NO_VALUE if row["answered"] is None else f"{row['answered']:,}",
-            )
-            for found in thresholds
-            for row in found.to_frame().iter_rows(named=True)
-        ]
-        self._print_table(heading(file, thresholds[0].curve.run), columns, rows, right=set(columns[2:]))
-        for found in thresholds:
-            self.print_line(f"{found.curve.method}: {found.headline} {found.empirical_note}")
-            self.print_line(found.recipe)
-        self._print_remarks(
-            [(found.curve.method, found.curve.judged, found.curve.remarks) for found in thresholds]
-        )
         self.print_line()
 
     def print_gate(self, checks: Sequence[RuleCheck], summary: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +25,7 @@ from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.aurc import AURC, risk_coverage_area
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recipe import recipe_text
@@ -45,6 +45,25 @@ EMPIRICAL_CAUTION: Final = (
     "in 51 to 55 % of data sets."
 )
 """Caution shown with an empirical threshold (benchmarks/threshold.md)."""
+
+THRESHOLD_COLUMNS: Final = (
+    Column("run"),
+    Column("method", "Confidence method", "method"),
+    Column("kind", "Threshold"),
+    Column("threshold", "Confidence ≥", "exact"),
+    Column("share", "Answered", "share"),
+    Column("answered", "Rows answered", "count"),
+    Column("accuracy", "Accuracy", "share"),
+    Column(
+        "accuracy_low",
+        "At least",
+        "bound",
+        "Lower bound of the accuracy on new questions, with the confidence of the guarantee. That of an "
+        "empirical threshold holds only if it had been chosen before.",
+    ),
+    Column("recipe"),
+)
+"""The columns of the thresholds of a method."""
 
 _MIN_DECIMALS: Final = 4
 """A threshold is shown with this many decimals if they are enough to identify its rows."""
@@ -346,23 +365,23 @@ class GuaranteedThreshold(Displayable):
     def empirical_note(self) -> str:
         """What the threshold chosen for its accuracy on these rows promises: nothing."""
         if self.empirical is None or self.empirical_low is None:
-            return f"On these rows, no threshold reaches {target_text(self.target_accuracy)}."
+            best = format_percent(self.curve.most_accurate.accuracy)
+            return f"On these rows, no threshold reaches {target_text(self.target_accuracy)}: at best {best}."
         return (
             f"Without a guarantee, confidence ≥ {threshold_text(self.empirical.threshold)} reaches "
             f"{format_percent(self.empirical.accuracy)} on these rows and answers "
-            f"{format_percent(self.empirical.coverage)}. {EMPIRICAL_CAUTION}"
+            f"{format_percent(self.empirical.coverage)}."
         )
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row for each threshold: guaranteed, then empirical.
-
-        Columns: run, method, kind, threshold, share, answered, accuracy, accuracy_low, recipe.
-        """
-        points = (
+    def rows(self, typed: float | None = None) -> list[dict[str, Any]]:
+        """The guaranteed threshold, the empirical one, and one that was typed, as rows of a table."""
+        points = [
             ("guaranteed", self.point, self.accuracy_low),
             ("empirical", self.empirical, self.empirical_low),
-        )
-        rows = [
+        ]
+        if typed is not None:
+            points.append(("typed", self.curve.at_threshold(typed), None))
+        return [
             {
                 "run": self.curve.run,
                 "method": self.curve.method,
@@ -372,26 +391,16 @@ class GuaranteedThreshold(Displayable):
                 "answered": point and point.n_answered,
                 "accuracy": point and point.accuracy,
                 "accuracy_low": low,
+                "interval_low": point and point.low,
+                "interval_high": point and point.high,
                 "recipe": self.recipe,
             }
             for kind, point, low in points
         ]
-        return pl.DataFrame(rows, schema=_THRESHOLD_SCHEMA)
 
-
-_THRESHOLD_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
-    {
-        "run": pl.String,
-        "method": pl.String,
-        "kind": pl.String,
-        "threshold": pl.Float64,
-        "share": pl.Float64,
-        "answered": pl.Int64,
-        "accuracy": pl.Float64,
-        "accuracy_low": pl.Float64,
-        "recipe": pl.String,
-    }
-)
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each threshold, guaranteed, then empirical, with `THRESHOLD_COLUMNS`."""
+        return frame_of(THRESHOLD_COLUMNS, self.rows())
 
 
 def guaranteed_threshold(

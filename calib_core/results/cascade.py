@@ -14,14 +14,22 @@ from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, paired_test
 from calib_core.inference.pairing import common_questions
 from calib_core.results.abstention import AbstentionCurve, GuaranteedThreshold, abstention_curve, first_steps
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
-from calib_core.wording import (
-    NO_VALUE,
-    format_percent,
-    format_points,
-    plural,
-    threshold_text,
+from calib_core.wording import format_percent, plural, threshold_text
+
+CASCADE_COLUMNS: Final = (
+    Column("answered_by", "Answered by"),
+    Column("accuracy", "Accuracy", "share"),
+    Column("accuracy_low", "95 %", "share", upper="accuracy_high"),
+    Column("accuracy_high", kind="share"),
+    Column("handed_on", "Handed on", "share"),
+    Column("cost", "Cost per question", "mixed"),
+    Column("gain", "Cascade better by, points", "points", "Percentage points, paired by question."),
+    Column("gain_low", "Better by, 95 %", "points", "As if t had been chosen beforehand.", upper="gain_high"),
+    Column("gain_high", kind="points"),
 )
+"""The columns of a cascade beside each of its models alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,13 +255,6 @@ def cascade(first: Evidence, second: Evidence) -> Cascade:
     )
 
 
-CASCADE_CAPTION: Final = (
-    "All numbers are on the questions that both runs answer. The first run answers every question, since its "
-    "confidence decides, so its cost is always paid. Differences are paired by question, with 95 % intervals "
-    "as if t had been chosen beforehand."
-)
-
-
 def cascade_threshold(found: GuaranteedThreshold, typed: float | None) -> tuple[float, str]:
     """The threshold at which a cascade is shown, and where it comes from: typed, guaranteed or empirical.
 
@@ -311,9 +312,9 @@ def _percent(point: CascadePoint) -> str:
     return format_percent(point.accuracy)
 
 
-def cascade_rows(
+def cascade_table(
     found: Cascade, threshold: float, names: tuple[str, str], costs: Costs | None = None
-) -> list[dict[str, str]]:
+) -> pl.DataFrame:
     """One row each for the first run alone, the second alone, and the cascade at the threshold.
 
     Parameters
@@ -323,17 +324,17 @@ def cascade_rows(
     names : (str, str)
         What the two runs are called.
     costs : Costs, optional
-        Adds a column with the cost per question.
+
+    Returns
+    -------
+    pl.DataFrame
+        With `CASCADE_COLUMNS`.
     """
     point = found.at_threshold(threshold)
+    over_first, over_second = found.gain_over(threshold, "first"), found.gain_over(threshold, "second")
     rows = (
-        (f"{names[0]} alone", found.first_alone, costs and costs.first, found.gain_over(threshold, "first")),
-        (
-            f"{names[1]} alone",
-            found.second_alone,
-            costs and costs.second,
-            found.gain_over(threshold, "second"),
-        ),
+        (f"{names[0]} alone", found.first_alone, costs and costs.first, over_first),
+        (f"{names[1]} alone", found.second_alone, costs and costs.second, over_second),
         (
             f"Cascade at t = {threshold_text(threshold)}",
             point,
@@ -341,22 +342,20 @@ def cascade_rows(
             None,
         ),
     )
-    return [
-        {
-            "Answered by": name,
-            "Accuracy": (f"{_percent(each)} ({format_percent(each.low)} to {format_percent(each.high)})"),
-            "Handed on": format_percent(each.share_handed),
-            **(
-                {}
-                if costs is None
-                else {"Cost per question": NO_VALUE if cost is None else format_cost(cost)}
-            ),
-            "Cascade better by": NO_VALUE if gain is None else _points(gain),
-        }
-        for name, each, cost, gain in rows
-    ]
-
-
-def _points(gain: PairedTest) -> str:
-    low, high = format_points(gain.low), format_points(gain.high)
-    return f"{format_points(gain.difference)} points ({low} to {high})"
+    return frame_of(
+        CASCADE_COLUMNS,
+        (
+            {
+                "answered_by": name,
+                "accuracy": each.accuracy,
+                "accuracy_low": each.low,
+                "accuracy_high": each.high,
+                "handed_on": each.share_handed,
+                "cost": cost,
+                "gain": gain and gain.difference,
+                "gain_low": gain and gain.low,
+                "gain_high": gain and gain.high,
+            }
+            for name, each, cost, gain in rows
+        ),
+    )

@@ -1,47 +1,50 @@
-"""The page Abstention: share of questions answered against accuracy, one block for each run of answers."""
+"""The page Abstention: share of questions answered against accuracy, one view for each run of answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+import polars as pl
+
 from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
+from calib_core.figures.cascade import cascade_figure, describe_cascade
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.results.abstention import (
     AURC_FORMULA,
     EMPIRICAL_CAUTION,
+    THRESHOLD_COLUMNS,
     AbstentionCurve,
     GuaranteedThreshold,
-    OperatingPoint,
     abstention_curve,
     guarantee_headline,
     guaranteed_threshold,
     largest_guaranteed,
     target_text,
 )
+from calib_core.results.cascade import CASCADE_COLUMNS, Cascade, Costs, cascade_headline, cascade_table
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
-from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.results.run_names import full_name
+from calib_core.views.inputs import ReportInput
 from calib_core.views.reliability import unused_rows_help, used_tile
 from calib_core.views.view import (
+    Fact,
+    Numbers,
     ProgressCallback,
     Section,
     Tile,
     View,
     ViewFigure,
     ViewTable,
+    file_parts,
     not_drawn_blocks,
+    varying_columns,
 )
-from calib_core.wording import (
-    NO_VALUE,
-    format_interval,
-    format_number,
-    format_percent,
-    format_percent_down,
-    threshold_text,
-)
+from calib_core.wording import NO_VALUE, format_percent, format_percent_down, plural, threshold_text
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
 
@@ -51,93 +54,199 @@ DEFAULT_TARGET_ACCURACY: Final = 0.9
 DEFAULT_CONFIDENCE: Final = 0.95
 """The confidence of a guarantee where none is chosen."""
 
-_EMPIRICAL_NOTE: Final = f"The empirical threshold has no guarantee. {EMPIRICAL_CAUTION}"
-
-ABSTENTION_CAPTION: Final = (
-    "Moving left, the model answers only its most confident questions. Shaded band: 95 % Wilson interval, "
-    f"from {MIN_ROWS} answers on. Square: the guaranteed threshold, which holds on new questions like these; "
-    f"the line below it ends at the lower bound. {_EMPIRICAL_NOTE}"
+HOW_TO_READ: Final = (
+    "To the left, the model answers only its most confident questions. Shaded band: 95 % Wilson interval, "
+    f"from {MIN_ROWS} answers on. Square: the guaranteed threshold, above a line down to the lower bound."
 )
-AURC_NOTE: Final = f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better."
 NO_SINGLE_CONFIDENCES: Final = (
     "Abstention needs the confidence of every question. Token-level runs keep sums only."
+)
+_FACTS: Final = (
+    Fact("Guaranteed threshold", "It holds on new questions like these."),
+    Fact("Empirical threshold", f"It has no guarantee. {EMPIRICAL_CAUTION}"),
+)
+_TABLE_COLUMNS: Final = (
+    *THRESHOLD_COLUMNS,
+    Column(
+        "interval_low",
+        "Accuracy 95 %",
+        "share",
+        "Wilson interval, as if the threshold had been chosen before.",
+        upper="interval_high",
+    ),
+    Column("interval_high", kind="share"),
+)
+_METHOD_COLUMNS: Final = (
+    Column("method", "Confidence method", "method"),
+    Column("accuracy", "Accuracy of all", "share", "With every question answered."),
+    Column("auroc", "AUROC", "number"),
+    Column("aurc", "AURC", "number"),
+    Column("n_used", "Rows used", "count"),
+    Column("n_total", "Rows", "count"),
+    Column("judged", "Judged"),
+)
+_CASCADE_FACT: Final = Fact(
+    "Costs and differences",
+    "The first run answers every question, since its confidence decides, so its cost is always paid. "
+    "Differences are paired by question, with 95 % intervals as if t had been chosen beforehand.",
 )
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds the curves of every run; raises Unavailable if no run has single confidences."""
+    """Build the view of every run; raises Unavailable if no run has single confidences."""
     runs = report_input.answer_runs
     if not runs:
         raise Unavailable(NO_SINGLE_CONFIDENCES)
-    blocks: list[View] = []
+    views: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(runs):
         progress(index / len(runs), run.title)
         requested = [id_ for id_ in run.usable if id_ in report_input.settings.methods]
-        curves: dict[str, tuple[Evidence, AbstentionCurve]] = {}
+        evidences: list[Evidence] = []
+        thresholds: list[GuaranteedThreshold] = []
         for method in requested or default_methods(run.usable):
             try:
                 evidence = report_input.evidence(run, method)
-                curves[method] = evidence, abstention_curve(evidence)
+                curve = abstention_curve(evidence)
             except Unavailable as reason:
                 refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
-        if curves:
-            blocks.append(_block(run, list(curves.values())))
-    if not blocks:
+            else:
+                evidences.append(evidence)
+                thresholds.append(guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
+        if thresholds:
+            views.append(abstention_view(thresholds[0], thresholds[1:], title=run.title, evidences=evidences))
+    if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
 
 
-def _block(run: ReportRun, evidences_and_curves: Sequence[tuple[Evidence, AbstentionCurve]]) -> View:
-    evidences, curves = zip(*evidences_and_curves, strict=True)
-    thresholds = [
-        guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE) for curve in curves
-    ]
+def curve_view(result: AbstentionCurve) -> View:
+    """Accuracy over the share of questions answered, with the usual target."""
+    return abstention_view(guaranteed_threshold(result, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
+
+
+def abstention_view(
+    result: GuaranteedThreshold,
+    others: Sequence[GuaranteedThreshold] = (),
+    *,
+    title: str = "",
+    evidences: Sequence[Evidence] = (),
+    typed: float | None = None,
+) -> View:
+    """The thresholds of one run by one method or several, on their curves.
+
+    Parameters
+    ----------
+    result : GuaranteedThreshold
+    others : sequence of GuaranteedThreshold
+        By further methods of the same run, with the same target.
+    title : str
+        The run's title; its label where omitted.
+    evidences : sequence of Evidence
+        What the curves are of, for why rows are not used.
+    typed : float, optional
+        A further threshold, at which each method is shown, too.
+    """
+    results = (result, *others)
+    curves = [found.curve for found in results]
+    title = title or result.curve.run
+    method = "" if others else METHODS[result.curve.method].title
+    recipes = tuple(f"{METHODS[found.curve.method].title}: {found.recipe}" for found in results)
+    recipe = "\n".join(recipes)
+    judged = dict.fromkeys(curve.judged for curve in curves)
     return View(
-        title=run.title,
-        headline=guarantee_headline(thresholds),
-        tiles=tuple(abstention_tiles(evidences, thresholds)),
-        recipes=tuple(abstention_recipes(thresholds)),
+        title=title,
+        method_title=method,
+        headline=guarantee_headline(results),
+        caveat=f"The lines judge different answers: {', '.join(judged)}." if len(judged) > 1 else "",
+        tiles=tuple(_tiles(results, evidences)),
+        recipes=recipes,
         figures=(
             ViewFigure(
                 lambda theme: abstention_figure(
-                    curves, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, guaranteed=thresholds
+                    curves,
+                    theme,
+                    target_accuracy=result.target_accuracy,
+                    threshold=typed,
+                    guaranteed=results,
                 ),
-                describe_abstention(curves, thresholds),
+                describe_abstention(curves, results),
+                "Accuracy of answered questions",
+                id="abstention",
+                numbers=Numbers(
+                    lambda: pl.concat(curve.to_frame() for curve in curves), recipe, ("abstention",)
+                ),
             ),
         ),
-        tables=(ViewTable.from_rows("", abstention_rows(thresholds, None), AURC_NOTE),),
-        captions=(ABSTENTION_CAPTION,),
-        remarks=(*judged_answers_caveat(evidences), *no_guarantee_notes(thresholds)),
+        tables=(_threshold_table(results, typed, recipe), _method_table(curves, recipe)),
+        how_to_read=HOW_TO_READ,
+        facts=(
+            *(
+                Fact(METHODS[found.curve.method].title, f"{found.headline} {found.empirical_note}")
+                for found in results
+            ),
+            *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
+            *_remarks(curves),
+            *_FACTS,
+        ),
+        subject=", ".join(filter(None, (full_name(title), method))),
+        name=(title, *file_parts((curve.method for curve in curves), "methods")),
     )
 
 
-def judged_answers_caveat(evidences: Sequence[Evidence]) -> tuple[str, ...]:
-    """A caveat if the methods do not all judge the same answer."""
-    judged = tuple(dict.fromkeys(evidence.judged for evidence in evidences))
-    return (f"The lines judge different answers: {', '.join(judged)}.",) if len(judged) > 1 else ()
+def _remarks(curves: Sequence[AbstentionCurve]) -> list[Fact]:
+    """What else is to be known of methods; those that share a remark are named together."""
+    methods_by_remark: dict[str, list[str]] = {}
+    for curve in curves:
+        for remark in curve.remarks:
+            methods_by_remark.setdefault(remark, []).append(METHODS[curve.method].title)
+    return [Fact(", ".join(titles), remark) for remark, titles in methods_by_remark.items()]
 
 
-def no_guarantee_notes(thresholds: Sequence[GuaranteedThreshold]) -> tuple[str, ...]:
-    """Why methods have no guaranteed threshold, a sentence each."""
-    return tuple(
-        f"{METHODS[found.curve.method].title}, no guarantee: {found.reason}."
-        for found in thresholds
-        if found.reason
+def _threshold_table(results: Sequence[GuaranteedThreshold], typed: float | None, recipe: str) -> ViewTable:
+    """The guaranteed and the empirical threshold of each method, and the one that was typed."""
+    frame = frame_of(_TABLE_COLUMNS, (row for found in results for row in found.rows(typed)))
+    return ViewTable(
+        f"Thresholds for an accuracy of {target_text(results[0].target_accuracy)}",
+        frame,
+        tuple(column for column in _TABLE_COLUMNS if column.title),
+        id="thresholds",
+        numbers=Numbers(lambda: frame, recipe, ("thresholds",)),
     )
 
 
-def abstention_recipes(thresholds: Sequence[GuaranteedThreshold]) -> list[str]:
-    """The recipe of each method."""
-    return [f"{METHODS[found.curve.method].title}: {found.recipe}" for found in thresholds]
+def _method_table(curves: Sequence[AbstentionCurve], recipe: str) -> ViewTable:
+    """What is the same at every threshold, a row for each method."""
+    rows = (
+        {
+            "method": curve.method,
+            "accuracy": curve.answering_all.accuracy,
+            "auroc": curve.auroc,
+            "aurc": curve.aurc,
+            "n_used": curve.n_used,
+            "n_total": curve.n_total,
+            "judged": curve.judged,
+        }
+        for curve in curves
+    )
+    frame = frame_of(_METHOD_COLUMNS, rows)
+    return ViewTable(
+        "Over all thresholds",
+        frame,
+        varying_columns(_METHOD_COLUMNS, frame, "n_used", "n_total", "judged"),
+        f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better.",
+        id="methods",
+        numbers=Numbers(lambda: frame, recipe, ("over-all-thresholds",)),
+    )
 
 
-def abstention_tiles(evidences: Sequence[Evidence], thresholds: Sequence[GuaranteedThreshold]) -> list[Tile]:
+def _tiles(thresholds: Sequence[GuaranteedThreshold], evidences: Sequence[Evidence]) -> list[Tile]:
     """The tiles, for the method that answers most with a guarantee, or else without."""
     found = largest_guaranteed(thresholds)
     curve, point, best = found.curve, found.point, found.empirical
     title, target = METHODS[curve.method].title, target_text(found.target_accuracy)
-    evidence = next(evidence for evidence in evidences if evidence.method.id == curve.method)
+    used = used_tile(curve.method, curve.n_used, curve.n_total)
+    unused = (unused_rows_help(evidence) for evidence in evidences if evidence.method.id == curve.method)
     confidence = target_text(found.confidence)
     return [
         Tile(
@@ -185,75 +294,59 @@ def abstention_tiles(evidences: Sequence[Evidence], thresholds: Sequence[Guarant
             "been chosen beforehand.",
             f"n = {best.n_answered:,}" if best else "",
         ),
-        Tile("Rows used / total", f"{curve.n_used:,} / {curve.n_total:,}", unused_rows_help(evidence)),
+        used._replace(help=next(unused, used.help)),
     ]
 
 
-def abstention_rows(
-    thresholds: Sequence[GuaranteedThreshold], threshold: float | None
-) -> list[dict[str, str]]:
-    """One row for each method: with a guarantee, on these rows, at the chosen threshold, and over all."""
-    return [_abstention_row(found, threshold) for found in thresholds]
+# --- A second run answers the rest ------------------------------------------------------------------------
 
 
-def _abstention_row(found: GuaranteedThreshold, threshold: float | None) -> dict[str, str]:
-    curve, target_point = found.curve, found.empirical
-    best, target = curve.most_accurate, target_text(found.target_accuracy)
-    never = f"at best {format_percent(best.accuracy)}"
-    row = {
-        "Confidence method": METHODS[curve.method].title,
-        "t, guaranteed": threshold_text(found.point.threshold) if found.point else "none",
-        "Answered": format_percent(found.point.coverage if found.point else None),
-        "Accuracy ≥": format_percent_down(found.accuracy_low),
-        "t, empirical": threshold_text(target_point.threshold) if target_point else NO_VALUE,
-        f"Answered at {target}": format_percent(target_point.coverage) if target_point else never,
-        "Accuracy (95 %)": _accuracy_text(target_point),
-        "n": f"{(target_point or best).n_answered:,}",
-    }
-    if threshold is not None:
-        threshold_point = curve.at_threshold(threshold)
-        row[f"Answered at t = {threshold:g}"] = format_percent(threshold_point.coverage)
-        row[f"Accuracy at t = {threshold:g}"] = _accuracy_text(threshold_point)
-        row[f"n at t = {threshold:g}"] = f"{threshold_point.n_answered:,}"
-    return row | {
-        "AUROC": format_number(curve.auroc),
-        "AURC": format_number(curve.aurc),
-        "Accuracy of all": format_percent(curve.answering_all.accuracy),
-        "Rows used / total": f"{curve.n_used:,} / {curve.n_total:,}",
-        "Judged": curve.judged,
-    }
+def cascade_view(
+    result: Cascade,
+    threshold: float,
+    names: tuple[str, str],
+    *,
+    origin: str = "",
+    costs: Costs | None = None,
+) -> View:
+    """What handing questions to a second run changes.
 
-
-def _accuracy_text(point: OperatingPoint | None) -> str:
-    """The accuracy as "90.1 % (87.0 to 92.6)"; a dash where nothing is answered."""
-    if point is None or point.accuracy is None:
-        return NO_VALUE
-    return f"{format_percent(point.accuracy)} ({format_interval(point.low, point.high, '.1f', 100)})"
-
-
-def abstention_view(result: AbstentionCurve) -> View:
-    """Accuracy over the share of questions answered."""
-    return threshold_view(guaranteed_threshold(result, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
-
-
-def threshold_view(result: GuaranteedThreshold) -> View:
-    """The guaranteed threshold on its curve, and the empirical one beside it."""
-    curve, curves, thresholds = result.curve, [result.curve], [result]
+    Parameters
+    ----------
+    result : Cascade
+    threshold : float
+        Questions with a lower confidence are handed on.
+    names : (str, str)
+        What the two runs are called.
+    origin : str
+        Where the threshold comes from.
+    costs : Costs, optional
+        What a question costs.
+    """
+    method = METHODS[result.curve.method].title
+    numbers = Numbers(result.to_frame, result.recipe, ("cascade",))
+    frame = cascade_table(result, threshold, names, costs)
+    shown = varying_columns(CASCADE_COLUMNS, frame, *(() if costs else ("cost",)))
     return View(
-        title=curve.run,
-        method_title=METHODS[curve.method].title,
-        headline=result.headline,
-        tiles=(used_tile(curve.method, curve.n_used, curve.n_total),),
-        recipes=tuple(abstention_recipes(thresholds)),
+        title="Cascade",
+        method_title=method,
+        headline=cascade_headline(result, threshold, names),
+        recipes=(result.recipe,),
         figures=(
             ViewFigure(
-                lambda theme: abstention_figure(
-                    curves, theme, target_accuracy=result.target_accuracy, guaranteed=thresholds
-                ),
-                describe_abstention(curves, thresholds),
+                lambda theme: cascade_figure(result, theme, threshold, names, costs),
+                describe_cascade(result, threshold, names),
+                "Cascade of two runs",
+                id="cascade",
+                numbers=numbers,
             ),
         ),
-        tables=(ViewTable.from_rows("", abstention_rows(thresholds, None), AURC_NOTE),),
-        captions=(result.empirical_note, ABSTENTION_CAPTION),
-        remarks=curve.remarks,
+        tables=(ViewTable("", frame, shown, id="cascade_table", numbers=numbers),),
+        how_to_read=(
+            f"By {method}, on {plural(result.n_common, 'question')} that both runs answer"
+            f"{f', at {origin}' if origin else ''}."
+        ),
+        facts=(_CASCADE_FACT,),
+        subject=", ".join(map(full_name, names)),
+        name=names,
     )

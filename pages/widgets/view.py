@@ -120,7 +120,12 @@ def show_opening(view: View) -> None:
     if view.caveat:
         st.caption(f":material/warning: {escape_markdown(view.caveat)}")
     if view.tiles:
-        show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in view.tiles])
+        show_tiles(
+            [
+                tile._replace(help=escape_markdown(tile.help), below=escape_markdown(tile.below))
+                for tile in view.tiles
+            ]
+        )
 
 
 def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.cascade import cascade
 from calib_core.results.evidence import gather_evidence
+from calib_core.wording import format_percent
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, page_text, tiles
 from token_files import positions, write_npz
@@ -37,9 +39,17 @@ def lines(at: AppTest) -> dict[str, dict[str, Any]]:
     return {trace["name"]: trace for trace in drawn if trace.get("name")}
 
 
-def row(at: AppTest, method: str) -> dict[str, str]:
+def row(at: AppTest, method: str) -> dict[str, Any]:
+    """What is said of a method over all thresholds."""
     frame = screens.table(at, "Confidence method", "AUROC", "AURC")
     return {str(name): value for name, value in frame[frame["Confidence method"] == method].iloc[0].items()}
+
+
+def threshold_row(at: AppTest, method: str, kind: str) -> dict[str, Any]:
+    """What is said of one of its thresholds."""
+    frame = screens.table(at, "Confidence method", "Threshold")
+    (found,) = frame[(frame["Confidence method"] == method) & (frame["Threshold"] == kind)].to_dict("records")
+    return {str(name): value for name, value in found.items()}
 
 
 def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
@@ -53,11 +63,12 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
     for method, own in (("stated confidence", verbal), ("confidence in the file", given)):
         found = own.for_accuracy(0.7)
         cells = row(at, method)
-        assert cells["AUROC"] == f"{own.auroc:.4f}"
-        assert cells["AURC"] == f"{own.aurc:.4f}"
-        wanted = f"{100 * found.coverage:.1f} %" if found else "at best"
-        assert cells["Answered at 70 %"].startswith(wanted)
-        assert cells["Accuracy of all"] == f"{100 * (own.answering_all.accuracy or 0):.1f} %"
+        assert (cells["AUROC"], cells["AURC"]) == (own.auroc, own.aurc)
+        assert cells["Accuracy of all"] == pytest.approx(100 * (own.answering_all.accuracy or 0))
+        empirical = threshold_row(at, method, "empirical")
+        wanted = (found.threshold, 100 * found.coverage, found.n_answered) if found else 3 * (math.nan,)
+        shown = tuple(empirical[name] for name in ("Confidence ≥", "Answered", "Rows answered"))
+        assert shown == pytest.approx(wanted, nan_ok=True)
     assert tiles(at)["Rows used / total"] == "300 / 300"
     assert "answered when confidence ≥ t" in at.text[0].value
 
@@ -83,12 +94,12 @@ def test_the_guarantee_has_tiles_and_its_own_confidence(data: Path, visit: Visit
     at = visit("abstention")
     assert [tiles(at)[name] for name in ("Guaranteed threshold", "Answered, guaranteed")] == ["0.9", "50.0 %"]
     assert tiles(at)["Accuracy at least"] == "94.1 %"
-    assert row(at, "confidence in the file")["Accuracy ≥"] == "94.1 %"
+    assert threshold_row(at, "confidence in the file", "guaranteed")["At least"] == pytest.approx(94.1)
     choose(at, "sure", "99.99999 %")
     assert screens.address(at) == {"sure": "0.9999999"}
     assert tiles(at)["Guaranteed threshold"] == "none"
     assert (
-        "no guarantee: the lower bound is highest for the 200 most confident answers: 97.0 % are right"
+        "an accuracy of 90 %: the lower bound is highest for the 200 most confident answers: 97.0 % are right"
         in page_text(at)
     )
     choose(at, "sure", "1")
@@ -97,20 +108,22 @@ def test_the_guarantee_has_tiles_and_its_own_confidence(data: Path, visit: Visit
 
 
 def test_an_accuracy_that_is_not_reached_is_reported(data: Path, visit: Visit) -> None:
-    write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
+    path = write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
     at = visit("abstention", wanted="1", methods="verbal")
     assert "No confidence method reaches an accuracy of 100 %" in page_text(at)
     assert tiles(at)["Empirical threshold"] == "–"
-    assert row(at, "stated confidence")["Answered at 100 %"].startswith("at best ")
+    best = curve(path, "verbal").most_accurate.accuracy
+    assert f"no threshold reaches 100 %: at best {format_percent(best)}." in page_text(at)
 
 
 def test_a_threshold_gives_its_share_and_accuracy(file: Path, visit: Visit) -> None:
     at = choose(visit("abstention", methods="verbal"), "threshold", "0.8")
     found = curve(file, "verbal").at_threshold(0.8)
-    cells = row(at, "stated confidence")
-    assert cells["Answered at t = 0.8"] == f"{100 * found.coverage:.1f} %"
-    assert cells["Accuracy at t = 0.8"].startswith(f"{100 * (found.accuracy or 0):.1f} % (")
-    assert cells["n at t = 0.8"] == f"{found.n_answered:,}"
+    cells = threshold_row(at, "stated confidence", "typed")
+    assert cells["Answered"] == pytest.approx(100 * found.coverage)
+    assert cells["Accuracy"] == pytest.approx(100 * (found.accuracy or 0))
+    assert cells["Accuracy 95 %"] == f"{100 * (found.low or 0):.1f} to {100 * (found.high or 0):.1f} %"
+    assert cells["Rows answered"] == found.n_answered
     assert screens.address(at) == {"methods": "verbal", "threshold": "0.8"}
     marks = [trace for trace in figure(at, "abstention")["data"] if trace.get("name") == "confidence ≥ 0.8"]
     assert marks[0]["x"] == pytest.approx([found.coverage])
@@ -125,7 +138,7 @@ def test_an_invalid_share_is_reported(typed: str, file: Path, visit: Visit) -> N
     assert "Type a number from 0 to 1" in "".join(caption.value for caption in at.sidebar.caption)
     assert "Answered at 90 %" in tiles(at)
     at = choose(visit("abstention"), "threshold", typed)
-    assert not [name for name in screens.table(at, "Confidence method", "AURC").columns if "at t =" in name]
+    assert "typed" not in set(screens.table(at, "Threshold")["Threshold"])
 
 
 def test_an_emptied_accuracy_is_the_one_that_is_used(file: Path, visit: Visit) -> None:
@@ -159,7 +172,7 @@ def test_answers_judged_differently_are_reported(data: Path, visit: Visit) -> No
 def test_values_shared_by_all_methods_have_no_column(file: Path, data: Path, visit: Visit) -> None:
     assert file.exists()
     columns = set(screens.table(visit("abstention"), "Confidence method", "AURC").columns)
-    assert not columns & {"Rows used / total", "Judged"}
+    assert not columns & {"Rows used", "Rows", "Judged"}
     rows = [row | {"confidence": 0.5 + at % 5 / 10, "correct": at % 2} for at, row in enumerate(samples())]
     write_jsonl(data / "ten.jsonl", rows)
     told = screens.table(visit("abstention", run="ten", methods="given,cluster_size"), "Judged")
@@ -192,7 +205,7 @@ def test_a_second_run_answers_what_is_handed_on(data: Path, visit: Visit) -> Non
     assert line["y"][-1] == pytest.approx(found.first_alone.accuracy)
     table = screens.table(at, "Answered by")
     assert "Cost per question" not in table.columns
-    assert table["Accuracy"].iloc[2].startswith(f"{100 * point.accuracy:.1f} %")
+    assert table["Accuracy"].iloc[2] == pytest.approx(100 * point.accuracy)
     at = choose(choose(at, "cost", "1"), "second_cost", "10")
     assert screens.address(at)["second_cost"] == "10"
     table = screens.table(at, "Answered by")

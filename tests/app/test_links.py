@@ -89,7 +89,7 @@ def runs_for_every_page(data: Path) -> Path:
 def main_content(at: AppTest) -> list[Any]:
     """Everything that a person sees of the page's main part."""
     charts = [figure(at, chart.key) for chart in at.get("plotly_chart") if chart.key]
-    frames = [element.value.to_dict() for element in at.dataframe]
+    frames = [element.value.astype(object).fillna("").to_dict() for element in at.dataframe]
     return [page_text(at), tiles(at), charts, frames]
 
 

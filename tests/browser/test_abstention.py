@@ -37,7 +37,7 @@ def test_a_threshold_marks_every_line(server: Server, browse: Browse, settled: S
     settled(page)
     wait_until(page, lambda: "confidence ≥ 0.8" in legend_texts(page), wanted=True)
     wait_until(page, lambda: address(page), {"run": "quiz", "threshold": "0.8"})
-    assert browser_pages.rows(page, "2 methods at an accuracy of 90 %") == 2
+    assert browser_pages.rows(page, "Thresholds for an accuracy of 90 %") == 2 * 3
     for width in (1440, 420):
         resize(page, width)
         no_fault(page)

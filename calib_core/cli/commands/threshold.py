@@ -19,7 +19,7 @@ from calib_core.cli.options import (
     TargetAccuracyOption,
     UnparseableOption,
 )
-from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import Refused
@@ -33,6 +33,7 @@ from calib_core.results.abstention import (
     guaranteed_threshold,
 )
 from calib_core.results.evidence import Evidence
+from calib_core.views.abstention import abstention_view
 
 
 @takes_files
@@ -69,7 +70,7 @@ def threshold(  # noqa: PLR0913  one parameter an option
         found = runner.results(run, request, (ACCURACY.id,), find)
         elements += [threshold_element(run.file, result) for result in found]
         if found and not as_json:
-            printer.print_thresholds(run.file, found)
+            printer.print_view(abstention_view(found[0], found[1:]), heading(run.file, found[0].curve.run))
     return runner.finish(elements, as_json=as_json)
 
 

@@ -14,7 +14,7 @@ from calib_core.results.cascade import (
     Costs,
     cascade,
     cascade_headline,
-    cascade_rows,
+    cascade_table,
     cascade_threshold,
 )
 from calib_core.results.evidence import AnswerEvidence
@@ -102,11 +102,12 @@ def test_what_cannot_be_joined_is_refused() -> None:
 
 def test_the_first_run_is_always_paid() -> None:
     assert Costs(1, 10).cascade(0.25) == 3.5
-    rows = cascade_rows(fifty(), 0.5, ("small", "large"), Costs(1, 10))
-    assert [row["Cost per question"] for row in rows] == ["1", "10", "6"]
-    assert [row["Accuracy"].split(" (")[0] for row in rows] == ["50.0 %", "80.0 %", "100.0 %"]
-    assert rows[0]["Cascade better by"].startswith("+50.0 points (+")
-    assert "Cost per question" not in cascade_rows(fifty(), 0.5, ("small", "large"))[0]
+    table = cascade_table(fifty(), 0.5, ("small", "large"), Costs(1, 10))
+    assert table["cost"].to_list() == [1, 10, 6]
+    assert table["accuracy"].to_list() == [0.5, 0.8, 1.0]
+    assert table["gain"].to_list() == [0.5, pytest.approx(0.2), None]
+    assert table["gain_low"][0] > 0
+    assert cascade_table(fifty(), 0.5, ("small", "large"))["cost"].to_list() == [None] * 3
 
 
 def test_the_headline_names_both() -> None:
