@@ -58,9 +58,10 @@ ColumnMappingOption: TypeAlias = Annotated[
         metavar="COLUMN=NAME",
         show_default=False,
         help="Read this column or nested field (a.b.0) as NAME; without NAME, ignore the column. NAME may "
-        "have a divisor (confidence/100), a logarithm (confidence:log), a direction (confidence:inverted, "
-        "correct:not), numbers for words (confidence:high=.9|low=.3), a class (confidence:class:LABEL) or "
-        "the values that mean right (correct:Yes|Mostly). row=id: the row number is the id. Repeatable.",
+        "have a divisor (confidence/100), a logarithm (confidence:log; minus that: :nll), a direction "
+        "(confidence:inverted, correct:not), numbers for words (confidence:high=.9|low=.3), a class "
+        "(confidence:class:LABEL) or the values that mean right (correct:Yes|Mostly). row=id: the row number "
+        "is the id. Repeatable.",
     ),
 ]
 RowsOption: TypeAlias = Annotated[

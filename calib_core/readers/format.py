@@ -168,9 +168,10 @@ class ReadOptions:
         columns may get the name of one list (samples, choices, choice_probs …): they become its elements,
         in the order of the mapping, and an empty cell is an unknown element. What follows the name says what
         the values mean (`MappedName`). A probability may be divided (`{"conf": "confidence/100"}` for
-        percentages), stored as its logarithm (`{"logprob": "confidence:log"}`), that of being wrong
-        (`{"risk": "confidence:inverted"}`), that of one of two classes (`{"p": "confidence:class:pos"}`) or
-        in words (`{"sure": "confidence:high=0.9|low=0.3"}`). An outcome may name the values that mean right
+        percentages), stored as its logarithm (`{"logprob": "confidence:log"}`) or minus
+        that (`{"nll": "confidence:nll"}`), that of being wrong (`{"risk": "confidence:inverted"}`), that of
+        one of two classes (`{"p": "confidence:class:pos"}`) or in words
+        (`{"sure": "confidence:high=0.9|low=0.3"}`). An outcome may name the values that mean right
         (`{"grade": "correct:Correct|Mostly correct"}`), or say what is wrong (`{"error": "correct:not"}`).
         "choice_masses" are probabilities of the choices that sum to less than 1. A column with the empty name
         (`{"choices": ""}`; `--map choices=` on the command line) is left out, if there is one. A nested field

@@ -415,6 +415,7 @@ def form_label(name: str) -> str:
         "yes means right": name == "correct",
         f"{mapped.divisor} − x": mapped.is_inverted,
         "logarithm": mapped.is_log,
+        "negative log-likelihood": mapped.is_negative_log,
         "decimal commas": mapped.has_commas,
     }
     scale = {1: "0 to 1", 100: "in percent"}.get(mapped.divisor, f"out of {mapped.divisor}")

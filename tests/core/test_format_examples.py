@@ -56,6 +56,9 @@ FILES: Final[Mapping[str, str]] = {
         "prob_neg,prob_pos,label", *(f"{p},{1 - p},{'neg' if ok else 'pos'}" for p, ok in ROWS)
     ),
     "masses.csv": table("p_B,p_A,gold", *(f"{(1 - p) / 64},{p / 64},{'A' if ok else 'B'}" for p, ok in ROWS)),
+    "zeroshot.jsonl": lines(
+        [{"labels": ["LABEL_1", "LABEL_0"], "scores": [p, 1 - p], "gold": ok} for p, ok in ROWS]
+    ),
     "risk.csv": table("risk,correct", *(f"{1 - p},{ok}" for p, ok in ROWS)),
     "classes.csv": table(
         "y_true,y_pred,y_prob",
@@ -77,6 +80,7 @@ FILES: Final[Mapping[str, str]] = {
         *(f"{'ab'[at // 2]},{at % 2},{p},{ok}" for at, (p, ok) in enumerate(ROWS)),
     ),
     "logs.csv": table("logprob,correct", *(f"{math.log(p)},{ok}" for p, ok in ROWS)),
+    "losses.csv": table("nll,correct", *(f"{-math.log(p)},{ok}" for p, ok in ROWS)),
     "grades.csv": table(
         "confidence,grade", "0.9,Correct", "0.6,Wrong", "0.8,Mostly correct", "0.7,Correct", "1,Unparseable"
     ),

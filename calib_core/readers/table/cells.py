@@ -163,6 +163,12 @@ LOG_PROBABILITY_RANGE: Final = NumberRange(
     "a natural logarithm of a probability, at most 0",
     'Write logarithms; logits of choices belong in choice_logits; "-inf" stands for probability zero.',
 )
+NEGATIVE_LOG_RANGE: Final = NumberRange(
+    0.0,
+    float("inf"),
+    "a negative log-likelihood, at least 0",
+    "Logarithms of probabilities, which are below 0, are read with :log, as in confidence:log.",
+)
 LOGIT_RANGE: Final = NumberRange(
     float("-inf"),
     sys.float_info.max,
@@ -415,6 +421,12 @@ def judge_exponential(raw: pl.Series) -> JudgedColumn:
     """Check natural logarithms of probabilities, as `judge_log_probability`, and return the probabilities."""
     judged = judge_log_probability(raw)
     return replace(judged, values=judged.values.cast(pl.Float64).exp())
+
+
+def judge_negative_log(raw: pl.Series) -> JudgedColumn:
+    """Check negative natural logarithms of probabilities: at least 0; and return the probabilities."""
+    judged = judge_range(raw, NEGATIVE_LOG_RANGE)
+    return replace(judged, values=(-parse_numbers(judged.values)[0].cast(pl.Float64)).exp())
 
 
 def _judge_with_minus_infinity(raw: pl.Series, limits: NumberRange) -> JudgedColumn:

@@ -32,6 +32,7 @@ from calib_core.readers.table.cells import (
     judge_flag,
     judge_log_probability,
     judge_logit,
+    judge_negative_log,
     judge_probability,
     judge_quotient,
     judge_right_values,
@@ -175,6 +176,9 @@ DECIMAL_COMMA: Final = "comma"
 LOG_SCALE: Final = "log"
 """What follows the name of a probability whose column holds its natural logarithm: "confidence:log"."""
 
+NEGATIVE_LOG: Final = "nll"
+"""What follows the name of a probability whose column holds negative log-likelihoods: "confidence:nll"."""
+
 _SCALED_NAME: Final = re.compile(r"(?P<name>[^/]+)/(?P<divisor>[1-9][0-9]{0,5})")
 SEPARATOR: Final = re.compile(r"[-_./: ]+")
 _NUMBER_AT_END: Final = re.compile(r"(?P<prefix>.*?)(?P<suffix>[0-9]{1,9})", re.DOTALL)
@@ -271,14 +275,19 @@ CHOICE_MASSES: Final = "choice_masses"
 """Probabilities of the choices within a whole vocabulary; divided by their sum they are `choice_probs`."""
 
 _FORM_FLAGS: Final = MappingProxyType(
-    {LOG_SCALE: "is_log", DECIMAL_COMMA: "has_commas", INVERTED: "is_inverted"}
+    {
+        LOG_SCALE: "is_log",
+        NEGATIVE_LOG: "is_negative_log",
+        DECIMAL_COMMA: "has_commas",
+        INVERTED: "is_inverted",
+    }
 )
 """What may follow the name of a probability → the attribute of `MappedName` that it sets."""
 
 PERCENT: Final = 100
 """What percentages are divided by."""
 
-PROBABILITY_FORMS: Final = "/NUMBER, :log, :comma, :inverted, :class:LABEL or :WORD=NUMBER|WORD=NUMBER"
+PROBABILITY_FORMS: Final = "/NUMBER, :log, :nll, :comma, :inverted, :class:LABEL or :WORD=NUMBER|WORD=NUMBER"
 """What may follow the name of a probability, for messages."""
 
 
@@ -296,6 +305,8 @@ class MappedName:
         The values that mean right, all others meaning wrong; empty if none are named.
     is_log : bool
         Whether the values are natural logarithms of what is meant ("confidence:log").
+    is_negative_log : bool
+        Whether the values are negative natural logarithms of what is meant ("confidence:nll").
     has_commas : bool
         Whether the user said that the values have decimal commas ("confidence:comma").
     is_inverted : bool
@@ -313,6 +324,7 @@ class MappedName:
     divisor: int = 1
     right_values: frozenset[str] = frozenset()
     is_log: bool = False
+    is_negative_log: bool = False
     has_commas: bool = False
     is_inverted: bool = False
     of_class: str = ""
@@ -381,7 +393,9 @@ class MappedName:
             return judge_words(raw, dict(self.word_numbers))
         if self.are_masses:
             return _judge_masses(raw)
-        if self.divisor != 1:
+        if self.is_negative_log:
+            judged = judge_negative_log(raw)
+        elif self.divisor != 1:
             judged = judge_quotient(raw, self.divisor)
         else:
             judged = (judge_exponential if self.is_log else COLUMN_JUDGES[schema_name(self.name)])(raw)
@@ -399,6 +413,7 @@ class MappedName:
             return f"{self.name} is 1 where {source} says no or 0, and 0 where it says yes or 1."
         value = source if self.divisor == 1 else f"{source} divided by {self.divisor:,}"
         value = f"exp of {source}, its natural logarithm" if self.is_log else value
+        value = f"exp of minus {source}, its negative log-likelihood" if self.is_negative_log else value
         if self.of_class:
             return f"{self.name} is {value} where prediction is {self.of_class!r}, and 1 minus it elsewhere."
         if self.is_inverted:

@@ -198,6 +198,7 @@ WORDS: Final = MappingProxyType[str, frozenset[str]](
         ),
         "confidence:inverted": _words("uncertainty uncertain doubt unsicherheit"),
         "confidence:log": _words("logprob logprobs logp lp loglik loglikelihood"),
+        "confidence:nll": _words("nll nlls negloglik negloglikelihood surprisal"),
         "correct": _words(
             "correct correctly correctness right accurate accuracy acc pass passed successful "
             "succeeded solved hit ok okay match matched richtig korrekt"
@@ -229,6 +230,10 @@ NEUTRAL: Final = _words(
 
 NOUNS: Final = _words("answer answers antwort option choice label letter response text index idx key class")
 """What a name ends in that says which answer it is: the right one, or the model's."""
+NEGATIVES: Final = _words("neg negative minus")
+"""What makes a logarithm a negative log-likelihood."""
+LOSSES: Final = _words("loss losses")
+"""What is often a negative log-likelihood."""
 NEGATIONS: Final = _words("not non never")
 SCORES: Final = _words("score reward success outcome result")
 """What is given to an answer, and may be good or bad; a name of these alone says no direction.
@@ -339,14 +344,16 @@ def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
     if WORDS["confidence"].intersection(words):
         if (WORDS["gold"] | NO_SHARE).intersection(words):
             return  # known from the right answer, or the bound of an interval
+        form = _log_form(words)
         known = NEUTRAL | WORDS["confidence"] | judged | NEGATIONS | {"log"}
-        direction = ":inverted" if n_negations % 2 else ":log" if "log" in words else ""
+        known |= NEGATIVES if form else frozenset[str]()
+        direction = ":inverted" if n_negations % 2 else form
         # "wrong confidence" may be that of being wrong, or the confidence in wrong answers
         is_clear = not is_of_class and (not n_negations or bool(OF_ONE_CLASS.intersection(words)))
         is_said = known.issuperset(words) and is_clear
         yield Meaning(f"confidence{direction}", "said" if is_said else "hinted")
-    elif name := next((name for name in _OTHER_SCALES if WORDS[name].intersection(words)), None):
-        yield Meaning(name, "said" if (NEUTRAL | WORDS[name]).issuperset(words) else "hinted")
+    elif other := _on_other_scale(words):
+        yield other
     elif _names_right_answer(words):
         known = NEUTRAL | NOUNS | RIGHTS | WORDS["gold"]
         yield Meaning("gold", "said" if known.issuperset(words) else "hinted")
@@ -366,7 +373,25 @@ def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
                 yield Meaning(name, "said")
 
 
-_OTHER_SCALES: Final = ("confidence:inverted", "confidence:log")
+def _on_other_scale(words: Sequence[str]) -> Meaning | None:
+    """Return what a name says of a doubt, or of a logarithm; a loss may be that of something else."""
+    if WORDS["confidence:inverted"].intersection(words):
+        known = NEUTRAL | WORDS["confidence:inverted"]
+        return Meaning("confidence:inverted", "said" if known.issuperset(words) else "hinted")
+    logarithms = WORDS["confidence:log"] | WORDS["confidence:nll"]
+    is_known = (NEUTRAL | logarithms | NEGATIVES | LOSSES).issuperset(words)
+    if logarithms.intersection(words):
+        return Meaning(f"confidence{_log_form(words)}", "said" if is_known else "hinted")
+    return Meaning("confidence:nll", "hinted") if is_known and LOSSES.intersection(words) else None
+
+
+def _log_form(words: Sequence[str]) -> str:
+    """Return what follows the name of a probability for the logarithm that words name; "" for none."""
+    if (WORDS["confidence:nll"] | LOSSES).intersection(words):
+        return ":nll"
+    if "log" not in words and WORDS["confidence:log"].isdisjoint(words):
+        return ""
+    return ":nll" if NEGATIVES.intersection(words) else ":log"
 
 
 def _names_right_answer(words: Sequence[str]) -> bool:

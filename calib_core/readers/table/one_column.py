@@ -97,10 +97,14 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
     more = "" if clarity == "said" else ", but the name says more than confidence"
     why = f"its name and {column.range_text}{more}"
     unknown = column.unknown
-    if high <= 0 and low < 0 and 2 * sum(number < 0 for number in numbers) > len(numbers):
-        how_clear = clarity if suffix == ":log" else "hinted"
-        yield Candidate({column.name: f"{base}:log{suffix.removeprefix(':log')}"}, how_clear, why, unknown)
-    elif suffix == ":log":
+    is_negative = high <= 0 and low < 0 and 2 * sum(number < 0 for number in numbers) > len(numbers)
+    inverted = ":inverted" if suffix.endswith(":inverted") else ""
+    bare = suffix.removesuffix(":inverted")
+    if is_negative or (bare == ":nll" and low >= 0):
+        form = ":log" if is_negative else ":nll"
+        how_clear = clarity if suffix == form else "hinted"
+        yield Candidate({column.name: f"{base}{form}{inverted}"}, how_clear, why, unknown)
+    elif bare in (":log", ":nll"):
         return
     elif _are_mostly_shares(numbers) or (
         clarity == "said" and 0 <= low <= high <= 1 and set(numbers) != {0.0, 1.0}

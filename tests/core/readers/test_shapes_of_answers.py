@@ -264,3 +264,39 @@ def test_numbers_of_other_classes_stay_what_they_are(read_text: ReadText) -> Non
         (run,) = read_text(text).good_runs
         assert isinstance(run, AnswerRun)
         assert run.rows["prediction"].to_list() == said
+
+
+# --- One confidence, not written as such ------------------------------------------------------------------
+
+SURE: Final = PROBS.max(axis=1)
+RIGHT: Final = PREDICTED == GOLD
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_asked"),
+    [
+        ("nll", -np.log(SURE), False),
+        ("neg_log_likelihood", -np.log(SURE), False),
+        ("answer_loss", -np.log(SURE), True),
+        ("nll", np.log(SURE), True),
+    ],
+)
+def test_a_negative_log_likelihood_is_read_as_one(
+    name: str, values: np.ndarray, *, is_asked: bool, read_text: ReadText
+) -> None:
+    rows = [{name: float(x), "correct": int(right)} for x, right in zip(values, RIGHT, strict=True)]
+    proposal = proposal_for(json_lines(rows), read_text)
+    assert figures(proposal) == pytest.approx(expected(PROBS, GOLD), abs=1e-9)
+    assert proposal.is_question == is_asked
+
+
+def test_a_negative_log_likelihood_below_zero_is_bad(read_text: ReadText) -> None:
+    reading = read_text("nll,correct\n0.1,1\n-0.1,0\n", columns={"nll": "confidence:nll"})
+    (problem,) = reading.problems
+    assert problem.first_cells[0].expected == "a negative log-likelihood, at least 0"
+
+
+@pytest.mark.parametrize("name", ["perplexity", "ppl", "train_loss", "log"])
+def test_what_only_resembles_a_likelihood_is_never_a_confidence(name: str, read_text: ReadText) -> None:
+    rows = [{name: float(1 / p), "correct": int(right)} for p, right in zip(SURE, RIGHT, strict=True)]
+    assert report_on(json_lines(rows), read_text).proposal is None
