@@ -32,7 +32,7 @@ from calib_core.readers.table.names import (
     name_words,
     spelling_rank,
 )
-from calib_core.readers.table.one_column import ANSWERS, NO_VALUES, is_untold, of_one_column
+from calib_core.readers.table.one_column import ANSWERS, NO_VALUES, as_confidence, is_untold, of_one_column
 
 MAX_ANSWERS: Final = 12
 """Limit on the columns that are compared with the right answers."""
@@ -84,6 +84,7 @@ def find_candidates(
     in_lists = {name for one in lists if one.clarity == "said" or len(one.names) > 2 for name in one.names}
     single = [column for column in columns if column.name not in in_lists]
     found = [one for column in single for one in of_one_column(column, read_as, with_commas)]
+    found = _without_p_true(found, single, read_as)
     outcomes = {
         name
         for one in found
@@ -138,6 +139,20 @@ def spelled_candidates(
 
 
 # --- The model's answer and the right one -----------------------------------------------------------------
+
+
+def _without_p_true(
+    found: list[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
+) -> list[Candidate]:
+    """Read p(False) as the probability of being wrong where there is no p(True)."""
+    if "p_true" in (*read_as.values(), *(role_of(one.name) for one in found)):
+        return found
+    kept = [one for one in found if role_of(one.name) != "p_false"]
+    for column in columns:
+        own = read_as.get(column.name)
+        if own == "p_false" or (own is None and any(name == "p_false" for name, _ in meanings(column.name))):
+            kept += as_confidence(column, "confidence:inverted", "said")
+    return kept
 
 
 def _values_of_answers(columns: Sequence[Column], read_as: Mapping[str, str]) -> list[frozenset[str]]:

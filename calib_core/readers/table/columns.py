@@ -155,7 +155,7 @@ CONFIDENCE_SOURCES: Final = frozenset(
         "path_logprobs",
         "answer_logprobs",
     }
-) - {"choice_other_mass"}
+) - {"choice_other_mass", "p_false"}
 """Columns that a confidence can be taken from."""
 
 NUMERIC_COLUMNS: Final = frozenset(

@@ -300,3 +300,30 @@ def test_a_negative_log_likelihood_below_zero_is_bad(read_text: ReadText) -> Non
 def test_what_only_resembles_a_likelihood_is_never_a_confidence(name: str, read_text: ReadText) -> None:
     rows = [{name: float(1 / p), "correct": int(right)} for p, right in zip(SURE, RIGHT, strict=True)]
     assert report_on(json_lines(rows), read_text).proposal is None
+
+
+@pytest.mark.parametrize(("name", "scale"), [("p_false", 1), ("prob_false", 1), ("p(False)", 100)])
+@pytest.mark.parametrize("outcome", ["correct", "is_wrong"])
+def test_p_false_alone_is_the_probability_of_being_wrong(
+    name: str, scale: int, outcome: str, read_text: ReadText
+) -> None:
+    rows = [
+        {outcome: int(right == (outcome == "correct")), name: scale * float(1 - p)}
+        for p, right in zip(SURE, RIGHT, strict=True)
+    ]
+    proposal = proposal_for(as_csv(rows), read_text)
+    assert figures(proposal) == pytest.approx(expected(PROBS, GOLD), abs=1e-9)
+    assert not proposal.is_question
+
+
+def test_p_false_beside_p_true_is_what_it_is(read_text: ReadText) -> None:
+    rows = [
+        {"is_wrong": int(not right), "true_prob": float(p), "false_prob": float(1 - p)}
+        for p, right in zip(SURE, RIGHT, strict=True)
+    ]
+    proposal = proposal_for(as_csv(rows), read_text)
+    assert dict(proposal.mapping) == {
+        "is_wrong": "correct:not",
+        "true_prob": "p_true",
+        "false_prob": "p_false",
+    }
