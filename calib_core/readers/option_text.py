@@ -50,15 +50,15 @@ def split_pair(text: str) -> tuple[str, str]:
     return ("", text) if place is None else (text[: place.start()], text[place.start() + 1 :])
 
 
-def map_options(mapping: Mapping[str, str]) -> str:
-    """Write a mapping as command-line options.
+def map_options(mapping: Mapping[str, str], option: str = "map") -> str:
+    """Write a mapping as command-line options; `option` is "map" or "map-gold".
 
     Examples
     --------
     >>> map_options({"conf": "confidence", "is ok": "correct"})
     '--map conf=confidence --map "is ok=correct"'
     """
-    return " ".join(f"--map {quote_argument(f'{column}={name}')}" for column, name in mapping.items())
+    return " ".join(f"--{option} {quote_argument(f'{column}={name}')}" for column, name in mapping.items())
 
 
 def rows_option(path: str) -> str:

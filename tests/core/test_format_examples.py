@@ -70,6 +70,7 @@ FILES: Final[Mapping[str, str]] = {
     "words.csv": table("sure,correct", "certain,1", "Unsure,0", "likely,1", "fair,1"),
     "wrong.csv": table("confidence,hallucination", *(f"{p},{'no' if ok else 'yes'}" for p, ok in ROWS)),
     "unnumbered.csv": table("confidence,correct", *(f"{p},{ok}" for p, ok in ROWS)),
+    "from1.jsonl": lines([{"choice_probs": [p, 1 - p], "label": 1 if ok else 2} for p, ok in ROWS]),
     "percent.csv": table("conf,correct", *(f"{100 * p}%,{ok}" for p, ok in ROWS)),
     "komma.csv": "\n".join(["confidence;correct", *(f"{p};{ok}".replace(".", ",") for p, ok in ROWS)]),
     "again.csv": table(

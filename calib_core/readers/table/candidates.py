@@ -21,10 +21,14 @@ from calib_core.readers.table.cells import (
 )
 from calib_core.readers.table.column_values import NUMBER, Column, share_fitting
 from calib_core.readers.table.columns import (
+    CHOICE_SCORES,
     COLUMN_JUDGES,
+    COUNTED_FROM_ONE,
     MappedName,
+    choice_labels,
     role_of,
 )
+from calib_core.readers.table.list_cells import as_lists
 from calib_core.readers.table.names import (
     SPELLINGS,
     UNANSWERED,
@@ -95,6 +99,9 @@ def find_candidates(
     golds = {column: "gold" for one in lists if one.name == "gold" for column in one.names}
     found += _answers(single, {**read_as, **golds}, outcomes, are_needed=has_distribution or not outcomes)
     found += lists
+    from_one = [*_counted_from_one(found, columns, values, read_as)]
+    counted = {name for one in from_one for name in one.names}
+    found = [one for one in found if not counted.intersection(one.names)] + from_one
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
     found = [one for each in found for one in _doubted(each, found, single, read_as)]
     return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
@@ -215,6 +222,32 @@ def _answers(
 def _have_same_values(one: Column, other: Column) -> bool:
     values = {*one.lowered} - {None}
     return len(values) > 1 and values == {*other.lowered} - {None}
+
+
+def _counted_from_one(
+    found: Sequence[Candidate],
+    columns: Sequence[Column],
+    values: Mapping[str, pl.Series],
+    read_as: Mapping[str, str],
+) -> Iterator[Candidate]:
+    """Yield answers that are numbers from 1 to the number of choices as positions counted from 1."""
+    said = [one for one in found if one.clarity == "said"]
+    scores = [one.names for one in said if one.name in CHOICE_SCORES]
+    scores += [{column: name} for column, name in read_as.items() if name in CHOICE_SCORES]
+    sizes = [
+        len(names) if len(names) > 1 else as_lists(values[column])[0].list.len().max()
+        for names in scores
+        for column in [*names][:1]
+        if not any(label.isdecimal() for label in choice_labels([*names]))
+    ]
+    named = {**read_as, **{column: one.name for one in said for column in one.names if one.name in ANSWERS}}
+    for column in columns if sizes else ():
+        numbers = column.numbers if len(column.numbers) == len(column.present) else []
+        is_whole = bool(numbers) and all(number.is_integer() and number >= 1 for number in numbers)
+        if named.get(column.name) in ANSWERS and is_whole and max(numbers) == sizes[0]:
+            name = f"{named[column.name]}_index:{COUNTED_FROM_ONE}"
+            why = f"its name and numbers from 1 to {sizes[0]}, which is how many choices there are"
+            yield Candidate({column.name: name}, "said", why)
 
 
 def _answers_that_agree(gold: Column, columns: Sequence[Column]) -> Iterator[Candidate]:

@@ -131,6 +131,9 @@ PROBABILITY_COLUMNS: Final = frozenset(
 CHOICE_SCORES: Final = ("choice_probs", "choice_logprobs", "choice_logits")
 """Columns with a number for each choice that says how likely it is."""
 
+POSITION_COLUMNS: Final = ("gold_index", "prediction_index")
+"""Columns with the position of a choice, counted from 0."""
+
 CHOICE_LISTS: Final = (
     *CHOICE_SCORES,
     "choices",
@@ -271,6 +274,9 @@ NEGATED: Final = "not"
 OF_CLASS: Final = "class"
 """What follows the name of a probability of one of two classes, before the class: "confidence:class:pos"."""
 
+COUNTED_FROM_ONE: Final = "from1"
+"""What follows the name of a position that is counted from 1: "gold_index:from1"."""
+
 CHOICE_MASSES: Final = "choice_masses"
 """Probabilities of the choices within a whole vocabulary; divided by their sum they are `choice_probs`."""
 
@@ -316,6 +322,8 @@ class MappedName:
         prediction.
     word_numbers : tuple of (str, float)
         Words and what they stand for ("confidence:high=0.9|low=0.3"); NaN for what is no number.
+    is_counted_from_one : bool
+        Whether the values are positions counted from 1 ("gold_index:from1").
     are_masses : bool
         Whether the probabilities of the choices are to be divided by their sum (`CHOICE_MASSES`).
     """
@@ -329,6 +337,7 @@ class MappedName:
     is_inverted: bool = False
     of_class: str = ""
     word_numbers: tuple[tuple[str, float], ...] = ()
+    is_counted_from_one: bool = False
     are_masses: bool = False
 
     @classmethod
@@ -354,6 +363,8 @@ class MappedName:
             return said
         if rest.strip() == NEGATED and mapped.name in FLAG_COLUMNS:
             return replace(mapped, is_inverted=True)
+        if rest.strip() == COUNTED_FROM_ONE and mapped.name in POSITION_COLUMNS:
+            return replace(mapped, is_counted_from_one=True)
         return replace(
             mapped, right_values=frozenset(value.strip() for value in rest.split("|") if value.strip())
         )
@@ -393,6 +404,9 @@ class MappedName:
             return judge_words(raw, dict(self.word_numbers))
         if self.are_masses:
             return _judge_masses(raw)
+        if self.is_counted_from_one:
+            judged = integer_judge(1, pl.Int32())(raw)
+            return replace(judged, values=judged.values - 1)
         if self.is_negative_log:
             judged = judge_negative_log(raw)
         elif self.divisor != 1:
@@ -411,7 +425,8 @@ class MappedName:
             return f"{self.name} is read from the words of {source}: {named}."
         if self.is_inverted and self.name in FLAG_COLUMNS:
             return f"{self.name} is 1 where {source} says no or 0, and 0 where it says yes or 1."
-        value = source if self.divisor == 1 else f"{source} divided by {self.divisor:,}"
+        value = f"{source} minus 1, as it counts from 1" if self.is_counted_from_one else source
+        value = value if self.divisor == 1 else f"{source} divided by {self.divisor:,}"
         value = f"exp of {source}, its natural logarithm" if self.is_log else value
         value = f"exp of minus {source}, its negative log-likelihood" if self.is_negative_log else value
         if self.of_class:

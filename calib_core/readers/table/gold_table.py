@@ -19,6 +19,8 @@ import polars as pl
 from calib_core.errors import Refused, shorten
 from calib_core.readers.detect import read_head
 from calib_core.readers.format import Head, Reading
+from calib_core.readers.option_text import map_options
+from calib_core.readers.table.column_values import Column
 from calib_core.readers.table.columnar import open_columnar
 from calib_core.readers.table.columns import (
     CHOICE_SCORES,
@@ -28,7 +30,8 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.csv_reader import DIALECTS, header_of, open_csv
 from calib_core.readers.table.json_reader import open_json_lines, open_json_list
-from calib_core.readers.table.names import SPELLINGS, normalise_name
+from calib_core.readers.table.names import SPELLINGS, meanings, normalise_name
+from calib_core.readers.table.one_column import as_outcome
 from calib_core.readers.table.raw import MAX_COLUMNS, RawTable, every_column
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
@@ -45,6 +48,7 @@ GOLD_TABLE_COLUMNS: Final = (*GOLD_COLUMNS, "choices", "subject", "question")
 _MAPPED_NAMES: Final = ("id", *GOLD_TABLE_COLUMNS, "correct")
 _EITHER_NAMES: Final = ("label", "ytrue")
 _TRUTH_VALUES: Final = ({"true"}, {"false"}, {"true", "false"})
+_ZERO_OR_ONE: Final = r"^(0|1)(\.0*)?$"
 _NOTHING: Final = MappingProxyType[str, str]({})
 
 JUDGED_COLUMNS: Final = (*GOLD_COLUMNS, "correct")
@@ -180,7 +184,12 @@ class JoinedGold:
 
 
 def read_gold_table(
-    path: Path, on: str = "", columns: Mapping[str, str] = _NOTHING, *, may_be_true: bool = False
+    path: Path,
+    on: str = "",
+    columns: Mapping[str, str] = _NOTHING,
+    *,
+    may_be_true: bool = False,
+    may_be_number: bool = True,
 ) -> GoldTable:
     """Read a table of right answers.
 
@@ -195,6 +204,9 @@ def read_gold_table(
     may_be_true
         Whether True and False may be answers to the questions. Otherwise a column of right answers that are
         all one of them says which answers are right.
+    may_be_number
+        Whether 0 and 1 may be answers to the questions. Otherwise a column called a label that holds these is
+        refused, unless the user has said what it is.
 
     Raises
     ------
@@ -221,10 +233,19 @@ def read_gold_table(
     column_by_name, notes = _answer_columns(
         frame.select(free), set(id_columns), mapped, may_be_true=may_be_true
     )
+    label = column_by_name.get("gold", "")
+    if not may_be_number and label in free and _are_zero_or_one(label, frame[label]):
+        options = " or ".join(map_options({label: name}, "map-gold") for name in ("gold", "correct"))
+        raise Refused(
+            f"{file}: column {shorten(label, 40)!r} holds 0 and 1, which may be right answers, or say "
+            f"whether the model's answer is right. Say which: {options}"
+        )
     if not id_columns or not column_by_name.keys() & set(JUDGED_COLUMNS):
         shown = ", ".join(repr(shorten(name, 40)) for name in frame.columns[:20])
+        likely = _likely_options(frame.select(free), set(id_columns))
         raise Refused(
             f"{file} cannot be used for right answers: its columns are {shown}. {_NEEDED_COLUMNS_ADVICE}"
+            f"{likely}"
         )
     answers = pl.DataFrame(
         [
@@ -261,6 +282,26 @@ def _answer_columns(
     ):
         found[outcome] = column
     return found, ()
+
+
+def _likely_options(free: pl.DataFrame, ids: Collection[str]) -> str:
+    """Write what columns may be by their names and values as options, to end a message; "" for none."""
+    columns = [Column(name, free[name]) for name in free.columns if not free[name].dtype.is_nested()]
+    found = [
+        one
+        for column in columns
+        if column.present and column.name not in ids
+        for one in as_outcome(column, meanings(column.name))
+        if one.clarity != "possible"
+    ]
+    options = " or ".join(map_options(one.names, "map-gold") for one in found)
+    return f". By their names and values: {options}" if options else ""
+
+
+def _are_zero_or_one(column: str, values: pl.Series) -> bool:
+    """Return whether a column whose name says neither answer nor outcome is 0 or 1 in every row."""
+    texts = values.drop_nulls().cast(pl.String).str.strip_chars()
+    return normalise_name(column) in _EITHER_NAMES and bool(texts.str.contains(_ZERO_OR_ONE).all())
 
 
 def _says_true_or_false(column: str, values: pl.Series) -> bool:
@@ -389,7 +430,11 @@ def join_gold(
     if head.gold_path is None:
         return rows, ()
     table = read_gold_table(
-        head.gold_path, head.gold_on, head.gold_columns, may_be_true=_may_answer_true(rows)
+        head.gold_path,
+        head.gold_on,
+        head.gold_columns,
+        may_be_true=_may_answer(rows, r"(?i)\b(true|false)\b"),
+        may_be_number=_may_answer(rows, _ZERO_OR_ONE),
     )
     added = [name for name in JUDGED_COLUMNS if name in table.answers.columns]
     own = GOLD_COLUMNS if added != ["correct"] else ("correct",)
@@ -425,14 +470,14 @@ def join_gold(
     return rows, joined.notes(ids)
 
 
-def _may_answer_true(rows: pl.DataFrame) -> bool:
-    """Return whether True and False may be answers: to choose among choices, or as most predictions are."""
+def _may_answer(rows: pl.DataFrame, pattern: str) -> bool:
+    """Return whether what a pattern describes may be an answer: to choices, or as most predictions are."""
     if any(name in rows.columns for name in (*CHOICE_SCORES, "choices")):
         return True
     answers = [rows["prediction"]] if "prediction" in rows.columns else []
     answers += [rows["samples"].explode()] if "samples" in rows.columns else []
     given = pl.concat([pl.Series([], dtype=pl.String), *answers]).drop_nulls()
-    return 2 * int(given.str.contains(r"(?i)\b(true|false)\b").sum()) > given.len()
+    return 2 * int(given.str.strip_chars().str.contains(pattern).sum()) > given.len()
 
 
 def _refuse_contradiction(

@@ -36,6 +36,7 @@ from calib_core.readers.table.columnar import COLUMNAR_KINDS, first_columnar_val
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
     CONFIDENCE_SOURCES,
+    COUNTED_FROM_ONE,
     LIST_COLUMNS,
     LOG_SCALE,
     MAJORITY,
@@ -995,7 +996,7 @@ def _judge_rows(
         unique = unique or unique_within(frame["id"], group_columns)
     one_based = golds.one_based_column
     refusal = _refusal_message(
-        collected, roles, None if one_based is None else collected.source_columns[one_based]
+        collected, roles, None if one_based is None else (one_based, collected.source_columns[one_based])
     )
     if refusal is not None:
         return (), gold_notes, refusal, unique
@@ -1126,18 +1127,22 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
     return None
 
 
-def _refusal_message(collected: RowCollector, roles: ColumnRoles, one_based: str | None) -> str | None:
+def _refusal_message(
+    collected: RowCollector, roles: ColumnRoles, one_based: tuple[str, str] | None
+) -> str | None:
     """Say why nothing in the file can be used; None if it can.
 
-    `one_based` is the file's column whose positions seem to count from 1, if there is one.
+    `one_based` is what is read from a column whose positions seem to count from 1, and that column.
     """
     if (message := _right_values_message(collected, roles) or _scale_message(collected, roles)) is not None:
         return message
     if one_based is not None:
+        name, column = one_based
+        index = f"{name.removesuffix('_index')}_index:{COUNTED_FROM_ONE}"
         return (
-            f"{collected.file}: column {one_based!r} looks counted from 1: its positions are 1 to the number "
-            f"of choices, never 0, and positions counted from 0 are expected. Subtract 1, or give the "
-            f"choice's text or letter."
+            f"{collected.file}: column {column!r} looks counted from 1: its positions are 1 to the number of "
+            "choices, never 0, and positions counted from 0 are expected. If they do count from 1: "
+            f"{map_options({column: index})}"
         )
     if not collected.is_bad.all():
         return None

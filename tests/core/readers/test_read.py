@@ -95,5 +95,5 @@ def test_one_based_gold_is_not_partly_loaded(read_text: ReadText) -> None:
     lines = [{"label": gold, "choice_probs": [0.5, 0.3, 0.2]} for gold in (1, 2, 3)]
     reading = read_text("\n".join(map(json.dumps, lines)), columns={"label": "gold"})
     assert (reading.n_rows, reading.n_bad_rows, reading.good_runs) == (3, 1, ())
-    for word in ("column 'label' looks counted from 1", "Subtract 1", "text or letter"):
+    for word in ("column 'label' looks counted from 1", "--map label=gold_index:from1"):
         assert word in (reading.refusal or "")

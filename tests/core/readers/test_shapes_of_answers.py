@@ -6,11 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pytest
 
+from calib_core.errors import Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.results.files import FileReport, Proposal, check_file
 from calib_core.runs import AnswerRun
@@ -327,3 +329,50 @@ def test_p_false_beside_p_true_is_what_it_is(read_text: ReadText) -> None:
         "true_prob": "p_true",
         "false_prob": "p_false",
     }
+
+
+# --- Right answers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["label", "gold"])
+@pytest.mark.parametrize("letters", [False, True])
+def test_golds_from_one_to_the_number_of_choices_are_counted_from_one(
+    name: str, *, letters: bool, read_text: ReadText
+) -> None:
+    rows = [
+        {name: int(gold) + 1}
+        | ({f"p_{LETTERS[at]}": x for at, x in enumerate(p)} if letters else {"probs": [*p]})
+        for gold, p in zip(GOLD, PROBS.tolist(), strict=True)
+    ]
+    proposal = proposal_for(json_lines(rows), read_text)
+    assert proposal.mapping[name] == "gold_index:from1"
+    assert figures(proposal) == pytest.approx(expected(PROBS, GOLD), abs=1e-9)
+
+
+def test_golds_that_do_not_reach_the_number_of_choices_are_counted_from_zero(read_text: ReadText) -> None:
+    rows = [{"label": 1 + at % 2, "probs": [0.5, 0.25, 0.25]} for at in range(20)]
+    assert proposal_for(json_lines(rows), read_text).mapping["label"] == "gold"
+
+
+def gold_refusal(table: str, read_text: ReadText, tmp_path: Path, content: str) -> str:
+    (tmp_path / "gold.csv").write_text(table)
+    with pytest.raises(Refused) as caught:
+        read_text(content, gold=tmp_path / "gold.csv")
+    return str(caught.value)
+
+
+def test_a_gold_table_is_refused_with_what_its_columns_may_be(read_text: ReadText, tmp_path: Path) -> None:
+    content = "id,confidence\n1,0.5\n2,0.75\n"
+    message = gold_refusal("id,hallucinated\n1,0\n2,1\n", read_text, tmp_path, content)
+    assert message.endswith("By their names and values: --map-gold hallucinated=correct:not")
+
+
+def test_labels_of_0_and_1_beside_other_answers_are_asked(read_text: ReadText, tmp_path: Path) -> None:
+    table, content = "id,label\n1,0\n2,1\n", "id,prediction,confidence\n1,Rome,0.5\n2,Oslo,0.75\n"
+    message = gold_refusal(table, read_text, tmp_path, content)
+    assert message.endswith("--map-gold label=gold or --map-gold label=correct")
+    (run,) = read_text(
+        content.replace("Rome", "0").replace("Oslo", "0"), gold=tmp_path / "gold.csv"
+    ).good_runs
+    assert isinstance(run, AnswerRun)
+    assert run.rows["gold"].to_list() == ["0", "1"]
