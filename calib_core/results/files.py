@@ -945,7 +945,8 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
             continue
         before = found.get(column)
         if before is not None and before.could_be == role:
-            found[column] = replace(before, mappings=(*before.mappings, one.names))
+            if one.names not in before.mappings:  # it may differ in what counts as missing alone
+                found[column] = replace(before, mappings=(*before.mappings, one.names))
         elif before is None:
             found[column] = UnusedColumn(
                 column, role, _why_unused(one, lacking, is_taken=role in taken), (one.names,)

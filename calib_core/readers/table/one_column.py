@@ -52,6 +52,10 @@ UNJUDGED_VALUES: Final = frozenset(
 FLAG_VALUES: Final = RIGHT_VALUES | WRONG_VALUES | YES_VALUES | NO_VALUES
 UNTOLD: Final = frozenset({"judge", "judged", "judgement", "judgment", "verdict", "flag", "label"})
 """Words of names of outcomes that do not say what yes means."""
+GRADING: Final = frozenset(
+    {"grade", "graded", "grader", "judge", "judged", "judgement", "judgment", "verdict", "eval", "evaluation"}
+)
+"""Words of names of what a judge has said."""
 ANSWERS: Final = frozenset({"gold", "prediction"})
 SUPPORTING: Final = frozenset({"id", "question", "subject", *INFO_COLUMNS})
 """Names that decide on no number of a run."""
@@ -168,6 +172,9 @@ def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
     said : iterable of Meaning
         What its name says.
     """
+    if GRADING.intersection(name_words(column.name)) and {"A"} < {*column.present} <= {"A", "B", "C"}:
+        yield from _as_letter_grades(column)
+        return
     meaning = next((one for one in said if role_of(one.name) == "correct"), None)
     missing = tuple(sorted({text for text in column.present if text.lower() in UNJUDGED_VALUES}))
     judged = [text for text in column.present if text not in missing]
@@ -200,6 +207,16 @@ def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
         why = f"its name does not say which of its values means right, {values}"
         for name in directions:
             yield Candidate({column.name: name}, "hinted" if meaning else "possible", why, missing)
+
+
+def _as_letter_grades(column: Column) -> Iterator[Candidate]:
+    """Yield grades as SimpleQA's judge gives them, in both readings of what was not attempted."""
+    letters = sorted({*column.present})
+    why = f"its name and the letters {join_names(letters)}; in SimpleQA, A is right and B is wrong"
+    if "C" in letters:
+        why += ", C is not attempted: wrong, or left out with --missing C"
+        yield Candidate({column.name: "correct:A"}, "hinted", why, ("C",))
+    yield Candidate({column.name: "correct:A"}, "hinted", why)
 
 
 def is_untold(name: str) -> bool:

@@ -376,3 +376,37 @@ def test_labels_of_0_and_1_beside_other_answers_are_asked(read_text: ReadText, t
     ).good_runs
     assert isinstance(run, AnswerRun)
     assert run.rows["gold"].to_list() == ["0", "1"]
+
+
+# --- Grades -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["grade", "grade_letter", "judge.verdict"])
+def test_letters_of_a_judge_are_asked_with_and_without_what_was_not_attempted(
+    name: str, read_text: ReadText
+) -> None:
+    grades = ["C" if at % 5 == 0 else "A" if right else "B" for at, right in enumerate(RIGHT)]
+    rows = [{name: grade, "conf": float(p)} for grade, p in zip(grades, SURE, strict=True)]
+    proposal = proposal_for(json_lines(rows), read_text)
+    n_right = grades.count("A")
+    attempted = [at for at, grade in enumerate(grades) if grade != "C"]
+    assert proposal.is_question
+    assert {one.missing: figures(one) for one in proposal.readings} == {
+        (): pytest.approx((n_right / N, SURE.mean()), abs=1e-9),
+        ("C",): pytest.approx((n_right / len(attempted), SURE[attempted].mean()), abs=1e-9),
+    }
+
+
+@pytest.mark.parametrize("values", ["ABCD", "BC", "A"])
+def test_other_letters_are_no_grades(values: str, read_text: ReadText) -> None:
+    rows = [{"grade": values[at % len(values)], "conf": float(p)} for at, p in enumerate(SURE)]
+    assert report_on(json_lines(rows), read_text).proposal is None
+
+
+def test_a_grade_beside_gold_and_answer_is_told_once(read_text: ReadText) -> None:
+    rows = [
+        {"conf": float(p), "gold": CLASSES[gold], "response": CLASSES[said], "grade": "ABC"[at % 3]}
+        for at, (p, gold, said) in enumerate(zip(SURE, GOLD, PREDICTED, strict=True))
+    ]
+    report = report_on(json_lines(rows), read_text)
+    assert [one.mappings for one in report.columns_not_used] == [({"grade": "correct:A"},)]
