@@ -14,6 +14,7 @@ import pytest
 
 from calib_core.errors import Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
+from calib_core.readers.table.names import meanings
 from calib_core.results.files import FileReport, Proposal, check_file
 from calib_core.runs import AnswerRun
 from core.readers.conftest import ReadText
@@ -143,6 +144,7 @@ def test_masses_of_named_choices_are_asked(content: str, read_text: ReadText) ->
     assert {*proposal.mapping.values()} == {"gold", "choice_masses"}
     assert figures(proposal) == pytest.approx(expected(MASSES, MASS_GOLD), abs=1e-9)
     assert proposal.is_question
+    assert proposal.alternatives == (), "no letter's own mass is the confidence"
 
 
 def test_an_object_of_logarithms_is_one_of_the_choices(read_text: ReadText) -> None:
@@ -156,6 +158,11 @@ def test_an_object_of_logarithms_is_one_of_the_choices(read_text: ReadText) -> N
     proposal = proposal_for(json_lines(rows), read_text)
     assert figures(proposal) == pytest.approx(expected(MASSES, MASS_GOLD), abs=1e-9)
     assert not proposal.is_question
+
+
+@pytest.mark.parametrize("name", ["A_prob", "1_prob", "prob_1", "out.option_probs.B"])
+def test_the_probability_of_one_letter_is_not_said_to_be_the_confidence(name: str) -> None:
+    assert [meaning.clarity for meaning in meanings(name)] == ["hinted"]
 
 
 def test_keys_that_no_answer_names_are_no_distribution(read_text: ReadText) -> None:
