@@ -324,6 +324,10 @@ def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]
     if column.upper or column.draws or column.has_words or column.kind == "p":
         texts = values.to_list() if column.kind == "text" else column_texts(column, frame)
         return pl.Series(texts, dtype=pl.String), st.column_config.TextColumn(help=help_)
+    if values.dtype.is_float() and values.is_infinite().any():  # Streamlit would write “Infinity”
+        return pl.Series(column_texts(column, frame), dtype=pl.String), st.column_config.TextColumn(
+            help=help_
+        )
     if column.kind == "share":
         number_format = f"%.{1 if column.digits is None else column.digits}f %%"
         return values * 100, st.column_config.NumberColumn(format=number_format, help=help_)
