@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
-from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.inference.recalibration import MAP_KINDS
 from calib_core.results.evidence import Evidence
 from calib_core.results.recalibration import (
@@ -22,32 +20,30 @@ from calib_core.results.recalibration import (
     Recalibration,
     parameters_text,
     recalibrate,
-    recalibration_rows,
 )
 from calib_core.results.reliability import Reliability
-from calib_core.results.run_names import full_name
 from calib_core.results.view_caption import view_caption
 from calib_core.runs import AnswerRun
-from calib_core.views.recalibrate import (
-    AFTER,
-    BEFORE,
-    RECALIBRATION_CAPTION,
-    recalibration_diagrams,
-    recalibration_tiles,
-)
+from calib_core.views.recalibrate import recalibration_diagrams, recalibration_view
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.copyable_text import show_copyable_text
-from pages.widgets.export import Export, make_file_stem
-from pages.widgets.figure import show_figure, side_by_side
+from pages.widgets.export import make_file_stem
+from pages.widgets.figure import side_by_side
 from pages.widgets.number_inputs import whole_number_input
 from pages.widgets.pickers import pick_segment
 from pages.widgets.run_choice import pick_run_and_method
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_provenance, show_remarks, show_tiles, show_warnings
-from pages.widgets.table import show_table
+from pages.widgets.summary import show_warnings
+from pages.widgets.view import (
+    show_how_computed,
+    show_left_out,
+    show_opening,
+    show_view_figure,
+    show_view_table,
+)
 
 MAX_SEED: Final = 999_999
 MAX_SHOWN_CODE: Final = 3_000
@@ -81,14 +77,8 @@ class RecalibrateChoice:
         return (*source, self.evidence.method.id, self.evidence.options, self.by, self.folds, self.seed)
 
     @property
-    def description(self) -> str:
-        """Run, method and map in words, for the title of a file."""
-        title = MAP_KINDS[self.by].title
-        return f"{full_name(self.run.title)}, {self.evidence.method.title}, {title} recalibration"
-
-    @property
     def file_stem(self) -> str:
-        """The same, for the names of downloads."""
+        """Run, method and map, for the names of downloads."""
         return make_file_stem(self.run.id, self.evidence.method.id, self.by)
 
 
@@ -125,55 +115,14 @@ def choose_recalibration(url_state: UrlState, runs: Sequence[LoadedRun]) -> Reca
     return RecalibrateChoice(run, evidence, by, folds, seed)
 
 
-def cached_recalibration(choice: RecalibrateChoice) -> tuple[Recalibration, Reliability, Reliability]:
+def cached_recalibration(choice: RecalibrateChoice) -> tuple[Recalibration, tuple[Reliability, Reliability]]:
     """Return the recalibration with its diagrams before and after, computed once."""
 
-    def compute() -> tuple[Recalibration, Reliability, Reliability]:
+    def compute() -> tuple[Recalibration, tuple[Reliability, Reliability]]:
         result = recalibrate(choice.evidence, choice.by, choice.folds, choice.seed)
-        return result, *recalibration_diagrams(result)
+        return result, recalibration_diagrams(result)
 
     return cached_result(("recalibration", *choice.cache_key), compute)
-
-
-def show_diagrams(
-    choice: RecalibrateChoice, result: Recalibration, before: Reliability, after: Reliability
-) -> None:
-    """Draw the reliability diagrams before and after side by side."""
-    left, right = side_by_side()
-    for place, key, title, diagram, recipe in (
-        (left, "before", BEFORE, before, before.recipe),
-        (right, "after", AFTER, after, f"{after.recipe}; {result.recipe}"),
-    ):
-        with place:
-            st.subheader(title, anchor=False)
-            show_figure(
-                lambda theme, diagram=diagram: reliability_figure(diagram, theme),
-                key=key,
-                alt=f"{title}: {describe_reliability(diagram)}",
-                export=Export(
-                    make_file_stem(choice.file_stem, key),
-                    diagram.to_frame,
-                    recipe,
-                    f"Reliability diagram, {title.lower()}",
-                    choice.description,
-                    headline=result.headline,
-                    tiles=recalibration_tiles(result),
-                ),
-            )
-
-
-def show_metrics(choice: RecalibrateChoice, result: Recalibration) -> None:
-    """Draw the metrics before and after as a table."""
-    shown = pl.DataFrame(recalibration_rows(result))
-    export = Export(
-        choice.file_stem,
-        result.to_frame,
-        result.recipe,
-        "Before and after recalibration",
-        choice.description,
-        headline=result.headline,
-    )
-    show_table(shown, key="recalibration", alt=f"{shown.height} metrics before and after", export=export)
 
 
 def show_map(choice: RecalibrateChoice, result: Recalibration) -> None:
@@ -217,20 +166,24 @@ def page() -> None:
     choice = shell("recalibrate", choose_recalibration).choice
     show_warnings(*choice.evidence.warnings)
     try:
-        result, before, after = cached_recalibration(choice)
+        result, diagrams = cached_recalibration(choice)
     except Unavailable as reason:
         st.info(escape_markdown(str(reason)))
         return
-    show_headline(result.headline)
-    show_tiles(recalibration_tiles(result))
-    show_diagrams(choice, result, before, after)
+    view = recalibration_view(result, diagrams, title=choice.run.title)
+    show_opening(view)
+    for cell, figure in zip(side_by_side(), view.figures, strict=True):
+        with cell:
+            st.subheader(figure.title, anchor=False)
+            show_view_figure(view, figure)
+    st.caption(view.how_to_read)
     caption = view_caption(
         f"{MAP_KINDS[choice.by].title} recalibration", [choice.run.title], [choice.evidence], "ECE, 10 bins"
     )
-    show_provenance(caption, result.recipe)
-    st.caption(RECALIBRATION_CAPTION)
-    show_remarks(*dict.fromkeys(result.no_difference.values()))
-    show_metrics(choice, result)
+    show_how_computed(view, caption)
+    for table in view.tables:
+        show_view_table(view, table)
+    show_left_out(view)
     show_map(choice, result)
 
 

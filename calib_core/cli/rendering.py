@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.best import PairedComparison
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.gate import RuleCheck
-    from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
     from calib_core.results.sampling import SampleSizeSweep
     from calib_core.results.score import Score
@@ -112,31 +111,6 @@ class ResultPrinter:
             f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
             "A metric's own p tests the gaps of all bins."
         )
-        self.print_line()
-
-    def print_recalibrations(self, file: str, results: Sequence[Recalibration]) -> None:
-        """Prints each metric of one run before and after, then the headline and the recipe of each method."""
-        columns = ("method", "by", "metric", "before", "after", "difference", "95 %", "p")
-        rows = [
-            (
-                record["method"],
-                record["by"],
-                record["metric"],
-                format_number(record["before"]),
-                format_number(record["after"]),
-                format_signed(record["difference"]),
-                format_interval(record["low"], record["high"], "+.4f"),
-                format_p_value(record["p"], None),
-            )
-            for result in results
-            for record in result.to_frame().iter_rows(named=True)
-        ]
-        self._print_table(heading(file, results[0].run), columns, rows, right=set(columns[3:]))
-        for result in results:
-            self.print_line(f"{result.method}: {result.headline}")
-            self.print_line(f"{result.method}: {result.recipe}")
-            for reason in dict.fromkeys(result.no_difference.values()):
-                self.print_line(f"{result.method}: {reason}")
         self.print_line()
 
     def print_samples(self, file: str, result: SampleSizeSweep) -> None:

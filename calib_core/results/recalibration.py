@@ -22,6 +22,7 @@ from calib_core.inference.recalibration import (
     out_of_fold_choices,
 )
 from calib_core.metrics import METRICS
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recalibration_map import (
@@ -33,7 +34,7 @@ from calib_core.results.recalibration_map import (
 )
 from calib_core.results.recipe import recipe_text
 from calib_core.results.uncertainty import difference_on_same_rows
-from calib_core.wording import NO_VALUE, format_interval, format_number, format_p_value, format_signed, plural
+from calib_core.wording import format_interval, format_signed, plural
 
 DEFAULT_FOLDS: Final = 5
 MAX_FOLDS: Final = 50
@@ -47,6 +48,23 @@ METRIC_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {"ece": "ECE", "brier": "Brier score", "nll": "Log loss"}
 )
 """Names of the same on screen."""
+
+COLUMNS: Final = (
+    Column("run"),
+    Column("method", "Confidence method", "method"),
+    Column("by"),
+    Column("metric", "Metric"),
+    Column("before", "Before", "number"),
+    Column("after", "After", "number", help="Each row by a map that was fitted to other questions."),
+    Column("difference", "Difference", "signed", help="After minus before; negative is better."),
+    Column("low", "95 %", "signed", help="Interval of the difference, paired by question.", upper="high"),
+    Column("high", kind="signed"),
+    Column("p", "p", "p", help="Two-sided, of no difference."),
+    Column("folds", kind="count"),
+    Column("seed", kind="count"),
+    Column("recipe"),
+)
+"""The columns of the table of metrics."""
 
 MOST_UNCONFIRMED: Final = 2.0
 """Percent of data sets, at most, in which a gain was reported that fresh rows did not confirm, and …"""
@@ -147,32 +165,32 @@ class Recalibration(Displayable):
         return f"No clear gain: {title} recalibration changes the Brier score by {change}."
 
     def to_frame(self) -> pl.DataFrame:
-        """One row for each metric.
-
-        Columns: run, method, by, metric, before, after, difference, low, high, p, folds, seed, recipe.
-        """
-        records = [
-            {
-                "run": self.run,
-                "method": self.method,
-                "by": self.by,
-                "metric": metric,
-                "before": self.before[metric],
-                "after": self.after[metric],
-                "difference": difference.value if (difference := self.differences.get(metric)) else None,
-                "low": difference.low if difference else None,
-                "high": difference.high if difference else None,
-                "p": difference.p if difference else None,
-                "folds": self.folds,
-                "seed": self.seed,
-                "recipe": self.recipe,
-            }
-            for metric in JUDGED_METRICS
-        ]
-        return pl.DataFrame(records, schema_overrides=dict.fromkeys(_NUMBERS, pl.Float64))
-
-
-_NUMBERS: Final = ("before", "after", "difference", "low", "high", "p")
+        """One row for each metric."""
+        shared = {
+            "run": self.run,
+            "method": self.method,
+            "by": self.by,
+            "folds": self.folds,
+            "seed": self.seed,
+            "recipe": self.recipe,
+        }
+        differences = {
+            metric: {"difference": one.value, "low": one.low, "high": one.high, "p": one.p}
+            for metric, one in self.differences.items()
+        }
+        return frame_of(
+            COLUMNS,
+            (
+                {
+                    **shared,
+                    "metric": metric,
+                    "before": self.before[metric],
+                    "after": self.after[metric],
+                    **differences.get(metric, {}),
+                }
+                for metric in JUDGED_METRICS
+            ),
+        )
 
 
 def recalibrate(
@@ -309,34 +327,6 @@ def _differences(
         n_infinite = int(np.count_nonzero(~np.isfinite(losses[0]) | ~np.isfinite(losses[1])))
         reasons["nll"] = f"The log loss is infinite: {plural(n_infinite, 'outcome')} had probability 0."
     return found, reasons
-
-
-# --- The result in words ------------------------------------------------------------------------------------
-
-
-def difference_text(result: Recalibration, metric: str) -> str:
-    """ "−0.0933 (−0.1036 to −0.0829)", or "–" without a difference."""
-    difference = result.differences.get(metric)
-    if difference is None:
-        return NO_VALUE
-    interval = format_interval(difference.low, difference.high, "+.4f")
-    return f"{format_signed(difference.value)} ({interval})"
-
-
-def recalibration_rows(result: Recalibration) -> list[dict[str, str]]:
-    """One row for each metric, as text: before, after, difference with its interval, p."""
-    return [
-        {
-            "Metric": METRIC_NAMES[metric],
-            "Before": format_number(result.before[metric]),
-            "After": format_number(result.after[metric]),
-            "Difference (95 %)": difference_text(result, metric),
-            "p": format_p_value(
-                difference.p if (difference := result.differences.get(metric)) else None, None
-            ),
-        }
-        for metric in JUDGED_METRICS
-    ]
 
 
 def parameters_text(fitted: RecalibrationMap) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
+
+import polars as pl
 
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.inference.recalibration import MAP_KINDS
 from calib_core.results.recalibration import (
+    COLUMNS,
     COVERAGE,
     DEFAULT_MAP,
     JUDGED_METRICS,
@@ -15,14 +19,15 @@ from calib_core.results.recalibration import (
     MOST_UNCONFIRMED,
     SUMS_ONLY,
     Recalibration,
-    difference_text,
+    RecalibrationDifference,
     parameters_text,
     recalibrate,
-    recalibration_rows,
 )
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.views.inputs import ReportInput
 from calib_core.views.view import (
+    Fact,
+    Numbers,
     ProgressCallback,
     Section,
     Tile,
@@ -30,8 +35,9 @@ from calib_core.views.view import (
     ViewFigure,
     ViewTable,
     not_drawn_blocks,
+    reasons_by_title,
 )
-from calib_core.wording import format_number, plural
+from calib_core.wording import format_interval, format_number, format_signed, plural
 
 ID, TITLE, QUESTION = "recalibrate", "Recalibrate", "Would rescaling the confidence help?"
 
@@ -39,63 +45,115 @@ TILE_HELP: Final = (
     "Before → after. Each row is scored with a map fitted to other questions. Below: after minus before with "
     "its 95 % interval, paired by question; negative is better."
 )
-RECALIBRATION_CAPTION: Final = (
-    "Left: the confidences as stored. Right: each row recalibrated by a map fitted to the other folds. The "
-    "map below is fitted to all rows, for use on new ones. A gain is claimed if the interval of the "
-    "difference in Brier score lies below 0. In simulations, new rows contradicted a claimed gain in at most "
-    f"{MOST_UNCONFIRMED:g} % of data sets; the interval contained the map's true difference in "
-    f"{COVERAGE[0]:g} to {COVERAGE[1]:g} % of them, least often where there was nothing to gain "
-    "(benchmarks/recalibration.md)."
+HOW_TO_READ: Final = "Out of fold: each row is recalibrated by a map that was fitted to other questions."
+_FACTS: Final = (
+    Fact("Gain", "Claimed if the interval of the difference in Brier score lies below 0."),
+    Fact(
+        "Simulations",
+        f"New rows contradicted a claimed gain in at most {MOST_UNCONFIRMED:g} % of data sets; the interval "
+        f"contained the map's true difference in {COVERAGE[0]:g} to {COVERAGE[1]:g} % of them, least often "
+        "where there was nothing to gain (benchmarks/recalibration.md).",
+    ),
 )
+_SHOWN: Final = tuple(column for column in COLUMNS if column.title)
 
 BEFORE, AFTER = "Before", "After, out of fold"
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds a block for every run and method by the default map; raises Unavailable if there is none."""
+    """Build a view for every run and method by the default map; raises Unavailable if there is none."""
     runs = report_input.answer_runs
     if not runs:
         raise Unavailable(SUMS_ONLY)
-    blocks: list[View] = []
+    views: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(runs):
         progress(index / len(runs), run.title)
         for method in report_input.methods_for(run):
             try:
                 result = recalibrate(report_input.evidence(run, method), DEFAULT_MAP)
-                blocks.append(recalibration_view(result, run.title))
+                views.append(recalibration_view(result, title=run.title))
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
-    if not blocks:
+    if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
 
 
-def recalibration_view(result: Recalibration, title: str = "") -> View:
-    """The reliability diagrams before and after a map, and the differences, under a title."""
-    before, after = recalibration_diagrams(result)
+def recalibration_view(
+    result: Recalibration, diagrams: tuple[Reliability, Reliability] | None = None, *, title: str = ""
+) -> View:
+    """The reliability diagrams before and after a map, and the metrics of both.
+
+    Parameters
+    ----------
+    result : Recalibration
+    diagrams : tuple of (Reliability, Reliability), optional
+        Those of `recalibration_diagrams`, where they are known already.
+    title : str
+        The run's title; its label where omitted.
+    """
+    before, after = diagrams or recalibration_diagrams(result)
+    title, method, kind = title or result.run, result.evidence.method.title, MAP_KINDS[result.by].title
     return View(
-        title=title or result.run,
-        method_title=result.evidence.method.title,
+        title=title,
+        method_title=method,
         headline=result.headline,
         tiles=tuple(recalibration_tiles(result)),
         recipes=(result.recipe,),
-        figures=tuple(
-            ViewFigure(
-                lambda theme, diagram=diagram: reliability_figure(diagram, theme),
-                f"{name}: {describe_reliability(diagram)}",
-                name,
-                narrow=True,
-            )
-            for name, diagram in ((BEFORE, before), (AFTER, after))
+        figures=(
+            _figure(before, BEFORE, "before", before.recipe),
+            _figure(after, AFTER, "after", f"{after.recipe}; {result.recipe}"),
         ),
-        tables=(ViewTable.from_rows("Before and after", recalibration_rows(result)),),
-        captions=(
-            f"{MAP_KINDS[result.map.by].title}, fitted to all rows: {parameters_text(result.map)}.",
-            RECALIBRATION_CAPTION,
+        tables=(
+            ViewTable(
+                "Before and after",
+                _metrics_frame(result),
+                tuple(column for column in _SHOWN if column.name != "method"),
+                id="recalibration",
+                numbers=Numbers(result.to_frame, result.recipe),
+            ),
         ),
-        remarks=tuple(dict.fromkeys(result.no_difference.values())),
+        how_to_read=HOW_TO_READ,
+        facts=(
+            Fact("Map", f"{kind}, fitted to all rows, for use on new ones: {parameters_text(result.map)}."),
+            *_FACTS,
+        ),
+        left_out=reasons_by_title(
+            {f"Difference in {METRIC_NAMES[metric]}": why for metric, why in result.no_difference.items()}
+        ),
+        subject=f"{title}, {method}, {kind} recalibration",
+        name=(title, result.method, result.by),
     )
+
+
+def metrics_view(results: Sequence[Recalibration]) -> View:
+    """The metrics of several methods of a run before and after, with the finding of each method."""
+    return View(
+        tables=(ViewTable("", pl.concat(map(_metrics_frame, results)), _SHOWN),),
+        facts=tuple(Fact(result.method, result.headline) for result in results),
+        recipes=tuple(f"{result.method}: {result.recipe}" for result in results),
+        left_out=tuple(
+            f"{result.method}: {why}"
+            for result in results
+            for why in dict.fromkeys(result.no_difference.values())
+        ),
+    )
+
+
+def _figure(diagram: Reliability, title: str, id_: str, recipe: str) -> ViewFigure:
+    return ViewFigure(
+        lambda theme: reliability_figure(diagram, theme),
+        f"{title}: {describe_reliability(diagram)}",
+        title,
+        narrow=True,
+        id=id_,
+        numbers=Numbers(diagram.to_frame, recipe, (id_,)),
+    )
+
+
+def _metrics_frame(result: Recalibration) -> pl.DataFrame:
+    return result.to_frame().with_columns(pl.col("metric").replace(METRIC_NAMES))
 
 
 def recalibration_diagrams(result: Recalibration) -> tuple[Reliability, Reliability]:
@@ -110,7 +168,7 @@ def recalibration_tiles(result: Recalibration) -> list[Tile]:
             METRIC_NAMES[metric],
             f"{format_number(result.before[metric])} → {format_number(result.after[metric])}",
             TILE_HELP,
-            difference_text(result, metric) if metric in result.differences else "no interval",
+            _difference_text(result.differences.get(metric)),
         )
         for metric in JUDGED_METRICS
     ]
@@ -122,3 +180,10 @@ def recalibration_tiles(result: Recalibration) -> list[Tile]:
         questions,
     )
     return [*tiles, rows]
+
+
+def _difference_text(difference: RecalibrationDifference | None) -> str:
+    if difference is None:
+        return "no interval"
+    interval = format_interval(difference.low, difference.high, "+.4f")
+    return f"{format_signed(difference.value)} ({interval})"

@@ -11,7 +11,8 @@ import pytest
 import screens
 from calib_core.api import load
 from calib_core.results.evidence import gather_evidence
-from calib_core.results.recalibration import SUMS_ONLY, Recalibration, difference_text, recalibrate
+from calib_core.results.recalibration import SUMS_ONLY, Recalibration, recalibrate
+from calib_core.wording import format_interval, format_signed
 from predictions import write_csv
 from screens import Visit, figure, page_text, tiles
 from token_files import positions, write_npz
@@ -48,10 +49,16 @@ def test_the_page_shows_the_result_of_its_choice(quiz_file: Path, visit: Visit) 
     assert shown["Brier score"] == f"{result.before['brier']:.4f} → {result.after['brier']:.4f}"
     assert shown["Rows used / total"] == "240 / 240"
     table = screens.table(at, "Metric", "After")
-    assert table["Difference (95 %)"].to_list() == [
-        difference_text(result, metric) for metric in ("ece", "brier", "nll")
-    ]
-    assert "120 questions in 4 folds" in [metric.delta for metric in at.metric]
+    ece, brier = result.differences["ece"], result.differences["brier"]
+    assert set(result.no_difference) == {"nll"}
+    assert table["Difference"].to_list() == pytest.approx([ece.value, brier.value, np.nan], nan_ok=True)
+    assert table["Before"].to_list()[2] == "∞"
+    intervals = [format_interval(one.low, one.high, "+.4f") for one in (ece, brier)]
+    assert table["95 %"].to_list() == [*intervals, "–"]
+    below = [screens.plain(metric.delta) for metric in at.metric]
+    assert below[1:3] == [f"{format_signed(brier.value)} ({intervals[1]})", "no interval"]
+    assert f"Difference in Log loss: {result.no_difference['nll']}" in page_text(at)
+    assert "120 questions in 4 folds" in below
     assert figure(at, "before")["data"] != figure(at, "after")["data"]
 
 

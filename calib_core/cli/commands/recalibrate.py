@@ -18,7 +18,7 @@ from calib_core.cli.options import (
     SeedOption,
     UnparseableOption,
 )
-from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import CalibError, Refused, Unavailable, shorten
@@ -43,6 +43,7 @@ from calib_core.results.recalibration import (
 )
 from calib_core.results.recalibration_map import MAX_MAP_BYTES, RecalibrationMap, recalibrated_run
 from calib_core.runs import AnswerRun, Run, TokenRun
+from calib_core.views.recalibrate import metrics_view
 from calib_core.wording import plural
 
 ROWS_SUFFIXES: Final = (".parquet", ".jsonl")
@@ -168,7 +169,7 @@ def _fit(
         results = runner.results(run, request, (_WHAT,), partial(_recalibrate, settings))
         found += [(run, result) for result in results]
         if results and not as_json:
-            ResultPrinter().print_recalibrations(run.file, results)
+            ResultPrinter().print_view(metrics_view(results), heading(run.file, run.label))
     if any(outputs) and found:
         _write_map(found, *outputs)
     return [recalibration_element(run.file, result) for run, result in found]
