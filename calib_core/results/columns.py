@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 import polars as pl
 
 from calib_core.methods import METHODS
+from calib_core.metrics import METRICS
 from calib_core.wording import (
     NO_VALUE,
     compact_count,
@@ -25,17 +26,30 @@ from calib_core.wording import (
 )
 
 Kind: TypeAlias = Literal[
-    "text", "method", "count", "amount", "number", "mixed", "exact", "signed", "share", "bound", "points", "p"
+    "text",
+    "method",
+    "metric",
+    "count",
+    "amount",
+    "number",
+    "mixed",
+    "exact",
+    "signed",
+    "share",
+    "bound",
+    "points",
+    "p",
 ]
-"""What a column holds: text; ids of methods, read as their titles; whole numbers; large numbers, written in
-short; numbers; numbers of several scales, each with the digits that it needs; numbers with every digit that
-they have; differences; shares in [0, 1], in percent; lower bounds of shares, rounded down; differences of
-shares, in percentage points; p- or q-values."""
+"""What a column holds: text; ids of methods or metrics, read as their titles; whole numbers; large numbers,
+written in short; numbers; numbers of several scales, each with the digits that it needs; numbers with every
+digit that they have; differences; shares in [0, 1], in percent; lower bounds of shares, rounded down;
+differences of shares, in percentage points; p- or q-values."""
 
 DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
     {
         "text": pl.String,
         "method": pl.String,
+        "metric": pl.String,
         "count": pl.Int64,
         "amount": pl.Float64,
         "number": pl.Float64,
@@ -87,7 +101,7 @@ class Column:
     @property
     def has_words(self) -> bool:
         """Whether its cells are words, not numbers."""
-        return self.kind in ("text", "method")
+        return self.kind in ("text", "method", "metric")
 
 
 def frame_of(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -146,6 +160,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingPr
     {
         "text": _each(str),
         "method": _each(lambda id_: METHODS[id_].title),
+        "metric": _each(lambda id_: METRICS[id_].title),
         "count": _each("{:,.0f}".format),
         "amount": _each(lambda value: compact_count(round(value))),
         "number": format_column,

@@ -156,7 +156,8 @@ class ViewTable:
         Parameters
         ----------
         with_ids : bool
-            Whether methods are named by their ids, as the command line takes them, and not by their titles.
+            Whether methods and metrics are named by their ids, as the command line takes them, and not by
+            their titles.
         """
         kept = [replace(one, kind="text") if with_ids and one.has_words else one for one in self.columns]
         texts = (column_texts(column, self.frame) for column in kept)
