@@ -310,7 +310,7 @@ def screen_table(table: ViewTable) -> tuple[pl.DataFrame, dict[str, Any]]:
         values, config = _screen_column(column, table.frame)
         series.append(values.alias(heading))
         columns[heading] = config
-        texts += [heading] if column.has_words else []
+        texts += [heading] if column.has_words or column.upper else []
     frame = pl.DataFrame(series)
     if table.columns[0].has_words and frame.width > MAX_UNPINNED_COLUMNS:
         columns[frame.columns[0]]["pinned"] = True
