@@ -10,13 +10,10 @@ import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
-from calib_core.figures.question_clusters import describe_question_clusters, question_clusters_figure
-from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.methods.answers.subsample import SampleMatrix, sample_matrix
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.results.question_clusters import (
-    QuestionClusters,
     question_clusters,
     sampled_question_titles,
     typical_question,
@@ -35,28 +32,17 @@ from calib_core.views.sampling import (
     EXAMPLE_TITLE,
     NO_SAMPLES,
     SAMPLED_METHOD,
-    SAMPLING_CAPTION,
-    TILE_METRICS,
-    cluster_rows,
-    example_headline,
-    gap_rows,
-    gaps_title,
-    sampling_recipe,
-    sampling_remarks,
-    sampling_tiles,
-    size_rows,
-    sizes_title,
+    metrics_beside_brier,
+    question_view,
+    sampling_view,
 )
-from calib_core.views.view import file_parts
-from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.copyable_text import show_copyable_text
-from pages.widgets.export import Export, make_file_stem
-from pages.widgets.figure import show_figure, side_by_side
+from pages.widgets.figure import side_by_side
 from pages.widgets.number_inputs import (
     NumberListSpec,
     decimal_input,
@@ -65,15 +51,9 @@ from pages.widgets.number_inputs import (
 )
 from pages.widgets.pickers import pick_method_options, pick_run, select_box, usual_run
 from pages.widgets.shell import shell
-from pages.widgets.summary import (
-    show_headline,
-    show_provenance,
-    show_remarks,
-    show_tiles,
-    show_warnings_of_runs,
-)
-from pages.widgets.table import show_table
+from pages.widgets.summary import show_warnings_of_runs
 from pages.widgets.url_inputs import url_selectbox
+from pages.widgets.view import show_view, show_view_figure, show_view_table
 
 MAX_SIZES: Final = 12
 MAX_SAMPLES: Final = 10**9 - 1
@@ -178,7 +158,7 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
         "lies within this tolerance.",
         step=0.001,
     )
-    plan = SamplingPlan(sizes, repeats, seed, metrics=tuple(dict.fromkeys((*TILE_METRICS, metric))))
+    plan = SamplingPlan(sizes, repeats, seed, metrics=metrics_beside_brier(metric))
     return SamplingChoice(run, answers, metric, plan, options, tolerance)
 
 
@@ -235,27 +215,6 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
     return cached_result(("samples", *choice.cache_key()), compute).with_tolerance(choice.tolerance)
 
 
-def show_sampling_summary(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """Draw the headline, a tile per method and the warnings."""
-    show_headline(result.headline)
-    show_tiles(sampling_tiles(result))
-    show_warnings_of_runs(
-        (choice.run.title, evidence)
-        for id_, evidence in choice.run.report.survey.usable.items()
-        if id_ in result.mean_confidence
-    )
-
-
-def show_sampling_remarks(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """Draw what stands below the curves: what they show, their recipe and the remarks."""
-    show_provenance(_sampling_view_caption(choice, result), sampling_recipe(result, choice.metric))
-    st.caption(SAMPLING_CAPTION)
-    show_remarks(result.sufficiency_definition)
-    show_remarks(*sampling_remarks(result))
-    for reason in (*result.spread_caveats.values(), *result.unavailable.values()):
-        st.caption(f":material/block: {escape_markdown(reason)}")
-
-
 def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> ViewCaption:
     """Return the caption that says which run, metric and sample sizes the curves are of."""
     title = METRICS[choice.metric].title
@@ -269,64 +228,24 @@ def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> V
 
 
 def show_sizes(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """Draw the metric over N' beside its tables, and below both what they show and how to read them."""
-    figure, tables = side_by_side(min_column_width=485)
-    with figure:
-        show_figure(
-            lambda theme: sampling_figure(result, choice.metric, theme),
-            key="sampling",
-            alt=describe_sampling(result, choice.metric),
-            export=sampling_export(choice, result, "Metric over N'"),
-        )
-    with tables:
-        show_sampling_tables(choice, result)
-    show_sampling_remarks(choice, result)
-
-
-def show_sampling_tables(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """Draw one row per N', and one per method and N' for the paired differences."""
-    st.subheader(sizes_title(choice.metric), anchor=False)
-    rows = size_rows(result, choice.metric)
-    show_table(
-        pl.DataFrame(rows),
-        key="sizes_table",
-        alt=f"{METRICS[choice.metric].title} of three methods at {len(rows)} N'",
-        export=sampling_export(choice, result, "Table over N'"),
-    )
-    _show_gap_table(choice, result)
-
-
-def _show_gap_table(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """Draw the paired Brier differences to the reference size, where there are any."""
-    rows = gap_rows(result)
-    if not rows:
-        return
-    st.subheader(gaps_title(result), anchor=False)
-    show_table(
-        pl.DataFrame(rows),
-        key="gaps",
-        alt=f"Paired Brier differences to N' = {result.reference_size}",
-        export=sampling_export(choice, result, "Brier differences"),
-    )
-
-
-def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: str) -> Export:
-    """Return the export of every curve, paired difference and baseline, of the metrics not shown, too."""
+    """Draw the metric over N'; files have every metric, also those that are not shown."""
 
     def all_metrics() -> pl.DataFrame:
         plan = replace(choice.plan, metrics=DEFAULT_METRICS)
         sweep = sample_size_sweep(choice.answers, plan, choice.options, tolerance=choice.tolerance)
         return sweep.to_frame()
 
-    methods = file_parts(result.mean_confidence, "methods")
-    return Export(
-        make_file_stem(choice.run.id, *methods, choice.metric, "n", *result.sizes, "seed", result.seed),
-        all_metrics,
-        sampling_recipe(result, choice.metric),
-        content,
-        f"{choice.run.title}, {METRICS[choice.metric].title}",
-        headline=result.headline,
-        tiles=sampling_tiles(result),
+    def show_warnings() -> None:
+        show_warnings_of_runs(
+            (choice.run.title, evidence)
+            for id_, evidence in choice.run.report.survey.usable.items()
+            if id_ in result.mean_confidence
+        )
+
+    show_view(
+        sampling_view(result, choice.plan.metrics, title=choice.run.title, in_full=all_metrics),
+        _sampling_view_caption(choice, result),
+        controls=show_warnings,
     )
 
 
@@ -343,40 +262,16 @@ def show_question(choice: SamplingChoice) -> None:
         typical_question(codes, rows),
     )
     result = question_clusters(choice.answers, codes, rows[index], choice.options.unparseable)
-    figure, derivation = side_by_side()
-    with figure:
-        show_figure(
-            lambda theme: question_clusters_figure(result, theme),
-            key="clusters",
-            alt=describe_question_clusters(result),
-            export=question_export(choice, result, "Clusters of one question"),
-        )
+    view = question_view(result, title=EXAMPLE_TITLE, run=choice.run.title)
+    place, derivation = side_by_side()
+    with place:
+        for figure in view.figures:
+            show_view_figure(view, figure)
     with derivation:
-        _show_worked_question(choice, result)
-
-
-def _show_worked_question(choice: SamplingChoice, result: QuestionClusters) -> None:
-    """Draw the question's headline, the derivation of its confidences and the table of its clusters."""
-    st.markdown(escape_markdown(example_headline(result)))
-    show_copyable_text("\n".join([result.sizes_text, *result.derivations.values()]))
-    show_table(
-        pl.DataFrame(cluster_rows(result), infer_schema_length=None),
-        key="cluster_rows",
-        alt=f"{plural(len(result.clusters), 'cluster')} of one question",
-        export=question_export(choice, result, "Table of clusters"),
-    )
-
-
-def question_export(choice: SamplingChoice, result: QuestionClusters, content: str) -> Export:
-    """Return the export of one question's clusters."""
-    recipe = "\n".join([result.sizes_text, *result.derivations.values()])
-    return Export(
-        make_file_stem(choice.run.id, "row", result.row, "clusters"),
-        result.to_frame,
-        recipe,
-        content,
-        f"{choice.run.title}, {result.title}",
-    )
+        st.markdown(escape_markdown(view.headline))
+        show_copyable_text("\n".join(view.recipes))
+        for table in view.tables:
+            show_view_table(view, table)
 
 
 def page() -> None:
@@ -387,7 +282,6 @@ def page() -> None:
     except Unavailable as reason:
         st.info(escape_markdown(str(reason)))
     else:
-        show_sampling_summary(choice, result)
         show_sizes(choice, result)
     show_question(choice)
 

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Problem, cell_lines
-from calib_core.metrics.brier import BRIER
 from calib_core.readers.table.run_split import file_stem
 from calib_core.wording import (
     NOT_DEFINED,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.gate import RuleCheck
     from calib_core.results.reliability import Reliability
-    from calib_core.results.sampling import SampleSizeSweep
     from calib_core.results.score import Score
     from calib_core.views.view import View
 
@@ -111,22 +109,6 @@ class ResultPrinter:
             f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
             "A metric's own p tests the gaps of all bins."
         )
-        self.print_line()
-
-    def print_samples(self, file: str, result: SampleSizeSweep) -> None:
-        """Prints a row for each method, metric and N' of one run, then which N' is enough, and the recipe."""
-        columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
-        records = list(result.to_frame().iter_rows(named=True))
-        metrics = list(dict.fromkeys(record["metric"] for record in records))
-        shown_at = BRIER.id if BRIER.id in metrics else metrics[0]
-        rows = [_samples_row(record, with_difference=record["metric"] == shown_at) for record in records]
-        self._print_table(heading(file, result.run), columns, rows, right=set(columns[2:6]))
-        self.print_line(f"{result.headline} {result.sufficiency_definition}".rstrip())
-        for why in (*result.spread_caveats.values(), *result.unavailable.values()):
-            self.print_line(why)
-        for method, why in result.missing_baselines.items():
-            self.print_line(f"{method} is not available: {why}")
-        self.print_line(result.recipe)
         self.print_line()
 
     def print_pairs(
@@ -378,26 +360,6 @@ def _value_or_bounds(score: Score) -> str:
         value_text(score.value)
         if score.low is None
         else f"{value_text(score.low)} to {value_text(score.high)}"
-    )
-
-
-def _samples_row(record: Mapping[str, Any], *, with_difference: bool) -> tuple[str, ...]:
-    """One row of the table over N', from a row of `SampleSizeSweep.to_frame`.
-
-    The Brier difference is that of a method and N', whatever the metric of the row, and is shown once.
-    """
-    size, std, difference = record["size"], record["std"], ""
-    if with_difference and record["gap"] is not None:
-        interval = format_interval(record["gap_low"], record["gap_high"], "+.4f")
-        difference = f"{format_signed(record['gap'])} ({interval})"
-    return (
-        record["method"],
-        record["metric"],
-        record["judged"] if size is None else str(size),
-        value_text(record["mean"]),
-        "" if std is None else value_text(std),
-        difference,
-        "yes" if record["greyed"] else "",
     )
 
 

@@ -23,9 +23,18 @@ from calib_core.methods.answers.cluster import ABSENT_CODE, sample_texts
 from calib_core.methods.answers.subsample import SampleMatrix
 from calib_core.methods.answers.unparseable import UNPARSED_CODE, UnparseableRule
 from calib_core.methods.columns import column
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.questions import question_title
 from calib_core.results.sampling import SELF_CONSISTENCY_METHODS
 from calib_core.runs import AnswerRun
+
+COLUMNS: Final = (
+    Column("answer", "Sampled answer"),
+    Column("samples", "Samples", "count"),
+    Column("chosen", dtype=pl.Boolean),
+    Column("right", "Judged", dtype=pl.Boolean),
+)
+"""The columns of the table of clusters."""
 
 MAX_OFFERED_QUESTIONS: Final = 500
 """Number of questions offered to choose from."""
@@ -116,18 +125,14 @@ class QuestionClusters:
         return _UNPARSED_TEXT[self.unparseable][self.n_unparsed > 1]
 
     def to_frame(self) -> pl.DataFrame:
-        """One row for each cluster: answer, samples, chosen, right; the last row is for unparsed samples."""
-        return pl.DataFrame(
-            [
-                *(
-                    (cluster.answer, cluster.size, index == 0, cluster.right)
-                    for index, cluster in enumerate(self.clusters)
-                ),
-                *([(self.unparsed_text, self.n_unparsed, False, None)] if self.n_unparsed else []),
-            ],
-            schema={"answer": pl.String, "samples": pl.Int64, "chosen": pl.Boolean, "right": pl.Boolean},
-            orient="row",
-        )
+        """One row for each cluster; the last row is for unparsed samples."""
+        rows = [
+            {"answer": each.answer, "samples": each.size, "chosen": index == 0, "right": each.right}
+            for index, each in enumerate(self.clusters)
+        ]
+        if self.n_unparsed:
+            rows.append({"answer": self.unparsed_text, "samples": self.n_unparsed, "chosen": False})
+        return frame_of(COLUMNS, rows)
 
 
 def sampled_question_titles(run: AnswerRun, sample_codes: SampleMatrix) -> tuple[list[int], list[str]]:

@@ -36,6 +36,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.brier import BRIER
 from calib_core.metrics.metric import Metric, SamplingDefault
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, get_metric, restrict_rows
 from calib_core.results.recipe import recipe_text, rows_text, scheme_text
@@ -71,6 +72,31 @@ SHOWN_METRICS: Final = _metrics_by_sampling_default("shown")
 
 BRIER_TOLERANCE: Final = 0.005
 """A difference in Brier score up to this counts as none."""
+
+COLUMNS: Final = (
+    Column("run"),
+    Column("method", "Confidence method", "method"),
+    Column("metric", "Metric", "metric"),
+    Column("size", "N'", "count"),
+    Column("mean", "Mean", "number", help="Over the draws."),
+    Column("std", "SD", "number", help="Standard deviation over the draws; not an error over questions."),
+    Column("draws", "Draws", "count"),
+    Column("absent", kind="count", help="Draws without a confidence."),
+    Column("n", kind="count"),
+    Column("greyed", help="The caveat on the spread."),
+    Column("f_cn_most", kind="number", help="1 − 1/N', the largest possible F_CN."),
+    Column("gap", "Brier difference", "signed", help="From the largest N' that is not greyed."),
+    Column("gap_low", "95 %", "signed", help="Interval, paired by question.", upper="gap_high"),
+    Column("gap_high", kind="signed"),
+    Column("against", kind="count", help="The N' that differences are from."),
+    Column("within", kind="number", help="The tolerance."),
+    Column("enough", kind="count", help="The smallest N' that is enough."),
+    Column("said", kind="number", help="Mean confidence."),
+    Column("right", kind="number", help="Share of correct majority answers."),
+    Column("judged"),
+    Column("recipe"),
+)
+"""The columns of the table of means."""
 
 _MAX_SHUFFLED: Final = 500_000
 """Number of samples shuffled at a time: small enough for the processor's cache, large enough to be fast."""
@@ -359,15 +385,9 @@ class SampleSizeSweep(Displayable):
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row for each method, metric and size, then one for each baseline and metric, without a size.
-
-        Columns: run, method, metric, size, mean, std, draws, absent (draws without a confidence), n,
-        greyed (the caveat), f_cn_most (1 − 1/N', the largest possible F_CN), gap, gap_low and gap_high
-        (difference in Brier score from the size in `against`), within (tolerance), enough (sufficient
-        size), said (mean confidence), right (share of correct majority answers), judged, recipe.
-        """
-        records = [record for curve in self.curves for record in self._curve_rows(curve)]
-        records += [
+        """One row for each method, metric and size, then one for each baseline and metric, without a size."""
+        rows = [row for curve in self.curves for row in self._curve_rows(curve)]
+        rows += [
             {
                 "method": baseline.method,
                 "metric": baseline.metric,
@@ -378,19 +398,16 @@ class SampleSizeSweep(Displayable):
             }
             for baseline in self.baselines
         ]
-        return pl.DataFrame(
-            [{name: {"run": self.run, **record}.get(name) for name in _SWEEP_SCHEMA} for record in records],
-            schema=_SWEEP_SCHEMA,
-        )
+        return frame_of(COLUMNS, ({"run": self.run, **row} for row in rows))
 
     def _curve_rows(self, curve: SampleSizeCurve) -> list[dict[str, object]]:
         sufficient = next(
             (candidate for candidate in self.sufficient_sizes if candidate.method == curve.method), None
         )
-        records: list[dict[str, object]] = []
+        rows: list[dict[str, object]] = []
         for index, size in enumerate(self.sizes):
             difference = self.brier_differences.get(curve.method, {}).get(size)
-            records.append(
+            rows.append(
                 {
                     "method": curve.method,
                     "metric": curve.metric,
@@ -414,34 +431,7 @@ class SampleSizeSweep(Displayable):
                     "recipe": curve.recipe,
                 }
             )
-        return records
-
-
-_SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
-    {
-        "run": pl.String,
-        "method": pl.String,
-        "metric": pl.String,
-        "size": pl.Int64,
-        "mean": pl.Float64,
-        "std": pl.Float64,
-        "draws": pl.Int64,
-        "absent": pl.Int64,
-        "n": pl.Int64,
-        "greyed": pl.String,
-        "f_cn_most": pl.Float64,
-        "gap": pl.Float64,
-        "gap_low": pl.Float64,
-        "gap_high": pl.Float64,
-        "against": pl.Int64,
-        "within": pl.Float64,
-        "enough": pl.Int64,
-        "said": pl.Float64,
-        "right": pl.Float64,
-        "judged": pl.String,
-        "recipe": pl.String,
-    }
-)
+        return rows
 
 
 def _no_progress(_share: float, _text: str) -> None:

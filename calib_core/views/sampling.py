@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
+
+import polars as pl
 
 from calib_core.errors import Unavailable
 from calib_core.figures.question_clusters import describe_question_clusters, question_clusters_figure
@@ -13,6 +16,8 @@ from calib_core.methods.answers.subsample import sample_matrix
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.brier import BRIER
+from calib_core.results.columns import Column
+from calib_core.results.question_clusters import COLUMNS as CLUSTER_COLUMNS
 from calib_core.results.question_clusters import (
     QuestionClusters,
     question_clusters,
@@ -20,6 +25,7 @@ from calib_core.results.question_clusters import (
     typical_question,
 )
 from calib_core.results.sampling import (
+    COLUMNS,
     DEFAULT_METRICS,
     METHOD_SYMBOLS,
     SampleSizeSweep,
@@ -29,32 +35,26 @@ from calib_core.results.sampling import (
 from calib_core.runs import AnswerRun
 from calib_core.views.inputs import ReportInput, ReportRun
 from calib_core.views.view import (
+    Fact,
+    Numbers,
     ProgressCallback,
     Section,
     Tile,
     View,
     ViewFigure,
     ViewTable,
+    file_parts,
     not_drawn_blocks,
+    reasons_by_title,
     text_lines,
+    varying_columns,
 )
-from calib_core.wording import (
-    NO_VALUE,
-    as_cell,
-    definite,
-    format_interval,
-    format_number,
-    format_signed,
-    join_names,
-)
+from calib_core.wording import NO_VALUE, definite, format_number, join_names
 
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 
 SAMPLED_METHOD: Final = "cluster_size"
 """Runs that support this method have samples."""
-
-TILE_METRICS: Final = (BRIER.id,)
-"""Metrics that the tiles always need; other metrics are computed only on request, as they take long."""
 
 NO_SAMPLES: Final = (
     "No run here has several sampled answers per question. The columns samples, samples_parsed or, for open "
@@ -69,15 +69,13 @@ ENOUGH_HELP: Final = (
     "The smallest N' whose Brier score is practically that of the largest N' not greyed: the 95 % interval "
     "of the paired difference (mean over the repeats, bootstrap over the questions) lies inside the chosen ±."
 )
-SYMBOLS_EXPLAINED: Final = (
-    "F_CN (cluster number): fewer different answers, higher confidence. F_CS (cluster size): the share of "
-    "samples that give the majority answer. F_PC (pairwise comparison): how clearly the majority answer "
-    "beats each other"
-)
-SAMPLING_CAPTION: Final = (
+HOW_TO_READ: Final = (
     "Shaded band: ±1 standard deviation over the draws, not an interval over questions. Grey: the subsets "
     "overlap."
 )
+
+
+_YES_OR_NO: Final = {True: "yes", False: "no"}
 
 
 def sampled_runs(report_input: ReportInput) -> list[ReportRun]:
@@ -86,11 +84,11 @@ def sampled_runs(report_input: ReportInput) -> list[ReportRun]:
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Builds the curves of every run with samples; raises Unavailable if there is none."""
+    """Build the curves of every run with samples; raises Unavailable if there is none."""
     runs = sampled_runs(report_input)
     if not runs:
         raise Unavailable(NO_SAMPLES)
-    blocks: list[View] = []
+    views: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(runs):
 
@@ -98,90 +96,185 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             progress((index + min(share, 1.0)) / len(runs), f"{run.title}: {text}")
 
         try:
-            blocks += _run_blocks(report_input, run, run_progress, with_example=not blocks)
+            views += _run_views(report_input, run, run_progress, with_example=not views)
         except Unavailable as reason:
             refused.append(f"{run.title}: {reason}")
-    if not blocks:
+    if not views:
         raise Unavailable(refused[0])
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
 
 
-def _run_blocks(
+def _run_views(
     report_input: ReportInput, run: ReportRun, progress: ProgressCallback, *, with_example: bool
 ) -> list[View]:
     answer_run = run.report.run
     if not isinstance(answer_run, AnswerRun):
         return []
     options = MethodOptions(unparseable=report_input.settings.options.unparseable)
-    metric = next(
-        (id_ for id_ in report_input.settings.metrics if id_ in DEFAULT_METRICS), DEFAULT_METRICS[0]
+    metrics = metrics_beside_brier(
+        next((id_ for id_ in report_input.settings.metrics if id_ in DEFAULT_METRICS), DEFAULT_METRICS[0])
     )
-    result = sample_size_sweep(
-        answer_run, SamplingPlan(metrics=(*TILE_METRICS, metric)), options, progress=progress
-    )
-    blocks = [_block(run, result, metric)]
-    return [*blocks, _example_block(answer_run, options)] if with_example else blocks
+    result = sample_size_sweep(answer_run, SamplingPlan(metrics=metrics), options, progress=progress)
+    views = [sampling_view(result, metrics, title=run.title)]
+    return [*views, _example_view(answer_run, options)] if with_example else views
 
 
-def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> View:
-    return View(
-        title=run.title,
-        headline=result.headline,
-        tiles=tuple(sampling_tiles(result)),
-        recipes=(sampling_recipe(result, metric),),
-        figures=(
-            ViewFigure(
-                lambda theme: sampling_figure(result, metric, theme),
-                describe_sampling(result, metric),
-                narrow=True,
-            ),
-        ),
-        tables=(ViewTable.from_rows(sizes_title(metric), size_rows(result, metric)), *_gap_tables(result)),
-        captions=(result.sufficiency_definition, SAMPLING_CAPTION)
-        if result.sufficiency_definition
-        else (SAMPLING_CAPTION,),
-        remarks=(*sampling_remarks(result), *result.spread_caveats.values(), *result.unavailable.values()),
-    )
+def metrics_beside_brier(metric: str) -> tuple[str, ...]:
+    """The metric, and the Brier score, by which sizes are compared; others are computed only on request."""
+    return tuple(dict.fromkeys((metric, BRIER.id)))
 
 
-def _gap_tables(result: SampleSizeSweep) -> list[ViewTable]:
-    rows = gap_rows(result)
-    return [ViewTable.from_rows(gaps_title(result), rows)] if rows else []
-
-
-def _example_block(answer_run: AnswerRun, options: MethodOptions) -> View:
-    """A question of average agreement, with its clusters and the derivation of each confidence."""
+def _example_view(answer_run: AnswerRun, options: MethodOptions) -> View:
+    """A question of average agreement."""
     samples = sample_matrix(answer_run, options)
     rows, titles = sampled_question_titles(answer_run, samples)
     index = typical_question(samples, rows)
     result = question_clusters(answer_run, samples, rows[index], options.unparseable)
+    return question_view(result, title=f"{EXAMPLE_TITLE}: {titles[index]}")
+
+
+def sampling_view(
+    result: SampleSizeSweep,
+    metrics: Sequence[str] = (),
+    *,
+    title: str = "",
+    in_full: Callable[[], pl.DataFrame] | None = None,
+) -> View:
+    """Metrics over the number of samples, and how many are enough.
+
+    Parameters
+    ----------
+    result : SampleSizeSweep
+    metrics : sequence of str
+        Ids of those in the table, the first of which is drawn; the first of the result where omitted.
+    title : str
+        The run's title; its label where omitted.
+    in_full : Callable, optional
+        Returns what goes into files, such as further metrics; the result's own table where omitted.
+    """
+    metrics = metrics or (result.curves[0].metric,)
+    metric, title = metrics[0], title or result.run
+    recipes = tuple(sampling_recipe(result, id_) for id_ in metrics)
+    numbers = Numbers(
+        in_full or result.to_frame, "\n".join(recipes), (metric, "n", *result.sizes, "seed", result.seed)
+    )
     return View(
-        title=f"{EXAMPLE_TITLE}: {titles[index]}",
-        headline=example_headline(result),
-        recipes=(result.sizes_text, *result.derivations.values()),
+        title=title,
+        headline=result.headline,
+        tiles=tuple(sampling_tiles(result)),
+        recipes=recipes,
+        figures=(
+            ViewFigure(
+                lambda theme: sampling_figure(result, metric, theme),
+                describe_sampling(result, metric),
+                "Over the number of samples",
+                id="sampling",
+                numbers=numbers,
+            ),
+        ),
+        tables=(_size_table(result, metrics, numbers),),
+        how_to_read=HOW_TO_READ,
+        facts=_facts(result),
+        left_out=(
+            *result.unavailable.values(),
+            *reasons_by_title({METHODS[id_].title: why for id_, why in result.missing_baselines.items()}),
+        ),
+        subject=f"{title}, {METRICS[metric].title}",
+        name=(title, *file_parts(result.mean_confidence, "methods")),
+    )
+
+
+def _size_table(result: SampleSizeSweep, metrics: Sequence[str], numbers: Numbers) -> ViewTable:
+    """A row for each method, metric and N', and for each baseline; differences beside the Brier score."""
+    is_compared = pl.col("metric") == (BRIER.id if BRIER.id in metrics else metrics[0])
+    is_enough = (pl.col("gap_low") >= -pl.col("within")) & (pl.col("gap_high") <= pl.col("within"))
+    frame = (
+        result.to_frame()
+        .filter(pl.col("metric").is_in(metrics))
+        .with_columns(pl.when(is_compared).then(pl.col("gap", "gap_low", "gap_high")))
+        .with_columns(is_enough=is_enough.replace_strict(_YES_OR_NO, default=None, return_dtype=pl.String))
+    )
+    columns = varying_columns((*COLUMNS, Column("is_enough", "Enough", help=ENOUGH_HELP)), frame, "metric")
+    if len(metrics) == 1:
+        title = METRICS[metrics[0]].title
+        columns = tuple(replace(one, title=title) if one.name == "mean" else one for one in columns)
+    return ViewTable(
+        "By number of samples",
+        frame,
+        columns,
+        note=" ".join(text_lines(result.sufficiency_definition, *result.spread_caveats.values())),
+        id="sizes_table",
+        numbers=numbers,
+    )
+
+
+def _facts(result: SampleSizeSweep) -> tuple[Fact, ...]:
+    """What each method is, which answers are judged, and which draws have no confidence."""
+    return (
+        *(Fact("Method", METHODS[id_].meaning) for id_ in result.mean_confidence),
+        Fact("Right or wrong", f"Scored on {definite(result.judged)} of the drawn samples."),
+        *_baseline_facts(result),
+        *(
+            Fact(
+                f"N' = {size}",
+                f"{count:,} of {result.n_draws[size] * result.n_used:,} draws of a question are left out, as "
+                "no sample parses.",
+            )
+            for size, count in result.n_without_confidence.items()
+            if count
+        ),
+    )
+
+
+def _baseline_facts(result: SampleSizeSweep) -> list[Fact]:
+    if not result.baselines:
+        return []
+    answers = join_names(list(dict.fromkeys(definite(baseline.judged) for baseline in result.baselines)))
+    fewer = {
+        METHODS[
+            baseline.method
+        ].title: f"; {METHODS[baseline.method].title}: {baseline.n_questions:,} of them"
+        for baseline in result.baselines
+        if baseline.n_questions < result.n_used
+    }
+    text = f"Dashed lines, scored on {answers}, on the same questions{''.join(fewer.values())}."
+    return [Fact("Without samples", text)]
+
+
+def question_view(result: QuestionClusters, *, title: str, run: str = "") -> View:
+    """The clusters of equal answers to one question, and the derivation of each confidence.
+
+    Parameters
+    ----------
+    result : QuestionClusters
+    title : str
+    run : str
+        The run's title; its label where omitted.
+    """
+    derivation = (result.sizes_text, *result.derivations.values())
+    numbers = Numbers(result.to_frame, "\n".join(derivation))
+    is_right = pl.col("right").replace_strict({True: "right", False: "wrong"}, return_dtype=pl.String)
+    frame = result.to_frame().with_columns(is_right)
+    return View(
+        title=title,
+        headline=result.headline + ("" if result.gold is None else f" The right answer is {result.gold}."),
+        recipes=derivation,
         figures=(
             ViewFigure(
                 lambda theme: question_clusters_figure(result, theme),
                 describe_question_clusters(result),
+                "Sampled answers",
                 narrow=True,
+                id="clusters",
+                numbers=numbers,
             ),
         ),
-        tables=(ViewTable.from_rows("", cluster_rows(result)),),
+        tables=(
+            ViewTable("", frame, varying_columns(CLUSTER_COLUMNS, frame), id="cluster_rows", numbers=numbers),
+        ),
+        subject=f"{run or result.run}, {result.title}",
+        name=(run or result.run, "row", result.row, "clusters"),
     )
-
-
-def example_headline(result: QuestionClusters) -> str:
-    """The chosen answer, and the right one if it is known."""
-    return result.headline + ("" if result.gold is None else f" The right answer is {result.gold}.")
-
-
-def cluster_rows(result: QuestionClusters) -> list[dict[str, object]]:
-    """One row for each sampled answer."""
-    judged: Mapping[bool | None, str | None] = {True: "right", False: "wrong", None: None}
-    return [
-        {"Sampled answer": answer, "Samples": size, "Judged": judged[right]}
-        for answer, size, _, right in result.to_frame().iter_rows()
-    ]
 
 
 def sampling_tiles(result: SampleSizeSweep) -> list[Tile]:
@@ -195,111 +288,25 @@ def sampling_tiles(result: SampleSizeSweep) -> list[Tile]:
 def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
     """The answer that the headline gives for this method, with its Brier score."""
     found = next((found for found in result.sufficient_sizes if found.method == method), None)
-    brier = dict(zip(result.sizes, result.curve(method, BRIER.id).mean, strict=True))
     name, help_ = METHOD_SYMBOLS[method], f"{METHODS[method].meaning} {ENOUGH_HELP}"
     if found is None:
-        last = result.sizes[-1]
-        return Tile(f"{name}: enough at N'", NO_VALUE, help_, _brier_text(brier, last))
-    reference = found.reference_size
-    size = found.answer_size or reference
-    label = f"{name}: better at N'" if found.answer == "better" else f"{name}: enough at N'"
-    against = f", {format_number(brier[reference])} at {reference}" if found.answer == "better" else ""
-    return Tile(label, found.answer_text, help_, f"{_brier_text(brier, size)}{against}")
+        return Tile(f"{name}: enough at N'", NO_VALUE, help_, _brier_text(result, method, result.sizes[-1:]))
+    is_better = found.answer == "better"
+    sizes = (found.answer_size or found.reference_size, *((found.reference_size,) if is_better else ()))
+    label = f"{name}: {'better' if is_better else 'enough'} at N'"
+    return Tile(label, found.answer_text, help_, _brier_text(result, method, sizes))
 
 
-def _brier_text(brier: Mapping[int, float | None], size: int) -> str:
-    return f"Brier {format_number(brier[size])} at N' = {size}"
+def _brier_text(result: SampleSizeSweep, method: str, sizes: Sequence[int]) -> str:
+    """ "Brier 0.1029 at N' = 8, 0.1263 at 32"; "" where the Brier score was not computed."""
+    means = next((one.mean for one in result.curves if (one.method, one.metric) == (method, BRIER.id)), None)
+    if means is None:
+        return ""
+    brier = dict(zip(result.sizes, means, strict=True))
+    texts = ", ".join(f"{format_number(brier[size])} at {size}" for size in sizes)
+    return "Brier " + texts.replace(" at ", " at N' = ", 1)
 
 
 def sampling_recipe(result: SampleSizeSweep, metric: str) -> str:
     """How the curves of all methods were computed."""
     return result.curve(next(iter(result.mean_confidence)), metric).recipe.replace(", F_CN, ", ", ", 1)
-
-
-def sampling_remarks(result: SampleSizeSweep) -> list[str]:
-    """Remarks on the judged answers, draws without a confidence, and missing baselines."""
-    judged = dict.fromkeys(baseline.judged for baseline in result.baselines)
-    remarks = [
-        SYMBOLS_EXPLAINED,
-        f"F_CN, F_CS and F_PC are scored on {definite(result.judged)} of the drawn samples",
-    ]
-    if judged:
-        answers = join_names([definite(answer) for answer in judged])
-        remarks.append(f"horizontal lines are scored on {answers}, on the same questions")
-    smaller_counts = {
-        METHODS[baseline.method].title: baseline.n_questions
-        for baseline in result.baselines
-        if baseline.n_questions < result.n_used
-    }
-    remarks += [f"{title}: {n:,} of them" for title, n in smaller_counts.items()]
-    remarks += [
-        f"N' = {size}: left out {count:,} of {result.n_draws[size] * result.n_used:,} draws of a question, "
-        "in which no sample parses"
-        for size, count in result.n_without_confidence.items()
-        if count
-    ]
-    return [*remarks, *(f"no {METHODS[id_].title}: {why}" for id_, why in result.missing_baselines.items())]
-
-
-def sizes_title(metric: str) -> str:
-    """The title of the table of sizes."""
-    return f"{METRICS[metric].title}, mean ± standard deviation over the draws"
-
-
-def size_rows(result: SampleSizeSweep, metric: str) -> list[dict[str, object]]:
-    """One row for each N'."""
-    curves = {METHOD_SYMBOLS[method]: result.curve(method, metric) for method in result.mean_confidence}
-    return [
-        {
-            "N'": size,
-            **{name: _mean_and_sd(curve.mean[index], curve.std[index]) for name, curve in curves.items()},
-            "Draws": result.n_draws[size],
-        }
-        for index, size in enumerate(result.sizes)
-    ]
-
-
-def _mean_and_sd(mean: float | None, std: float | None) -> str:
-    return as_cell(format_number(mean) if std is None else f"{format_number(mean)} ± {std:.4f}")
-
-
-def gaps_title(result: SampleSizeSweep) -> str:
-    """The title of the table of paired differences."""
-    tolerance = result.sufficient_sizes[0].tolerance
-    return f"Difference in Brier score from N' = {result.reference_size} (tolerance ±{tolerance:g})"
-
-
-def gap_rows(result: SampleSizeSweep) -> list[dict[str, object]]:
-    """One row for each method and N': the paired difference to the largest N' that is not greyed."""
-    return [
-        {
-            "Confidence method": METHOD_SYMBOLS[found.method],
-            "N'": size,
-            "Difference": as_cell(format_signed(difference.value)),
-            "95 % interval": as_cell(format_interval(difference.low, difference.high, "+.4f")),
-            "Enough": "yes" if difference.within_tolerance(found.tolerance) else "no",
-        }
-        for found in result.sufficient_sizes
-        for size, difference in result.brier_differences[found.method].items()
-    ]
-
-
-def sampling_view(result: SampleSizeSweep) -> View:
-    """The first metric over the number of samples."""
-    metric = result.curves[0].metric
-    return View(
-        title=result.run,
-        headline=result.headline,
-        tiles=tuple(sampling_tiles(result)),
-        recipes=(sampling_recipe(result, metric),),
-        figures=(
-            ViewFigure(
-                lambda theme: sampling_figure(result, metric, theme),
-                describe_sampling(result, metric),
-                narrow=True,
-            ),
-        ),
-        tables=(ViewTable.from_rows(sizes_title(metric), size_rows(result, metric)),),
-        captions=text_lines(result.sufficiency_definition, SAMPLING_CAPTION),
-        remarks=(*result.spread_caveats.values(), *result.unavailable.values()),
-    )

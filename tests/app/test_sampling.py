@@ -11,12 +11,15 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load
+from calib_core.methods import METHODS
 from calib_core.methods.answers.subsample import sample_matrix
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics import METRICS
 from calib_core.results import sampling
 from calib_core.results.question_clusters import question_clusters, sampled_question_titles, typical_question
 from calib_core.results.sampling import METHOD_SYMBOLS, SampleSizeSweep, SamplingPlan, sample_size_sweep
 from calib_core.runs import AnswerRun
+from calib_core.wording import format_interval
 from export_menus import open_menus
 from predictions import quiz, write_csv, write_jsonl
 from predictions import samples as sampled_rows
@@ -79,20 +82,27 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert "100 repeats, seed 0" in at.text[0].value
     table = screens.table(at, "N'", "Draws")
     curve = result.curve("pairwise", "brier")
-    told = [f"{mean:.4f} ± {std:.4f}" for mean, std in zip(curve.mean, curve.std, strict=True)]
-    assert table["F_PC"].to_list() == told
+    own = table[table["Confidence method"] == METHODS["pairwise"].title]
+    assert own[METRICS["brier"].title].to_list() == list(curve.mean)
+    assert own["SD"].to_list() == list(curve.std)
+    p_true = table[table["Confidence method"] == METHODS["p_true"].title]
+    assert p_true[METRICS["brier"].title].to_list() == [
+        one.value for one in result.baselines if one.metric == "brier"
+    ]
     drawn = figure(at, "sampling")["data"]
     (most,) = [trace["y"] for trace in drawn if trace.get("meta", [{}])[0].get("ceiling")]
     assert most == [0.5, 0.75, 0.875]
-    assert table["Draws"].to_list() == [100, 100, 100]
+    assert own["Draws"].to_list() == [100, 100, 100]
     assert result.sufficiency_definition.startswith(
         "“Enough” means a Brier score within ±0.005 of that at N' = 4 (paired"
     )
     assert result.sufficiency_definition in page_text(at)
     assert "N' = 8 is more than half of 10 samples: subsets overlap" in page_text(at)
-    assert "scored on the majority answer of the drawn samples" in page_text(at)
-    assert "horizontal lines are scored on the greedy answer, on the same questions" in page_text(at)
-    assert "no logit w/ Path: " in page_text(at)
+    assert "Right or wrong: Scored on the majority answer of the drawn samples." in page_text(at)
+    assert "Without samples: Dashed lines, scored on the greedy answer, on the same questions." in page_text(
+        at
+    )
+    assert "logit w/ Path: " in page_text(at)
 
 
 def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
@@ -107,7 +117,7 @@ def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
 
     monkeypatch.setattr(sampling, "draw_subsamples", draw)
     open_menus(visit("sampling", metric="auroc", sizes="2,4"))
-    assert computed == [["brier", "auroc"]]
+    assert computed == [["auroc", "brier"]]
     expected = expected_sweep(ten_samples, SamplingPlan((2, 4))).to_frame()
     saved = pl.read_csv(offered["save_table_sizes_table_csv"][1](), infer_schema_length=None)
     assert set(saved["metric"]) == set(sampling.DEFAULT_METRICS)
@@ -117,15 +127,18 @@ def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
 def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: Visit) -> None:
     at = visit("sampling", sizes="2,4,5", repeats="20")
     result = expected_sweep(ten_samples, SamplingPlan((2, 4, 5), 20))
-    gaps = screens.table(at, "Confidence method", "95 % interval")
+    table = screens.table(at, "Confidence method", "Enough")
+    gaps = table[table["Enough"].notna()]
     own = gaps[["Confidence method", "N'"]].to_numpy().tolist()
-    assert own == [[METHOD_SYMBOLS[m], n] for m in METHOD_SYMBOLS for n in (2, 4)]
+    assert own == [[METHODS[m].title, n] for m in METHOD_SYMBOLS for n in (2, 4)]
     gap = result.brier_differences["cluster_number"][2]
-    assert gaps["Difference"][0] == f"{gap.value:+.4f}"
-    assert "Difference in Brier score from N' = 5 (tolerance ±0.005)" in page_text(at)
+    assert gaps["Brier difference"].iloc[0] == gap.value
+    assert gaps["95 %"].iloc[0] == format_interval(gap.low, gap.high, "+.4f")
+    assert "“Enough” means a Brier score within ±0.005 of that at N' = 5" in page_text(at)
     choose(at, "within_typed", 0.5)
     assert screens.address(at)["within"] == "0.5"
-    assert screens.table(at, "Confidence method", "95 % interval")["Enough"].to_list() == ["yes"] * 6
+    enough = screens.table(at, "Confidence method", "Enough")["Enough"].dropna()
+    assert enough.to_list() == ["yes"] * 6
     assert tiles(at)["F_PC: enough at N'"] == "2"
     assert (
         screens.plain(at.header[0].value)
@@ -142,6 +155,10 @@ def test_the_metric_is_read_off_the_same_draws(ten_samples: Path, visit: Visit) 
     curve = expected_sweep(ten_samples).curve("cluster_size", "ece")
     assert drawn_points(at)["cluster_size", 4] == pytest.approx(curve.mean[1], abs=1e-6)
     assert at.text[0].value.startswith("ECE-L1, equal width, M=10, right-closed, N'=2, 4, 8")
+    table = screens.table(at, "Confidence method", "Metric")
+    compared = table[table["Brier difference"].notna()]
+    assert set(table["Metric"]) == {METRICS["ece"].title, METRICS["brier"].title}
+    assert set(compared["Metric"]) == {METRICS["brier"].title}
 
 
 def test_sizes_repeats_and_seed_are_chosen_and_go_into_the_address(ten_samples: Path, visit: Visit) -> None:

@@ -75,7 +75,7 @@ def test_other_sizes_draw_other_points(server_with_samples: Server, reopen: Reop
     wait_until(page, lambda: address(page), {"sizes": "2,3,4,5,10"})
     assert page.locator(".st-key-sampling .xtick text").all_text_contents() == ["2", "3", "4", "5", "10"]
     assert "N' = 10 uses all samples: there is only one subset, so no spread." in page_text(page)
-    assert browser_pages.rows(page, "of three methods at") == 5
+    assert browser_pages.rows(page, "By number of samples") == len(THREE) * 5 + 3, "and three baselines"
     page.go_back()
     settled(page)
     wait_until(page, lambda: points(page), dict.fromkeys(THREE, 3))

@@ -22,7 +22,7 @@ from calib_core.cli.options import (
     UnparseableOption,
     WithinOption,
 )
-from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import Runner
 from calib_core.cli.terminal import progress_bar
 from calib_core.edges import Scheme
@@ -38,6 +38,7 @@ from calib_core.results.sampling import (
     sample_size_sweep,
 )
 from calib_core.runs import Run
+from calib_core.views.sampling import sampling_view
 
 MAX_SIZE_DIGITS: Final = 9
 """Longest number accepted by --sizes."""
@@ -109,7 +110,8 @@ def _print_result(runner: Runner, printer: ResultPrinter | None, run: Run, resul
     for why in result.unavailable.values():
         runner.message(f"{run.file}, {run.label}: {why}")
     if printer is not None:
-        printer.print_samples(run.file, result)
+        metrics = tuple(dict.fromkeys(curve.metric for curve in result.curves))
+        printer.print_view(sampling_view(result, metrics), heading(run.file, result.run))
 
 
 def _sample_with_progress(
