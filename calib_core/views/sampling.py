@@ -211,7 +211,7 @@ def _size_table(result: SampleSizeSweep, metrics: Sequence[str], numbers: Number
 def _facts(result: SampleSizeSweep) -> tuple[Fact, ...]:
     """What each method is, which answers are judged, and which draws have no confidence."""
     return (
-        *(Fact("Method", METHODS[id_].meaning) for id_ in result.mean_confidence),
+        Fact("Methods", " ".join(METHODS[id_].meaning for id_ in result.mean_confidence)),
         Fact("Right or wrong", f"Scored on {definite(result.judged)} of the drawn samples."),
         *_baseline_facts(result),
         *(
