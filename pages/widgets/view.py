@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -319,35 +319,36 @@ def screen_table(table: ViewTable) -> tuple[pl.DataFrame, dict[str, Any]]:
 
 def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]:
     """Return the values of a column and how Streamlit writes them."""
-    values = frame[column.name]
-    help_ = column.help or None
-    if column.upper or column.draws or column.has_words or column.kind == "p":
+    values, help_ = frame[column.name], column.help or None
+    is_infinite = values.dtype.is_float() and values.is_infinite().any()  # written “Infinity” as a number
+    if column.upper or column.draws or column.has_words or column.kind == "p" or is_infinite:
         texts = values.to_list() if column.kind == "text" else column_texts(column, frame)
         return pl.Series(texts, dtype=pl.String), st.column_config.TextColumn(help=help_)
-    if values.dtype.is_float() and values.is_infinite().any():  # Streamlit would write “Infinity”
-        return pl.Series(column_texts(column, frame), dtype=pl.String), st.column_config.TextColumn(
-            help=help_
-        )
-    if column.kind == "share":
-        number_format = f"%.{1 if column.digits is None else column.digits}f %%"
-        return values * 100, st.column_config.NumberColumn(format=number_format, help=help_)
-    if column.kind == "bound":
-        rounded_down = (values * 1000 + ROUNDING_TOLERANCE).floor() / 10
-        return rounded_down, st.column_config.NumberColumn(format="%.1f %%", help=help_)
-    if column.kind == "points":
-        return values * 100, st.column_config.NumberColumn(format="%+.1f", help=help_)
-    if column.kind == "amount":
-        values, number_format = _in_units(values)
-        return values, st.column_config.NumberColumn(format=number_format, help=help_)
-    return values, st.column_config.NumberColumn(format=_number_format(column, values), help=help_)
+    values, number_format = _as_shown(column, values)
+    return values, st.column_config.NumberColumn(format=number_format, help=help_)
+
+
+_FORMATS: Final[Mapping[str, str]] = {"count": "localized", "exact": "%.15g"}
+
+
+def _as_shown(column: Column, values: pl.Series) -> tuple[pl.Series, str]:
+    """Return numbers in the unit that is shown, and the format in which `column_texts` writes them."""
+    match column.kind:
+        case "share":
+            return values * 100, f"%.{1 if column.digits is None else column.digits}f %%"
+        case "bound":
+            return (values * 1000 + ROUNDING_TOLERANCE).floor() / 10, "%.1f %%"
+        case "points":
+            return values * 100, "%+.1f"
+        case "amount":
+            return _in_units(values)
+        case _:
+            return values, _number_format(column, values)
 
 
 def _number_format(column: Column, values: pl.Series) -> str:
-    """Return the format of a column of numbers, as `format_column` writes them."""
-    if column.kind == "count":
-        return "localized"
-    if column.kind == "exact":
-        return "%.15g"
+    if column.kind in _FORMATS:
+        return _FORMATS[column.kind]
     sizes = [abs(value) for value in values if value is not None and math.isfinite(value)]
     if column.kind == "mixed":
         smallest = min((size for size in sizes if size > ROUNDING_TOLERANCE), default=1.0)
