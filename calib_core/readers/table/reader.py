@@ -884,7 +884,7 @@ def _find_candidates(
     read_as = roles.used_roles(paths)
     with_commas = {column for column, raw in values.items() if raw is not written[column]}
     for column, name in read_as.items():
-        if name == "correct" and column in roles.mapping:  # perhaps turned round, or in words
+        if name == "correct" and column in roles.mapping.keys() & values.keys():  # perhaps turned round
             values[column] = roles.meaning(column, name).judge(values[column]).values
     found = list(find_candidates(values, read_as, with_commas))
     free = [path for path in paths if path not in read_as and path not in left_out]

@@ -149,7 +149,7 @@ def test_the_verbs_elements(call: Call, tmp_path: Path) -> None:
     assert (
         "Humanity's Last Exam, calib_err (last bin dropped) needs 200 rows, and there are 4." in printed.out
     )
-    assert "(default)" in printed.out
+    assert "Calib's own, default" in printed.out
     refused = call("audit", path, "--metric", "brier", "--json")
     assert (refused.code, refused.elements) == (2, [])
     assert "Conventions are known for ece only" in refused.err
