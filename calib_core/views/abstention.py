@@ -41,7 +41,7 @@ from calib_core.views.view import (
     ViewFigure,
     ViewTable,
     file_parts,
-    not_drawn_blocks,
+    not_drawn_views,
     varying_columns,
 )
 from calib_core.wording import NO_VALUE, format_percent, format_percent_down, plural, threshold_text
@@ -117,7 +117,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             views.append(abstention_view(thresholds[0], thresholds[1:], title=run.title, evidences=evidences))
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
 def curve_view(result: AbstentionCurve) -> View:

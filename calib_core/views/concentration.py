@@ -34,7 +34,7 @@ from calib_core.views.view import (
     ViewFigure,
     ViewTable,
     file_parts,
-    not_drawn_blocks,
+    not_drawn_views,
 )
 from calib_core.wording import format_number, format_percent, join_names
 
@@ -58,7 +58,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 views.append(concentration_view(result, title=run.title))
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
 def concentration_view(

@@ -36,8 +36,8 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         View(
             f"{run.title}: one run of several files",
             tables=(methods_report_table(run.report),),
-            captions=(row_facts(run.report),),
-            remarks=tuple(run.report.run.row_counts.notes),
+            how_to_read=row_facts(run.report),
+            left_out=tuple(run.report.run.row_counts.notes),
         )
         for run in merged_runs
     ]
@@ -89,21 +89,22 @@ def _load_state(file: ReportFile) -> str:
 def _file_block(file: ReportFile) -> View:
     report = file.report
     if report is None:
-        return View(file.name, remarks=_refusal_lines(file.refusal))
+        return View(file.name, left_out=_refusal_lines(file.refusal))
     file_format = FORMATS[report.format]
     reading = f"Recognised as {file_format.title}: it has {file_format.recognised_by}."
     if file.refusal is not None:
         problems = _bad_row_tables(report)
-        return View(file.name, headline=reading, tables=tuple(problems), remarks=_refusal_lines(file.refusal))
+        lines = _refusal_lines(file.refusal)
+        return View(file.name, headline=reading, tables=tuple(problems), left_out=lines)
     run_notes = {note for run in report.runs for note in run.run.row_counts.notes}
-    remarks = [note for run in report.runs for note in run.run.row_counts.notes]
-    remarks += [note for note in report.notes if note not in run_notes]
+    left_out = [note for run in report.runs for note in run.run.row_counts.notes]
+    left_out += [note for note in report.notes if note not in run_notes]
     if report.n_bad_rows:
-        remarks.insert(0, f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)} and not used in any number.")
+        left_out.insert(0, f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)} and not used in any number.")
     if renamed := _renamed_columns(report):
-        remarks.append(f"Columns read as another name: {names_or_more(renamed)}.")
+        left_out.append(f"Columns read as another name: {names_or_more(renamed)}.")
     if report.unused_columns:
-        remarks.append(f"Columns not read: {names_or_more(report.unused_columns)}.")
+        left_out.append(f"Columns not read: {names_or_more(report.unused_columns)}.")
     return View(
         title=file.name,
         headline=reading,
@@ -112,7 +113,7 @@ def _file_block(file: ReportFile) -> View:
             *_audit_tables(report),
             *_bad_row_tables(report),
         ),
-        remarks=tuple(dict.fromkeys(remarks)),
+        left_out=tuple(dict.fromkeys(left_out)),
     )
 
 

@@ -40,7 +40,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 "", rows, "Brier score and ECE: lower is better. ECE over ten bins of equal width."
             ),
         ),
-        remarks=tuple(refused),
+        left_out=tuple(refused),
     )
     lead = (result.headline, *([result.subheadline] if result.subheadline else []))
     return Section(ID, TITLE, QUESTION, (block,), lead)

@@ -34,7 +34,7 @@ from calib_core.views.view import (
     View,
     ViewFigure,
     ViewTable,
-    not_drawn_blocks,
+    not_drawn_views,
     reasons_by_title,
 )
 from calib_core.wording import format_interval, format_number, format_signed, plural
@@ -77,7 +77,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 refused.append(f"{run.title}: {reason}")
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
 def recalibration_view(

@@ -30,7 +30,7 @@ from calib_core.views.view import (
     View,
     ViewFigure,
     ViewTable,
-    not_drawn_blocks,
+    not_drawn_views,
     text_lines,
 )
 from calib_core.wording import (
@@ -79,7 +79,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                     refused.append(f"{run.title}: {reason}")
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_views(refused)))
 
 
 def figure_of(evidence: Evidence, metric: str) -> Callable[[Reliability, Theme], Figure]:

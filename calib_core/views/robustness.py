@@ -54,7 +54,7 @@ from calib_core.views.view import (
     ViewFigure,
     ViewTable,
     file_parts,
-    not_drawn_blocks,
+    not_drawn_views,
     text_lines,
 )
 from calib_core.wording import (
@@ -130,7 +130,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     paper = published_view(compare_rsd(sweeps))
-    return Section(ID, TITLE, QUESTION, (*views, paper, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, paper, *not_drawn_views(refused)))
 
 
 def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ from calib_core.views.view import (
     ViewFigure,
     ViewTable,
     file_parts,
-    not_drawn_blocks,
+    not_drawn_views,
     reasons_by_title,
     text_lines,
     varying_columns,
@@ -101,7 +101,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             refused.append(f"{run.title}: {reason}")
     if not views:
         raise Unavailable(refused[0])
-    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_blocks(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
 def _run_views(

@@ -29,7 +29,7 @@ from calib_core.views.reliability import (
     reliability_caption,
     reliability_tiles,
 )
-from calib_core.views.view import ProgressCallback, Section, Tile, View, ViewFigure, ViewTable
+from calib_core.views.view import Fact, ProgressCallback, Section, Tile, View, ViewFigure, ViewTable
 from calib_core.wording import (
     NO_VALUE,
     bad_rows_phrase,
@@ -99,17 +99,17 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 reasons.append(f"{run.title}: {shorten(str(reason), _MAX_REASON_LENGTH)}")
     left_out = _left_out_lines(report_input, scored, reasons)
-    left_out_block = View(LEFT_OUT_HEADING, remarks=left_out)
+    left_out_view = View(LEFT_OUT_HEADING, left_out=left_out)
     if not scored:
         lead = ("No number can be computed from these files.",)
-        return Section(ID, TITLE, QUESTION, (left_out_block,), lead)
+        return Section(ID, TITLE, QUESTION, (left_out_view,), lead)
     overview = _overview(scored)
     lead = tuple(text for text in (overview.headline, _number_sentence(scored), overview.subheadline) if text)
     if len(scored) == 1:
-        return Section(ID, TITLE, QUESTION, (_single_block(report_input, scored[0]), left_out_block), lead)
+        return Section(ID, TITLE, QUESTION, (_single_view(report_input, scored[0]), left_out_view), lead)
     progress(len(report_input.runs) / (len(report_input.runs) + 1), "the diagram")
-    blocks = _runs_block(report_input, scored, overview), _diagram_block(report_input, scored, left_out)
-    return Section(ID, TITLE, QUESTION, blocks, lead)
+    runs_view = _runs_view(report_input, scored, overview)
+    return Section(ID, TITLE, QUESTION, (runs_view, _diagram_view(report_input, scored), left_out_view), lead)
 
 
 def _score_run(report_input: ReportInput, run: ReportRun, method: str) -> _ScoredRun:
@@ -143,7 +143,7 @@ def _number_sentence(scored: Sequence[_ScoredRun]) -> str:
 # --- One run ------------------------------------------------------------------------------------------------
 
 
-def _single_block(report_input: ReportInput, one: _ScoredRun) -> View:
+def _single_view(report_input: ReportInput, one: _ScoredRun) -> View:
     """The diagram of the only run and method, and its bins, unless the page Reliability shows both below."""
     evidence, settings = one.evidence, report_input.settings
     recipes = (one.score.recipe, *_interval_recipe([one]))
@@ -154,7 +154,7 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> View:
     except Unavailable as why:
         tiles = (_metric_tile(one),)
         return View(
-            one.run.title, evidence.method.title, tiles=tiles, recipes=recipes, remarks=(*remarks, str(why))
+            one.run.title, evidence.method.title, tiles=tiles, recipes=recipes, left_out=(*remarks, str(why))
         )
     draw = figure_of(evidence, settings.metric)
     figure = ViewFigure(
@@ -171,7 +171,7 @@ def _single_block(report_input: ReportInput, one: _ScoredRun) -> View:
         recipes=recipes,
         figures=() if is_shown_below else (figure,),
         tables=() if is_shown_below else (_bins_table(result),),
-        remarks=tuple(dict.fromkeys((*remarks, *result.remarks))),
+        facts=tuple(Fact("Remark", text) for text in dict.fromkeys((*remarks, *result.remarks))),
     )
 
 
@@ -199,7 +199,7 @@ def _bins_table(result: Reliability) -> ViewTable:
 # --- Several runs or methods --------------------------------------------------------------------------------
 
 
-def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> View:
+def _runs_view(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> View:
     """Every run in a row, and the recipe of the numbers."""
     metric, scheme = METRICS[report_input.settings.metric], report_input.settings.scheme
     bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
@@ -209,18 +209,14 @@ def _runs_block(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
         f"verdict: {verdict_recipe(scored[0].evidence.tolerance)}",
         "q: Benjamini–Hochberg over the verdicts of the table",
     )
-    return View(
-        title="", recipes=("; ".join(recipe),), closing_tables=(_runs_table(report_input, scored, overview),)
-    )
+    return View(title="", recipes=("; ".join(recipe),), tables=(_runs_table(report_input, scored, overview),))
 
 
-def _diagram_block(
-    report_input: ReportInput, scored: Sequence[_ScoredRun], left_out: tuple[str, ...]
-) -> View:
-    """A reliability diagram with a line for each run, a few at most, and what was left out."""
+def _diagram_view(report_input: ReportInput, scored: Sequence[_ScoredRun]) -> View:
+    """A reliability diagram with a line for each run, a few at most."""
     lines, drawn = _lines(report_input, scored)
     if not lines.lines:
-        return View(LEFT_OUT_HEADING, remarks=(*dict.fromkeys(lines.unavailable.values()), *left_out))
+        return View("Reliability diagram", left_out=tuple(dict.fromkeys(lines.unavailable.values())))
     style_indices = {key: one.run.style_index for key, one in drawn.items()}
     figure = ViewFigure(
         lambda theme: lines_figure(lines, theme, style_indices=style_indices),
@@ -228,22 +224,17 @@ def _diagram_block(
         narrow=True,
     )
     n_others = len(scored) - len(lines.lines)
-    captions = (
-        lines.headline,
-        LINES_CAPTION,
-        f"{plural(n_others, 'line')} of the table not drawn: a diagram has runs of one data set, "
-        f"{MAX_LINES} at most."
-        if n_others
-        else "",
-        *lines.caveats,
+    not_drawn = (
+        f"{plural(n_others, 'line')} of the table: a diagram has runs of one data set, {MAX_LINES} at most."
     )
     return View(
         title="Reliability diagram",
         method_title=lines.shared_label,
+        headline=lines.headline,
+        caveat=" ".join(lines.caveats),
         figures=(figure,),
-        captions=tuple(text for text in captions if text),
-        remarks=left_out,
-        remarks_heading=LEFT_OUT_HEADING,
+        how_to_read=LINES_CAPTION,
+        left_out=(not_drawn,) if n_others else (),
     )
 
 

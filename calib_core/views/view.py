@@ -293,9 +293,9 @@ class View:
     name: tuple[str | int, ...] = ()
 
 
-def not_drawn_blocks(reasons: Sequence[str]) -> tuple[View, ...]:
+def not_drawn_views(reasons: Sequence[str]) -> tuple[View, ...]:
     """The last view of a section: why something is not drawn, each reason once; () if all is drawn."""
-    return (View("Not shown", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
+    return (View("Not shown", left_out=tuple(dict.fromkeys(reasons))),) if reasons else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

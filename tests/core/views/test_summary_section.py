@@ -56,24 +56,24 @@ def test_the_diagram_of_one_run_is_in_a_report_once(tmp_path: Path) -> None:
 def test_several_runs_have_one_table_and_one_diagram(tmp_path: Path) -> None:
     rows = [row for at in range(3) for row in quiz(120, seed=at, model=f"m{at}", dataset="quiz")]
     document = summary(write_csv(tmp_path / "quiz.csv", [*rows, *quiz(60, model="other", dataset="else")]))
-    table, diagram = section(document, "summary")
+    table, diagram, left_out = section(document, "summary")
     assert [row[0] for row in table.rows] == ["m0 · quiz", "m1 · quiz", "m2 · quiz", "other · else"]
     assert len(figures(document)) == 1
     names = [trace.get("name", "") for trace in figures(document)[0]["light"]["data"]]
     assert sum(name.startswith("m") for name in names) == 3, "the runs of one data set"
     assert not any("other" in name for name in names)
-    assert "1 line of the table not drawn" in diagram.text
-    assert "Nothing: every file is loaded and every row used." in diagram.text
+    assert "1 line of the table: a diagram has runs of one data set" in diagram.text
+    assert "Nothing: every file is loaded and every row used." in left_out.text
 
 
 def test_many_runs_bins_and_reasons_are_cut(tmp_path: Path) -> None:
     rows = [row for at in range(20) for row in quiz(40, seed=at, model=f"m{at}", dataset="quiz")]
     rows += [{**rows[40 * at], "id": f"x{at}", "verbal_confidence": ""} for at in range(20)]
-    table, diagram = section(summary(write_csv(tmp_path / "quiz.csv", rows)), "summary")
+    table, _, left_out = section(summary(write_csv(tmp_path / "quiz.csv", rows)), "summary")
     assert len(table.rows) == MAX_RUN_ROWS
     assert "8 further rows" in table.text
-    assert len(diagram.all("li")) == MAX_LEFT_OUT + 1
-    assert "And 15 more" in diagram.text
+    assert len(left_out.all("li")) == MAX_LEFT_OUT + 1
+    assert "And 15 more" in left_out.text
     many = ReportSettings(scheme=Scheme(bins=200))
     (block, _) = section(summary(write_csv(tmp_path / "one.csv", quiz(300)), asked=many), "summary")
     assert len(block.rows) <= MAX_BIN_ROWS
