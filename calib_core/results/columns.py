@@ -36,14 +36,15 @@ Kind: TypeAlias = Literal[
     "exact",
     "signed",
     "share",
+    "part",
     "bound",
     "points",
     "p",
 ]
 """What a column holds: text; ids of methods or metrics, read as their titles; whole numbers; large numbers,
 written in short; numbers; numbers of several scales, each with the digits that it needs; numbers with every
-digit that they have; differences; shares in [0, 1], in percent; lower bounds of shares, rounded down;
-differences of shares, in percentage points; p- or q-values."""
+digit that they have; differences; shares in [0, 1], in percent; shares of a whole, drawn as bars where there
+is room; lower bounds of shares, rounded down; differences of shares, in percentage points; p- or q-values."""
 
 DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
     {
@@ -57,6 +58,7 @@ DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
         "exact": pl.Float64,
         "signed": pl.Float64,
         "share": pl.Float64,
+        "part": pl.Float64,
         "bound": pl.Float64,
         "points": pl.Float64,
         "p": pl.Float64,
@@ -168,6 +170,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingPr
         "exact": _each(threshold_text),
         "signed": _each(format_signed),
         "share": _each(format_percent),
+        "part": _each(format_percent),
         "bound": _each(format_percent_down),
         "points": _each(format_points),
         "p": _each(lambda value: format_p_value(value, None)),

@@ -325,6 +325,11 @@ def file_parts(names: Iterable[str], noun: str) -> list[str]:
     return unique if len(unique) < 3 else [f"{len(unique)}-{noun}"]
 
 
+def shown_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns that have a title."""
+    return tuple(column for column in columns if column.title)
+
+
 def varying_columns(columns: Iterable[Column], frame: pl.DataFrame, *names: str) -> tuple[Column, ...]:
     """The columns that are shown, without those of the named that hold one value only."""
     return tuple(

@@ -235,15 +235,20 @@ def selected_point(allowed: Collection[str], url_key: str = "at") -> str | None:
     return key if key in allowed else None
 
 
-def select_point_from_figure(key: str) -> None:
-    """Select the point that was clicked in the figure: the first value of its custom data."""
-    if data := clicked_point_data(key):
-        _select_point(str(data[0]))
+def select_point(clicked: Sequence[Any], url_key: str = "at") -> None:
+    """Put what was clicked into the address, so that a link shows the same; nothing clears it.
 
-
-def select_point_from_table(key: str, points: list[str], url_key: str = "at") -> None:
-    """Select the point of the clicked row, in the order of `points`; a second click clears it."""
-    _select_point(selected_row_value(key, points, st.query_params.get(url_key)), url_key)
+    Parameters
+    ----------
+    clicked : Sequence
+        The custom data of a point of a figure, which begins with its key; the key of a row, or nothing where
+        a second click cleared it.
+    url_key : str
+    """
+    if clicked:
+        st.query_params[url_key] = str(clicked[0])
+    else:
+        st.query_params.pop(url_key, None)
 
 
 def clicked_point_data(key: str) -> Sequence[Any]:
@@ -273,16 +278,14 @@ def selected_row_value(key: str, values: Sequence[_T], selected: _T | None = Non
     return None if selection.cells and value == selected else value
 
 
+def clicked_row_data(key: str, values: Sequence[_T], selected: _T | None = None) -> Sequence[_T]:
+    """Return `selected_row_value` as a figure's click gives it: empty where the click cleared the row."""
+    value = selected_row_value(key, values, selected)
+    return () if value is None else (value,)
+
+
 def clicked_row(selection: Any) -> int | None:  # noqa: ANN401 (Streamlit has no type for it)
     """Return the index of the row of which a cell or the box was clicked; None where none is selected."""
     if selection.cells:
         return selection.cells[0][0]
     return selection.rows[0] if selection.rows else None
-
-
-def _select_point(key: str | None, url_key: str = "at") -> None:
-    """Put the selected point into the address, so that a link shows the same; None clears it."""
-    if key is None:
-        st.query_params.pop(url_key, None)
-    else:
-        st.query_params[url_key] = key

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import polars as pl
 import streamlit as st
@@ -17,11 +18,11 @@ from calib_core.results.columns import Column, column_texts
 from calib_core.results.view_caption import ViewCaption
 from calib_core.views.ece_brier_table import ece_brier_frame
 from calib_core.views.view import EceBrierTable, Numbers, View, ViewFigure, ViewTable
-from calib_core.wording import COUNT_UNITS, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
+from calib_core.wording import COUNT_UNITS, NO_VALUE, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
-from pages.widgets.pickers import ROW_CLICKS, rows_key, select_point_from_figure, select_point_from_table
+from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, clicked_row_data, rows_key, select_point
 from pages.widgets.summary import (
     show_computation,
     show_headline,
@@ -29,7 +30,7 @@ from pages.widgets.summary import (
     show_remarks,
     show_tiles,
 )
-from pages.widgets.table import MAX_COLUMN_WIDTH, fit_column_widths
+from pages.widgets.table import MAX_COLUMN_WIDTH, fit_bars, fit_column_widths
 
 MAX_PANELS_PER_ROW: Final = 3
 
@@ -52,8 +53,20 @@ MAX_WHOLE_ROWS: Final = 12
 MAX_UNPINNED_COLUMNS: Final = 8
 """Number of columns up to which the first may scroll out of sight."""
 
+MAX_ROWS_ABOVE_DETAIL: Final = 5
+"""The same where what a click has opened is below it."""
+
 SCROLLED_HEIGHT: Final = 460
-"""Height in pixels of a table that scrolls."""
+"""Largest height in pixels of a table that scrolls."""
+
+ROW_HEIGHT: Final = 35
+"""Height in pixels of a row, and of the heading."""
+
+BAR_ROOM: Final = 4 * NO_VALUE
+"""Text about as wide as the shortest bar of a part."""
+
+Select: TypeAlias = Callable[[Sequence[Any]], None]
+"""Called with what was clicked in a figure or a table."""
 
 
 def show_view(
@@ -92,7 +105,8 @@ def show_view(
             detail()
     show_how_computed(view, caption)
     for table in (*view.tables, *view.closing_tables):
-        show_view_table(view, table, chosen=chosen, is_selectable=table.id in selectable)
+        select = select_point if table.id in selectable else None
+        show_view_table(view, table, chosen=chosen, select=select)
     show_left_out(view)
 
 
@@ -114,18 +128,71 @@ def show_part(view: View, key: str) -> None:
     show_left_out(view, key=f"{key}_left_out")
 
 
+def show_beside(
+    view: View,
+    *,
+    selectable: Collection[str] = (),
+    chosen: str | None = None,
+    select: Select = select_point,
+    detail: Callable[[], None] | None = None,
+) -> None:
+    """Draw the figure of a view, and beside it its tables and how both are read.
+
+    Parameters
+    ----------
+    view : View
+    selectable : collection of str
+        As for `show_view`.
+    chosen : str, optional
+        The key of the row that is selected.
+    select : Callable
+        Called with what was clicked, as `select_point` is.
+    detail : Callable, optional
+        Draws what a click has opened, below the tables.
+    """
+    figures, beside = side_by_side()
+    with figures:
+        for figure in view.figures:
+            show_view_figure(view, figure, select=select if figure.id in selectable else None)
+    with beside:
+        for table in view.tables:
+            show_view_table(
+                view,
+                table,
+                chosen=chosen,
+                select=select if table.id in selectable else None,
+                max_rows=MAX_ROWS_ABOVE_DETAIL if detail is not None else MAX_WHOLE_ROWS,
+                narrow=True,
+            )
+        if detail is not None:
+            detail()
+        show_how_to_read(view, is_selectable=bool(selectable))
+
+
+def show_how_to_read(view: View, *, is_selectable: bool = False) -> None:
+    """Draw the line on what the figures show."""
+    if view.how_to_read:
+        click = " Click a point or a row for more." if is_selectable else ""
+        st.caption(escape_markdown(view.how_to_read + click))
+
+
 def show_opening(view: View) -> None:
     """Draw the headline, the caveat and the tiles."""
     show_headline(view.headline)
     if view.caveat:
         st.caption(f":material/warning: {escape_markdown(view.caveat)}")
     if view.tiles:
-        show_tiles(
-            [
-                tile._replace(help=escape_markdown(tile.help), below=escape_markdown(tile.below))
-                for tile in view.tiles
-            ]
-        )
+        show_view_tiles(view)
+
+
+def show_view_tiles(view: View) -> None:
+    """Draw the tiles; their texts may be of a file."""
+    show_tiles(
+        [
+            tile._replace(help=escape_markdown(tile.help), below=escape_markdown(tile.below))
+            for tile in view.tiles
+        ]
+    )
 
 
 def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bool = False) -> None:
@@ -140,12 +207,10 @@ def show_figures(view: View, *, selectable: Collection[str] = (), has_detail: bo
         cells = side_by_side(n_figures, min(n_figures, MAX_PANELS_PER_ROW), min_column_width=width)
     for cell, figure in zip(cells, view.figures, strict=True):
         with cell:
-            show_view_figure(view, figure, is_selectable=figure.id in selectable)
+            show_view_figure(view, figure, select=select_point if figure.id in selectable else None)
     for table in view.ece_brier_tables:
         show_ece_brier_table(view, table)
-    if view.how_to_read:
-        click = " Click a point or a row for more." if selectable else ""
-        st.caption(escape_markdown(view.how_to_read + click))
+    show_how_to_read(view, is_selectable=bool(selectable))
 
 
 def show_ece_brier_table(view: View, table: EceBrierTable) -> None:
@@ -160,14 +225,19 @@ def show_ece_brier_table(view: View, table: EceBrierTable) -> None:
     )
 
 
-def show_view_figure(view: View, figure: ViewFigure, *, is_selectable: bool = False) -> None:
-    """Draw one figure with its export menu."""
+def show_view_figure(view: View, figure: ViewFigure, *, select: Select | None = None) -> None:
+    """Draw one figure with its export menu; `select` is called with the custom data of a clicked point."""
+
+    def on_select() -> None:
+        if select is not None and (data := clicked_point_data(figure.id)):
+            select(data)
+
     show_figure(
         figure.draw,
         key=figure.id,
         alt=figure.alt,
         export=_export(view, figure.numbers, figure.title),
-        on_select=(lambda: select_point_from_figure(figure.id)) if is_selectable else None,
+        on_select=None if select is None else on_select,
     )
 
 
@@ -176,25 +246,37 @@ def show_view_table(
     table: ViewTable,
     *,
     chosen: str | None = None,
-    is_selectable: bool = False,
-    url_key: str = "at",
+    select: Select | None = None,
+    max_rows: int = MAX_WHOLE_ROWS,
+    narrow: bool = False,
 ) -> None:
-    """Draw one table with its export menu; where it is selectable, a click on a row selects what it is of.
+    """Draw one table with its export menu.
 
-    `url_key` is the key of the address that holds what is selected.
+    Parameters
+    ----------
+    view : View
+    table : ViewTable
+    chosen : str, optional
+        The key of the row that is selected.
+    select : Callable, optional
+        Called with the key of a clicked row, or with nothing where a second click clears it.
+    max_rows : int
+        Up to this many rows it is drawn whole; a longer one scrolls.
+    narrow : bool
+        Whether its columns have only the room that they need.
     """
     if not table.frame.height:
         return
     if table.title:
         st.subheader(escape_markdown(table.title), anchor=False)
-    shown, columns = screen_table(table)
+    shown, columns = screen_table(table, narrow=narrow)
     keys = list(table.row_keys)
-    key = rows_key(table.id, chosen, *keys) if is_selectable else table.id
+    key = table.id if select is None else rows_key(table.id, chosen, *keys)
     selection: dict[str, Any] = {}
-    if is_selectable:
+    if select is not None:
         rows = [keys.index(chosen)] if chosen in keys else []
         selection = {
-            "on_select": lambda: select_point_from_table(key, keys, url_key),
+            "on_select": lambda: select(clicked_row_data(key, keys, chosen)),
             "selection_mode": ROW_CLICKS,
             "selection_default": {"selection": {"rows": rows, "columns": [], "cells": []}} if rows else None,
         }
@@ -204,7 +286,7 @@ def show_view_table(
         hide_index=True,
         column_config=columns,
         placeholder="–",
-        height="content" if shown.height <= MAX_WHOLE_ROWS else SCROLLED_HEIGHT,
+        height="content" if shown.height <= max_rows else min(SCROLLED_HEIGHT, ROW_HEIGHT * (max_rows + 1)),
         alt=table.title or view.headline or view.title,
         **selection,
     )
@@ -254,7 +336,7 @@ def show_further_view(
         st.subheader(escape_markdown(view.title), anchor=False)
         st.markdown(escape_markdown(view.headline))
         for table in view.tables:
-            show_view_table(view, table, chosen=chosen, is_selectable=True, url_key=url_key)
+            show_view_table(view, table, chosen=chosen, select=partial(select_point, url_key=url_key))
         show_how_computed(view, key=f"looking_{url_key}")
         show_left_out(view, key=f"left_out_{url_key}")
     if detail is not None:
@@ -293,8 +375,14 @@ def _export(view: View, numbers: Numbers | None, content: str) -> Export:
     )
 
 
-def screen_table(table: ViewTable) -> tuple[pl.DataFrame, dict[str, Any]]:
+def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return a table under its headings as Streamlit takes it; numbers stay numbers, and sort as such.
+
+    Parameters
+    ----------
+    table : ViewTable
+    narrow : bool
+        Whether columns of numbers are as wide as their texts, not only those of words.
 
     Returns
     -------
@@ -304,17 +392,19 @@ def screen_table(table: ViewTable) -> tuple[pl.DataFrame, dict[str, Any]]:
     """
     series: list[pl.Series] = []
     columns: dict[str, Any] = {}
-    texts: list[str] = []
+    texts: dict[str, list[str]] = {}
     for column, title in zip(table.columns, table.headings, strict=True):
         heading = title.replace("\0", "\N{SYMBOL FOR NULL}")  # polars passes no NUL on to pandas
         values, config = _screen_column(column, table.frame)
         series.append(values.alias(heading))
         columns[heading] = config
-        texts += [heading] if column.has_words or column.upper else []
+        if narrow or column.has_words or column.upper:
+            bar = BAR_ROOM if column.kind == "part" else ""
+            texts[heading] = [bar + text for text in column_texts(column, table.frame)]
     frame = pl.DataFrame(series)
     if table.columns[0].has_words and frame.width > MAX_UNPINNED_COLUMNS:
         columns[frame.columns[0]]["pinned"] = True
-    return frame, fit_column_widths(columns, frame, *texts, max_width=MAX_COLUMN_WIDTH)
+    return frame, fit_column_widths(columns, pl.DataFrame(texts), *texts, max_width=MAX_COLUMN_WIDTH)
 
 
 def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]:
@@ -324,6 +414,9 @@ def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]
     if column.upper or column.draws or column.has_words or column.kind == "p" or is_infinite:
         texts = values.to_list() if column.kind == "text" else column_texts(column, frame)
         return pl.Series(texts, dtype=pl.String), st.column_config.TextColumn(help=help_)
+    if column.kind == "part":
+        bars = st.column_config.ProgressColumn(format="%.1f %%", min_value=0, max_value=100, help=help_)
+        return values * 100, fit_bars(bars, values * 100)
     values, number_format = _as_shown(column, values)
     return values, st.column_config.NumberColumn(format=number_format, help=help_)
 
@@ -333,13 +426,14 @@ _FORMATS: Final[Mapping[str, str]] = {"count": "localized", "exact": "%.15g"}
 
 def _as_shown(column: Column, values: pl.Series) -> tuple[pl.Series, str]:
     """Return numbers in the unit that is shown, and the format in which `column_texts` writes them."""
+    digits = 1 if column.digits is None else column.digits
     match column.kind:
         case "share":
-            return values * 100, f"%.{1 if column.digits is None else column.digits}f %%"
+            return values * 100, f"%.{digits}f %%"
         case "bound":
             return (values * 1000 + ROUNDING_TOLERANCE).floor() / 10, "%.1f %%"
         case "points":
-            return values * 100, "%+.1f"
+            return values * 100, f"%+.{digits}f"
         case "amount":
             return _in_units(values)
         case _:
