@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 ROUNDING_TOLERANCE: Final = 1e-12
@@ -26,6 +27,17 @@ SMALLEST_IN_DECIMALS: Final = 0.00095
 
 COUNT_UNITS: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
 """What large counts are divided by, and how that is written."""
+
+
+_JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "greedy answer": "the model's one answer in the file, not a sample",
+        "majority answer": "the one that most samples give",
+        "first sampled answer": "the first of the samples in the file",
+        "its own top label": "the most probable one",
+    }
+)
+"""What is judged to be right or wrong → what that is."""
 
 
 def format_number(value: float | None, spec: str = ".4f", *, missing: str = NO_VALUE) -> str:
@@ -302,6 +314,27 @@ def bad_rows_phrase(bad: int, total: int) -> str:
 def too_few_phrase(n: int, noun: str) -> str:
     """A remark on a small sample: "1 row is too few for a verdict", "5 rows are too few for a verdict"."""
     return f"{plural(n, noun)} {'is' if n == 1 else 'are'} too few for a verdict"
+
+
+def judged_phrase(judged: str) -> str:
+    """The judged answer with what it is: "majority answer judged (the one that most samples give)"."""
+    meaning = _JUDGED_MEANINGS.get(judged)
+    return f"{judged} judged{f' ({meaning})' if meaning else ''}"
+
+
+def shared_remarks(methods: Iterable[tuple[str, str, Sequence[str]]]) -> list[tuple[str, str]]:
+    """The judged answer and the remarks of methods, each once, behind the names of those that share it.
+
+    Parameters
+    ----------
+    methods : iterable of (str, str, sequence of str)
+        Name of a method, which answer it judges, and its remarks.
+    """
+    methods_of_remark: dict[str, dict[str, None]] = {}
+    for method, judged, remarks in methods:
+        for remark in (judged_phrase(judged), *remarks):
+            methods_of_remark.setdefault(remark, {})[method] = None
+    return [(", ".join(sharing), remark) for remark, sharing in methods_of_remark.items()]
 
 
 def join_names(names: Sequence[str], conjunction: str = "and") -> str:

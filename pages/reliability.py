@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
-from calib_core.figures.classwise import classwise_figure, describe_classwise
-from calib_core.figures.layout import Figure
-from calib_core.figures.lines import describe_lines, lines_figure, styles_by_line
-from calib_core.figures.palette import LIGHT, SYMBOL_CHARACTERS, Theme
-from calib_core.figures.reliability import describe_reliability, reliability_figure
-from calib_core.figures.reliability_log import log_reliability_figure
-from calib_core.figures.reliability_without_bins import (
-    corp_figure,
-    describe_corp,
-    describe_smooth,
-    smooth_figure,
-)
-from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
 from calib_core.results.classwise import Classwise, classwise, is_classwise
@@ -32,8 +19,6 @@ from calib_core.results.lines import MAX_LINES, TOO_MANY_LINES, ReliabilityLines
 from calib_core.results.questions import MAX_SHOWN_QUESTIONS, Outcome, Questions, questions_in_bin
 from calib_core.results.reliability import Reliability, pools_labels, reliability_diagram
 from calib_core.results.reliability_without_bins import (
-    CorpReliability,
-    SmoothReliability,
     corp_reliability,
     smooth_reliability,
     unavailable_without_bins,
@@ -44,43 +29,46 @@ from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
 from calib_core.views.inputs import applicable_options
 from calib_core.views.reliability import (
-    CLASSES_TITLE,
-    CLASSWISE_CAPTION,
-    metric_tile,
-    reliability_caption,
-    reliability_tiles,
+    Axes,
+    classwise_view,
+    corp_view,
+    lines_view,
+    reliability_view,
+    smooth_view,
 )
-from calib_core.wording import BinReading, format_number, format_short, p_value_phrase, plural
+from calib_core.views.score import score_view
+from calib_core.views.view import View, reasons_by_title, text_lines
+from calib_core.wording import BinReading, plural
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import BIN_KEYS, UrlState, encode_ids, parse_whole_number
-from pages.widgets.export import Export, make_file_stem, table_export_menu
-from pages.widgets.figure import show_figure, side_by_side
+from pages.widgets.export import Export, make_file_stem
+from pages.widgets.figure import side_by_side
 from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect
-from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, rows_key, selected_row_value
-from pages.widgets.reliability_diagram import bins_export
+from pages.widgets.pickers import select_point
 from pages.widgets.run_choice import RunChoice, choose_run
 from pages.widgets.run_selection import RunEvidence, short_names_by_id
 from pages.widgets.shell import shell
-from pages.widgets.summary import (
-    show_headline,
-    show_provenance,
-    show_reasons,
-    show_recipe,
-    show_remarks,
-    show_tiles,
-    show_view_caption,
-    show_warnings,
-)
-from pages.widgets.table import COLUMN_CONFIG, fit_bars, fit_column_widths, show_table
+from pages.widgets.summary import show_computation, show_warnings
+from pages.widgets.table import show_table
 from pages.widgets.url_inputs import url_segment, url_text_input, url_toggle, warn_not_available
+from pages.widgets.view import (
+    MAX_ROWS_ABOVE_DETAIL,
+    show_beside,
+    show_how_computed,
+    show_how_to_read,
+    show_left_out,
+    show_opening,
+    show_view_figure,
+    show_view_table,
+    show_view_tiles,
+)
 
 LINES_HELP: Final = (
     f"Draw up to {MAX_LINES} runs on one diagram, with the metric and bins chosen above. Type to search."
 )
-
 
 COMPARE_KEY: Final = "_compare_with"
 MAX_RIVAL_LENGTH: Final = 30
@@ -88,66 +76,14 @@ MAX_RIVAL_LENGTH: Final = 30
 
 BINS_VIEW: Final = "bins"
 VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
-NO_BINS_HINT: Final = (
-    "This view has no bins: metric, binning and M change only the headline and the tiles above."
-)
 VIEWS_HELP: Final = (
     "Bins: as chosen in the sidebar. Isotonic: fitted accuracy that never falls as the confidence rises. "
-    "Smooth: averaged accuracy around each confidence. Isotonic and Smooth need no bins and show the top "
-    "label."
+    "Smooth: averaged accuracy around each confidence. Isotonic and Smooth have no bins and show the top "
+    "label: metric, binning and M change only the headline and the tiles above them."
 )
-
-CORP_CAPTION: Final = (
-    "Line: fitted accuracy that never falls as the confidence rises; below the diagonal: over-confident. "
-    "Lower panel: rows in 50 equal bins. Brier score = miscalibration − discrimination + uncertainty."
-)
-SMOOTH_CAPTION: Final = (
-    "Line: each confidence plus the gap accuracy − confidence around it, averaged with a Gaussian kernel "
-    "(width: the smooth ECE); below the diagonal: over-confident. No line: no rows nearby. Lower panel: "
-    "density of rows."
-)
-
-
-SMALLEST_WITH_DECIMALS: Final = 0.00095
-"""A smaller value would lose its digits to four decimals."""
 
 MAX_SHOWN_CLASSES: Final = 1000
 """Number of classes in the table; a download holds all of them."""
-CLASS_TABLE_ROWS: Final = 5
-CLASS_TABLE_HEIGHT: Final = 220
-"""Rows up to which the table of classes is as high as they are, and its height in pixels beyond."""
-
-CLASS_COLUMNS: Final = {
-    "name": st.column_config.TextColumn("Class"),
-    "ece": st.column_config.NumberColumn(
-        "class-k-ECE",
-        format="%.3g",
-        help="The gaps of this class over its bins, a row.",
-    ),
-    "share": st.column_config.ProgressColumn(
-        "Part of sum", format="%.1f %%", min_value=0, max_value=100, help="Its part of the sum over classes."
-    ),
-    "n_right": st.column_config.NumberColumn(
-        "Right", format="localized", help="Rows or positions of which it is the right class."
-    ),
-    "frequency": st.column_config.NumberColumn("Share right", format="%.3g"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Axes:
-    """Which axes of the diagram are logarithmic.
-
-    Attributes
-    ----------
-    log_probability : bool
-        Both axes of the square; the lower panel then holds each bin's part of the sum.
-    log_counts : bool
-        That of the counts in the lower panel.
-    """
-
-    log_probability: bool
-    log_counts: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,27 +290,17 @@ def show_lines(choice: LinesChoice) -> None:
         return
     result = choice.cached_lines()
     chosen = choice.page_line if choice.page_line in result.labels else None
-    show_headline(result.headline)
-    if result.difference_sentence:
-        st.markdown(escape_markdown(result.difference_sentence))
-    diagram, table = side_by_side()
-    with diagram:
-        st.markdown(
-            f"**On one diagram**{': ' + escape_markdown(result.shared_label) if result.shared_label else ''}"
-        )
-        show_figure(
-            lambda theme: lines_figure(result, theme, style_indices=choice.style_indices, selected=chosen),
-            key="lines_figure",
-            alt=describe_lines(result),
-            export=_lines_export(result, "Lines on one diagram"),
-            on_select=lambda: _select_line_from_figure("lines_figure"),
-        )
-    with table:
-        _show_lines_table(choice, result, chosen)
-        st.caption(_lines_caption(result))
-        _show_lines_not_drawn(choice, result)
-    show_view_caption(_lines_view_caption(choice, result).sentence, key="looking_lines")
-    show_remarks(*result.caveats)
+    unavailable = {**choice.unavailable, **result.unavailable}
+    view = lines_view(
+        result,
+        style_indices=choice.style_indices,
+        chosen=chosen,
+        left_out=reasons_by_title({choice.titles[key]: why for key, why in unavailable.items()}),
+    )
+    show_opening(view)
+    show_beside(view, selectable=("lines_figure", "line_rows"), chosen=chosen, select=select_line)
+    show_how_computed(view, _lines_view_caption(choice, result), key="looking_lines")
+    show_left_out(view, key="lines_not_drawn")
     st.divider()
 
 
@@ -392,140 +318,13 @@ def _lines_view_caption(choice: LinesChoice, result: ReliabilityLines) -> ViewCa
     )
 
 
-def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str | None) -> None:
-    """Draw one row per line; a click on a row shows its run and method in detail."""
-    st.subheader("Lines", anchor=False)
-    styles = styles_by_line(result, choice.style_indices, LIGHT)
-    keys = [line.key for line in result.lines]
-    widget = rows_key("line_rows", chosen, *keys)
-    frame = result.summary()
-    rows = [
-        {"mark": SYMBOL_CHARACTERS[styles[line.key].symbol], "line": result.labels[line.key], **row}
-        for line, row in zip(result.lines, frame.iter_rows(named=True), strict=True)
-    ]
-    shown = pl.DataFrame([_line_row(row, result) for row in rows], infer_schema_length=None)
-    st.dataframe(
-        shown,
-        key=widget,
-        hide_index=True,
-        column_config=_line_columns(result),
-        placeholder="–",
-        height="content",
-        on_select=lambda: _select_line_from_table(widget, keys, chosen),
-        selection_mode=ROW_CLICKS,
-        selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
-        if chosen
-        else None,
-        alt=plural(len(keys), "line"),
-    )
-    table_export_menu(
-        replace(_lines_export(result, "Table of lines"), frame=result.summary),
-        "lines_table",
-        shown=shown.drop("mark", "recipe"),
-        columns=_line_columns(result),
-    )
-
-
-def _line_row(row: dict[str, Any], result: ReliabilityLines) -> dict[str, Any]:
-    """Return the cells of a line's row; the metric has no cell of its own where another column holds it."""
-    percentages = {
-        name: None if row[name] is None else 100 * row[name] for name in ("accuracy", "mean_confidence")
-    }
-    metric = {} if result.metric in ("brier", "accuracy") else {"value": row["value"]}
-    return {
-        "mark": row["mark"],
-        "line": row["line"],
-        **metric,
-        "brier": row["brier"],
-        **percentages,
-        "used": f"{row['n_used']:,} / {row['n_total']:,}",
-        "p": row["p"],
-        "says": row["reading"],
-        "judged": row["judged"],
-        "recipe": row["recipe"],
-        "remarks": row["remarks"],
-    }
-
-
-def _line_columns(result: ReliabilityLines) -> dict[str, Any]:
-    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
-    metric = METRICS[result.metric]
-    return {
-        "mark": text("", width=34, help="The line's symbol."),
-        "line": text("Line"),
-        "value": number(metric.title, format=_value_format(result), width=72, help=metric.help),
-        "p": number(
-            "p",
-            format="%.3f",
-            width=56,
-            help="The probability of a value this large for a perfectly calibrated model.",
-        ),
-        "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].help),
-        **{name: COLUMN_CONFIG[name] for name in ("accuracy", "mean_confidence")},
-        "used": text("Rows used / total"),
-        "says": text("Verdict"),
-        "judged": text("Judged"),
-        "recipe": text("Recipe"),
-        "remarks": text("Remarks"),
-    }
-
-
-def _value_format(result: ReliabilityLines) -> str:
-    """Return the format of the metric: four decimals, or significant digits where a value is tiny."""
-    values = [line.result.score.value for line in result.lines]
-    return "%.3g" if any(value and abs(value) < SMALLEST_WITH_DECIMALS for value in values) else "%.4f"
-
-
-def _lines_caption(result: ReliabilityLines) -> str:
-    """Return the text that says how to read the diagram."""
-    thin = sum(line.result.n_thin_bins for line in result.lines)
-    bins = sum(line.result.table.height for line in result.lines)
-    return (
-        "Below the diagonal: over-confident. Each point is a bin; small hollow points have fewer than "
-        f"{MIN_ROWS} pairs ({thin} of {bins} bins). Lower panel: share of each line's pairs. Click a point "
-        "or a row to open that run below."
-    )
-
-
-def _lines_export(result: ReliabilityLines, content: str) -> Export:
-    bins = (result.scheme.binning, result.scheme.bins)
-    return Export(
-        make_file_stem("lines", len(result.lines), result.metric, *bins),
-        result.to_frame,
-        result.recipe,
-        content,
-        result.shared_label,
-        headline=result.headline,
-    )
-
-
-def _select_line_from_figure(key: str) -> None:
-    """Show the line of the clicked point in detail and select its bin; custom data: line key, bin."""
-    if data := clicked_point_data(key):
-        line, bin_ = data
-        _make_page_run(str(line))
-        st.query_params["bin"] = str(bin_)
-
-
-def _select_line_from_table(widget: str, keys: list[str], chosen: str | None) -> None:
-    key = selected_row_value(widget, keys, chosen)
-    if key is not None:
-        _make_page_run(key)
-
-
-def _make_page_run(key: str) -> None:
-    """Show the run and method of this line in detail."""
-    run, _, method = key.partition("~")
-    st.query_params["run"], st.query_params["method"] = run, method
-    st.query_params.pop("bin", None)
-
-
-def _show_lines_not_drawn(choice: LinesChoice, result: ReliabilityLines) -> None:
-    """List the chosen lines that cannot be drawn, each with its reason."""
-    reasons = {
-        choice.titles[key]: reason for key, reason in {**choice.unavailable, **result.unavailable}.items()
-    }
-    show_reasons("Lines not shown", reasons, key="lines_not_drawn", expanded=not result.lines)
+def select_line(clicked: Sequence[Any]) -> None:
+    """Show the run and method of a clicked line in detail, and select its bin where a point was clicked."""
+    if not clicked:
+        return
+    line, *bins = clicked
+    st.query_params["run"], _, st.query_params["method"] = str(line).partition("~")
+    select_bin(bins)
 
 
 # --- One run in detail ----------------------------------------------------------------------------
@@ -537,24 +336,6 @@ def cached_reliability(choice: RunChoice) -> Reliability:
         ("reliability", *choice.cache_key()),
         lambda: reliability_diagram(choice.evidence, choice.metric, choice.scheme),
     )
-
-
-def show_reliability_summary(choice: RunChoice, result: Reliability) -> None:
-    """Draw what stands above the diagram: headline, tiles and warnings."""
-    show_headline(cached_classwise(choice).headline if is_classwise(choice.metric) else result.headline)
-    *first, rows = reliability_tiles(choice.evidence, result)
-    # The help of the last tile quotes texts of the file.
-    show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])
-    show_warnings(*choice.evidence.warnings)
-
-
-def show_reliability_remarks(choice: RunChoice, result: Reliability) -> None:
-    """Draw what stands below the diagram: what it shows, the recipe and the remarks."""
-    number, warnings = result.score, choice.evidence.warnings
-    # The recipe of a binned metric says how p was computed; a metric without bins gets the diagram's recipe.
-    recipe = number.recipe if METRICS[choice.metric].binned else result.recipe
-    show_provenance(reliability_view_caption(choice), recipe)
-    show_remarks(number.remark, *(remark for remark in result.remarks if remark not in warnings))
 
 
 def reliability_view_caption(choice: RunChoice) -> ViewCaption:
@@ -574,10 +355,10 @@ def reliability_view_caption(choice: RunChoice) -> ViewCaption:
 
 def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
     """Draw a score whose bins cannot be drawn: its interval, and why there is no diagram."""
-    bounds = score(choice.evidence, choice.metric, choice.scheme)
-    show_tiles([metric_tile(bounds)])
+    view = score_view(score(choice.evidence, choice.metric, choice.scheme))
+    show_view_tiles(view)
     st.info(escape_markdown(str(reason)), icon=":material/straighten:")
-    show_provenance(reliability_view_caption(choice), bounds.recipe)
+    show_how_computed(view, reliability_view_caption(choice))
 
 
 # --- One run without bins -------------------------------------------------------------------------
@@ -599,231 +380,47 @@ def no_views_reason(choice: RunChoice) -> str | None:
     return unavailable_without_bins(choice.evidence)
 
 
-def show_corp(choice: RunChoice) -> None:
-    """Draw the isotonic diagram, the parts of the Brier score, and the bins that the fit finds."""
-    result = cached_result(("corp", *choice.cache_key()), lambda: corp_reliability(choice.evidence))
-    show_tiles(corp_tiles(result))
-    diagram, table = side_by_side()
-    with diagram:
-        st.subheader("Isotonic reliability diagram (CORP)", anchor=False)
-        show_figure(
-            lambda theme: corp_figure(result, theme),
-            key="corp",
-            alt=describe_corp(result),
-            export=_export_without_bins(choice, "corp", result, "Isotonic reliability diagram"),
-        )
-    with table:
-        st.subheader("Bins found by the fit", anchor=False)
-        st.markdown(escape_markdown(result.headline))
-        ends = result.blocks.select("low", "high").iter_rows()
-        blocks = result.blocks.select(
-            pl.Series("interval", [f"{low:.3f} to {high:.3f}" for low, high in ends], dtype=pl.String),
-            "count",
-            mean_confidence=pl.col("confidence") * 100,
-            accuracy=pl.col("accuracy") * 100,
-            gap="gap",
-        )
-        export = _export_without_bins(choice, "corp-bins", result, "Bins found by the fit")
-        show_table(
-            blocks,
-            key="blocks",
-            alt=f"Isotonic fit: {plural(blocks.height, 'bin')} of equal fitted accuracy",
-            export=replace(export, frame=lambda: result.blocks.with_columns(recipe=pl.lit(result.recipe))),
-        )
-        st.caption(f"{CORP_CAPTION} {_band_caption(result.no_null_reason)} {NO_BINS_HINT}")
-        show_recipe(result.recipe)
-
-
-def corp_tiles(result: CorpReliability) -> list[tuple[str, str, str, str]]:
-    """Return the tiles of the three parts of the Brier score, the first with what chance would give."""
-    chance = ""
-    if result.miscalibration.null_median is not None:
-        p = p_value_phrase(result.miscalibration.p, result.miscalibration.draws)
-        chance = f"calibrated model {format_short(result.miscalibration.null_median)}, {p}"
-    parts = {
-        "Miscalibration": (result.miscalibration, chance),
-        "Discrimination": (result.discrimination, ""),
-        "Uncertainty": (result.uncertainty, ""),
-    }
-    return [
-        (title, format_number(part.value), METRICS[part.metric].help, below)
-        for title, (part, below) in parts.items()
-    ]
-
-
-def show_smooth(choice: RunChoice) -> None:
-    """Draw the smooth diagram, its error and its bandwidth."""
-    result = cached_result(("smooth", *choice.cache_key()), lambda: smooth_reliability(choice.evidence))
-    diagram, text = side_by_side()
-    with diagram:
-        st.subheader("Smooth reliability diagram", anchor=False)
-        show_figure(
-            lambda theme: smooth_figure(result, theme),
-            key="smooth",
-            alt=describe_smooth(result),
-            export=_export_without_bins(choice, "smooth", result, "Smooth reliability diagram"),
-        )
-    with text:
-        st.subheader("Smooth ECE", anchor=False)
-        help_ = METRICS[result.smooth_ece.metric].help
-        show_tiles([("Smooth ECE", format_number(result.smooth_ece.value), help_)])
-        st.markdown(escape_markdown(result.headline))
-        st.caption(f"{SMOOTH_CAPTION} {_band_caption(result.no_null_reason)} {NO_BINS_HINT}")
-        show_recipe(result.recipe)
-
-
-def _band_caption(no_null_reason: str | None) -> str:
-    """Return what the band is, or why there is none."""
-    if no_null_reason:
-        return f"No band: {escape_markdown(no_null_reason)}."
-    return "Grey band: 5–95 % range of a perfectly calibrated model."
-
-
-def _export_without_bins(
-    choice: RunChoice, view: str, result: CorpReliability | SmoothReliability, content: str
-) -> Export:
-    run_and_method = make_file_stem(choice.run.id, choice.evidence.method.id, view)
-    return Export(
-        run_and_method,
-        result.to_frame,
-        result.recipe,
-        content,
-        choice.description,
-        headline=result.headline,
-    )
+def show_without_bins(choice: RunChoice, view_id: str) -> None:
+    """Draw the isotonic diagram with the bins that the fit finds, or the smooth one."""
+    key, title = (view_id, *choice.cache_key()), choice.run.title
+    if view_id == "isotonic":
+        view = corp_view(cached_result(key, lambda: corp_reliability(choice.evidence)), title=title)
+    else:
+        view = smooth_view(cached_result(key, lambda: smooth_reliability(choice.evidence)), title=title)
+    show_view_tiles(view)
+    st.markdown(escape_markdown(view.headline))
+    show_beside(view)
+    with st.expander("How this was computed", key=f"{view_id}_computed", type="compact"):
+        show_computation(*view.recipes, facts=view.facts)
 
 
 # --- Bins -----------------------------------------------------------------------------------------
 
 
-def choose_axes(choice: RunChoice) -> Axes:
+def choose_axes(choice: RunChoice, result: Reliability) -> Axes:
     """Draw the switches of the axes: those of the square, where all labels are pooled, or the counts'."""
     if pools_labels(choice.evidence, choice.metric) and url_toggle(
         "logx",
         "Log probability",
         "Both axes logarithmic, and below them each bin's part of the sum.",
-        default=choice.first_bin_dominates,
+        default=result.pools_vocabulary,
     ):
         return Axes(log_probability=True, log_counts=False)
     log_counts = url_toggle(
-        "log", "Log counts", "A logarithmic axis in the lower panel.", default=choice.first_bin_dominates
+        "log", "Log counts", "A logarithmic axis in the lower panel.", default=result.pools_vocabulary
     )
     return Axes(log_probability=False, log_counts=log_counts)
 
 
-def draw_reliability(result: Reliability, theme: Theme, axes: Axes, selected: int | None) -> Figure:
-    """Return the diagram on the chosen axes."""
-    if axes.log_probability:
-        return log_reliability_figure(result, theme, selected=selected)
-    return reliability_figure(result, theme, log_counts=axes.log_counts, selected=selected)
-
-
-def show_diagram(choice: RunChoice, result: Reliability, selected: int | None, axes: Axes) -> None:
-    """Draw the reliability diagram; a click on a bar selects its bin."""
-    show_figure(
-        lambda theme: draw_reliability(result, theme, axes, selected),
-        key="reliability",
-        alt=describe_reliability(result),
-        export=bins_export(choice, result, "Reliability diagram"),
-        on_select=lambda: select_bin_from_figure("reliability"),
+def show_bins(choice: RunChoice, view: View, result: Reliability, selected: int | None) -> None:
+    """Draw the diagram, and beside it its bins and the questions of the selected one."""
+    show_beside(
+        view,
+        selectable=() if choice.evidence.no_questions_reason else ("reliability", "bins"),
+        chosen=None if selected is None else str(selected),
+        select=select_bin,
+        detail=None if selected is None else lambda: show_questions(choice, result, selected),
     )
-
-
-def show_bins(choice: RunChoice, result: Reliability, selected: int | None) -> None:
-    """Draw the per-bin table, the questions of the selected bin, how to read both, and the export menu."""
-    show_warnings(*([result.warning] if result.warning else []))
-    st.subheader("Per-bin table", anchor=False)
-    show_bin_table(choice, result, selected)
-    show_questions(choice, result, selected)
-    questions_hint = (
-        escape_markdown(choice.evidence.no_questions_reason or "")
-        or "Click a bar or a row to see its questions."
-    )
-    st.caption(f"{reliability_caption(result)} {questions_hint} {_views_hint(choice)}".strip())
-    table_export_menu(
-        bins_export(choice, result, "Per-bin table"),
-        "bins",
-        shown=bin_table_frame(result),
-        columns=_bin_columns(choice),
-    )
-
-
-def _views_hint(choice: RunChoice) -> str:
-    """Return why there is no view without bins, where there is none."""
-    reason = no_views_reason(choice)
-    return f"Isotonic and smooth views are not available: {escape_markdown(reason)}" if reason else ""
-
-
-def _bin_columns(choice: RunChoice) -> dict[str, Any]:
-    """Return the columns of the per-bin table, with significant digits where a vocabulary is pooled."""
-    small = choice.first_bin_dominates
-    columns: dict[str, Any] = {
-        **COLUMN_CONFIG,
-        "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 76},
-        "share": {**COLUMN_CONFIG["share"], "label": "Part", "width": 72},
-    }
-    if METRICS[choice.metric].weighted_by_confidence:
-        columns["count"] = st.column_config.NumberColumn(
-            "n", format="%.1f", help="Expected count in this bin if one answer is sampled per row."
-        )
-    if not small:
-        return columns
-    significant = {"mean_confidence": "%.3g %%", "accuracy": "%.3g %%", "gap": "%+.2g"}
-    formats = {
-        name: {**columns[name], "type_config": {**columns[name]["type_config"], "format": format_}}
-        for name, format_ in significant.items()
-    }
-    return {**columns, **formats}
-
-
-def show_bin_table(choice: RunChoice, result: Reliability, selected: int | None) -> None:
-    """Draw the per-bin table; a click on a row selects its bin."""
-    shown, columns = bin_table_frame(result), _bin_columns(choice)
-    numbers = result.table["bin"].to_list()
-    key = rows_key("bin_rows", selected, *numbers)
-    column_config: dict[str, Any] = {
-        **fit_column_widths(columns, shown, "percent", "interval"),
-        "count": {**columns["count"], "width": _count_column_width(shown["count"])},
-        "share": fit_bars(columns["share"], shown["share"]),
-    }
-    st.dataframe(
-        shown,
-        key=key,
-        hide_index=True,
-        column_config=column_config,
-        placeholder="–",
-        height=_bin_table_height(shown.height, has_questions=selected is not None),
-        on_select=lambda: select_bin_from_table(key, numbers),
-        selection_mode=ROW_CLICKS,
-        selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
-        if selected in numbers
-        else None,
-        alt=f"Per-bin table, {plural(shown.height, 'non-empty bin')}",
-    )
-
-
-def bin_table_frame(result: Reliability) -> pl.DataFrame:
-    """Return the per-bin table as it is displayed, with shares in percent."""
-    return result.table.select(
-        "percent",
-        "interval",
-        "count",
-        mean_confidence=pl.col("confidence") * 100,
-        accuracy=pl.col("accuracy") * 100,
-        gap="gap",
-        share=pl.col("share") * 100,
-    )
-
-
-def _bin_table_height(n_rows: int, *, has_questions: bool) -> int | Literal["content"]:
-    """Return the table's height in pixels, low where the questions of a bin are below it."""
-    max_rows, height = (5, 196) if has_questions else (12, 480)
-    return "content" if n_rows <= max_rows else height
-
-
-def _count_column_width(counts: pl.Series) -> int:
-    """Return the pixels that the largest count needs with its thousands separators."""
-    return max(48, 20 + 7 * len(f"{counts.max() or 0:,.0f}"))
 
 
 # --- Class by class -------------------------------------------------------------------------------
@@ -838,77 +435,32 @@ def cached_classwise(choice: RunChoice) -> Classwise:
     )
 
 
-def show_classwise(choice: RunChoice, axes: Axes) -> None:
+def show_classes(view: View, selected: int | None) -> None:
     """Draw every class's number, largest first, and the reliability diagram of one class beside it."""
-    result = cached_classwise(choice)
-    selected = selected_class(result)
     classes, diagram = side_by_side()
+    of_all, of_one = view.figures
     with classes:
-        st.subheader(CLASSES_TITLE, anchor=False)
-        show_figure(
-            lambda theme: classwise_figure(result, theme, selected=selected),
-            key="classes",
-            alt=describe_classwise(result),
-            export=_classwise_export(choice, result, CLASSES_TITLE),
-            on_select=lambda: select_class_from_figure("classes"),
+        st.subheader(of_all.title, anchor=False)
+        show_view_figure(view, of_all, select=select_class)
+        (table,) = view.tables
+        show_view_table(
+            view,
+            table,
+            chosen=str(selected),
+            select=select_class,
+            max_rows=MAX_ROWS_ABOVE_DETAIL,
+            narrow=True,
         )
-        show_class_table(choice, result, selected)
-        st.caption(f"{CLASSWISE_CAPTION} {_views_hint(choice)}".strip())
     with diagram:
-        show_class_diagram(choice, result.diagram_of(selected), axes)
+        st.subheader(escape_markdown(of_one.title), anchor=False)
+        show_view_figure(view, of_one)
+        st.markdown(escape_markdown(of_one.note))
+        show_how_to_read(view, is_selectable=True)
 
 
-def show_class_table(choice: RunChoice, result: Classwise, selected: int) -> None:
-    """Draw the classes farthest off; a click on a row shows its diagram."""
-    first = result.table.head(MAX_SHOWN_CLASSES)
-    numbers = first["class"].to_list()
-    shown = first.select("name", "ece", share=pl.col("share") * 100, n_right="right", frequency="frequency")
-    key = rows_key("class_rows", selected, *numbers)
-    columns: dict[str, Any] = {
-        **CLASS_COLUMNS,
-        "share": fit_bars(CLASS_COLUMNS["share"], shown["share"]),
-    }
-    st.dataframe(
-        shown,
-        key=key,
-        hide_index=True,
-        column_config=columns,
-        placeholder="–",
-        height=CLASS_TABLE_HEIGHT if shown.height > CLASS_TABLE_ROWS else "content",
-        on_select=lambda: select_class_from_table(key, numbers, selected),
-        selection_mode=ROW_CLICKS,
-        selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
-        if selected in numbers
-        else None,
-        alt=f"ECE of {plural(shown.height, 'class')}, largest first",
-    )
-    table_export_menu(
-        _classwise_export(choice, result, CLASSES_TITLE), "classes_table", shown=shown, columns=CLASS_COLUMNS
-    )
-
-
-def show_class_diagram(choice: RunChoice, result: Reliability, axes: Axes) -> None:
-    """Draw the reliability diagram of one class."""
-    st.subheader(f"Reliability of {escape_markdown(result.part)}", anchor=False)
-    show_figure(
-        lambda theme: draw_reliability(result, theme, axes, None),
-        key="class",
-        alt=describe_reliability(result),
-        export=Export(
-            make_file_stem(choice.file_stem, result.part),
-            result.to_frame,
-            result.recipe,
-            "Reliability diagram",
-            f"{choice.description}, {result.part}",
-        ),
-    )
-    st.markdown(escape_markdown(result.headline))
-    st.caption(reliability_caption(result))
-
-
-def _classwise_export(choice: RunChoice, result: Classwise, content: str) -> Export:
-    stem = make_file_stem(choice.file_stem, "classes")
-    return Export(stem, result.to_frame, result.recipe, content, choice.description)
+def select_class(clicked: Sequence[Any]) -> None:
+    """Put the clicked class into the address; nothing clears it."""
+    select_point(clicked, "class")
 
 
 def selected_class(result: Classwise) -> int:
@@ -919,25 +471,6 @@ def selected_class(result: Classwise) -> int:
     if wanted and selected is None:
         warn_not_available("class", f"which is not here. Shown: {result.table['name'][0]}.")
     return farthest if selected is None else selected
-
-
-def select_class(class_index: int | None) -> None:
-    """Put the class into the address; None clears it."""
-    if class_index is None:
-        st.query_params.pop("class", None)
-    else:
-        st.query_params["class"] = str(class_index)
-
-
-def select_class_from_figure(key: str) -> None:
-    """Select the class whose point or bar was clicked."""
-    if data := clicked_point_data(key):
-        select_class(int(data[0]))
-
-
-def select_class_from_table(key: str, numbers: Sequence[int], selected: int) -> None:
-    """Select the class of the clicked row; a second click clears it."""
-    select_class(selected_row_value(key, numbers, selected))
 
 
 # --- Selected bin and its questions ---------------------------------------------------------------
@@ -952,31 +485,17 @@ def selected_bin(table: pl.DataFrame) -> int | None:
     return selected
 
 
-def select_bin(bin_number: int | None) -> None:
-    """Put the selected bin into the address, so that a link shows the same questions; None clears it."""
-    if bin_number is None:
-        for key in BIN_KEYS:
-            st.query_params.pop(key, None)
-    else:
-        st.query_params["bin"] = str(bin_number)
-
-
-def select_bin_from_figure(key: str) -> None:
-    """Select the bin that was clicked in the figure: the first value of the point's custom data."""
-    if data := clicked_point_data(key):
-        select_bin(int(data[0]))
-
-
-def select_bin_from_table(key: str, numbers: Sequence[int]) -> None:
-    """Select the bin of the clicked row; a second click clears it."""
-    selected = next((number for number in numbers if str(number) == st.query_params.get("bin")), None)
-    select_bin(selected_row_value(key, numbers, selected))
-
-
-def show_questions(choice: RunChoice, result: Reliability, bin_number: int | None) -> None:
-    """Draw the questions of the selected bin, searchable; the download holds all of them."""
-    if bin_number is None:
+def select_bin(clicked: Sequence[Any] = ()) -> None:
+    """Put the clicked bin into the address, so that a link shows the same questions; nothing clears it."""
+    if clicked:
+        select_point(clicked, "bin")
         return
+    for key in BIN_KEYS:
+        st.query_params.pop(key, None)
+
+
+def show_questions(choice: RunChoice, result: Reliability, bin_number: int) -> None:
+    """Draw the questions of the selected bin, searchable; the download holds all of them."""
     if reason := choice.evidence.no_questions_reason:
         st.info(escape_markdown(reason))
         return
@@ -984,7 +503,7 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         bin_text = str(BinReading(bin_row["percent"], bin_row["interval"]))
         st.header(f"Questions in {escape_markdown(bin_text)}", anchor=False, width="content")
-        st.button("Close", key="close_bin", on_click=select_bin, args=(None,), icon=":material/close:")
+        st.button("Close", key="close_bin", on_click=select_bin, icon=":material/close:")
     search = url_text_input("search", "Search", "id, question, answer or gold contains …")
     found = cached_result(
         ("questions", *choice.cache_key(), bin_number, search),
@@ -1034,6 +553,33 @@ def choose_outcome(questions: Questions) -> Outcome | None:
     return None if picked == "all" else cast("Outcome", picked)
 
 
+def chosen_view(choice: RunChoice, result: Reliability, axes: Axes | None, selected: int | None) -> View:
+    """Return the view of the run: by class where the metric is, with the selected class or bin."""
+    left_out = text_lines(
+        (reason := no_views_reason(choice)) and f"Isotonic and smooth views are not available: {reason}",
+        choice.evidence.no_questions_reason,
+    )
+    if is_classwise(choice.metric):
+        return classwise_view(
+            cached_classwise(choice),
+            result,
+            evidence=choice.evidence,
+            title=choice.run.title,
+            axes=axes,
+            chosen=selected,
+            max_classes=MAX_SHOWN_CLASSES,
+            left_out=left_out,
+        )
+    return reliability_view(
+        result,
+        evidence=choice.evidence,
+        title=choice.run.title,
+        axes=axes,
+        chosen=selected,
+        left_out=left_out,
+    )
+
+
 def page() -> None:
     """Draw the page."""
     lines = shell("reliability", choose_lines).choice
@@ -1044,26 +590,25 @@ def page() -> None:
     except Unavailable as reason:
         show_bounds(choice, reason)
         st.stop()
-    show_reliability_summary(choice, result)
+    opening = st.container()
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="view_controls"):
-        view = choose_view(choice)
-        axes = choose_axes(choice) if view == BINS_VIEW else None
+        view_id = choose_view(choice)
+        axes = choose_axes(choice, result) if view_id == BINS_VIEW else None
         show_compare_with(lines)
-    if axes is None:
-        {"isotonic": show_corp, "smooth": show_smooth}[view](choice)
-        show_reliability_remarks(choice, result)
-        return
-    if is_classwise(choice.metric):
-        show_classwise(choice, axes)
-        show_reliability_remarks(choice, result)
-        return
-    selected = selected_bin(result.table)
-    diagram, table = side_by_side()
-    with diagram:
-        show_diagram(choice, result, selected, axes)
-    with table:
-        show_bins(choice, result, selected)
-    show_reliability_remarks(choice, result)
+    by_class = is_classwise(choice.metric)
+    selected = selected_class(cached_classwise(choice)) if by_class else selected_bin(result.table)
+    view = chosen_view(choice, result, axes, selected)
+    with opening:
+        show_opening(view)
+        show_warnings(*choice.evidence.warnings)
+    if view_id != BINS_VIEW:
+        show_without_bins(choice, view_id)
+    elif by_class:
+        show_classes(view, selected)
+    else:
+        show_bins(choice, view, result, selected)
+    show_how_computed(view, reliability_view_caption(choice))
+    show_left_out(view)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -17,34 +16,18 @@ from calib_core.wording import (
     NOT_DEFINED,
     as_clause,
     format_interval,
-    format_number,
     format_p_value,
     format_short,
     format_signed,
     plural,
+    shared_remarks,
 )
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.best import PairedComparison
     from calib_core.results.files import FileReport, RunReport
     from calib_core.results.gate import RuleCheck
-    from calib_core.results.reliability import Reliability
-    from calib_core.results.score import Score
     from calib_core.views.view import View
-
-_JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "greedy answer": "the model's one answer in the file, not a sample",
-        "majority answer": "the one that most samples give",
-        "first sampled answer": "the first of the samples in the file",
-        "its own top label": "the most probable one",
-    }
-)
-"""What is judged to be right or wrong → what that is."""
-
-MAX_REASONS: Final = 6
-"""Number of verdicts up to which each has its reason below the table; of more, those without a test."""
-
 
 MAX_CELLS_SHOWN_BRIEFLY: Final = 3
 """Bad cells of each kind that are shown where many files are checked at once."""
@@ -57,59 +40,6 @@ class ResultPrinter:
         self._console = Console(markup=False, emoji=False, highlight=False)
         if not self._console.is_terminal:
             self._console.width = 160  # wide enough for the tables in a pipe or a file
-
-    def print_scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
-        """Prints the scores of one run, each with its interval, and below them how they were made."""
-        columns = ("method", "metric", "value", "95 %", "p")
-        rows = [
-            (
-                score.method,
-                score.metric,
-                _value_or_bounds(score),
-                "" if interval is None else format_interval(interval.low, interval.high),
-                _p_value_cell(score.p, score.draws),
-            )
-            for score in scores
-            for interval in (score.interval,)
-        ]
-        self._print_table(heading(file, run), columns, rows, right={"value", "p"})
-        for line in recipe_lines(scores):
-            self.print_line(line)
-        self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
-        for remark in dict.fromkeys(score.remark for score in scores if score.remark):
-            self.print_line(remark)
-        self.print_line()
-
-    def print_verdicts(self, verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> None:
-        """Prints all verdicts with their q, each from its JSON element."""
-        columns = ("run", "method", "verdict", "p", "q", "confidence − accuracy", "slope", "rows")
-        rows = [
-            (
-                element["run"],
-                element["method"],
-                element["words"],
-                format_p_value(element["p"], None),
-                format_p_value(element["q"], None),
-                format_signed(element["level"]),
-                format_number(element["slope"], ".2f"),
-                f"{element['n_used']:,}/{element['n_total']:,}",
-            )
-            for element in verdicts
-        ]
-        self._print_table("Verdicts", columns, rows, right=set(columns[3:]))
-        for element in verdicts if len(verdicts) <= MAX_REASONS else ():
-            run = f"{element['run']}, {element['method']}: " if len(verdicts) > 1 else ""
-            self.print_line(f"{run}{element['reason']}")
-        if len(verdicts) > MAX_REASONS:
-            for reason in dict.fromkeys(element["reason"] for element in verdicts if element["p"] is None):
-                self.print_line(reason)
-        n_tested = sum(element["p"] is not None for element in verdicts)
-        self.print_line(
-            f"Score test of logistic recalibration (Cox); tolerance {tolerance:g} of mean |confidence − "
-            f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
-            "A metric's own p tests the gaps of all bins."
-        )
-        self.print_line()
 
     def print_pairs(
         self, comparison: PairedComparison, names: Mapping[str, str], recipes: Mapping[str, str]
@@ -163,31 +93,6 @@ class ResultPrinter:
         if rows:
             self._print_table("Rules", columns, rows)
         self.print_line(summary)
-
-    def print_bins(self, file: str, diagram: Reliability) -> None:
-        """Prints the bins of one diagram, its headline and its recipe."""
-        columns = ("bin", "from, to", "count", "confidence", "accuracy", "accuracy 95 %", "gap")
-        rows = [
-            (
-                str(row["bin"]),
-                row["interval"],
-                f"{row['count']:,}",
-                value_text(row["confidence"]),
-                value_text(row["accuracy"]),
-                ""
-                if row["accuracy_low"] is None
-                else format_interval(row["accuracy_low"], row["accuracy_high"], ".3f"),
-                format_signed(row["gap"]),
-            )
-            for row in diagram.table.iter_rows(named=True)
-        ]
-        self._print_table(
-            f"{heading(file, diagram.run)}: {diagram.method}", columns, rows, right=set(columns)
-        )
-        self.print_line(diagram.headline)
-        self.print_line(f"{diagram.score.metric} {value_text(diagram.score.value)}: {diagram.score.recipe}")
-        self._print_remarks([(diagram.method, diagram.judged, diagram.remarks)])
-        self.print_line()
 
     def print_report(self, report: FileReport, *, briefly: bool = False) -> None:
         """Prints what a file is, its runs and its problems.
@@ -272,13 +177,8 @@ class ResultPrinter:
 
     def _print_remarks(self, methods: Iterable[tuple[str, str, tuple[str, ...]]]) -> None:
         """Prints the judged answer and the remarks of methods, methods that share one on one line."""
-        methods_of_remark: dict[str, dict[str, None]] = {}
-        for method, judged, remarks in methods:
-            meaning = _JUDGED_MEANINGS.get(judged)
-            for remark in (f"{judged} judged{f' ({meaning})' if meaning else ''}", *remarks):
-                methods_of_remark.setdefault(remark, {})[method] = None
-        for remark, sharing in methods_of_remark.items():
-            self.print_line(f"{', '.join(sharing)}: {remark}")
+        for sharing, remark in shared_remarks(methods):
+            self.print_line(f"{sharing}: {remark}")
 
     def _print_problem(self, problem: Problem, n_cells: int) -> None:
         self.print_line(f"Bad: {problem.kind}, {plural(problem.count, 'row')}")
@@ -317,54 +217,6 @@ def _report_line(report: FileReport) -> str:
         f"{report.file}: {plural(report.n_rows, 'row')}, {plural(len(report.runs), 'run')}, read as "
         f"{report.format}. Rows used: {_counts_text(used)}{notes}"
     )
-
-
-def recipe_lines(scores: Sequence[Score]) -> list[str]:
-    """How scores were made, each fact once: what all metrics of a method share, then what is a metric's own.
-
-    A method with one score has nothing to share, so that its line has the whole recipe.
-    """
-    scores_of: dict[str, list[Score]] = {}
-    methods_of: dict[str, list[str]] = {}
-    for score in scores:
-        scores_of.setdefault(score.method, []).append(score)
-        methods_of.setdefault(score.metric, []).append(score.method)
-    lines: list[str] = []
-    owners: dict[str, dict[str, list[str]]] = {}
-    for method, of_method in scores_of.items():
-        shared = _shared_parts(of_method)
-        if shared:
-            lines.append(f"{method}: {', '.join(shared)}")
-        for score in of_method:
-            own = ", ".join(part for part in score.recipe.split(", ") if part not in shared)
-            how = f"{own}; 95 %: {score.interval.interval_method}" if score.interval else own
-            owners.setdefault(how, {}).setdefault(score.metric, []).append(method)
-    for how, methods_by_metric in owners.items():
-        names = [
-            metric if methods == methods_of[metric] else f"{metric} by {', '.join(methods)}"
-            for metric, methods in methods_by_metric.items()
-        ]
-        lines.append(f"{', '.join(names)}: {how}")
-    return lines
-
-
-def _shared_parts(scores: Sequence[Score]) -> list[str]:
-    """The parts that all recipes have, in their order; none of a single one."""
-    first, *others = (score.recipe.split(", ") for score in scores)
-    return [part for part in first if others and all(part in other for other in others)]
-
-
-def _value_or_bounds(score: Score) -> str:
-    """The value, or its bounds where only they are known."""
-    return (
-        value_text(score.value)
-        if score.low is None
-        else f"{value_text(score.low)} to {value_text(score.high)}"
-    )
-
-
-def _p_value_cell(p: float | None, draws: int | None) -> str:
-    return "" if p is None else format_p_value(p, draws)
 
 
 def value_text(value: float | None) -> str:

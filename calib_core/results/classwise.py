@@ -14,6 +14,7 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.verdict import top_label_verdict
 from calib_core.metrics import METRICS
+from calib_core.results.columns import Column
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit, get_metric
 from calib_core.results.pooling import choice_mark
@@ -27,6 +28,17 @@ MIN_NAMED_SHARE: Final = 0.1
 
 HALF: Final = 0.5
 """The headline says how many classes carry this share of the sum."""
+
+
+CLASS_COLUMNS: Final = (
+    Column("name", "Class"),
+    Column("ece", "class-k-ECE", "mixed", "The gaps of this class over its bins, a row."),
+    Column("share", "Part of sum", "part", "Its part of the sum over the classes."),
+    Column("right", "Right", "count", "Rows or positions of which it is the right class."),
+    Column("frequency", "Share right", "mixed"),
+    Column("mean_probability", "Mean probability", "mixed"),
+)
+"""The columns of the table of classes that are shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,9 +22,10 @@ from calib_core.inference.verdict import (
     verdict_phrase,
 )
 from calib_core.methods import METHODS
-from calib_core.metrics import DEFAULT_METRIC
+from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.metrics.metric import Direction, Metric
 from calib_core.results.changes import change_phrase, difference_text, measure_contrast
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.evidence import Evidence, bins_all_classes, get_metric
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import name_with_model, short_run_names
@@ -123,9 +124,33 @@ class ReliabilityLines:
         ]
         return pl.concat(frames) if frames else pl.DataFrame()
 
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table of lines; where it has the metric's number anyway, it has it once."""
+        metric = METRICS[self.metric]
+        has_own = self.metric in ("brier", "accuracy")
+        return (
+            Column("run"),
+            Column("method"),
+            Column("metric"),
+            Column("value", "" if has_own else metric.title, "number", metric.help),
+            Column("p", "p", "p", "The chance of a value this large for a perfectly calibrated model."),
+            Column("brier", METRICS["brier"].title, "number", METRICS["brier"].help),
+            Column("accuracy", METRICS["accuracy"].title, "share", METRICS["accuracy"].help),
+            Column("mean_confidence", "Mean confidence", "share"),
+            Column("bins", kind="count"),
+            Column("thin", kind="count"),
+            Column("n_used", "Rows used", "count"),
+            Column("n_total", "Rows", "count"),
+            Column("judged", "Judged"),
+            Column("reading", "Verdict"),
+            Column("remarks", "Remarks"),
+            Column("recipe", "Recipe"),
+        )
+
     def summary(self) -> pl.DataFrame:
         """One row for each line: the metric with its p-value, Brier score, accuracy, rows, recipe."""
-        return pl.DataFrame([_summary_row(line) for line in self.lines], schema=_SUMMARY_SCHEMA)
+        return frame_of(self.columns, map(_summary_row, self.lines))
 
 
 def reliability_lines(
@@ -275,26 +300,6 @@ def _summary_row(line: ReliabilityLine) -> dict[str, Any]:
         "remarks": "; ".join(result.remarks),
         "recipe": line.recipe,
     }
-
-
-_SUMMARY_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "run": pl.String,
-    "method": pl.String,
-    "metric": pl.String,
-    "value": pl.Float64,
-    "p": pl.Float64,
-    "brier": pl.Float64,
-    "accuracy": pl.Float64,
-    "mean_confidence": pl.Float64,
-    "bins": pl.Int64,
-    "thin": pl.Int64,
-    "n_used": pl.Int64,
-    "n_total": pl.Int64,
-    "judged": pl.String,
-    "reading": pl.String,
-    "remarks": pl.String,
-    "recipe": pl.String,
-}
 
 
 # --- The lines in words ---------------------------------------------------------------------------

@@ -14,8 +14,10 @@ from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, top_label_verdict
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
+from calib_core.results.columns import Column
 from calib_core.results.concentration import CONCENTRATED_SHARE
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit, bins_all_classes, get_metric
@@ -114,6 +116,36 @@ class Reliability(Displayable):
     def score_title(self) -> str:
         """The name of the diagram's number: the metric, or that of one class."""
         return f"ECE of {self.part}" if self.part else METRICS[self.score.metric].title
+
+    @property
+    def pools_vocabulary(self) -> bool:
+        """Whether these pairs are of a whole vocabulary, so that nearly all lie in the first bin."""
+        is_pooled = bool(self.part) or self.pair_unit in ("labels", "sampled answers")
+        return is_pooled and METHODS[self.method].run_kind == "tokens"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table that are shown; the numbers of a vocabulary are small ones."""
+        share = "mixed" if self.pools_vocabulary else "share"
+        count = (
+            Column("count", "n", "number", "Answers to expect, one sampled from each distribution.", digits=1)
+            if self.pair_unit == "sampled answers"
+            else Column("count", "n", "count")
+        )
+        gap = "Confidence − accuracy."
+        interval = Column("accuracy_low", "95 %", share, "Of the accuracy.", upper="accuracy_high")
+        return (
+            Column("percent", "Says", help="The confidences in the bin, in percent."),
+            Column("interval", "Bin"),
+            count,
+            Column("confidence", "Confidence", share, "The average of the confidences."),
+            Column("accuracy", "Accuracy", share, METRICS["accuracy"].help),
+            Column("gap", "Gap", "mixed", gap)
+            if self.pools_vocabulary
+            else Column("gap", "Gap", "signed", gap, digits=3),
+            Column("share", "Part of gap", "part", "The bin's share of the total gap Σ|Y − C|."),
+            *([interval] if self.table["accuracy_low"].count() else []),
+        )
 
     @property
     def n_thin_bins(self) -> int:
@@ -252,11 +284,6 @@ def _all_labels(evidence: Evidence) -> AllLabels:
 def pools_labels(evidence: Evidence, metric_id: str) -> bool:
     """Whether the bins behind a metric hold a pair for every label of every row."""
     return bins_all_classes(METRICS[metric_id]) or evidence.options.labels == "all"
-
-
-def pools_vocabulary(evidence: Evidence, metric_id: str) -> bool:
-    """Whether these labels are a whole vocabulary, so that nearly all pairs lie in the first bin."""
-    return evidence.unit == "positions" and pools_labels(evidence, metric_id)
 
 
 # --- What the bins cannot say ---------------------------------------------------------------------

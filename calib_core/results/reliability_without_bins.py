@@ -30,6 +30,7 @@ from calib_core.metrics.smooth_ece import (
     KernelSmoother,
     spread_to_nodes,
 )
+from calib_core.results.columns import Column
 from calib_core.results.evidence import Evidence
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import Score, score
@@ -46,6 +47,16 @@ SMOOTH_POINTS: Final = 512
 
 MIN_BANDWIDTH: Final = 1 / SMOOTH_POINTS
 """The curve is smoothed at least this much; below, its points would be too far apart to show it."""
+
+
+BLOCK_COLUMNS: Final = (
+    Column("low", "Bin", "number", upper="high", digits=3),
+    Column("count", "n", "count"),
+    Column("confidence", "Confidence", "share", "The average of the confidences."),
+    Column("accuracy", "Accuracy", "share", METRICS["accuracy"].help),
+    Column("gap", "Gap", "signed", "Confidence − accuracy.", digits=3),
+)
+"""The columns of the table of blocks that are shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 import polars as pl
 
 from calib_core.inference.verdict import Verdict, VerdictKind, verdict_phrase, verdict_recipe
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit
 from calib_core.wording import format_percent
+
+VERDICT_COLUMNS: Final = (
+    Column("run", "run"),
+    Column("method", "method", "method"),
+    Column("metric"),
+    Column("value"),
+    Column("words", "verdict"),
+    Column("p", "p", "p"),
+    Column("level", "confidence − accuracy", "signed"),
+    Column("slope", "slope", "number", digits=2),
+    Column("deviation", kind="number"),
+    Column("tolerance", kind="number"),
+    Column("reason"),
+    Column("reading"),
+    Column("n_used", "rows used", "count"),
+    Column("n_total", "rows", "count"),
+    Column("recipe"),
+    Column("judged"),
+    Column("remarks"),
+)
+"""The columns of a table of verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +99,7 @@ class RunVerdict(Displayable):
 
     def to_frame(self) -> pl.DataFrame:
         """One row: the fields of `to_dict`, the remarks joined into one text."""
-        return pl.DataFrame([{**self.to_dict(), "remarks": "; ".join(self.remarks)}], schema=_SCHEMA)
+        return frame_of(VERDICT_COLUMNS, [{**self.to_dict(), "remarks": "; ".join(self.remarks)}])
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as the command line prints it: `value` is its id, `reading` the headline."""
@@ -102,17 +122,6 @@ class RunVerdict(Displayable):
             "judged": self.judged,
             "remarks": list(self.remarks),
         }
-
-
-_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
-    {
-        **dict.fromkeys(("run", "method", "metric", "value", "words"), pl.String),
-        **dict.fromkeys(("p", "level", "slope", "deviation", "tolerance"), pl.Float64),
-        **dict.fromkeys(("reason", "reading"), pl.String),
-        **dict.fromkeys(("n_used", "n_total"), pl.Int64),
-        **dict.fromkeys(("recipe", "judged", "remarks"), pl.String),
-    }
-)
 
 
 def run_verdict(evidence: Evidence) -> RunVerdict:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 import polars as pl
@@ -14,9 +12,33 @@ from calib_core.inference.bootstrap import Interval
 from calib_core.inference.null import null_distribution
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
+from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text
+
+SCORE_COLUMNS: Final = (
+    Column("run"),
+    Column("method", "method", "method"),
+    Column("metric", "metric", "metric"),
+    Column("value", "value", "mixed", upper="high"),
+    Column("bins", kind="count"),
+    Column("n_used", kind="count"),
+    Column("n_total", kind="count"),
+    Column("recipe"),
+    Column("judged"),
+    Column("remarks"),
+    Column("remark"),
+    Column("low", kind="number"),
+    Column("high", kind="number"),
+    Column("p", "p", "p", draws="draws"),
+    Column("null_median", kind="number"),
+    Column("draws", kind="count"),
+    Column("interval_low", "95 %", "number", upper="interval_high"),
+    Column("interval_high", kind="number"),
+    Column("interval_method"),
+)
+"""The columns of a table of scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +103,7 @@ class Score(Displayable):
         """
         fields = self.to_dict()
         fields["interval_low"], fields["interval_high"] = fields.pop("interval") or (None, None)
-        return pl.DataFrame([{**fields, "remarks": "; ".join(self.remarks)}], schema=_SCORE_SCHEMA)
+        return frame_of(SCORE_COLUMNS, [{**fields, "remarks": "; ".join(self.remarks)}])
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, as the command line prints them: the interval is [low, high] or None."""
@@ -91,31 +113,6 @@ class Score(Displayable):
             "interval": None if interval is None else [interval.low, interval.high],
             "interval_method": None if interval is None else interval.interval_method,
         }
-
-
-_SCORE_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
-    {
-        "run": pl.String,
-        "method": pl.String,
-        "metric": pl.String,
-        "value": pl.Float64,
-        "bins": pl.Int64,
-        "n_used": pl.Int64,
-        "n_total": pl.Int64,
-        "recipe": pl.String,
-        "judged": pl.String,
-        "remarks": pl.String,
-        "remark": pl.String,
-        "low": pl.Float64,
-        "high": pl.Float64,
-        "p": pl.Float64,
-        "null_median": pl.Float64,
-        "draws": pl.Int64,
-        "interval_low": pl.Float64,
-        "interval_high": pl.Float64,
-        "interval_method": pl.String,
-    }
-)
 
 
 def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Score:

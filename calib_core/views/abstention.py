@@ -30,7 +30,7 @@ from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
 from calib_core.views.inputs import ReportInput
-from calib_core.views.reliability import unused_rows_help, used_tile
+from calib_core.views.score import unused_rows_help, used_tile
 from calib_core.views.view import (
     Fact,
     Numbers,

@@ -1,9 +1,11 @@
-"""The page Reliability: is a model right as often as it says? One block for each run, method and metric."""
+"""The page Reliability: is a model right as often as it says? One view for each run, method and metric."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -11,19 +13,33 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.classwise import classwise_figure, describe_classwise
 from calib_core.figures.layout import Figure
+from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.figures.palette import Theme
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.reliability_log import log_reliability_figure
+from calib_core.figures.reliability_without_bins import (
+    corp_figure,
+    describe_corp,
+    describe_smooth,
+    smooth_figure,
+)
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.results.classwise import Classwise, classwise, is_classwise
+from calib_core.results.classwise import CLASS_COLUMNS, Classwise, classwise, is_classwise
+from calib_core.results.columns import Column
 from calib_core.results.evidence import Evidence
+from calib_core.results.lines import ReliabilityLines
 from calib_core.results.questions import questions_in_bin as questions_of
-from calib_core.results.reliability import AllLabels, Reliability, pools_vocabulary, reliability_diagram
+from calib_core.results.reliability import AllLabels, Reliability, reliability_diagram
+from calib_core.results.reliability_without_bins import BLOCK_COLUMNS, CorpReliability, SmoothReliability
+from calib_core.results.run_names import full_name
 from calib_core.results.score import Score, score
 from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.score import metric_tile, score_view, unused_rows_help, used_tile
 from calib_core.views.view import (
+    Fact,
+    Numbers,
     ProgressCallback,
     Section,
     Tile,
@@ -31,29 +47,37 @@ from calib_core.views.view import (
     ViewFigure,
     ViewTable,
     not_drawn_views,
+    shown_columns,
     text_lines,
 )
 from calib_core.wording import (
-    NO_VALUE,
     BinReading,
-    format_count,
-    format_interval,
     format_number,
     format_percent,
     format_short,
-    format_signed,
     format_significant,
+    judged_phrase,
     p_value_phrase,
     plural,
 )
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is the model right as often as it says?"
 
+DIAGRAM_TITLE: Final = "Reliability diagram"
+BINS_TITLE: Final = "Per-bin table"
 CLASSES_TITLE: Final = "ECE of each class, largest first"
-CLASSWISE_CAPTION: Final = (
+CLASSES_FACT: Final = (
     "class-k-ECE compares the probability of class k with how often k is right, bin by bin, and adds up the "
-    "gaps; cw-ECE is the mean over all classes (Full-ECE paper, eq. 4, 6 and 7). A class that is seldom "
-    "right has little to be judged by."
+    "gaps; cw-ECE is the mean over all classes (Full-ECE paper, eq. 4, 6 and 7)."
+)
+CLASSES_HOW_TO_READ: Final = "A class that is seldom right has little to be judged by."
+CORP_HOW_TO_READ: Final = (
+    "Line: fitted accuracy that never falls as the confidence rises; below the diagonal: over-confident. "
+    "Lower panel: rows in 50 equal bins."
+)
+SMOOTH_HOW_TO_READ: Final = (
+    "Line: each confidence plus the gap accuracy − confidence around it; below the diagonal: over-confident. "
+    "No line: no rows nearby. Lower panel: density of rows."
 )
 MAX_CLASSES: Final = 20
 """At most this many classes are listed; the app's download has all."""
@@ -65,105 +89,393 @@ MAX_TEXT_LENGTH: Final = 240
 """Longest text of a question or answer, in characters."""
 
 
+class Axes(NamedTuple):
+    """Which axes of a diagram are logarithmic.
+
+    Attributes
+    ----------
+    log_probability : bool
+        Both axes of the square; the lower panel then holds each bin's part of the sum.
+    log_counts : bool
+        That of the counts in the lower panel.
+    """
+
+    log_probability: bool
+    log_counts: bool = False
+
+
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Builds the diagrams of every run; raises Unavailable if there is none."""
-    blocks: list[View] = []
+    views: list[View] = []
     refused: list[str] = []
     for index, run in enumerate(report_input.runs):
         progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             for metric in report_input.settings.all_metrics:
                 try:
-                    blocks.append(_block(report_input, run, method, metric))
+                    views.append(_run_view(report_input, run, method, metric))
                 except Unavailable as reason:
                     refused.append(f"{run.title}: {reason}")
-    if not blocks:
+    if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_views(refused)))
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
-def figure_of(evidence: Evidence, metric: str) -> Callable[[Reliability, Theme], Figure]:
-    """The figure that draws the diagram: on logarithmic axes where the classes are a whole vocabulary."""
-    return log_reliability_figure if pools_vocabulary(evidence, metric) else reliability_figure
-
-
-def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) -> View:
+def _run_view(report_input: ReportInput, run: ReportRun, method: str, metric: str) -> View:
     """One diagram, or bounds of the metric; raises Unavailable if there is neither."""
-    evidence = report_input.evidence(run, method)
-    method_title = METHODS[method].title
-    scheme = report_input.settings.scheme
-    if is_classwise(metric):
-        return _classwise_block(evidence, run, metric, scheme)
+    evidence, settings = report_input.evidence(run, method), report_input.settings
     try:
-        result = reliability_diagram(evidence, metric, scheme)
+        result = reliability_diagram(evidence, metric, settings.scheme)
     except Unavailable as reason:
-        bounds = score(evidence, metric, scheme)
-        tile = metric_tile(bounds)
-        return View(run.title, method_title, tiles=(tile,), recipes=(bounds.recipe,), remarks=(str(reason),))
-    metric_spec = METRICS[metric]
-    draw = figure_of(evidence, metric)
-    return View(
-        title=run.title,
-        method_title=method_title,
+        bounds = score(evidence, metric, settings.scheme)
+        return replace(score_view(bounds), title=run.title, caveat=str(reason))
+    if is_classwise(metric):
+        view = classwise_view(
+            classwise(evidence, metric, settings.scheme), result, evidence=evidence, title=run.title
+        )
+    else:
+        view = reliability_view(result, evidence=evidence, title=run.title)
+        questions = bin_question_tables(evidence, result, settings.bin_number)
+        view = replace(view, tables=(*view.tables, *questions))
+    return replace(view, caveat=view.caveat or next(iter(evidence.warnings), ""))
+
+
+def reliability_view(
+    result: Reliability,
+    *,
+    evidence: Evidence | None = None,
+    title: str = "",
+    axes: Axes | None = None,
+    chosen: int | None = None,
+    left_out: Sequence[str] = (),
+) -> View:
+    """The diagram and its bins.
+
+    Parameters
+    ----------
+    result : Reliability
+    evidence : Evidence, optional
+        What the result was made from, which knows why rows are not used.
+    title : str
+        The run's title; its label where omitted.
+    axes : Axes, optional
+        Logarithmic for the probabilities of a whole vocabulary where omitted.
+    chosen : int, optional
+        Number of the bin that is outlined.
+    left_out : sequence of str
+        What else is not shown, and why.
+    """
+    recipe = result.score.recipe if METRICS[result.score.metric].binned else result.recipe
+    return replace(
+        _run_and_method(result, title, result.scheme),
         headline=result.headline,
-        tiles=tuple(reliability_tiles(evidence, result)),
-        recipes=(result.score.recipe if metric_spec.binned else result.recipe,),
-        figures=(
-            ViewFigure(
-                lambda theme: draw(result, theme),
-                describe_reliability(result),
-                narrow=True,
+        caveat=result.warning or "",
+        tiles=tuple(reliability_tiles(result, evidence)),
+        recipes=(recipe,),
+        figures=(_diagram(result, axes, chosen),),
+        tables=(
+            ViewTable(
+                BINS_TITLE,
+                result.table,
+                result.columns,
+                id="bins",
+                row_keys=tuple(map(str, result.table["bin"])),
+                numbers=Numbers(result.to_frame, result.recipe),
             ),
         ),
-        tables=(ViewTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
-        closing_tables=bin_question_tables(evidence, result, report_input.settings.bin_number),
-        remarks=tuple(text for text in (result.warning, result.score.remark, *result.remarks) if text),
+        how_to_read=how_to_read_bins(result),
+        facts=_facts_on_rows(result),
+        left_out=tuple(left_out),
     )
 
 
-def _classwise_block(evidence: Evidence, run: ReportRun, metric: str, scheme: Scheme) -> View:
-    """The ECE of every class, and the diagram of the class that is farthest off."""
-    result = classwise(evidence, metric, scheme)
-    farthest = result.diagram_of(int(result.table["class"][0]))
-    draw = figure_of(evidence, metric)
+def _run_and_method(result: Reliability | Classwise, title: str, scheme: Scheme) -> View:
+    """The view's names: those of the run, the method, the metric and the bins."""
+    title, method = title or result.run, METHODS[result.method].title
+    bins = (scheme.binning,) if scheme.binning == "natural" else (scheme.binning, scheme.bins)
     return View(
-        title=run.title,
-        method_title=METHODS[result.method].title,
+        title=title,
+        method_title=method,
+        subject=f"{full_name(title)}, {method}",
+        name=(title, result.method, result.score.metric, *bins),
+    )
+
+
+def _diagram(result: Reliability, axes: Axes | None = None, chosen: int | None = None) -> ViewFigure:
+    """The diagram of all classes, or of one."""
+    axes = axes or Axes(log_probability=result.pools_vocabulary)
+    return ViewFigure(
+        lambda theme: draw_reliability(result, theme, axes, chosen),
+        describe_reliability(result),
+        f"Reliability of {result.part}" if result.part else DIAGRAM_TITLE,
+        narrow=True,
+        note=result.headline if result.part else "",
+        id="class" if result.part else "reliability",
+        numbers=Numbers(result.to_frame, result.recipe, text_lines(result.part)),
+    )
+
+
+def draw_reliability(result: Reliability, theme: Theme, axes: Axes, chosen: int | None) -> Figure:
+    """The diagram on these axes."""
+    if axes.log_probability:
+        return log_reliability_figure(result, theme, selected=chosen)
+    return reliability_figure(result, theme, log_counts=axes.log_counts, selected=chosen)
+
+
+def how_to_read_bins(result: Reliability) -> str:
+    """How to read the diagram and its table."""
+    whiskers = (
+        "Each probability counts by itself, as if one answer were sampled from each distribution."
+        if result.pair_unit == "sampled answers"
+        else "No whiskers: the pairs of one position or question depend on one another."
+        if result.pair_unit == "labels"
+        else "Whiskers: 95 % Wilson interval of the accuracy."
+    )
+    return (
+        f"Gap = confidence − accuracy: above zero is over-confident. Faded: fewer than {MIN_ROWS} "
+        f"{result.pair_unit} ({result.n_thin_bins} of {plural(result.table.height, 'bin')}). {whiskers}"
+    )
+
+
+def _facts_on_rows(result: Reliability | Classwise) -> tuple[Fact, ...]:
+    return (
+        Fact("Answer", judged_phrase(result.judged)),
+        *(Fact("Value", text) for text in text_lines(result.score.remark)),
+        *(Fact("Rows", text) for text in result.remarks),
+    )
+
+
+# --- Class by class -----------------------------------------------------------------------------------------
+
+
+def classwise_view(
+    result: Classwise,
+    overall: Reliability | None = None,
+    *,
+    evidence: Evidence | None = None,
+    title: str = "",
+    axes: Axes | None = None,
+    chosen: int | None = None,
+    max_classes: int = MAX_CLASSES,
+    left_out: Sequence[str] = (),
+) -> View:
+    """The ECE of every class, and the diagram of one.
+
+    Parameters
+    ----------
+    result : Classwise
+    overall : Reliability, optional
+        The diagram of all classes, which knows accuracy and mean confidence.
+    evidence, title, axes, left_out
+        As for `reliability_view`.
+    chosen : int, optional
+        The class of the diagram; the one farthest off where omitted.
+    max_classes : int
+        Number of classes that are listed.
+    """
+    first = result.table.head(max_classes)
+    one = result.diagram_of(int(first["class"][0]) if chosen is None else chosen)
+    numbers = Numbers(result.to_frame, result.recipe, ("classes",))
+    tiles = (metric_tile(result.score), used_tile(result.method, result.score.n_used, result.score.n_total))
+    return replace(
+        _run_and_method(result, title, result.scheme),
         headline=result.headline,
-        tiles=tuple(reliability_tiles(evidence, reliability_diagram(evidence, metric, scheme))),
+        tiles=tiles if overall is None else tuple(reliability_tiles(overall, evidence)),
         recipes=(result.recipe,),
         figures=(
             ViewFigure(
-                lambda theme: classwise_figure(result, theme),
+                lambda theme: classwise_figure(result, theme, selected=chosen),
                 describe_classwise(result),
                 CLASSES_TITLE,
                 narrow=True,
+                id="classes",
+                numbers=numbers,
             ),
-            ViewFigure(
-                lambda theme: draw(farthest, theme),
-                describe_reliability(farthest),
-                f"The class farthest off: {farthest.part}",
-                narrow=True,
+            _diagram(one, axes),
+        ),
+        tables=(
+            ViewTable(
+                f"The {max_classes} classes farthest off"
+                if result.n_classes > max_classes
+                else "Every class",
+                first,
+                CLASS_COLUMNS,
+                id="class_rows",
+                row_keys=tuple(map(str, first["class"])),
+                numbers=numbers,
             ),
         ),
-        tables=(ViewTable.from_rows(CLASSES_TITLE, class_rows(result), CLASSWISE_CAPTION),),
-        remarks=tuple(text for text in (result.score.remark, *result.remarks) if text),
+        how_to_read=f"{CLASSES_HOW_TO_READ} {how_to_read_bins(one)}",
+        facts=(Fact("Classes", CLASSES_FACT), *_facts_on_rows(result)),
+        left_out=tuple(left_out),
     )
 
 
-def class_rows(result: Classwise) -> list[dict[str, object]]:
-    """One row for each of the classes farthest off, formatted."""
-    return [
-        {
-            "Class": row["name"],
-            "class-k-ECE": format_short(row["ece"]),
-            "Part of the sum": format_percent(row["share"]),
-            "Right": f"{row['right']:,}",
-            "Share right": format_short(row["frequency"]),
-            "Mean probability": format_short(row["mean_probability"]),
-        }
-        for row in result.table.head(MAX_CLASSES).iter_rows(named=True)
-    ]
+# --- Several lines on one diagram ---------------------------------------------------------------------------
+
+
+def lines_view(
+    result: ReliabilityLines,
+    *,
+    style_indices: Mapping[str, int] | None = None,
+    chosen: str | None = None,
+    left_out: Sequence[str] = (),
+) -> View:
+    """Several runs or methods as lines on one diagram.
+
+    Parameters
+    ----------
+    result : ReliabilityLines
+    style_indices : Mapping of str to int, optional
+        Key of a line → position of its run among all runs.
+    chosen : str, optional
+        Key of the line that is ringed.
+    left_out : sequence of str
+        Lines that are not drawn, and why.
+    """
+    caveat, *caveats = result.caveats or ("",)
+    bins = (result.metric, result.scheme.binning, result.scheme.bins)
+    labels = pl.Series("line", [result.labels[line.key] for line in result.lines], pl.String)
+    frame = result.summary().with_columns(labels)
+    of = f": {result.shared_label}" if result.shared_label else ""
+    return View(
+        method_title=result.shared_label,
+        headline=" ".join(text_lines(result.headline, result.difference_sentence)),
+        caveat=caveat,
+        recipes=text_lines(result.recipe),
+        figures=(
+            ViewFigure(
+                lambda theme: lines_figure(result, theme, style_indices=style_indices or {}, selected=chosen),
+                describe_lines(result),
+                f"On one diagram{of}",
+                narrow=True,
+                id="lines_figure",
+                numbers=Numbers(result.to_frame, result.recipe, bins),
+            ),
+        ),
+        tables=(
+            ViewTable(
+                "Lines",
+                frame,
+                (Column("line", "Line"), *shown_columns(result.columns)),
+                id="line_rows",
+                row_keys=tuple(line.key for line in result.lines),
+                numbers=Numbers(result.summary, result.recipe, bins),
+            ),
+        ),
+        how_to_read=how_to_read_lines(result),
+        facts=tuple(Fact("Lines", text) for text in caveats),
+        left_out=tuple(left_out),
+        subject=result.shared_label,
+        name=("lines", len(result.lines)),
+    )
+
+
+def how_to_read_lines(result: ReliabilityLines) -> str:
+    """How to read the diagram of several lines."""
+    thin = sum(line.result.n_thin_bins for line in result.lines)
+    n_bins = sum(line.result.table.height for line in result.lines)
+    return (
+        "Below the diagonal: over-confident. Each point is a bin; small hollow points have fewer than "
+        f"{MIN_ROWS} pairs ({thin} of {n_bins} bins). Lower panel: share of each line's pairs."
+    )
+
+
+# --- Without bins -------------------------------------------------------------------------------------------
+
+
+def corp_view(result: CorpReliability, *, title: str = "") -> View:
+    """The isotonic diagram, the parts of the Brier score, and the bins that the fit finds."""
+    return replace(
+        _without_bins(result, title, "corp"),
+        tiles=tuple(corp_tiles(result)),
+        figures=(
+            ViewFigure(
+                partial(corp_figure, result),
+                describe_corp(result),
+                "Isotonic reliability diagram",
+                narrow=True,
+                id="corp",
+                numbers=Numbers(result.to_frame, result.recipe),
+            ),
+        ),
+        tables=(
+            ViewTable(
+                "Bins found by the fit",
+                result.blocks,
+                BLOCK_COLUMNS,
+                id="blocks",
+                numbers=Numbers(
+                    lambda: result.blocks.with_columns(recipe=pl.lit(result.recipe)),
+                    result.recipe,
+                    ("bins",),
+                ),
+            ),
+        ),
+        how_to_read=f"{CORP_HOW_TO_READ} {_band_text(result)}",
+        facts=(Fact("Parts", "Brier score = miscalibration − discrimination + uncertainty."),),
+    )
+
+
+def corp_tiles(result: CorpReliability) -> list[Tile]:
+    """The tiles of the three parts of the Brier score, the first with what chance would give."""
+    chance = ""
+    if result.miscalibration.null_median is not None:
+        p = p_value_phrase(result.miscalibration.p, result.miscalibration.draws)
+        chance = f"calibrated model {format_short(result.miscalibration.null_median)}, {p}"
+    parts = {
+        "Miscalibration": (result.miscalibration, chance),
+        "Discrimination": (result.discrimination, ""),
+        "Uncertainty": (result.uncertainty, ""),
+    }
+    return [_part_tile(name, part, below) for name, (part, below) in parts.items()]
+
+
+def smooth_view(result: SmoothReliability, *, title: str = "") -> View:
+    """The smooth diagram and its error."""
+    return replace(
+        _without_bins(result, title, "smooth"),
+        tiles=(_part_tile(METRICS[result.smooth_ece.metric].title, result.smooth_ece),),
+        figures=(
+            ViewFigure(
+                partial(smooth_figure, result),
+                describe_smooth(result),
+                "Smooth reliability diagram",
+                narrow=True,
+                id="smooth",
+                numbers=Numbers(result.to_frame, result.recipe),
+            ),
+        ),
+        how_to_read=f"{SMOOTH_HOW_TO_READ} {_band_text(result)}",
+        facts=(Fact("Line", "Averaged with a Gaussian kernel, as wide as the smooth ECE."),),
+    )
+
+
+def _part_tile(name: str, part: Score, below: str = "") -> Tile:
+    return Tile(name, format_number(part.value), METRICS[part.metric].help, below)
+
+
+def _without_bins(result: CorpReliability | SmoothReliability, title: str, name: str) -> View:
+    """The view's names and headline."""
+    title, method = title or result.run, METHODS[result.method].title
+    return View(
+        title=title,
+        method_title=method,
+        headline=result.headline,
+        recipes=(result.recipe,),
+        subject=f"{full_name(title)}, {method}",
+        name=(title, result.method, name),
+    )
+
+
+def _band_text(result: CorpReliability | SmoothReliability) -> str:
+    """What the band is, or why there is none."""
+    if result.no_null_reason:
+        return f"No band: {result.no_null_reason}."
+    return "Grey band: 5–95 % range of a perfectly calibrated model."
+
+
+# --- Questions ----------------------------------------------------------------------------------------------
 
 
 def bin_question_tables(
@@ -200,30 +512,24 @@ def _shortened(value: object) -> object:
     return shorten(value, MAX_TEXT_LENGTH) if isinstance(value, str) else value
 
 
-def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
+# --- Tiles --------------------------------------------------------------------------------------------------
+
+
+def reliability_tiles(result: Reliability, evidence: Evidence | None = None) -> list[Tile]:
     """The tiles: the metric, and the numbers to read it with."""
     in_one_bin = (
         result.pair_unit == "labels" and result.table.height == 1 and not is_classwise(result.score.metric)
     )
     of_labels = result.all_labels
+    used = (result.method, result.score.n_used, result.score.n_total)
     return [
         metric_tile(result.score, says_nothing=in_one_bin),
-        *(top_label_tiles(result) if of_labels is None else _all_labels_tiles(result, of_labels)),
-        Tile(
-            f"{evidence.unit.capitalize()} used / total",
-            f"{result.score.n_used:,} / {result.score.n_total:,}",
-            unused_rows_help(evidence),
-        ),
+        *(_top_label_tiles(result) if of_labels is None else _all_labels_tiles(result, of_labels)),
+        used_tile(*used) if evidence is None else used_tile(*used, unused_rows_help(evidence)),
     ]
 
 
-def used_tile(method: str, n_used: int, n_total: int) -> Tile:
-    """The tile of the rows, or positions, that a result stands on."""
-    unit = "Positions" if METHODS[method].run_kind == "tokens" else "Rows"
-    return Tile(f"{unit} used / total", f"{n_used:,} / {n_total:,}", "With a confidence and an outcome.")
-
-
-def top_label_tiles(result: Reliability) -> list[Tile]:
+def _top_label_tiles(result: Reliability) -> list[Tile]:
     """Brier score, accuracy and mean confidence of the top label."""
     return [
         Tile("Brier score", format_number(result.brier), METRICS["brier"].help),
@@ -257,114 +563,3 @@ def _all_labels_tiles(result: Reliability, numbers: AllLabels) -> list[Tile]:
 def _percent_or_short(share: float | None) -> str:
     """A share in percent; where that would be 0.0 %, with significant digits."""
     return format_percent(share) if share is None or share >= SMALLEST_PERCENT else format_short(share)
-
-
-def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
-    """The value or its bounds, and the p-value against perfect calibration.
-
-    Parameters
-    ----------
-    result : Score
-    says_nothing : bool
-        Whether all labels lie in one bin, where the value is near 0 whatever the model says.
-    """
-    metric = METRICS[result.metric]
-    if says_nothing:
-        # Not "0.0000", which reads as a measured number that happens to be small.
-        return Tile(metric.title, format_number(result.value, ".2g"), metric.help, "one bin: says nothing")
-    value = format_significant(result.value)
-    if result.value is None and result.low is not None and result.high is not None:
-        value = format_interval(result.low, result.high)
-    p = p_value_phrase(result.p, result.draws)
-    return Tile(metric.title, value, metric.help, p and f"{p} vs. calibrated")
-
-
-def unused_rows_help(evidence: Evidence) -> str:
-    """Why some rows are not used."""
-    parts = [f"{count:,} {reason}" for reason, count in evidence.missing.items() if count]
-    if left_out := evidence.run.row_counts.n_left_out:
-        parts.append(f"{left_out:,} bad rows left out")
-    return f"Not used: {'; '.join(parts)}." if parts else "Every row has a confidence and an outcome."
-
-
-def reliability_caption(result: Reliability) -> str:
-    """How to read the diagram and the table."""
-    whiskers = (
-        "Each probability counts by itself, as if one answer were sampled from each distribution: n is how "
-        "many such answers to expect."
-        if result.pair_unit == "sampled answers"
-        else "No whiskers: the pairs of one position or question depend on one another."
-        if result.pair_unit == "labels"
-        else "Whiskers: 95 % Wilson interval of the accuracy."
-    )
-    return (
-        f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
-        f"Faded: fewer than {MIN_ROWS} {result.pair_unit} "
-        f"({result.n_thin_bins} of {plural(result.table.height, 'bin')}). "
-        f"{whiskers}"
-    )
-
-
-def format_decimals(value: float) -> str:
-    """A mean confidence or accuracy with three decimals, or significant digits where it is small."""
-    return f"{value:.3f}" if value == 0 or value >= SMALLEST_PERCENT else format_short(value)
-
-
-def bin_rows(result: Reliability) -> list[dict[str, object]]:
-    """One row for each non-empty bin, formatted."""
-    return [
-        {
-            "Says": row["percent"],
-            "Bin": row["interval"],
-            "n": format_count(row["count"]),
-            "Confidence": format_decimals(row["confidence"]),
-            "Accuracy": format_decimals(row["accuracy"]),
-            "95 %": format_interval(row["accuracy_low"], row["accuracy_high"], ".3f")
-            if row["accuracy_low"] is not None
-            else NO_VALUE,
-            "Gap": format_signed(row["gap"], "+.3f"),
-            "Part of gap": format_percent(row["share"]),
-        }
-        for row in result.table.iter_rows(named=True)
-    ]
-
-
-def reliability_view(result: Reliability) -> View:
-    """The diagram; on logarithmic axes where the classes are a whole vocabulary."""
-    of_vocabulary = result.pair_unit == "labels" and METHODS[result.method].run_kind == "tokens"
-    draw = log_reliability_figure if of_vocabulary else reliability_figure
-    return View(
-        title=result.run,
-        method_title=METHODS[result.method].title,
-        headline=result.headline,
-        tiles=(
-            metric_tile(result.score),
-            *top_label_tiles(result),
-            used_tile(result.method, result.score.n_used, result.score.n_total),
-        ),
-        recipes=(result.score.recipe if METRICS[result.score.metric].binned else result.recipe,),
-        figures=(ViewFigure(lambda theme: draw(result, theme), describe_reliability(result), narrow=True),),
-        tables=(ViewTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
-        remarks=text_lines(result.warning, result.score.remark, *result.remarks),
-    )
-
-
-def classwise_view(result: Classwise) -> View:
-    """The ECE of every class."""
-    return View(
-        title=result.run,
-        method_title=METHODS[result.method].title,
-        headline=result.headline,
-        tiles=(
-            metric_tile(result.score),
-            used_tile(result.method, result.score.n_used, result.score.n_total),
-        ),
-        recipes=(result.recipe,),
-        figures=(
-            ViewFigure(
-                lambda theme: classwise_figure(result, theme), describe_classwise(result), CLASSES_TITLE
-            ),
-        ),
-        tables=(ViewTable.from_rows(CLASSES_TITLE, class_rows(result), CLASSWISE_CAPTION),),
-        remarks=text_lines(result.score.remark, *result.remarks),
-    )

@@ -43,7 +43,7 @@ from calib_core.results.run_names import full_name
 from calib_core.runs import TokenRun
 from calib_core.views.inputs import ReportInput
 from calib_core.views.published_table import published_view
-from calib_core.views.reliability import used_tile
+from calib_core.views.score import used_tile
 from calib_core.views.view import (
     Fact,
     Numbers,

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.lines import describe_lines, lines_figure
-from calib_core.figures.reliability import describe_reliability
-from calib_core.inference.verdict import MIN_ROWS, verdict_recipe
+from calib_core.inference.verdict import verdict_recipe
 from calib_core.metrics import METRICS
 from calib_core.results.classwise import is_classwise
 from calib_core.results.evidence import Evidence
 from calib_core.results.lines import MAX_LINES, ReliabilityLines, reliability_lines
 from calib_core.results.overview import Overview, summarise_runs
 from calib_core.results.recipe import scheme_text
-from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import Score, effective_scheme
 from calib_core.results.uncertainty import no_interval_reason, score_with_interval
 from calib_core.views import files as files_page
 from calib_core.views import overview as overview_page
 from calib_core.views import reliability
 from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
-from calib_core.views.reliability import (
-    bin_rows,
-    figure_of,
-    reliability_caption,
-    reliability_tiles,
-)
 from calib_core.views.view import Fact, ProgressCallback, Section, Tile, View, ViewFigure, ViewTable
 from calib_core.wording import (
     NO_VALUE,
@@ -51,12 +44,6 @@ LEFT_OUT_HEADING: Final = "What was left out"
 
 MAX_LEFT_OUT: Final = 5
 """At most this many lines say what was left out; the others are counted."""
-
-LINES_CAPTION: Final = (
-    "A point is a bin: its mean confidence and the share of right answers in it. On the diagonal the two are "
-    "equal; below it the model is over-confident. Small and hollow: fewer than "
-    f"{MIN_ROWS} pairs. The lower panel has each bin's share of all pairs."
-)
 
 _MAX_REASON_LENGTH: Final = 160
 """Longest reason in these lines, in characters."""
@@ -156,21 +143,15 @@ def _single_view(report_input: ReportInput, one: _ScoredRun) -> View:
         return View(
             one.run.title, evidence.method.title, tiles=tiles, recipes=recipes, left_out=(*remarks, str(why))
         )
-    draw = figure_of(evidence, settings.metric)
-    figure = ViewFigure(
-        lambda theme: draw(result, theme),
-        describe_reliability(result),
-        narrow=True,
-    )
     is_shown_below = reliability.ID in report_input.pages and not is_classwise(settings.metric)
-    return View(
-        title=one.run.title,
-        method_title=evidence.method.title,
-        headline=result.headline,
-        tiles=(_metric_tile(one), *reliability_tiles(evidence, result)[1:]),
+    view = reliability.reliability_view(result, evidence=evidence, title=one.run.title)
+    return replace(
+        view,
+        tiles=(_metric_tile(one), *view.tiles[1:]),
         recipes=recipes,
-        figures=() if is_shown_below else (figure,),
-        tables=() if is_shown_below else (_bins_table(result),),
+        figures=() if is_shown_below else view.figures,
+        tables=() if is_shown_below else tuple(map(_largest_parts, view.tables)),
+        how_to_read="" if is_shown_below else view.how_to_read,
         facts=tuple(Fact("Remark", text) for text in dict.fromkeys((*remarks, *result.remarks))),
     )
 
@@ -182,18 +163,16 @@ def _metric_tile(one: _ScoredRun) -> Tile:
     )
 
 
-def _bins_table(result: Reliability) -> ViewTable:
+def _largest_parts(table: ViewTable) -> ViewTable:
     """All bins, or those with the largest parts of the gap, in order of confidence."""
-    rows = bin_rows(result)
-    if len(rows) <= MAX_BIN_ROWS:
-        return ViewTable.from_rows("Bin by bin", rows, reliability_caption(result))
-    order = result.table["share"].fill_null(0).arg_sort(descending=True)
-    shown = [int(at) for at in order.head(MAX_BIN_ROWS).sort()]
-    return ViewTable.from_rows(
-        f"The {MAX_BIN_ROWS} of {len(rows)} bins with the largest parts of the gap",
-        [rows[at] for at in shown],
-        reliability_caption(result),
+    n_bins = table.frame.height
+    if n_bins <= MAX_BIN_ROWS:
+        return table
+    largest = table.frame.sort("share", descending=True, nulls_last=True, maintain_order=True).head(
+        MAX_BIN_ROWS
     )
+    title = f"The {MAX_BIN_ROWS} of {n_bins} bins with the largest parts of the gap"
+    return replace(table, title=title, frame=largest.sort("bin"))
 
 
 # --- Several runs or methods --------------------------------------------------------------------------------
@@ -233,7 +212,7 @@ def _diagram_view(report_input: ReportInput, scored: Sequence[_ScoredRun]) -> Vi
         headline=lines.headline,
         caveat=" ".join(lines.caveats),
         figures=(figure,),
-        how_to_read=LINES_CAPTION,
+        how_to_read=reliability.how_to_read_lines(lines),
         left_out=(not_drawn,) if n_others else (),
     )
 

@@ -1,12 +1,19 @@
-"""The verdict on one run by one method."""
+"""The verdict on one run by one method, or those on several."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
 from calib_core.methods import METHODS
-from calib_core.results.run_verdict import RunVerdict
-from calib_core.views.reliability import used_tile
-from calib_core.views.view import Tile, View
-from calib_core.wording import format_percent, p_value_phrase
+from calib_core.results.columns import Column, frame_of
+from calib_core.results.run_verdict import VERDICT_COLUMNS, RunVerdict
+from calib_core.views.score import used_tile
+from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns
+from calib_core.wording import format_percent, p_value_phrase, plural
+
+MAX_REASONS: Final = 6
+"""Number of verdicts up to which each has its reason below the table; of more, those without a test."""
 
 
 def verdict_view(result: RunVerdict) -> View:
@@ -22,6 +29,36 @@ def verdict_view(result: RunVerdict) -> View:
             used_tile(result.method, result.n_used, result.n_total),
         ),
         recipes=(result.recipe,),
-        captions=(result.reason,),
-        remarks=result.remarks,
+        facts=(Fact("Why", result.reason), *(Fact("Rows", remark) for remark in result.remarks)),
     )
+
+
+def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> View:
+    """All verdicts with their q.
+
+    Parameters
+    ----------
+    verdicts : sequence of Mapping
+        Fields of `RunVerdict.to_dict`, and `q`.
+    tolerance : float
+    """
+    columns = shown_columns((*VERDICT_COLUMNS, Column("q", "q", "p")))
+    n_tested = sum(each["p"] is not None for each in verdicts)
+    return View(
+        recipes=(
+            (
+                f"Score test of logistic recalibration (Cox); tolerance {tolerance:g} of mean |confidence − "
+                f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
+                "A metric's own p tests the gaps of all bins."
+            ),
+        ),
+        tables=(ViewTable("Verdicts", frame_of(columns, verdicts), columns),),
+        facts=_reasons(verdicts),
+    )
+
+
+def _reasons(verdicts: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    if len(verdicts) <= MAX_REASONS:
+        return tuple(Fact(f"{one['run']}, {one['method']}", one["reason"]) for one in verdicts)
+    untested = dict.fromkeys(one["reason"] for one in verdicts if one["p"] is None)
+    return tuple(Fact("Without a test", reason) for reason in untested)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from calib_core.errors import Unavailable
-from calib_core.figures.reliability import describe_reliability, reliability_figure
-from calib_core.figures.reliability_log import log_reliability_figure
-from calib_core.results.reliability import Reliability, reliability_diagram
-from calib_core.views.reliability import reliability_tiles
+from calib_core.results.reliability import reliability_diagram
+from calib_core.views.reliability import reliability_view
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
-from pages.widgets.export import Export, make_file_stem
-from pages.widgets.figure import show_figure
 from pages.widgets.page_link import page_link
 from pages.widgets.run_choice import RunChoice
 from pages.widgets.summary import show_recipe
+from pages.widgets.view import show_view_figure
 
 
 def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: str) -> None:
@@ -41,20 +38,12 @@ def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: 
         return
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, text = st.container(), st.container()
+    view = reliability_view(result, evidence=choice.evidence, title=choice.run.title)
     with diagram:
-        show_figure(
-            lambda theme: (
-                log_reliability_figure(result, theme)
-                if choice.first_bin_dominates
-                else reliability_figure(result, theme)
-            ),
-            key="reliability",
-            alt=describe_reliability(result),
-            export=bins_export(choice, result, "Reliability diagram"),
-        )
+        show_view_figure(view, view.figures[0])
     with text:
-        st.markdown(escape_markdown(result.headline))
-        show_recipe(result.recipe)
+        st.markdown(escape_markdown(view.headline))
+        show_recipe(*view.recipes)
         _reliability_link(choice, label, script)
 
 
@@ -68,16 +57,3 @@ def _reliability_link(choice: RunChoice, label: str, script: str) -> None:
         "binning": choice.scheme.binning,
     }
     page_link(script, label, ":material/show_chart:", query)
-
-
-def bins_export(choice: RunChoice, result: Reliability, content: str) -> Export:
-    """Return the export of a diagram's bins."""
-    return Export(
-        make_file_stem(choice.file_stem),
-        result.to_frame,
-        result.recipe,
-        content,
-        choice.description,
-        headline=result.headline,
-        tiles=reliability_tiles(choice.evidence, result),
-    )

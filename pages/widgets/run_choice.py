@@ -14,7 +14,6 @@ from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
-from calib_core.results.reliability import pools_vocabulary
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
 from calib_core.results.run_names import full_name, shorten_in_middle
 from calib_core.results.score import metric_availability
@@ -99,11 +98,6 @@ class RunChoice:
     def description(self) -> str:
         """Run and method in words, for the title of a file."""
         return f"{full_name(self.run.title)}, {self.evidence.method.title}"
-
-    @property
-    def first_bin_dominates(self) -> bool:
-        """Whether the first bin dwarfs the others: with all labels it holds nearly the whole vocabulary."""
-        return pools_vocabulary(self.evidence, self.metric)
 
     @property
     def style_indices(self) -> tuple[int, ...]:

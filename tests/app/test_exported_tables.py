@@ -18,12 +18,12 @@ from screens import Visit
 def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered: dict[str, Any]) -> None:
     assert everything
     at = open_menus(visit("reliability"))
-    table = screens.table(at, "interval", "gap")
+    table = screens.table(at, "Bin", "Gap")
     lines = offered["save_table_bins_md"][1]().decode().splitlines()
-    assert lines[2] == "| Says | Bin | n | Mean conf. | Accuracy | Gap | Part |"
+    assert lines[2] == "| Says | Bin | n | Confidence | Accuracy | Gap | Part of gap | 95 % |"
     row = table.iloc[-1]
-    gap = f"{row['gap']:+.3f}".replace("-", "−")
-    cells = [f"{row['count']:,}", f"{row['mean_confidence']:.1f} %", f"{row['accuracy']:.1f} %", gap]
+    gap = f"{row['Gap']:+.3f}".replace("-", "−")
+    cells = [f"{row['n']:,}", f"{row['Confidence']:.1f} %", f"{row['Accuracy']:.1f} %", gap]
     assert " | ".join(cells) in lines[3 + len(table)]
     assert lines[-1] == f"Recipe: {at.text[0].value.partition(', p over')[0]}  "
 
@@ -69,8 +69,8 @@ def test_the_table_of_lines_reads_as_the_page_does(
 ) -> None:
     assert everything
     at = open_menus(visit("reliability", lines="red~given,green~given"))
-    table = screens.table(at, "line", "says")
-    lines = offered["save_table_lines_table_md"][1]().decode().splitlines()
-    assert lines[2].startswith("| Line | ECE | Brier | Accuracy | Mean confidence | Rows used / total | p |")
-    assert f"| {table['accuracy'].iloc[0]:.1f} % |" in lines[4]
+    table = screens.table(at, "Line", "Verdict")
+    lines = offered["save_table_line_rows_md"][1]().decode().splitlines()
+    assert lines[2].startswith("| Line | ECE | p | Brier score | Accuracy | Mean confidence | Rows used |")
+    assert f"| {table['Accuracy'].iloc[0]:.1f} % |" in lines[4]
     assert len(lines[4:]) - 2 == len(table) == 2

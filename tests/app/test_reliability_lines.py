@@ -45,9 +45,9 @@ def test_each_line_has_the_number_of_its_run_and_the_look_of_its_place(
 ) -> None:
     at = visit("reliability", lines="red~given,blue~given", m="7")
     loaded = {run.label.partition(" ")[0]: run for run in calib_core.load(seven_runs / "quiz.csv")}
-    rows = table(at, "line", "value", "used")
-    assert rows["line"].to_list() == ["red", "blue"]
-    for name, value in zip(rows["line"], rows["value"], strict=True):
+    rows = table(at, "Line", "ECE")
+    assert rows["Line"].to_list() == ["red", "blue"]
+    for name, value in zip(rows["Line"], rows["ECE"], strict=True):
         assert value == calib_core.score(loaded[name], method="given", metric="ece", bins=7).value
     for name, trace in legend_entries(at).items():
         look = run_style(MODELS.index(name), LIGHT)
@@ -101,7 +101,7 @@ def test_lines_follow_metric_and_bins_and_unavailable_ones_are_named(data: Path,
     write_jsonl(data / "four.jsonl", choices(90))
     at = visit("reliability", run="four", method="choice_softmax", lines="four,quiz", metric="cw_ece")
     assert len(legend_texts(at)) == 1
-    assert "Lines not shown (1)" in page_text(at)
+    assert "Not shown (1)" in page_text(at)
     assert "not a whole distribution" in page_text(at)
     choose(at, "metric", "ece")
     assert len(legend_texts(at)) == 2
@@ -125,7 +125,7 @@ def test_switches_go_to_the_lines_that_have_them(data: Path, visit: Visit) -> No
     write_csv(data / "quiz.csv", quiz(90))
     write_jsonl(data / "four.jsonl", choices(90))
     at = visit("reliability", run="four", labels="all", lines="four,quiz")
-    recipes = table(at, "line", "recipe")["recipe"].to_list()
+    recipes = table(at, "Line", "Recipe")["Recipe"].to_list()
     assert "all labels, K=4" in recipes[0]
     assert "all labels" not in recipes[1]
     assert "a pair for every class of a question" in page_text(at)
@@ -159,6 +159,6 @@ def test_one_choice_puts_another_run_beside_this_one_with_their_difference(
     assert screens.control(at, "_compare_with").options[:2] == ["stated confidence", "blue"]
     choose(at, "_compare_with", "red~given,blue~given")
     assert address(at)["lines"] == "red~given,blue~given"
-    assert table(at, "line", "value")["line"].to_list() == ["red", "blue"]
+    assert table(at, "Line", "ECE")["Line"].to_list() == ["red", "blue"]
     assert "ECE of blue less that of red: " in page_text(at)
     assert screens.control(at, "_compare_with").value is None

@@ -25,7 +25,7 @@ def test_ece_is_of_the_top_label(token_file: Path, visit: Visit) -> None:
     assert tiles(at)["Positions used / total"] == "300 / 300"
     assert at.text[0].value == number.recipe
     assert number.draws == 199
-    assert at.metric[0].delta == f"{p_value_phrase(number.p, 199)} vs. calibrated"
+    assert screens.plain(at.metric[0].delta) == f"{p_value_phrase(number.p, 199)} vs. calibrated"
     assert sum(count for _, count in screens.targets(at)) == 300
     assert any("error_y" in trace for trace in figure(at, "reliability")["data"])
     assert figure(at, "reliability")["layout"]["yaxis2"].get("type") is None
@@ -57,7 +57,7 @@ def test_there_are_no_questions_behind_a_bin(token_file: Path, visit: Visit) -> 
     assert token_file.exists()
     at = visit("reliability", bin="3")
     assert "Token-level runs keep sums only" in page_text(at)
-    assert "Click a bar or a row to see its questions" not in page_text(at)
+    assert "Click a point or a row for more" not in page_text(at)
     assert screens.tables(at, "id") == []
 
 
@@ -90,7 +90,10 @@ def test_the_largest_entries_alone_give_an_interval(data: Path, visit: Visit) ->
     number = score(run, method="tokens", metric="full_ece", bins=500)
     assert number.low is not None
     at = visit("reliability", metric="full_ece", m="500")
-    assert tiles(at) == {"Full-ECE": f"{number.low:.4f} to {number.high:.4f}"}
+    assert tiles(at) == {
+        "Full-ECE": f"{number.low:.4f} to {number.high:.4f}",
+        "Positions used / total": "200 / 200",
+    }
     assert "only an interval is known" in page_text(at)
     assert at.get("plotly_chart") == []
 

@@ -45,7 +45,7 @@ def test_tab_reaches_every_control_in_reading_order(demo_server: Server, reopen:
     page = reopen(f"{demo_server.url}/reliability?run=chains-0.8m-chains-choice-0-shot")
     page.emulate_media(reduced_motion="reduce")  # else a mark comes bit by bit
     page.locator("body").focus()
-    content = {"_log", "bin_rows", "export_figure_reliability", "export_table_bins"}
+    content = {"_log", "bins", "export_figure_reliability", "export_table_bins"}
     reached = tab_stops(page, content)
     keys = list(dict.fromkeys(key for key, *_ in reached if key))
     sidebar = ["run", "method", "labels", "metric", "binning", "m_step", "m_typed", "not_possible"]

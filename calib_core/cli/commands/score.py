@@ -18,7 +18,7 @@ from calib_core.cli.options import (
     ToleranceOption,
     UnparseableOption,
 )
-from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.rendering import ResultPrinter, heading, value_text
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.inference.multiplicity import benjamini_hochberg
@@ -30,6 +30,9 @@ from calib_core.results.reliability import reliability_diagram
 from calib_core.results.run_verdict import RunVerdict, run_verdict
 from calib_core.results.score import Score
 from calib_core.results.uncertainty import score_with_interval
+from calib_core.views.reliability import reliability_view
+from calib_core.views.score import scores_view
+from calib_core.views.verdict import verdicts_view
 
 VERDICT: Final = "verdict"
 """What --metric calls the verdict, which is no metric."""
@@ -81,12 +84,12 @@ def score(  # noqa: PLR0913  one parameter an option
             verdicts.append(elements[-1])
         scores = [result for result in results if isinstance(result, Score)]
         if scores and not as_json:
-            printer.print_scores(run.file, run.label, scores)
+            printer.print_view(scores_view(scores), heading(run.file, run.label))
     q_values = benjamini_hochberg([element["p"] for element in verdicts])
     for element, q in zip(verdicts, q_values, strict=True):
         element["q"] = q
     if verdicts and not as_json:
-        printer.print_verdicts(verdicts, tolerance)
+        printer.print_view(verdicts_view(verdicts, tolerance))
     return runner.finish(elements, as_json=as_json)
 
 
@@ -118,5 +121,7 @@ def bins(  # noqa: PLR0913  one parameter an option
         elements += [bins_element(run.file, diagram) for diagram in diagrams]
         if not as_json:
             for diagram in diagrams:
-                printer.print_bins(run.file, diagram)
+                number = f"{diagram.score.metric} {value_text(diagram.score.value)}"
+                title = f"{heading(run.file, run.label)}: {diagram.method}, {number}"
+                printer.print_view(reliability_view(diagram), title)
     return runner.finish(elements, as_json=as_json)

@@ -33,7 +33,7 @@ def test_every_score_has_its_whole_recipe_in_the_lines_below(call: Call, tmp_pat
     words = ("--metric", "ece", "--metric", "brier", "--metric", "full_ece")
     out, elements = call("score", path, *words).out, call("score", path, *words, "--json").elements
     texts = [line.split(": ", 1) for line in out.splitlines() if ": " in line]
-    lines = dict(reversed(texts))  # remarks come later, and begin with a method, too
+    lines = dict(texts)  # remarks come before, and begin with a method, too
     for element in elements:
         method, metric = element["method"], element["metric"]
         (own,) = [
@@ -81,11 +81,11 @@ def test_judged_answer_and_remarks_are_printed_once(call: Call, tmp_path: Path, 
     assert lines.count(greedy) == 1
 
 
-@pytest.mark.parametrize("verb", ["score", "check", "bins"])
-def test_a_suspicious_accuracy_is_said(call: Call, tmp_path: Path, verb: str) -> None:
+@pytest.mark.parametrize(("verb", "of"), [("score", "given"), ("check", "given"), ("bins", "Rows")])
+def test_a_suspicious_accuracy_is_said(call: Call, tmp_path: Path, verb: str, of: str) -> None:
     wrong = write(tmp_path, "wrong.csv", "confidence,correct\n" + "0.9,0\n" * 40)
     warning = "Suspicious: none of 40 answers counts as right."
-    assert call(verb, wrong).out.count(f"given: {warning}") == 1
+    assert call(verb, wrong).out.count(f"{of}: {warning}") == 1
     assert any(warning in remark for remark in call("check", wrong, "--json").element["remarks"]["given"])
 
 
@@ -109,23 +109,23 @@ def test_check_lists_suspicions_with_an_example(call: Call, tmp_path: Path) -> N
 
 def test_judged_answer_and_remarks_are_printed_with_bins(call: Call, tmp_path: Path) -> None:
     lines = call("bins", write(tmp_path, "q.jsonl", SAMPLED), "--method", "pairwise").out.splitlines()
-    assert "pairwise: majority answer judged (the one that most samples give)" in lines
-    assert "pairwise: 1 sample does not parse" in lines
+    assert "Answer: majority answer judged (the one that most samples give)" in lines
+    assert "Rows: 1 sample does not parse" in lines
 
 
 def test_bins_are_read_aloud(call: Call, tmp_path: Path) -> None:
     out = call("bins", write(tmp_path, "quiz.csv", GOOD)).out
-    assert "quiz.csv: given\n" in out
+    assert "quiz.csv: given, ece 0.4000\n" in out
     assert (
         "4 rows are too few for a verdict: states 65.0 % on average and is right 50.0 % of the time." in out
     )
-    assert "ece 0.4000: ECE-L1, equal width" in out
+    assert "\nECE-L1, equal width" in out
 
 
 def test_a_gap_below_zero_has_a_minus_sign(call: Call, tmp_path: Path) -> None:
     out = call("bins", write(tmp_path, "quiz.csv", "confidence,correct\n0.4,1\n")).out
     (row,) = [line for line in out.splitlines() if "(0.3, 0.4]" in line]
-    assert "−0.6000" in row
+    assert "−0.600" in row
     assert "-" not in row
 
 
