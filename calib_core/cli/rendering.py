@@ -127,19 +127,19 @@ class ResultPrinter:
         title : str
             Above the first table, such as the file and the run; the table's own by default.
         """
-        for index, table in enumerate((*view.tables, *view.closing_tables)):
+        for index, table in enumerate(view.tables):
             texts = table.texts(with_ids=True)
             right = {column.title for column in table.columns if not column.has_words}
             above = title if title and not index else table.title
             self._print_table(above, texts.columns, texts.iter_rows(), right=right)
             if table.note:
                 self.print_line(table.note)
-        for line in (view.headline, view.caveat, *view.captions):
+        for line in (view.headline, view.caveat):
             if line:
                 self.print_line(line)
         for name, text in view.facts:
             self.print_line(f"{name}: {text}")
-        for line in (*view.recipes, *view.remarks, *view.left_out):
+        for line in (*view.recipes, *view.left_out):
             self.print_line(line)
         self.print_line()
 

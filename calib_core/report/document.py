@@ -148,11 +148,10 @@ class BodyWriter:
             + tile_list(view.tiles)
             + code_block(view.recipes)
         )
-        captions = paragraphs("caption", (view.how_to_read, *view.captions))
+        captions = paragraphs("caption", [view.how_to_read])
         captions = tag("div", captions, class_="captions") if captions else ""
-        remarks = tag("h4", escape_text(view.remarks_heading)) if view.remarks_heading else ""
-        remarks += bullet_list("remarks", (*view.remarks, *view.left_out)) + fact_list(view.facts)
-        tables = view.tables or view.ece_brier_tables or view.closing_tables
+        remarks = bullet_list("remarks", view.left_out) + fact_list(view.facts)
+        tables = view.tables or view.ece_brier_tables
         if [figure.narrow for figure in view.figures] == [True] and captions and not tables:
             beside = tag("div", captions + remarks)
             content = tag("div", self._figure_html(view.figures[0]) + beside, class_="pair")
@@ -160,7 +159,7 @@ class BodyWriter:
             content = self._figures_and_tables(view)
             parts = (part for table in view.ece_brier_tables for part in split_for_paper(table))
             content += "".join(map(ece_brier_html, parts)) + captions
-            content += "".join(map(html_table, view.closing_tables)) + remarks
+            content += remarks
         content = tag("div", opening, class_="top-of-block") + content + self._small_figures(view)
         return tag("article", content, id=anchor)
 

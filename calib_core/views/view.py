@@ -250,8 +250,6 @@ class View:
     small_figures_heading : str
     tables : tuple of ViewTable
         Tables beside or below the figures.
-    closing_tables : tuple of ViewTable
-        Tables after the captions.
     ece_brier_tables : tuple of EceBrierTable
     how_to_read : str
         One line on what the figure shows.
@@ -259,12 +257,6 @@ class View:
         What else was found, and how; behind "How this was computed".
     left_out : tuple of str
         What is not shown, and why, one line each.
-    captions : tuple of str
-        How to read the figures.
-    remarks : tuple of str
-        Caveats, and what is missing.
-    remarks_heading : str
-        The heading above the remarks, "" for none.
     subject : str
         What the numbers are of, for the titles of files.
     name : tuple of (str or int)
@@ -279,16 +271,12 @@ class View:
     recipes: tuple[str, ...] = ()
     figures: tuple[ViewFigure, ...] = ()
     tables: tuple[ViewTable, ...] = ()
-    closing_tables: tuple[ViewTable, ...] = ()
     ece_brier_tables: tuple[EceBrierTable, ...] = ()
     small_figures: tuple[ViewFigure, ...] = ()
     small_figures_heading: str = ""
     how_to_read: str = ""
     facts: tuple[Fact, ...] = ()
     left_out: tuple[str, ...] = ()
-    captions: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    remarks_heading: str = ""
     subject: str = ""
     name: tuple[str | int, ...] = ()
 

@@ -27,7 +27,6 @@ from pages.widgets.summary import (
     show_computation,
     show_headline,
     show_provenance,
-    show_remarks,
     show_tiles,
 )
 from pages.widgets.table import MAX_COLUMN_WIDTH, fit_bars, fit_column_widths
@@ -104,7 +103,7 @@ def show_view(
         with beside:
             detail()
     show_how_computed(view, caption)
-    for table in (*view.tables, *view.closing_tables):
+    for table in view.tables:
         select = select_point if table.id in selectable else None
         show_view_table(view, table, chosen=chosen, select=select)
     show_left_out(view)
@@ -349,7 +348,6 @@ def show_how_computed(view: View, caption: ViewCaption | None = None, *, key: st
     if caption is not None or view.recipes or view.facts:
         notes = ("\n".join(table.notes) for table in view.ece_brier_tables)
         show_provenance(caption, *view.recipes, *notes, facts=view.facts, key=key)
-    show_remarks(*view.captions, *view.remarks)
 
 
 def show_left_out(view: View, *, key: str = "left_out") -> None:
