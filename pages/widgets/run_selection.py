@@ -23,7 +23,6 @@ from pages.state.runs import MAX_MEASURES, LoadedRun, slug
 from pages.state.url import UrlState
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
 from pages.widgets.pickers import pick_segment, select_box
-from pages.widgets.summary import show_reasons
 
 METHODS_HELP: Final = "How the confidence is obtained from the model's answers."
 ALL_DATASETS: Final = "*"
@@ -284,16 +283,3 @@ def _gather_selection(
     if not run_evidences and not allow_empty:
         raise Unavailable("None of the chosen runs has one of the chosen confidence methods.")
     return RunSelection(dataset, tuple(runs), tuple(methods), tuple(run_evidences), unavailable)
-
-
-def show_not_drawn(selection: RunSelection) -> None:
-    """List what cannot be drawn, each with its reason."""
-    titles = {run.id: run.title for run in selection.runs}
-    show_reasons(
-        "Runs and methods not shown",
-        {
-            f"{titles[run]}, {METHODS[method].title}": reason
-            for (run, method), reason in selection.unavailable.items()
-        },
-        key="not_drawn",
-    )

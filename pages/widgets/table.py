@@ -59,11 +59,6 @@ COLUMN_CONFIG: Final = {
 }
 
 
-def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """Drop those of the named columns that hold one value only, which a line above the table already says."""
-    return frame.drop(name for name in names if name in frame.columns and frame[name].n_unique() <= 1)
-
-
 def _text_column_width(texts: pl.Series) -> int:
     """Return the pixels that the heading and the widest of these texts need."""
     return 18 + math.ceil(max(sum(map(_letter_width, text)) for text in (texts.name, *texts.drop_nulls())))

@@ -361,19 +361,6 @@ def without_percent_sign(raw: pl.Series) -> pl.Series:
     return raw.str.strip_chars().str.strip_suffix("%").str.strip_chars_end()
 
 
-def are_percentages(raw: pl.Series) -> bool:
-    """Return whether values are percentages beyond doubt: all from 0 to 100, most above 1, one above 20."""
-    numbers, not_number = parse_numbers(without_percent_sign(raw))
-    numbers = numbers.drop_nulls()
-    return (
-        not not_number.any()
-        and numbers.len() > 0
-        and bool(numbers.is_between(0, 100).all())
-        and 2 * int((numbers > 1).sum()) > numbers.len()
-        and bool((numbers > MIN_LARGEST_PERCENTAGE).any())
-    )
-
-
 def are_shares(raw: pl.Series) -> bool:
     """Return whether all values present are numbers from 0 to 1, and some lie between.
 
