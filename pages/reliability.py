@@ -51,7 +51,7 @@ from pages.widgets.pickers import select_point
 from pages.widgets.run_choice import RunChoice, choose_run
 from pages.widgets.run_selection import RunEvidence, short_names_by_id
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_computation, show_warnings
+from pages.widgets.summary import show_warnings
 from pages.widgets.table import show_table
 from pages.widgets.url_inputs import url_segment, url_text_input, url_toggle, warn_not_available
 from pages.widgets.view import (
@@ -387,11 +387,7 @@ def show_without_bins(choice: RunChoice, view_id: str) -> None:
         view = corp_view(cached_result(key, lambda: corp_reliability(choice.evidence)), title=title)
     else:
         view = smooth_view(cached_result(key, lambda: smooth_reliability(choice.evidence)), title=title)
-    show_view_tiles(view)
-    st.markdown(escape_markdown(view.headline))
-    show_beside(view)
-    with st.expander("How this was computed", key=f"{view_id}_computed", type="compact"):
-        show_computation(*view.recipes, facts=view.facts)
+    show_beside(view, is_further=True)
 
 
 # --- Bins -----------------------------------------------------------------------------------------

@@ -134,7 +134,13 @@ class ReliabilityLines:
             Column("method"),
             Column("metric"),
             Column("value", "" if has_own else metric.title, "number", metric.help),
-            Column("p", "p", "p", "The chance of a value this large for a perfectly calibrated model."),
+            Column(
+                "p",
+                "p",
+                "p",
+                "The chance of a value this large for a perfectly calibrated model.",
+                draws="draws",
+            ),
             Column("brier", METRICS["brier"].title, "number", METRICS["brier"].help),
             Column("accuracy", METRICS["accuracy"].title, "share", METRICS["accuracy"].help),
             Column("mean_confidence", "Mean confidence", "share"),
@@ -146,6 +152,7 @@ class ReliabilityLines:
             Column("reading", "Verdict"),
             Column("remarks", "Remarks"),
             Column("recipe", "Recipe"),
+            Column("draws", kind="count"),
         )
 
     def summary(self) -> pl.DataFrame:
@@ -299,6 +306,7 @@ def _summary_row(line: ReliabilityLine) -> dict[str, Any]:
         "reading": result.headline,
         "remarks": "; ".join(result.remarks),
         "recipe": line.recipe,
+        "draws": score.draws,
     }
 
 

@@ -125,24 +125,23 @@ class Reliability(Displayable):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of the table that are shown; the numbers of a vocabulary are small ones."""
-        share = "mixed" if self.pools_vocabulary else "share"
+        """The columns of the table that are shown; the numbers of a vocabulary, which are small, in full."""
+        share, gap = (4, 6) if self.pools_vocabulary else (1, 3)
         count = (
             Column("count", "n", "number", "Answers to expect, one sampled from each distribution.", digits=1)
             if self.pair_unit == "sampled answers"
             else Column("count", "n", "count")
         )
-        gap = "Confidence − accuracy."
-        interval = Column("accuracy_low", "95 %", share, "Of the accuracy.", upper="accuracy_high")
+        interval = Column(
+            "accuracy_low", "95 %", "share", "Of the accuracy.", upper="accuracy_high", digits=share
+        )
         return (
             Column("percent", "Says", help="The confidences in the bin, in percent."),
             Column("interval", "Bin"),
             count,
-            Column("confidence", "Confidence", share, "The average of the confidences."),
-            Column("accuracy", "Accuracy", share, METRICS["accuracy"].help),
-            Column("gap", "Gap", "mixed", gap)
-            if self.pools_vocabulary
-            else Column("gap", "Gap", "signed", gap, digits=3),
+            Column("confidence", "Confidence", "share", "The average of the confidences.", digits=share),
+            Column("accuracy", "Accuracy", "share", METRICS["accuracy"].help, digits=share),
+            Column("gap", "Gap", "signed", "Confidence − accuracy.", digits=gap),
             Column("share", "Part of gap", "part", "The bin's share of the total gap Σ|Y − C|."),
             *([interval] if self.table["accuracy_low"].count() else []),
         )

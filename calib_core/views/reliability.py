@@ -355,7 +355,7 @@ def lines_view(
         ),
         tables=(
             ViewTable(
-                "Lines",
+                plural(len(result.lines), "line"),
                 frame,
                 (Column("line", "Line"), *shown_columns(result.columns)),
                 id="line_rows",

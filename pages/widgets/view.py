@@ -55,11 +55,11 @@ MAX_UNPINNED_COLUMNS: Final = 8
 MAX_ROWS_ABOVE_DETAIL: Final = 5
 """The same where what a click has opened is below it."""
 
-SCROLLED_HEIGHT: Final = 460
-"""Largest height in pixels of a table that scrolls."""
-
 ROW_HEIGHT: Final = 35
 """Height in pixels of a row, and of the heading."""
+
+PART_OF_A_ROW: Final = 21
+"""Height in pixels in sight of the last row of a table that scrolls, which shows that it does."""
 
 BAR_ROOM: Final = 4 * NO_VALUE
 """Text about as wide as the shortest bar of a part."""
@@ -134,6 +134,7 @@ def show_beside(
     chosen: str | None = None,
     select: Select = select_point,
     detail: Callable[[], None] | None = None,
+    is_further: bool = False,
 ) -> None:
     """Draw the figure of a view, and beside it its tables and how both are read.
 
@@ -147,25 +148,31 @@ def show_beside(
     select : Callable
         Called with what was clicked, as `select_point` is.
     detail : Callable, optional
-        Draws what a click has opened, below the tables.
+        Draws what a click has opened, below the rows.
+    is_further : bool
+        Whether it is a further view of the page: tiles, headline and recipe stand beside the figure, too.
     """
     figures, beside = side_by_side()
     with figures:
         for figure in view.figures:
             show_view_figure(view, figure, select=select if figure.id in selectable else None)
     with beside:
+        if is_further:
+            show_view_tiles(view)
+            st.markdown(escape_markdown(view.headline))
         for table in view.tables:
             show_view_table(
                 view,
                 table,
                 chosen=chosen,
                 select=select if table.id in selectable else None,
+                detail=detail,
                 max_rows=MAX_ROWS_ABOVE_DETAIL if detail is not None else MAX_WHOLE_ROWS,
                 narrow=True,
             )
-        if detail is not None:
-            detail()
         show_how_to_read(view, is_selectable=bool(selectable))
+        if is_further:
+            show_computation(*view.recipes, facts=view.facts)
 
 
 def show_how_to_read(view: View, *, is_selectable: bool = False) -> None:
@@ -246,6 +253,7 @@ def show_view_table(
     *,
     chosen: str | None = None,
     select: Select | None = None,
+    detail: Callable[[], None] | None = None,
     max_rows: int = MAX_WHOLE_ROWS,
     narrow: bool = False,
 ) -> None:
@@ -259,6 +267,8 @@ def show_view_table(
         The key of the row that is selected.
     select : Callable, optional
         Called with the key of a clicked row, or with nothing where a second click clears it.
+    detail : Callable, optional
+        Draws what a click has opened, right below the rows.
     max_rows : int
         Up to this many rows it is drawn whole; a longer one scrolls.
     narrow : bool
@@ -285,10 +295,12 @@ def show_view_table(
         hide_index=True,
         column_config=columns,
         placeholder="–",
-        height="content" if shown.height <= max_rows else min(SCROLLED_HEIGHT, ROW_HEIGHT * (max_rows + 1)),
+        height="content" if shown.height <= max_rows else ROW_HEIGHT * max_rows + PART_OF_A_ROW,
         alt=table.title or view.headline or view.title,
         **selection,
     )
+    if detail is not None:
+        detail()
     if table.numbers is not None:
         export = _export(view, table.numbers, table.title or view.title or "Table")
         table_export_menu(export, table.id, shown=shown, columns=columns)
