@@ -39,7 +39,7 @@ from calib_core.views.view import (
     reasons_by_title,
     text_lines,
 )
-from calib_core.wording import format_significant
+from calib_core.wording import format_significant, plural
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -190,7 +190,7 @@ def _checkpoint_table(results: Sequence[Training]) -> ViewTable:
         )
 
     return ViewTable(
-        "",
+        plural(frame.height, "checkpoint"),
         frame,
         tuple(column for column in columns if column.name != "line" or frame["line"].n_unique() > 1),
         id="checkpoints",
