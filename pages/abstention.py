@@ -297,7 +297,8 @@ def page() -> None:
     """Draw the page."""
     choice = shell("abstention", choose_abstention).choice
     thresholds = cached_thresholds(choice, cached_curves(choice))
-    show_warnings(*dict.fromkeys(one.text for evidence in choice.evidences for one in evidence.suspicions))
+    found = dict.fromkeys(one for evidence in choice.evidences for one in evidence.suspicions)
+    show_warnings(*(suspicion.text for suspicion in found))
     view = abstention_view(
         thresholds[0],
         thresholds[1:],

@@ -71,6 +71,11 @@ def without_options(text: str) -> str:
     return _ARGUMENT_OF_OPTION.sub(_argument_in_words, text)
 
 
+def message_markdown(text: str) -> str:
+    """Return Markdown that shows a message as a page words it, character for character."""
+    return escape_markdown(without_options(text))
+
+
 def _argument_in_words(option: re.Match[str]) -> str:
     """Return the column and what it is read as, or the path of the rows."""
     argument = unquote_argument(option[2])

@@ -44,7 +44,7 @@ def test_pages_take_them_from_the_address_and_show_their_numbers(several: Path, 
 @pytest.mark.usefixtures("several")
 def test_they_are_compared_with_one_another(visit: Visit) -> None:
     at = visit("comparison", methods=",".join(METHODS))
-    assert set(table(at, "run", "title")["title"]) == {f"given: {n}" for n in NAMES}
+    assert set(table(at, "Run", "Confidence method")["Confidence method"]) == {f"given: {n}" for n in NAMES}
     assert tiles(visit("methods"))["Methods"] == "2"
 
 

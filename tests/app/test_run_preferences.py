@@ -56,7 +56,7 @@ def test_a_pinned_run_is_first_and_the_one_a_page_begins_with(
     at = visit("reliability")
     assert options(at, "run")[:2] == ["★ pink", "blue"]
     assert screens.control(at, "run").value == "pink"
-    assert list(table(visit("comparison"), "run", "skill")["run"]).count("pink") > 0
+    assert list(table(visit("comparison"), "Run", "Skill")["Run"]).count("pink") > 0
 
 
 def test_a_hidden_run_is_on_no_page_until_one_click_shows_it(
@@ -117,7 +117,7 @@ def test_a_run_has_its_name_for_display_everywhere_and_its_id_in_the_address(
     assert "Baseline *1*" in options(at, "run")
     assert "Baseline *1* (red)" in page_text(at)  # the caption of the view says both
     at = visit("comparison", runs="red,blue")
-    assert {*table(at, "run", "skill")["run"]} == {"Baseline *1*", "blue"}
+    assert {*table(at, "Run", "Skill")["Run"]} == {"Baseline *1*", "blue"}
     names = {trace.get("name") for trace in screens.figure(at, "comparison")["data"]}
     assert "red" not in names
     assert "red" in screens.control(at, "runs_shown").value

@@ -111,8 +111,10 @@ def test_their_numbers_beside_one_another_are_those_of_two(data: Path, visit: Vi
     assert len(set(wanted.values())) == 2
     at = go(upload(visit("files"), ("a.jsonl", jsonl(quiz(70, seed=8)))), "comparison")
     screens.choose(at, "methods_shown", ["given"])
-    shown = table(at, "brier", "used")
-    found = {f"{row['run']} · {str(row['used']).split()[0]}": row["brier"] for _, row in shown.iterrows()}
+    shown = table(at, "Brier", "Rows used")
+    found = {
+        f"{row['Run']} · {str(row['Rows used']).split()[0]}": row["Brier"] for _, row in shown.iterrows()
+    }
     assert found == pytest.approx(wanted)
     at.query_params.clear()
     at = go(at, "tour")
