@@ -18,11 +18,18 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, PageLink
 
 from app_server import ROOT
+from calib_core.views.registry import SECTIONS
 from pages.widgets.pages import PAGES
 
 SECONDS: Final = 60.0
 SCRIPTS: Final = {page.id: page.script for page in PAGES.values()}
 TITLES: Final = {page.id: page.title for page in PAGES.values()}
+ANSWERS: Final[dict[str, dict[str, str]]] = {
+    id_: {"sampling": {"run": "ten"}, "groups": {"run": "four"}}.get(id_, {})
+    for id_ in PAGES
+    if id_ in SECTIONS and id_ not in ("training", "files")
+}
+"""Page that answers a question about the runs of `folder` → the address at which it does."""
 TEXTS: Final = frozenset(
     {
         "title",

@@ -238,6 +238,8 @@ SYMBOL_CHARACTERS: Final = {
     "triangle-right": "▶",
     "hourglass": "⧗",
     "bowtie": "⧓",
+    "triangle-ne": "◥",
+    "triangle-sw": "◣",
 }
 """Plotly's marker symbols, of runs and of methods, as characters for tables."""
 
@@ -271,6 +273,8 @@ _FALLBACK_STYLES: Final = (
     (4, "triangle-right", "2px,6px"),
     (2, "hourglass", "6px,2px,2px,2px"),
     (0, "bowtie", "16px,3px,3px,3px"),
+    (5, "triangle-ne", "9px,2px,2px,2px,2px,2px"),
+    (1, "triangle-sw", "6px,6px"),
 )
 """Index of the colour, symbol and dash of methods without a style of their own, in the order shown."""
 
@@ -289,8 +293,8 @@ def method_style(method: str, theme: Theme, shown: Iterable[str] = ()) -> Series
 
     Notes
     -----
-    Up to four methods without a style of their own differ in colour, symbol and dash each, up to twenty-four
-    in colour or in symbol and dash.
+    Up to six methods without a style of their own differ in colour, symbol and dash each, up to thirty-six in
+    colour or in symbol and dash.
     """
     if style := METHODS[method].style:
         colour_index, symbol, dash = style

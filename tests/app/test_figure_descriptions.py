@@ -10,19 +10,11 @@ import polars as pl
 import pytest
 
 import screens
-from screens import Visit, page_text, tiles
+from screens import ANSWERS, Visit, page_text, tiles
 
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
-PAGES = {
-    "reliability": {},
-    "concentration": {},
-    "robustness": {},
-    "comparison": {},
-    "abstention": {},
-    "recalibrate": {},
-    "sampling": {"run": "ten"},
-    "groups": {"run": "four"},
-}
+PAGES = {page: address for page, address in ANSWERS.items() if page != "methods"}
+"""The page Methods is a table."""
 
 
 def numbers_in_text(text: str) -> list[tuple[float, int]]:

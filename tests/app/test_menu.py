@@ -48,10 +48,11 @@ def test_a_pale_link_gives_the_reason_that_its_page_gives(
 ) -> None:
     write(data)
     given = reasons(visit("start"))
-    assert set(given) == {screens.TITLES[page] for page in pale}
-    for page in sorted({"abstention", "recalibrate", "sampling", "groups", "training"}):
+    selective = {id_: page.title for id_, page in PAGES.items() if page.has_content}
+    assert {screens.TITLES[page] for page in pale} <= set(given) <= set(selective.values())
+    for page, title in selective.items():
         infos = [screens.plain(info.value) for info in visit(page).info]
-        assert infos == ([given[screens.TITLES[page]]] if page in pale else []), page
+        assert infos == ([given[title]] if title in given else []), page
 
 
 def test_without_a_run_only_start_and_files_have_something_to_show(data: Path, visit: Visit) -> None:

@@ -258,10 +258,9 @@ def test_two_pages_are_the_default_and_one_click_asks_for_everything(
     assert [node.attributes["id"] for node in document.all("section")] == ["summary", "terms", "again"]
     assert "--page" not in document.one("again").all("pre")[0].text
     assert not document.all("nav"), "a summary needs no contents"
-    at.button(key="hold_13").click()
+    at.button(key=f"hold_{len(SECTIONS)}").click()
     at = screens.run(at)
-    assert len(SECTIONS) == 13
-    assert screens.address(at)["pages"].count(",") == 12
+    assert screens.address(at)["pages"].split(",") == list(SECTIONS)
     assert any("--page all" in element.value for element in at.text)
     at.button(key="hold_1").click()
     at = screens.run(at)

@@ -9,19 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from screens import Visit
-
-PAGES = (
-    "reliability",
-    "concentration",
-    "robustness",
-    "comparison",
-    "abstention",
-    "recalibrate",
-    "sampling",
-    "methods",
-    "groups",
-)
+from screens import ANSWERS, Visit
 
 
 def has_no_nulls(part: Any) -> bool:
@@ -31,11 +19,10 @@ def has_no_nulls(part: Any) -> bool:
     return not isinstance(part, list) or all(map(has_no_nulls, part))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ANSWERS)
 def test_what_is_sent_is_a_figure(folder: Path, visit: Visit, page: str) -> None:
     assert folder.is_dir()
-    runs = {"sampling": "ten", "groups": "four"}
-    charts = visit(page, **({"run": runs[page]} if page in runs else {})).get("plotly_chart")
+    charts = visit(page, **ANSWERS[page]).get("plotly_chart")
     assert charts or page == "methods"
     for chart in charts:
         sent = json.loads(chart.proto.spec)

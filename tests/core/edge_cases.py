@@ -20,6 +20,8 @@ from core.oracle import Bins, Pair, Row
 CHECKED_BINS = (1, 5, 10, 15, 20, 50, 100, 200, 500, 1000)
 WIDTHS = (2, 4, 8)
 TOLERANCE = 1e-12
+MAX_PAIRS = 60
+"""The largest number of pairs or rows that a strategy here draws."""
 CELLS = ("value", "itemsize", "group", "count", "correct")
 
 
@@ -62,12 +64,14 @@ def confidences(width: int) -> st.SearchStrategy[float]:
 
 @st.composite
 def some_pairs(
-    draw: st.DrawFn, widths: Sequence[int] = WIDTHS, min_size: int = 1, max_size: int = 24
+    draw: st.DrawFn, widths: Sequence[int] = WIDTHS, min_size: int = 1, max_size: int = MAX_PAIRS
 ) -> list[Pair]:
-    """Pairs of mixed dtypes."""
+    """Pairs of mixed dtypes: mostly few, and often enough so many that a metric which needs 20 is defined."""
     width = st.sampled_from(widths)
     one = width.flatmap(lambda w: st.builds(Pair, confidences(w), st.just(w), st.integers(0, 1)))
-    return draw(st.lists(one, min_size=min_size, max_size=max_size))
+    few, any_number = st.integers(min_size, min(max_size, 12)), st.integers(min_size, max_size)
+    size = draw(st.one_of(few, any_number))
+    return draw(st.lists(one, min_size=size, max_size=size))
 
 
 @st.composite

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 
 from calib_core.bins import BinSums
 from calib_core.edges import Binning, Scheme, assign_bins, bin_of
-from core.edge_cases import CELLS, same_sums, some_pairs, sums_of
+from core.edge_cases import CELLS, MAX_PAIRS, same_sums, some_pairs, sums_of
 from core.oracle import Pair
 
 
-@given(some_pairs(), st.lists(st.integers(0, 3), min_size=24, max_size=24), st.permutations(range(4)))
+@given(
+    some_pairs(),
+    st.lists(st.integers(0, 3), min_size=MAX_PAIRS, max_size=MAX_PAIRS),
+    st.permutations(range(4)),
+)
 def test_merging_parts_in_any_order_is_the_whole(
     pairs: list[Pair], part_of: list[int], order: list[int]
 ) -> None:

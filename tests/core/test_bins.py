@@ -15,6 +15,7 @@ from calib_core.edges import MAX_BINS, Binning, Scheme, assign_bins, bin_of
 from core import oracle
 from core.edge_cases import (
     CHECKED_BINS,
+    MAX_PAIRS,
     WIDTHS,
     confidences,
     same_sums,
@@ -165,7 +166,7 @@ def test_equal_mass_says_how_many_bins_there_really_are() -> None:
     assert binned.count.tolist() == [6, 2]
 
 
-@given(some_pairs(widths=(8,)), st.integers(1, 50), st.permutations(range(24)))
+@given(some_pairs(widths=(8,)), st.integers(1, 50), st.permutations(range(MAX_PAIRS)))
 def test_equal_mass_does_not_depend_on_order(pairs: list[Pair], bins: int, order: list[int]) -> None:
     values = np.array([pair.confidence for pair in pairs])
     moved = np.array([at for at in order if at < values.size])

@@ -113,6 +113,10 @@ def test_the_python_interface_gives_them(tmp_path: Path) -> None:
 
 def test_the_figures_give_them_a_look_of_their_own() -> None:
     assert len({method_style(id_, LIGHT).symbol for id_ in METHODS}) == len(METHODS)
+    named = [f"given.{name}" for name in "abcd"]
+    without_style = [method_style(id_, LIGHT, named) for id_ in (METHOD.id, *named)]
+    for look in ("colour", "dash", "symbol"):
+        assert len({getattr(style, look) for style in without_style}) == len(without_style)
     lines = [metric_line_style(id_, LIGHT) for id_ in METRICS]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)
 

@@ -217,7 +217,7 @@ def test_the_temperature_of_token_logits_is_found(call: Call, tmp_path: Path, te
     metadata = json.dumps({"format": "calib-tokens", "version": 1})
     for more in ({}, {"meta": np.array(metadata)}):
         np.savez(tmp_path / "text.npz", allow_pickle=False, logits=logits, target=target, **more)
-        words = ("--map", "target=gold", "--by", "temperature", "--json")
+        words = ("--map", "target=gold", "--method", "choice_softmax", "--by", "temperature", "--json")
         element = call("recalibrate", tmp_path / "text.npz", *words).element
         assert element["target"] == "choices"
         assert element["parameters"]["temperature"] == pytest.approx(expected, rel=1e-5)

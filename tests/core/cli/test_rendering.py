@@ -30,7 +30,8 @@ def test_every_score_has_its_whole_recipe_in_the_lines_below(call: Call, tmp_pat
     """What a line says of a metric and what another says of its method make up the recipe."""
     rows = (CHOICES.replace('"id": "', f'"id": "{number}') for number in range(20))
     path = write(tmp_path, "quiz.jsonl", "".join(rows))
-    words = ("--metric", "ece", "--metric", "brier", "--metric", "full_ece")
+    words = ("--method", "choice_softmax", "--method", "given")
+    words += ("--metric", "ece", "--metric", "brier", "--metric", "full_ece")
     out, elements = call("score", path, *words).out, call("score", path, *words, "--json").elements
     texts = [line.split(": ", 1) for line in out.splitlines() if ": " in line]
     lines = dict(texts)  # remarks come before, and begin with a method, too

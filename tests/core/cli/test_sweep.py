@@ -71,7 +71,8 @@ def test_the_rise_by_noise_is_named(call: Call, tmp_path: Path) -> None:
 
 
 def test_the_papers_seven_and_the_usual_metrics_if_none_are_named(call: Call, tmp_path: Path) -> None:
-    elements = call("sweep", write(tmp_path, "quiz.jsonl", CHOICES), "--json").elements
+    words = ("--method", "choice_softmax", "--method", "given", "--json")
+    elements = call("sweep", write(tmp_path, "quiz.jsonl", CHOICES), *words).elements
     had = [(element["method"], element["metric"]) for element in elements]
     assert had == [
         *(("choice_softmax", metric) for metric in SWEPT_METRICS),

@@ -15,6 +15,7 @@ from calib_core.bins import BinSums
 from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
 from core.edge_cases import (
+    MAX_PAIRS,
     TOLERANCE,
     any_rows,
     class_sums_of,
@@ -29,7 +30,7 @@ from core.oracle import OF_PAIRS, OF_ROWS, Pair, Row
 
 SEVEN = (5, 10, 20, 50, 100, 200, 500)
 nesting = st.tuples(st.integers(1, 100), st.integers(1, 10))
-orders = st.permutations(range(24))
+orders = st.permutations(range(MAX_PAIRS))
 schemes = st.builds(Scheme, st.sampled_from(("width", "mass", "natural")), st.integers(1, 1000))
 
 
@@ -37,7 +38,7 @@ Item = TypeVar("Item", Pair, Row)
 
 
 def in_order(items: Sequence[Item], order: Sequence[int]) -> list[Item]:
-    """The same items in another order; there are at most 24."""
+    """The same items in another order."""
     return [items[at] for at in order if at < len(items)]
 
 
