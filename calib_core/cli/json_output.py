@@ -1,21 +1,18 @@
-"""The elements of the JSON list that `--json` prints.
-
-Scripts depend on the keys: add new ones, never rename or remove one.
-"""
+"""The elements of the JSON list that `--json` prints; their keys and types are in `json_elements`."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from calib_core.errors import Problem
+from calib_core.errors import Problem, Suspicion
 from calib_core.results.recalibration_map import plain_parameters
 from calib_core.results.reported_metrics import compare_reported_metrics, reported_metrics_frame
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
+    from calib_core.cli import json_elements as elements
     from calib_core.results.audit import ConventionAudit, ConventionValue
     from calib_core.results.files import FileReport, Proposal, RunReport
     from calib_core.results.recalibration import Recalibration
@@ -25,10 +22,10 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.sampling import SampleSizeCurve, SampleSizeSweep
     from calib_core.results.score import Score
 
-JsonElement: TypeAlias = dict[str, Any]
+JsonElement: TypeAlias = Mapping[str, Any]
 
 
-def json_document(elements: Sequence[JsonElement]) -> str:
+def json_document(listed: Sequence[JsonElement]) -> str:
     """Writes the list as JSON that every parser reads.
 
     The text is ASCII; an infinite number is the text "inf" or "-inf".
@@ -47,29 +44,30 @@ def json_document(elements: Sequence[JsonElement]) -> str:
       }
     ]
     """
-    return json.dumps(_json_safe(list(elements)), indent=2, allow_nan=False)
+    return json.dumps(_json_safe(list(listed)), indent=2, allow_nan=False)
 
 
-def score_element(file: str, score: Score) -> JsonElement:
+def score_element(file: str, score: Score) -> elements.ScoreElement | elements.BoundsElement:
     """One score: `value`, or `low` and `high` where only bounds are known; its interval is a list or null."""
     omitted = ("low", "high") if score.low is None else ("value",)
-    return {"file": file, **{name: value for name, value in score.to_dict().items() if name not in omitted}}
+    fields = {name: value for name, value in score.to_dict().items() if name not in omitted}
+    return cast("elements.ScoreElement | elements.BoundsElement", {"file": file, **fields})
 
 
-def verdict_element(file: str, verdict: RunVerdict) -> JsonElement:
+def verdict_element(file: str, verdict: RunVerdict) -> elements.VerdictElement:
     """The verdict on one run and method; `q` is set when all verdicts are known."""
-    return {"file": file, **verdict.to_dict(), "q": None}
+    return cast("elements.VerdictElement", {"file": file, **verdict.to_dict(), "q": None})
 
 
-def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
+def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> elements.SweepElement:
     """One metric over M; `values` maps M as text to a number, {"low", "high"}, or null if refused."""
     null = curve.null
     bin_keys = tuple(map(str, curve.bins))
 
-    def by_m(values: Sequence[Any] | None) -> JsonElement | None:
+    def by_m(values: Sequence[Any] | None) -> dict[str, Any] | None:
         return dict(zip(bin_keys, values, strict=True)) if values is not None else None
 
-    values: list[float | JsonElement | None] = list(curve.values)
+    values: list[float | elements.Bounds | None] = list(curve.values)
     for index, n_bins in enumerate(curve.bins):
         if n_bins in curve.bounds:
             low, high = curve.bounds[n_bins]
@@ -79,7 +77,7 @@ def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
         "run": sweep.run,
         "method": sweep.method,
         "metric": curve.metric,
-        "values": by_m(values),
+        "values": dict(zip(bin_keys, values, strict=True)),
         "rsd": curve.rsd,
         "ddof": curve.ddof,
         "p": by_m(null and null.p),
@@ -108,7 +106,7 @@ def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
     }
 
 
-def audit_element(file: str, audit: ConventionAudit, value: ConventionValue) -> JsonElement:
+def audit_element(file: str, audit: ConventionAudit, value: ConventionValue) -> elements.AuditElement:
     """The calibration error under one convention; what a convention does not have is null."""
     convention = value.convention
     return {
@@ -134,9 +132,14 @@ def audit_element(file: str, audit: ConventionAudit, value: ConventionValue) -> 
     }
 
 
-def recalibration_element(file: str, result: Recalibration) -> JsonElement:
+def recalibration_element(file: str, result: Recalibration) -> elements.RecalibrationElement:
     """A run before and after recalibration; a difference that has no interval is null."""
     differences = {metric: result.differences.get(metric) for metric in result.before}
+    difference = {
+        **{metric: each and each.value for metric, each in differences.items()},
+        "interval": {metric: each and [each.low, each.high] for metric, each in differences.items()},
+        "p": {metric: each and each.p for metric, each in differences.items()},
+    }
     return {
         "file": file,
         "run": result.run,
@@ -144,11 +147,7 @@ def recalibration_element(file: str, result: Recalibration) -> JsonElement:
         "by": result.by,
         "before": dict(result.before),
         "after": dict(result.after),
-        "difference": {
-            **{metric: each and each.value for metric, each in differences.items()},
-            "interval": {metric: each and [each.low, each.high] for metric, each in differences.items()},
-            "p": {metric: each and each.p for metric, each in differences.items()},
-        },
+        "difference": cast("elements.Difference", difference),
         "gain": result.gains,
         "folds": result.folds,
         "seed": result.seed,
@@ -161,9 +160,9 @@ def recalibration_element(file: str, result: Recalibration) -> JsonElement:
     }
 
 
-def samples_element(file: str, result: SampleSizeSweep, curve: SampleSizeCurve) -> JsonElement:
+def samples_element(file: str, result: SampleSizeSweep, curve: SampleSizeCurve) -> elements.SamplesElement:
     """One metric of one method over N'; `sizes` maps N' as text to mean and std, null if refused."""
-    sizes: JsonElement = {
+    sizes: dict[str, elements.SizeMean] = {
         str(size): {"mean": curve.mean[index], "std": curve.std[index], "draws": result.n_draws[size]}
         for index, size in enumerate(result.sizes)
     }
@@ -211,7 +210,7 @@ def samples_element(file: str, result: SampleSizeSweep, curve: SampleSizeCurve) 
     }
 
 
-def bins_element(file: str, diagram: Reliability) -> JsonElement:
+def bins_element(file: str, diagram: Reliability) -> elements.BinsElement:
     """The non-empty bins of one diagram; the accuracy interval is null where pairs are not independent."""
     columns = (
         "bin",
@@ -237,11 +236,11 @@ def bins_element(file: str, diagram: Reliability) -> JsonElement:
         "judged": diagram.judged,
         "remarks": list(diagram.remarks),
         "reading": diagram.headline,
-        "bins": diagram.table.select(columns).to_dicts(),
+        "bins": cast("list[elements.Bin]", diagram.table.select(columns).to_dicts()),
     }
 
 
-def _question_element(question: Proposal) -> JsonElement:
+def _question_element(question: Proposal) -> elements.Question:
     """What a person has to decide, with what each reading comes to."""
     return {
         "text": question.question,
@@ -261,11 +260,11 @@ def _question_element(question: Proposal) -> JsonElement:
     }
 
 
-def check_elements(report: FileReport) -> list[JsonElement]:
+def check_elements(report: FileReport) -> Sequence[elements.RunElement | elements.FileElement]:
     """One element for each run, or one for a file without runs; bad rows are those of the whole file."""
     question = report.proposal if report.proposal is not None and report.proposal.is_question else None
     proposed = report.proposal if question is None else None
-    file_details: JsonElement = {
+    file_details: elements.FileDetails = {
         "status": report.status,
         "message": report.full_message,
         "bad_rows": report.n_bad_rows,
@@ -300,18 +299,22 @@ def check_elements(report: FileReport) -> list[JsonElement]:
             "rows": run.run.n_total,
             **_run_details(run),
             **file_details,
-            "warnings": [asdict(suspicion) for suspicion in (*run.suspicions, *report.suspicions)],
+            "warnings": [_warned(suspicion) for suspicion in (*run.suspicions, *report.suspicions)],
         }
         for run in report.runs
     ]
 
 
-def refused_element(file: str, message: str) -> JsonElement:
+def refused_element(file: str, message: str) -> elements.RefusedElement:
     """A file that could not be read."""
     return {**_element_without_run(file, None, None), "status": "refused", "message": message, "problems": []}
 
 
-def _element_without_run(file: str, format_id: str | None, rows: int | None) -> JsonElement:
+def _warned(suspicion: Suspicion) -> elements.Warned:
+    return {"kind": suspicion.kind, "message": suspicion.message, "example": suspicion.example}
+
+
+def _element_without_run(file: str, format_id: str | None, rows: int | None) -> elements.WithoutRun:
     return {
         "file": file,
         "format": format_id,
@@ -323,8 +326,9 @@ def _element_without_run(file: str, format_id: str | None, rows: int | None) -> 
     }
 
 
-def _run_details(report: RunReport) -> JsonElement:
+def _run_details(report: RunReport) -> elements.RunDetails:
     row_counts = report.run.row_counts
+    reported = reported_metrics_frame(compare_reported_metrics(report.run, report.survey.usable))
     return {
         "usable": report.usable,
         "not_usable": dict(report.survey.unavailable),
@@ -335,16 +339,17 @@ def _run_details(report: RunReport) -> JsonElement:
         "left_out": row_counts.n_left_out,
         "clipped": dict(row_counts.clipped),
         "off_sum": row_counts.n_inexact_sums,
-        "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
+        "spikes": {
+            method: [{"value": spike.value, "count": spike.count} for spike in spikes]
+            for method, spikes in report.spikes.items()
+        },
         "notes": list(row_counts.notes),
-        "reported": reported_metrics_frame(
-            compare_reported_metrics(report.run, report.survey.usable)
-        ).to_dicts(),
+        "reported": cast("list[elements.Reported]", reported.to_dicts()),
     }
 
 
-def _problem_element(problem: Problem) -> JsonElement:
-    first = [
+def _problem_element(problem: Problem) -> elements.ProblemOfCells:
+    first: list[elements.Cell] = [
         {
             "row": cell.row,
             "line": cell.line,

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
+from app_server import ROOT
 from calib_core.__main__ import main
+from calib_core.cli.json_elements import ELEMENTS
 
 GOOD = "id,confidence,correct\nq1,0.9,1\nq2,0.8,0\nq3,0.6,1\nq4,0.3,0\n"
 BAD = "id,confidence,correct\nq1,0.9,1\nq2,1.8,0\nq3,0.6,1\n"
@@ -58,9 +63,28 @@ def make_caller(capsys: pytest.CaptureFixture[str]) -> Call:
         capsys.readouterr()
         code = main([str(word) for word in words])
         out, err = capsys.readouterr()
-        return Answer(code, out, err)
+        answer = Answer(code, out, err)
+        if "--json" in words and words[0] in ELEMENTS:
+            _check_documented(str(words[0]), answer.elements)
+        return answer
 
     return call
+
+
+def _check_documented(verb: str, elements: list[dict[str, Any]]) -> None:
+    """Fails where the JSON is not as docs/schema says, or has a key that is not there."""
+    error = best_match(_validator(verb).iter_errors(elements))
+    if error is not None:
+        pytest.fail(f"calib {verb} --json is not as docs/schema/{verb}.json says: {error}")
+
+
+@cache
+def _validator(verb: str) -> Draft202012Validator:
+    def closed(schema: dict[str, Any]) -> dict[str, Any]:
+        return {"additionalProperties": False, **schema} if "properties" in schema else schema
+
+    text = (ROOT / "docs" / "schema" / f"{verb}.json").read_text(encoding="utf-8")
+    return Draft202012Validator(json.loads(text, object_hook=closed))
 
 
 def write(folder: Path, name: str, text: str) -> Path:

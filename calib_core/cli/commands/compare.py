@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement
@@ -41,6 +41,9 @@ from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.runs import Run
 from calib_core.views.comparison import comparison_view
 from calib_core.wording import as_clause
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import CompareElement, PairElement, Side
 
 GATE_ADVICE: Final = (
     "The interval of one such difference: calib gate FILE --baseline OTHER --worse-by METRIC=0 --significant"
@@ -171,11 +174,11 @@ def _print_pairs(
     say = runner.message if are_paired else runner.refuse
     for (first, second), reason in comparison.unpaired.items():
         say(f"{names[first]} and {names[second]} cannot be compared: {as_clause(reason)}.")
-    sides = {
+    sides: dict[str, Side] = {
         key: {"file": run.file, "run": run.label, "method": evidences[key].method.id}
         for key, run in runs.items()
     }
-    elements: list[JsonElement] = [
+    elements: list[PairElement] = [
         {
             "metric": metric,
             "a": sides[pair.first],
@@ -198,7 +201,7 @@ def _print_pairs(
 
 def compare_element(
     run: Run, point: ComparisonPoint, requested: Sequence[MetricEstimate], best_by: Sequence[str]
-) -> JsonElement:
+) -> CompareElement:
     """One point of the comparison as JSON.
 
     Parameters

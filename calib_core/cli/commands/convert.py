@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -22,6 +22,9 @@ from calib_core.report.export.canonical import CanonicalFile, ConvertedFile, sou
 from calib_core.results.files import usable_runs
 from calib_core.runs import Run
 from calib_core.wording import plural
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import ConvertElement
 
 OUTPUT_SUFFIXES = (".parquet", ".jsonl")
 
@@ -93,7 +96,7 @@ def _output_bytes(canonical_file: CanonicalFile, output: Path) -> bytes:
     )
 
 
-def _run_element(run: Run, output: Path) -> JsonElement:
+def _run_element(run: Run, output: Path) -> ConvertElement:
     """One run that was written."""
     return {
         "file": run.file,

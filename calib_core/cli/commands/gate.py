@@ -7,12 +7,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from calib_core.cli.exit_codes import BROKEN
 from calib_core.cli.gate_formats import gate_junit, gate_markdown
 from calib_core.cli.input_files import InputFiles, takes_files
-from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     BaselineOption,
     BinningOption,
@@ -54,6 +53,9 @@ from calib_core.results.gate import (
     measure,
 )
 from calib_core.runs import Run
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import GateElement
 
 OUTPUT_FORMATS: Final = ("text", "markdown", "junit", "json")
 
@@ -256,7 +258,7 @@ def _chosen_formats(formats: Sequence[str], *, as_json: bool) -> tuple[str, str 
     return ("json" if as_json else outputs[0] if outputs else "text"), (inputs[0] if inputs else None)
 
 
-def gate_element(check: RuleCheck) -> JsonElement:
+def gate_element(check: RuleCheck) -> GateElement:
     """One rule for one run and method as JSON.
 
     Parameters

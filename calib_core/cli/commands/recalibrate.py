@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
@@ -45,6 +45,9 @@ from calib_core.results.recalibration_map import MAX_MAP_BYTES, RecalibrationMap
 from calib_core.runs import AnswerRun, Run, TokenRun
 from calib_core.views.recalibrate import metrics_view
 from calib_core.wording import plural
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import AppliedElement, RecalibrationElement
 
 ROWS_SUFFIXES: Final = (".parquet", ".jsonl")
 """Endings of a file of recalibrated rows."""
@@ -114,7 +117,7 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
     writes rows without an outcome, too, but for self-consistency, which has to know the right answer.
     """
     runner = Runner([run] if run else None)
-    elements: list[JsonElement] = []
+    elements: Sequence[JsonElement] = []
     try:
         request = CommandRequest.from_options(
             methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)
@@ -163,7 +166,7 @@ def _fit(
     outputs: tuple[Path | None, Path | None],
     *,
     as_json: bool,
-) -> list[JsonElement]:
+) -> list[RecalibrationElement]:
     found: list[tuple[Run, Recalibration]] = []
     for run in runs:
         results = runner.results(run, request, (_WHAT,), partial(_recalibrate, settings))
@@ -213,7 +216,7 @@ def _apply(
     output: Path,
     *,
     as_json: bool,
-) -> list[JsonElement]:
+) -> list[AppliedElement]:
     """Writes the runs with recalibrated confidences, those of the method that the map was fitted to."""
     if len(request.methods) > 1:
         raise Refused("--apply writes one confidence for each row: name one --method.")
@@ -232,7 +235,7 @@ def _apply(
     rows = to_canonical(written, [])
     data = rows.to_json_lines() if output.suffix.lower() == ".jsonl" else rows.to_parquet()
     write_atomically(data, output)
-    elements: list[JsonElement] = []
+    elements: list[AppliedElement] = []
     for run, evidence, judged in applied:
         question = fitted.question_of_use(evidence if judged is None else judged)
         if question is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -21,6 +21,9 @@ from calib_core.readers.merged_runs import MergedTokenRun, merge_token_runs
 from calib_core.readers.token.sums import write_sums
 from calib_core.runs import TokenRun
 from calib_core.wording import plural
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import ReduceElement
 
 OutputOption: TypeAlias = Annotated[
     Path,
@@ -80,7 +83,7 @@ def _token_runs(runner: Runner, input_files: InputFiles, path: Path, name: str) 
         runner.refuse(str(reason))
 
 
-def _run_element(combined: MergedTokenRun, output: Path) -> JsonElement:
+def _run_element(combined: MergedTokenRun, output: Path) -> ReduceElement:
     """One run that was written; `file` is that of its first part, `files` those of all parts."""
     run = combined.run
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -52,6 +52,9 @@ from calib_core.views.inputs import (
 from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS, reliability
 from calib_core.views.reliability import MAX_QUESTIONS
 from calib_core.wording import plural
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import ReportElement
 
 OUTPUT_SUFFIXES = (".html", ".htm")
 
@@ -267,7 +270,7 @@ def _build_with_progress(report_input: ReportInput, pages: Sequence[str], proven
         return build_report(report_input, pages, provenance, progress)
 
 
-def _run_element(run: ReportRun, report_input: ReportInput, result: Report, output: Path) -> JsonElement:
+def _run_element(run: ReportRun, report_input: ReportInput, result: Report, output: Path) -> ReportElement:
     """One run of the report."""
     return {
         "file": run.report.run.file,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from calib_core.cli.input_files import InputFiles, takes_files, takes_many_files
 from calib_core.cli.json_output import JsonElement, bins_element, score_element, verdict_element
@@ -33,6 +33,9 @@ from calib_core.results.uncertainty import score_with_interval
 from calib_core.views.reliability import reliability_view
 from calib_core.views.score import scores_view
 from calib_core.views.verdict import verdicts_view
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import VerdictElement
 
 VERDICT: Final = "verdict"
 """What --metric calls the verdict, which is no metric."""
@@ -73,15 +76,15 @@ def score(  # noqa: PLR0913  one parameter an option
 
     runner, printer = Runner(run_labels, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
-    verdicts: list[JsonElement] = []
+    verdicts: list[VerdictElement] = []
     for run in runner.runs(input_files):
         results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), score_or_verdict)
         for result in results:
             if isinstance(result, Score):
                 elements.append(score_element(run.file, result))
                 continue
-            elements.append(verdict_element(run.file, result))
-            verdicts.append(elements[-1])
+            verdicts.append(verdict_element(run.file, result))
+            elements.append(verdicts[-1])
         scores = [result for result in results if isinstance(result, Score)]
         if scores and not as_json:
             printer.print_view(scores_view(scores), heading(run.file, run.label))

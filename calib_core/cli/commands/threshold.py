@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement
@@ -34,6 +35,9 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.evidence import Evidence
 from calib_core.views.abstention import abstention_view
+
+if TYPE_CHECKING:  # as in json_output
+    from calib_core.cli.json_elements import Threshold, ThresholdElement
 
 
 @takes_files
@@ -87,7 +91,7 @@ def _tell_unused_options(runner: Runner, metrics: Sequence[str] | None, labels: 
             runner.message(f"threshold uses the accuracy by single confidences: {option} has no effect.")
 
 
-def threshold_element(file: str, found: GuaranteedThreshold) -> JsonElement:
+def threshold_element(file: str, found: GuaranteedThreshold) -> ThresholdElement:
     """The guaranteed and the empirical threshold as JSON; numbers are null where there is no threshold.
 
     Parameters
@@ -115,7 +119,7 @@ def threshold_element(file: str, found: GuaranteedThreshold) -> JsonElement:
     }
 
 
-def _point_element(point: OperatingPoint | None, low: float | None) -> JsonElement:
+def _point_element(point: OperatingPoint | None, low: float | None) -> Threshold:
     return {
         "threshold": point and point.threshold,
         "answered": point and point.coverage,
