@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calib_core.wording import ROUNDING_TOLERANCE
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
+Floats64: TypeAlias = NDArray[np.float64]
 """A float16, float32 or float64 array: confidences keep the dtype their file stores."""
 
 Binning = Literal["width", "mass", "natural"]

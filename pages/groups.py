@@ -62,7 +62,7 @@ from pages.widgets.figure import show_figure, side_by_side
 from pages.widgets.mmlu_preset import mmlu_preset_button
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import (
-    most_common_method,
+    methods_and_default,
     pick_method,
     pick_method_options,
     pick_segment,
@@ -149,10 +149,10 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
         Where nothing can be grouped.
     """
     answer_runs = [run for run in runs if isinstance(run.report.run, AnswerRun)]
-    methods, _ = most_common_method(answer_runs)
+    methods, _ = methods_and_default(answer_runs)
     wanted = url_state.requested("dataset", "")
     of_dataset = [run for run in answer_runs if slug(run.report.run.info.dataset or "") == wanted]
-    _, default = most_common_method(of_dataset or runs_to_start_with(answer_runs))
+    _, default = methods_and_default(of_dataset or runs_to_start_with(answer_runs))
     if not methods:
         raise Unavailable(NO_GROUPS)
     mmlu_preset_button(methods)

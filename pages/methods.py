@@ -24,7 +24,7 @@ from calib_core.results.methods_table import (
     multiple_choice_notes,
 )
 from calib_core.results.published import (
-    METHOD_COLUMNS,
+    PUBLISHED_METHOD_COLUMNS,
     compare_published_methods,
     has_choices,
 )
@@ -246,7 +246,7 @@ def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
     names = short_names_by_id(runs)
     with_choices = {run.id: has_choices(run.report.run) for run in runs}
     with published_area(compare_published_methods(result, names, with_choices)):
-        reference = pick_reference("paper", METHOD_COLUMNS)
+        reference = pick_reference("paper", PUBLISHED_METHOD_COLUMNS)
         show_published(compare_published_methods(result, names, with_choices, reference), "methods")
 
 

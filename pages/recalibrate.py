@@ -45,7 +45,7 @@ from pages.widgets.view import (
     show_view_table,
 )
 
-MAX_SEED: Final = 999_999
+MAX_FOLD_SEED: Final = 999_999
 MAX_SHOWN_CODE: Final = 3_000
 """Characters of Python that are shown; a map with more is only downloaded."""
 
@@ -110,7 +110,7 @@ def choose_recalibration(url_state: UrlState, runs: Sequence[LoadedRun]) -> Reca
         "Questions are split into this many folds. Each fold is scored with a map fitted to the others.",
     )
     seed = whole_number_input(
-        url_state, "seed", "Seed", (DEFAULT_SEED, 0, MAX_SEED), "The same seed gives the same folds."
+        url_state, "seed", "Seed", (DEFAULT_SEED, 0, MAX_FOLD_SEED), "The same seed gives the same folds."
     )
     return RecalibrateChoice(run, evidence, by, folds, seed)
 

@@ -24,7 +24,7 @@ from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.pairs import Labels
 from calib_core.readers.format import AS_IT_LIES
 from calib_core.report.build import Report, build_report
-from calib_core.report.document import first_sentence
+from calib_core.report.document import opening_sentence
 from calib_core.report.provenance import (
     RUN_IN_DATA_FOLDER,
     Provenance,
@@ -305,7 +305,7 @@ def _outcome(order: ReportOrder, result: Report, started: datetime, n_bytes: int
     """Return how long the report took, and what it holds."""
     seconds = (datetime.now().astimezone() - started).total_seconds()
     left_out = "; ".join(
-        f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in result.left_out.items()
+        f"{SECTIONS[id_].title} ({opening_sentence(why)})" for id_, why in result.left_out.items()
     )
     return (
         f"Made in {seconds:.0f} s: {plural(len(result.pages), 'section')} of "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 import streamlit as st
 
@@ -18,6 +17,7 @@ from calib_core.results.pooling import (
     pools_of_question,
 )
 from calib_core.results.published import RSD_MODELS, compare_rsd
+from calib_core.results.question_clusters import MAX_OFFERED_QUESTIONS
 from calib_core.results.robustness import Sweep, sweep_bins
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
@@ -42,9 +42,6 @@ from pages.widgets.shell import shell
 from pages.widgets.summary import show_warnings
 from pages.widgets.url_inputs import url_labelled_text, url_selectbox
 from pages.widgets.view import show_part, show_view
-
-MAX_OFFERED_QUESTIONS: Final = 500
-"""Number of questions that the select box offers."""
 
 
 def cached_sweeps(choice: RunChoice) -> list[Sweep]:

@@ -58,7 +58,7 @@ from pages.widgets.view import show_view, show_view_figure, show_view_table
 MAX_SIZES: Final = 12
 MAX_SAMPLES: Final = 10**9 - 1
 MAX_REPEATS: Final = 1000
-MAX_SEED: Final = 10**9 - 1
+MAX_DRAW_SEED: Final = 10**9 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,7 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
         )
     with right:
         seed = whole_number_input(
-            url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same subsets."
+            url_state, "seed", "Seed", (0, 0, MAX_DRAW_SEED), "The same seed draws the same subsets."
         )
     options = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
     tolerance = decimal_input(

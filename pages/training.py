@@ -35,7 +35,7 @@ from pages.widgets.binning import pick_binning
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pages import PAGES
 from pages.widgets.pickers import (
-    most_common_method,
+    methods_and_default,
     pick_method,
     pick_method_options,
     selected_point,
@@ -80,7 +80,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
     checkpoints = checkpoint_runs(runs)
     if not checkpoints:
         raise Unavailable(NO_CHECKPOINT)
-    methods, default = most_common_method(checkpoints)
+    methods, default = methods_and_default(checkpoints)
     method = pick_method(url_state, methods, default)
     url_state.carry_body_value("at", [run.id for run in checkpoints])
     run = [run for run in checkpoints if method in run.report.survey.usable][-1]

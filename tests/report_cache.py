@@ -17,7 +17,7 @@ from typing import Final
 from calib_core.readers import companions
 from calib_core.results.files import FileReport
 from pages.state import cache
-from pages.state.cache import FileVersion, ListedFile
+from pages.state.cache import FileState, ListedFile
 from pages.state.mappings import FileMapping
 
 LARGEST: Final = 8_000_000
@@ -38,7 +38,7 @@ def report(one: ListedFile, mapping: FileMapping, progress: Callable[[float, str
     return _known[known_by]
 
 
-def version(path: Path) -> FileVersion:
+def version(path: Path) -> FileState:
     """A file's version as in `pages.state.cache`, with a hash of the content for the time of change."""
     found = _version(path)
     return (_hashed(path, *found), found[1]) if _is_plain(path) else found

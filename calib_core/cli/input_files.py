@@ -28,7 +28,7 @@ from calib_core.cli.options import (
     TogetherOption,
     WideOption,
 )
-from calib_core.cli.terminal import progress_bar
+from calib_core.cli.terminal import terminal_progress
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.option_text import split_pair
@@ -121,7 +121,7 @@ class InputFiles:
         options = self.options.adding(further)
         if self.many is not None:
             return self.many.read(path, name, self.format, options, self.gold)
-        with progress_bar(name) as progress:
+        with terminal_progress(name) as progress:
             return readers.read(
                 path,
                 name=name,

@@ -219,7 +219,7 @@ def _report_line(report: FileReport) -> str:
     )
 
 
-def value_text(value: float | None) -> str:
+def element_value_text(value: float | None) -> str:
     """Formats a value to four decimals, or more for a very small one; None is "not defined"."""
     return NOT_DEFINED if value is None else format_short(value)
 

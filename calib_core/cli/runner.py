@@ -31,7 +31,7 @@ from calib_core.results.files import usable_runs
 from calib_core.results.score import metric_availability
 from calib_core.runs import Run
 
-ResultT = TypeVar("ResultT")
+_ResultT = TypeVar("_ResultT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +242,8 @@ class Runner:
         run: Run,
         request: CommandRequest,
         metrics: Sequence[str],
-        compute: Callable[[Evidence, str, Scheme], ResultT],
-    ) -> list[ResultT]:
+        compute: Callable[[Evidence, str, Scheme], _ResultT],
+    ) -> list[_ResultT]:
         """Computes one result for every available method and metric of a run.
 
         A method or metric requested by name is refused if no combination with it is available; otherwise
@@ -258,10 +258,10 @@ class Runner:
             The requested methods, metrics, bins and options.
         metrics : Sequence[str]
             Ids of the metrics to compute.
-        compute : Callable[[Evidence, str, Scheme], ResultT]
+        compute : Callable[[Evidence, str, Scheme], _ResultT]
             Computes the result of one method and metric; raises Unavailable where there is none.
         """
-        results: list[ResultT] = []
+        results: list[_ResultT] = []
         computed: set[str] = set()
         missing: list[tuple[str, str, str]] = []
         evidences = list(self._evidences(run, request))

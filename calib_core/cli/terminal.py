@@ -25,7 +25,7 @@ def escape_unprintable(text: str) -> str:
 
 
 @contextmanager
-def progress_bar(title: str) -> Generator[Callable[[float, str], None]]:
+def terminal_progress(title: str) -> Generator[Callable[[float, str], None]]:
     """Shows a progress bar on stderr while the block runs, if that is a terminal.
 
     Yields

@@ -23,7 +23,7 @@ from calib_core.metrics import METRICS
 from calib_core.results.classwise import Classwise
 from calib_core.wording import format_percent, format_short, format_significant
 
-FIGURE_HEIGHT: Final = 340
+CLASSWISE_HEIGHT: Final = 340
 """Height of the whole figure in pixels: with a table below it, both fit a window of 900 pixels."""
 
 MAX_NAMED_CLASSES: Final = 26
@@ -56,7 +56,7 @@ def classwise_figure(result: Classwise, theme: Theme, *, selected: int | None = 
     few = result.n_classes <= MAX_NAMED_CLASSES
     table = result.table if few else thinned(result.table, selected)
     chosen = table.filter(pl.col("class") == (-1 if selected is None else selected))
-    layout = base_layout(theme, height=FIGURE_HEIGHT, top=_TOP_MARGIN)
+    layout = base_layout(theme, height=CLASSWISE_HEIGHT, top=_TOP_MARGIN)
     if few:
         axes = {
             "xaxis": axis(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calib_core.bins import Binned, BinSums
-from calib_core.edges import FINEST_BINS, Scheme, bin_of
+from calib_core.edges import FINEST_BINS, Floats64, Scheme, bin_of
 from calib_core.inference.cluster_draws import (
     correlated_uniforms,
     count_clusters,
@@ -65,8 +65,6 @@ FIT_PENALTY: Final = 1e-3
 
 _DRAWN_AT_ONCE: Final = 100_000
 """Number of outcomes drawn together, so that they stay in the processor's cache."""
-
-Floats64: TypeAlias = NDArray[np.float64]
 
 DrawnScores: TypeAlias = Callable[[np.random.Generator, int], tuple[Floats64, Floats64]]
 """Random generator and number of draws → Σ (y − c) and Σ x(y − c) of each draw, shape (draws,)."""

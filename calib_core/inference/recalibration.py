@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.edges import FINEST_BINS, Scheme, bin_between, bin_by_rank
+from calib_core.edges import FINEST_BINS, Floats64, Scheme, bin_between, bin_by_rank
 from calib_core.inference.clusters import deal_folds
 from calib_core.metrics.brier_decomposition import recalibrated_accuracy
 from calib_core.pairs import Distribution
@@ -33,13 +33,11 @@ PENALTY: Final = 1e-3
 
 _MAX_NEWTON_STEPS: Final = 100
 
-HISTOGRAM_BINS: Final = 10
+HISTOGRAM_MAP_BINS: Final = 10
 """Bins of equal mass of the histogram."""
 
 MAX_KNOTS: Final = 100_000
 """Most numbers in one list of a map that is read."""
-
-Floats64: TypeAlias = NDArray[np.float64]
 
 Parameters: TypeAlias = Mapping[str, float | tuple[float, ...]]
 """The numbers of a map by name."""
@@ -250,7 +248,7 @@ def _apply_isotonic(parameters: Parameters, confidence: Floats64) -> Floats64:
 
 
 def _fit_histogram(levels: Levels) -> Parameters:
-    index = bin_by_rank(levels.value, levels.count, Scheme("mass", HISTOGRAM_BINS), round_ties=False)
+    index = bin_by_rank(levels.value, levels.count, Scheme("mass", HISTOGRAM_MAP_BINS), round_ties=False)
     _, bin_ = np.unique(index, return_inverse=True)
     count, correct = (np.bincount(bin_, weights) for weights in (levels.count, levels.correct))
     last = np.flatnonzero(np.diff(bin_))
@@ -318,7 +316,7 @@ MAP_KINDS: Final[Mapping[str, MapKind]] = MappingProxyType(
             MapKind(
                 "histogram",
                 "Histogram",
-                f"The accuracy of each of {HISTOGRAM_BINS} bins of equal mass.",
+                f"The accuracy of each of {HISTOGRAM_MAP_BINS} bins of equal mass.",
                 "Zadrozny, Elkan 2001, ICML",
                 "p = probability of the bin, closed on the right, between the edges",
                 {},

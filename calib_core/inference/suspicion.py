@@ -34,7 +34,7 @@ from calib_core.runs import AnswerRun
 Check = Callable[[AnswerRun, Confidences], Suspicion | None]
 """A run and the confidences of one method → what is suspicious about it."""
 
-MIN_ROWS: Final = 10
+MIN_ANSWERS: Final = 10
 """With fewer answers, none of them right is no surprise."""
 FEW_RIGHT: Final = 0.02
 """Share of right answers up to which they are hardly any."""
@@ -50,7 +50,7 @@ ABOVE_CHANCE: Final = 6.0
 """… and by which that order must be above guessing. The best of 24 random orders is about 2 above it."""
 CHOICE_COLUMNS: Final = ("choice_probs", "choice_logprobs", "choice_logits", "choices")
 """Columns with an entry for each choice."""
-MAX_CHOICES: Final = 6
+MAX_REORDERED_CHOICES: Final = 6
 """Choices up to which every order of them is tried."""
 MAX_CONTRADICTING: Final = 0.05
 """Share of rows up to which outcomes may differ from a comparison of answer and gold, or from each other."""
@@ -113,7 +113,7 @@ def clear_suspicion_cache() -> None:
 def accuracy_near_zero(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     """Hardly an answer is right."""
     n, n_right = confidences.pairs.n, int(confidences.pairs.correct.sum())
-    if n < MIN_ROWS or n_right > FEW_RIGHT * n:
+    if n < MIN_ANSWERS or n_right > FEW_RIGHT * n:
         return None
     count = "none" if n_right == 0 else f"only {n_right:,}"
     counts = f"{count} of {n:,} answers count{'s' if n_right < 2 else ''} as right"
@@ -125,7 +125,7 @@ def below_chance(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     guessed = _guessed_rows(run, confidences)
     n_choices = _choice_counts(run).gather(pl.Series(confidences.pairs.rows[guessed])).to_numpy()
     n, n_right = guessed.size, int(confidences.pairs.correct[guessed].sum())
-    if n < MIN_ROWS or n_right <= FEW_RIGHT * n or np.isnan(n_choices).any():
+    if n < MIN_ANSWERS or n_right <= FEW_RIGHT * n or np.isnan(n_choices).any():
         return None
     chance, accuracy = float(np.mean(1 / n_choices)), n_right / n
     if _distance_from_chance(accuracy, n, chance) >= -BELOW_CHANCE:
@@ -173,7 +173,7 @@ def order_of_choices(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     if distribution is None or distribution.n < MIN_ROWS_OF_ORDER:
         return None
     n, n_choices = distribution.n, int(distribution.sizes[0])
-    if not 2 <= n_choices <= MAX_CHOICES or np.any(distribution.sizes != n_choices):
+    if not 2 <= n_choices <= MAX_REORDERED_CHOICES or np.any(distribution.sizes != n_choices):
         return None
     counts = _counts_by_target(distribution, n_choices)
     n_right = int(np.trace(counts))
@@ -220,7 +220,7 @@ def samples_unmarked(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     """Hardly one of the sampled answers can be read."""
     n_samples, n_unparsed = confidences.n_samples, confidences.n_unparsed
     n_marked = n_samples - n_unparsed
-    if n_samples < MIN_ROWS or n_marked > FEW_MARKED * n_samples:
+    if n_samples < MIN_ANSWERS or n_marked > FEW_MARKED * n_samples:
         return None
     samples = column(run, "samples")
     first = int(samples.is_not_null().arg_max() or 0)
@@ -282,7 +282,7 @@ def outcomes_disagree(
     example : str
         A row in which they do, in words.
     """
-    if n_compared < MIN_ROWS or n_differing <= MAX_CONTRADICTING * n_compared:
+    if n_compared < MIN_ANSWERS or n_differing <= MAX_CONTRADICTING * n_compared:
         return None
     message = (
         f"the outcomes in {first!r} and {second!r} differ in {n_differing:,} of the first {n_compared:,} "
@@ -303,7 +303,7 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     pairs = confidences.pairs
     n_right = int(pairs.correct.sum())
     n_wrong = pairs.n - n_right
-    if pairs.n < MIN_ROWS or not n_right or not n_wrong:
+    if pairs.n < MIN_ANSWERS or not n_right or not n_wrong:
         return None
     variance = (pairs.n + 1) / (12 * n_right * n_wrong)
     if BELOW_MILD * sqrt(variance) > MILD_AUROC:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.bins import Binned, BinSums
-from calib_core.edges import DEFAULT_SCHEME, Binning, Closed, Scheme, bin_between, inner_edges
+from calib_core.edges import DEFAULT_SCHEME, Binning, Closed, Floats64, Scheme, bin_between, inner_edges
 from calib_core.errors import Unavailable
 
 Norm = Literal["l1", "l2", "max"]
@@ -37,15 +37,13 @@ EdgeRule = Literal[
 ]
 """How a tool finds the bin of a confidence; "exact" is the rule of `calib_core.edges`."""
 
-Check = Literal["tool", "formula", "ours"]
+CheckedAgainst = Literal["tool", "formula", "ours"]
 """What a convention is verified against: values that the tool computed, its published code, or our tests."""
 
 NORM_TITLES: Final[Mapping[Norm, str]] = MappingProxyType(
     {"l1": "mean gap", "l2": "root mean square gap", "max": "largest gap"}
 )
 """Norm → its name on screen."""
-
-Floats64: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ class Convention:
     debiased: bool = False
     rows_per_bin: int | None = None
     drops_last_bin: bool = False
-    check: Check = "ours"
+    check: CheckedAgainst = "ours"
     tolerance: float = 1e-9
 
     @property

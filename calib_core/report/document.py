@@ -390,7 +390,7 @@ def _header_html(
     )
     date = f"{provenance.created_at:%d %B %Y, %H:%M} {provenance.created_at:%Z}".strip().lstrip("0")
     left_out_text = "; ".join(
-        f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in left_out.items()
+        f"{SECTIONS[id_].title} ({opening_sentence(why)})" for id_, why in left_out.items()
     )
     lines = [scope, f"Made on {date} by {program_versions()}."]
     renamed = [run.title for run in report_input.runs if run.title != real_name(run.title)]
@@ -411,12 +411,12 @@ def _header_html(
     )
 
 
-def first_sentence(reason: str) -> str:
+def opening_sentence(reason: str) -> str:
     """The first sentence of a reason, without the advice that follows for the owner of the files.
 
     Examples
     --------
-    >>> first_sentence("No run has samples. The README says how to add them.")
+    >>> opening_sentence("No run has samples. The README says how to add them.")
     'No run has samples'
     """
     return reason.partition(". ")[0].rstrip(".")

@@ -45,12 +45,12 @@ from calib_core.results.uncertainty import influence_of_one_more, metric_gaps, s
 from calib_core.runs import AnswerRun
 from calib_core.wording import ROUNDING_TOLERANCE, as_clause, join_names, plural
 
-BRIER_SKILL: Final = "brier_skill"
+SKILL: Final = "brier_skill"
 
-RANKED_METRICS: Final = (BRIER_SKILL, "accuracy", "brier")
+RANKED_METRICS: Final = (SKILL, "accuracy", "brier")
 """The metrics by which runs and methods are ranked, the leading one first."""
 
-RANKED_NAMES: Final[Mapping[str, str]] = {BRIER_SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
+RANKED_NAMES: Final[Mapping[str, str]] = {SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
 """Their short names."""
 
 MAX_KEPT_PAIRS: Final = 100_000
@@ -196,7 +196,7 @@ class PairedComparison:
 
     def _may_be_best(self, key: str, metric: str) -> bool:
         """Whether it is no worse than always stating its accuracy; of the accuracy itself not asked."""
-        skill = self.values[BRIER_SKILL].get(key)
+        skill = self.values[SKILL].get(key)
         return metric == "accuracy" or skill is None or skill >= -ROUNDING_TOLERANCE
 
     def _best_set(self, metric: str, dataset: str | None, keys: Sequence[str]) -> BestSet:
@@ -277,7 +277,7 @@ def compare_pairs(
         on_progress(done / len(candidates))
     values = {
         id_: {key: value for key, evidence in tops.items() if (value := _value(evidence, id_)) is not None}
-        for id_ in dict.fromkeys((*metrics, BRIER_SKILL))
+        for id_ in dict.fromkeys((*metrics, SKILL))
     }
     datasets = {key: top.run.info.dataset for key, top in tops.items()}
     found = _with_corrected(tests, values, datasets, unpaired)
@@ -298,7 +298,7 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
     first = next(iter(evidences.values()))
     cluster = first.cluster
     n_questions = first.n_used if cluster is None else np.unique(cluster).size
-    tests: dict[str, list[tuple[str, str, PairedTest]]] = {BRIER_SKILL: [], "brier": [], "ece": []}
+    tests: dict[str, list[tuple[str, str, PairedTest]]] = {SKILL: [], "brier": [], "ece": []}
     unpaired: dict[tuple[str, str], str] = {}
     sides = {key: _Side(evidence).on(None) for key, evidence in evidences.items()}
     if n_questions < MIN_COMMON_QUESTIONS:
@@ -307,7 +307,7 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
         for one, other in combinations(evidences, 2):
             same_answers = np.array_equal(sides[one].pairs.correct, sides[other].pairs.correct)
             rows = _CommonPairs(sides[one], sides[other], cluster, same_answers)
-            for metric in (BRIER_SKILL, "brier"):
+            for metric in (SKILL, "brier"):
                 test = _test(metric, rows)
                 if test is not None:
                     tests[metric].append((one, other, test))
@@ -316,7 +316,7 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
         id_: {
             key: value for key, evidence in evidences.items() if (value := _value(evidence, id_)) is not None
         }
-        for id_ in (BRIER_SKILL, "brier")
+        for id_ in (SKILL, "brier")
     }
     ece = METRICS["ece"]
     by_ece = {key: ece.compute(evidence.sums_for(ece, scheme), scheme) for key, evidence in evidences.items()}

@@ -27,9 +27,9 @@ from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.brier import BRIER, brier_skill
 from calib_core.metrics.ece import ECE
 from calib_core.results.best import (
-    BRIER_SKILL,
     RANKED_METRICS,
     RANKED_NAMES,
+    SKILL,
     PairedComparison,
     best_clause,
     compare_pairs,
@@ -539,7 +539,7 @@ def _comparison_recipe(
         if len(row_counts) == 1
         else f"n={low_used}/{low_total} to {high_used}/{high_total}"
     )
-    best = paired_recipe(paired, BRIER_SKILL)
+    best = paired_recipe(paired, SKILL)
     judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
     return f"{' against '.join(parts)}, top label, {judged}{n}{best and f'; best: {best}'}"
 
@@ -598,7 +598,7 @@ def comparison_headline(
         return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}{coverage}."
     if paired.unpaired and not any(paired.pairs.values()):
         return f"{_few_rows_prefix(points)}No two runs can be compared on the same questions{coverage}."
-    clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in (BRIER_SKILL, ACCURACY.id))
+    clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in (SKILL, ACCURACY.id))
     return f"{_few_rows_prefix(points)}{'. '.join(clauses)}{coverage}."
 
 
@@ -624,7 +624,7 @@ def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparis
     for best_set in best_sets:
         leader = None if best_set.leader is None else by_key[best_set.leader]
         value = "" if leader is None else f"{point_value_text(leader, metric)}{rows_note(leader, ' on ')}"
-        by_skill = metric == BRIER_SKILL
+        by_skill = metric == SKILL
         clause = best_clause(
             best_set,
             {key: point_name(point, metric) for key, point in by_key.items()},
@@ -644,7 +644,7 @@ def point_name(point: ComparisonPoint, metric: str) -> str:
 
 def point_value_text(point: ComparisonPoint, metric: str) -> str:
     """A point's skill or accuracy as shown."""
-    if metric == BRIER_SKILL:
+    if metric == SKILL:
         return NO_VALUE if point.brier_skill is None else format_signed(point.brier_skill, "+.3f")
     return format_percent(point.accuracy.value)
 

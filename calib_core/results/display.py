@@ -24,10 +24,10 @@ class Display(Protocol):
 
 _DISPLAYS: dict[type, Callable[[Any], Display]] = {}
 
-ResultT = TypeVar("ResultT")
+_ResultT = TypeVar("_ResultT")
 
 
-def register_display(kind: type[ResultT], display: Callable[[ResultT], Display]) -> None:
+def register_display(kind: type[_ResultT], display: Callable[[_ResultT], Display]) -> None:
     """Set what notebooks show of the results of one class."""
     _DISPLAYS[kind] = display
 

@@ -65,7 +65,7 @@ NO_SQUARED_SUMS: Final = (
 NO_ALL_LABELS: Final = "Only the largest entries of each position are stored: all labels need every entry."
 """Why all labels cannot be pooled for truncated distributions."""
 
-SUMS_ONLY: Final = "a model is fitted to rows, and a token-level run keeps sums only"
+NOT_FITTED_TO_SUMS: Final = "a model is fitted to rows, and a token-level run keeps sums only"
 """Why no model is fitted to a token-level run."""
 
 NOT_USABLE: Final = "no confidence or outcome"
@@ -150,7 +150,7 @@ class Evidence(ABC):
             With the reason, where there is no such model.
         """
         del widest
-        raise Unavailable(SUMS_ONLY)
+        raise Unavailable(NOT_FITTED_TO_SUMS)
 
     @property
     def n_total(self) -> int:
@@ -621,7 +621,7 @@ class TokenEvidence(Evidence):
 
     def no_fitted_reason(self, metric: Metric) -> str:
         """As in `Evidence.no_fitted_reason`; sums cannot be cross-fitted in any case."""
-        return super().no_fitted_reason(metric) or SUMS_ONLY
+        return super().no_fitted_reason(metric) or NOT_FITTED_TO_SUMS
 
     @property
     def unit(self) -> RowUnit:

@@ -35,7 +35,7 @@ OCCURRENCE_COLUMNS: Final = (
     Column("positions", "Positions", "count"),
 )
 
-MAX_SHOWN_CLASSES: Final = 20
+MAX_LISTED_CLASSES: Final = 20
 """Number of classes listed individually, besides the right one."""
 
 MAX_LETTERED_CHOICES: Final = 26
@@ -56,7 +56,7 @@ class PairPools:
         Which position or question.
     table : pl.DataFrame
         One row for each listed class, largest probability first; a right class outside the
-        `MAX_SHOWN_CLASSES` largest comes last. Columns: label, prob, right, bin (from 1 to M), interval
+        `MAX_LISTED_CLASSES` largest comes last. Columns: label, prob, right, bin (from 1 to M), interval
         (the bin as text), and ece, cw and full (whether the metric pools this pair).
     hidden_probability : float
         Total probability of the classes that are not listed.
@@ -93,13 +93,13 @@ class PairPools:
 
 def pools_of_position(run: str, example: ExamplePosition, bins: int) -> PairPools:
     """Where the pairs of one stored position go, with `bins` bins of equal width."""
-    ids = list(example.ids[:MAX_SHOWN_CLASSES])
-    probs = list(example.probs[:MAX_SHOWN_CLASSES])
+    ids = list(example.ids[:MAX_LISTED_CLASSES])
+    probs = list(example.probs[:MAX_LISTED_CLASSES])
     if example.target not in ids:
         ids.append(example.target)
         probs.append(example.target_prob)
-    unlisted = float(sum(example.probs[MAX_SHOWN_CLASSES:])) + example.rest_mass
-    listed_target = example.target_prob if example.target not in example.ids[:MAX_SHOWN_CLASSES] else 0.0
+    unlisted = float(sum(example.probs[MAX_LISTED_CLASSES:])) + example.rest_mass
+    listed_target = example.target_prob if example.target not in example.ids[:MAX_LISTED_CLASSES] else 0.0
     return _build_pools(
         run,
         f"Position {example.row + 1:,}",
@@ -164,7 +164,7 @@ def pools_of_question(evidence: Evidence, question_index: int, bins: int) -> Pai
     probs = distribution.probs[start : start + size]
     right = int(distribution.target[question_index])
     order = np.argsort(-probs.astype(np.float64), kind="stable")
-    shown = order[:MAX_SHOWN_CLASSES].tolist()
+    shown = order[:MAX_LISTED_CLASSES].tolist()
     if right not in shown:
         shown.append(right)
     names = _choice_labels(answers, int(distribution.rows[question_index]), size)

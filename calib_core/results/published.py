@@ -464,7 +464,7 @@ PAPER_METHODS: Final = _METHOD_ORDER
 
 SELF_CONSISTENCY: Final = ("cluster_number", "cluster_size", "pairwise")
 
-METHOD_COLUMNS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+PUBLISHED_METHOD_COLUMNS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {f"{dataset}, {model}": (dataset, model) for dataset in N_QUESTIONS for model in _MODEL_TEMPERATURES}
 )
 """Published column → (data set, model)."""
@@ -476,7 +476,7 @@ def compare_published_methods(
     table: MethodsTable,
     titles: Mapping[str, str],
     has_choices: Mapping[str, bool],
-    reference: str = next(iter(METHOD_COLUMNS)),
+    reference: str = next(iter(PUBLISHED_METHOD_COLUMNS)),
 ) -> PublishedComparison:
     """The paper's ECE and Brier scores beside those of one's own runs, on the data set of the reference.
 
@@ -488,10 +488,10 @@ def compare_published_methods(
     has_choices : Mapping[str, bool]
         Run key → whether its questions are multiple choice.
     reference : str
-        A key of `METHOD_COLUMNS`.
+        A key of `PUBLISHED_METHOD_COLUMNS`.
     """
-    dataset, _ = METHOD_COLUMNS[reference]
-    columns = {key: model for key, (of, model) in METHOD_COLUMNS.items() if of == dataset}
+    dataset, _ = PUBLISHED_METHOD_COLUMNS[reference]
+    columns = {key: model for key, (of, model) in PUBLISHED_METHOD_COLUMNS.items() if of == dataset}
     shared = [run for run in table.runs if any((run, id_) in table.cells for id_ in PAPER_METHODS)]
     own_methods = in_order({id_ for run, id_ in table.cells if run in shared})
     methods = [*PAPER_METHODS, *(id_ for id_ in own_methods if id_ not in PAPER_METHODS)]

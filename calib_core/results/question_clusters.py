@@ -28,7 +28,7 @@ from calib_core.results.questions import question_title
 from calib_core.results.sampling import SELF_CONSISTENCY_METHODS
 from calib_core.runs import AnswerRun
 
-COLUMNS: Final = (
+CLUSTER_COLUMNS: Final = (
     Column("answer", "Sampled answer"),
     Column("samples", "Samples", "count"),
     Column("chosen", dtype=pl.Boolean),
@@ -132,7 +132,7 @@ class QuestionClusters:
         ]
         if self.n_unparsed:
             rows.append({"answer": self.unparsed_text, "samples": self.n_unparsed, "chosen": False})
-        return frame_of(COLUMNS, rows)
+        return frame_of(CLUSTER_COLUMNS, rows)
 
 
 def sampled_question_titles(run: AnswerRun, sample_codes: SampleMatrix) -> tuple[list[int], list[str]]:

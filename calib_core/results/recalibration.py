@@ -49,7 +49,7 @@ METRIC_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Names of the same on screen."""
 
-COLUMNS: Final = (
+RECALIBRATION_COLUMNS: Final = (
     Column("run"),
     Column("method", "Confidence method", "method"),
     Column("by"),
@@ -179,7 +179,7 @@ class Recalibration(Displayable):
             for metric, one in self.differences.items()
         }
         return frame_of(
-            COLUMNS,
+            RECALIBRATION_COLUMNS,
             (
                 {
                     **shared,

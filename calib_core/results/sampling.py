@@ -73,7 +73,7 @@ SHOWN_METRICS: Final = _metrics_by_sampling_default("shown")
 BRIER_TOLERANCE: Final = 0.005
 """A difference in Brier score up to this counts as none."""
 
-COLUMNS: Final = (
+SAMPLING_COLUMNS: Final = (
     Column("run"),
     Column("method", "Confidence method", "method"),
     Column("metric", "Metric", "metric"),
@@ -398,7 +398,7 @@ class SampleSizeSweep(Displayable):
             }
             for baseline in self.baselines
         ]
-        return frame_of(COLUMNS, ({"run": self.run, **row} for row in rows))
+        return frame_of(SAMPLING_COLUMNS, ({"run": self.run, **row} for row in rows))
 
     def _curve_rows(self, curve: SampleSizeCurve) -> list[dict[str, object]]:
         sufficient = next(

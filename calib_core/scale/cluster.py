@@ -30,7 +30,7 @@ from calib_core.scale.units import (
     Unit,
     blocks_per_unit,
     do_unit,
-    survey_file,
+    survey_stored_file,
     unit_key,
     units_of,
     unpacked,
@@ -308,7 +308,7 @@ class ClusterReader:
         digest = program_digest()
 
         def submit(request: FileRequest) -> _Future:
-            return self._client.submit(survey_file, request, digest, pure=False, retries=RETRIES)
+            return self._client.submit(survey_stored_file, request, digest, pure=False, retries=RETRIES)
 
         names = [request.name for request in self._requests]
         yield from _in_order(self._client, self._requests, names, submit, lambda _request, _outcome: None)

@@ -197,7 +197,7 @@ def unit_key(request: FileRequest, survey: Survey, unit: Unit) -> str | None:
 # --- The first look ---------------------------------------------------------------------------------------
 
 
-def survey_file(request: FileRequest, digest: str) -> Survey | str:
+def survey_stored_file(request: FileRequest, digest: str) -> Survey | str:
     """Finds out how a file can be read; a text says why it cannot.
 
     Parameters

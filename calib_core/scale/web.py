@@ -14,7 +14,7 @@ from calib_core.errors import Refused, shorten
 from calib_core.readers.file_access import os_error_text
 from calib_core.version import VERSION
 
-TIMEOUT_SECONDS: Final = 60
+MAX_SILENCE_SECONDS: Final = 60
 """Seconds that a server may be silent."""
 
 
@@ -74,7 +74,7 @@ class HttpFile(io.RawIOBase):
         }
         request = urllib.request.Request(self._address, headers=headers)  # noqa: S310  opened as http only
         try:
-            return self._opener.open(request, timeout=TIMEOUT_SECONDS)
+            return self._opener.open(request, timeout=MAX_SILENCE_SECONDS)
         except urllib.error.HTTPError as error:
             error.close()
             if error.code in (408, 429) or error.code >= 500:

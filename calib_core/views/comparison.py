@@ -14,7 +14,7 @@ from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.inference.intervals import coverage_note
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
-from calib_core.results.best import BRIER_SKILL, abbreviated_list
+from calib_core.results.best import SKILL, abbreviated_list
 from calib_core.results.columns import Column
 from calib_core.results.comparison import (
     Comparison,
@@ -230,7 +230,7 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
             "One per run and confidence method.",
             f"{plural(n_runs, 'run')}, {plural(n_methods, 'method')}",
         ),
-        _best_tile(result, BRIER_SKILL, "Highest skill", SKILL_MEANING),
+        _best_tile(result, SKILL, "Highest skill", SKILL_MEANING),
         _best_tile(
             result, "accuracy", "Most accurate", f"Judged: {points[0].judged}. {METRICS['accuracy'].help}"
         ),

@@ -55,7 +55,7 @@ ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
 FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
-NO_SAMPLES: Final = "No method shown uses samples, so counting answers as wrong has no effect."
+NO_SAMPLED_METHOD: Final = "No method shown uses samples, so counting answers as wrong has no effect."
 BOLD_LEGEND: Final = (
     "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
     "nor is always stating the accuracy. Go by the Brier score: a method that always states the average has "
@@ -148,7 +148,7 @@ def methods_view(
     return View(
         title=title,
         headline=result.headline,
-        caveat=" ".join((*notes, *text_lines(NO_SAMPLES if no_samples else ""))),
+        caveat=" ".join((*notes, *text_lines(NO_SAMPLED_METHOD if no_samples else ""))),
         tiles=() if result.one_method_per_run else tuple(methods_tiles(result, names)),
         recipes=(methods_recipe(result),) if result.cells else (),
         tables=(_list_of_runs(result, titles, numbers),) if is_list else (),

@@ -11,12 +11,12 @@ from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.inference.recalibration import MAP_KINDS
 from calib_core.results.recalibration import (
-    COLUMNS,
     COVERAGE,
     DEFAULT_MAP,
     JUDGED_METRICS,
     METRIC_NAMES,
     MOST_UNCONFIRMED,
+    RECALIBRATION_COLUMNS,
     SUMS_ONLY,
     Recalibration,
     RecalibrationDifference,
@@ -55,7 +55,7 @@ _FACTS: Final = (
         "where there was nothing to gain (benchmarks/recalibration.md).",
     ),
 )
-_SHOWN: Final = tuple(column for column in COLUMNS if column.title)
+_SHOWN: Final = tuple(column for column in RECALIBRATION_COLUMNS if column.title)
 
 BEFORE, AFTER = "Before", "After, out of fold"
 

@@ -17,17 +17,17 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.brier import BRIER
 from calib_core.results.columns import Column
-from calib_core.results.question_clusters import COLUMNS as CLUSTER_COLUMNS
 from calib_core.results.question_clusters import (
+    CLUSTER_COLUMNS,
     QuestionClusters,
     question_clusters,
     sampled_question_titles,
     typical_question,
 )
 from calib_core.results.sampling import (
-    COLUMNS,
     DEFAULT_METRICS,
     METHOD_SYMBOLS,
+    SAMPLING_COLUMNS,
     SampleSizeSweep,
     SamplingPlan,
     sample_size_sweep,
@@ -194,7 +194,9 @@ def _size_table(result: SampleSizeSweep, metrics: Sequence[str], numbers: Number
         .with_columns(pl.when(is_compared).then(pl.col("gap", "gap_low", "gap_high")))
         .with_columns(is_enough=is_enough.replace_strict(_YES_OR_NO, default=None, return_dtype=pl.String))
     )
-    columns = varying_columns((*COLUMNS, Column("is_enough", "Enough", help=ENOUGH_HELP)), frame, "metric")
+    columns = varying_columns(
+        (*SAMPLING_COLUMNS, Column("is_enough", "Enough", help=ENOUGH_HELP)), frame, "metric"
+    )
     if len(metrics) == 1:
         title = METRICS[metrics[0]].title
         columns = tuple(replace(one, title=title) if one.name == "mean" else one for one in columns)

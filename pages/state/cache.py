@@ -46,10 +46,10 @@ from pages.state.markdown import escape_markdown
 from pages.state.progress import waiting_spinner
 from pages.state.uploads import SessionUploads, session_uploads
 
-FileVersion = tuple[int, int]
+FileState = tuple[int, int]
 """Modification time in nanoseconds and size in bytes; (-1, -1) where the file is gone."""
 
-ResultT = TypeVar("ResultT")
+_ResultT = TypeVar("_ResultT")
 PROJECT_ROOT: Final = Path(__file__).resolve().parents[2]
 MAX_RESULTS: Final = 64
 """Number of small results of one kind that each store keeps."""
@@ -77,7 +77,7 @@ class FileStamp:
 
     Attributes
     ----------
-    versions : tuple of FileVersion
+    versions : tuple of FileState
         Of the file, of the files read with it, and of its table of right answers.
     mapping : FileMapping
     session : str
@@ -86,7 +86,7 @@ class FileStamp:
         Of the other files, where several form one evaluation.
     """
 
-    versions: tuple[FileVersion, ...]
+    versions: tuple[FileState, ...]
     mapping: FileMapping
     session: str = ""
     part_stamps: tuple[FileStamp, ...] = ()
@@ -117,7 +117,7 @@ class ListedFile:
     root: Path
 
 
-def list_folder(folder: Path, mappings: MappingStore) -> tuple[ListedFile, ...]:
+def list_data_folder(folder: Path, mappings: MappingStore) -> tuple[ListedFile, ...]:
     """Return every prediction file below the folder, and unreadable look-alikes, so that their refusal shows.
 
     Raises
@@ -168,7 +168,7 @@ def _find_table(tables: Collection[Path], real_path: str) -> Path | None:
     return next((table for table in tables if os.path.realpath(table) == real_path), None)
 
 
-def _file_version(path: Path) -> FileVersion:
+def _file_version(path: Path) -> FileState:
     try:
         status = path.stat()
     except (OSError, ValueError):  # gone since the folder was listed; reading it reports that
@@ -487,7 +487,7 @@ def read_ahead() -> None:
     """Begin to read the folder before anybody asks for a page."""
     with suppress(CalibError, OSError):  # the first page will tell
         if (folder := data_folder()).is_dir():
-            _server_store().reader.update(list_folder(folder, mapping_store()))
+            _server_store().reader.update(list_data_folder(folder, mapping_store()))
 
 
 def wait_for_first_page() -> None:
@@ -519,7 +519,7 @@ def load_files(
         Whether a page can be drawn with these files; until then more of them are waited for.
     """
     reader, uploads = _server_store().reader, session_uploads()
-    listed = list_folder(folder, mapping_store()) if folder else ()
+    listed = list_data_folder(folder, mapping_store()) if folder else ()
     uploaded = _read_uploads(list_uploads(uploads, [listing.path for listing in listed]), uploads)
     words = _words(wanted)
     reader.update(listed, lambda listing: -len(words & _words(listing.name)))
@@ -708,8 +708,8 @@ def run_evidence(report: RunReport, stamp: FileStamp, method: str, options: Meth
 
 
 def cached_result(
-    key: tuple[Hashable, ...], compute: Callable[[], ResultT], max_results: int = MAX_RESULTS
-) -> ResultT:
+    key: tuple[Hashable, ...], compute: Callable[[], _ResultT], max_results: int = MAX_RESULTS
+) -> _ResultT:
     """Return the result under this key, computed now where it is not kept.
 
     Sessions that ask for it while one of them computes it wait for that one.

@@ -18,7 +18,7 @@ from typing import Final, Protocol, cast
 
 from calib_core.readers.format import ReadOptions
 
-FORMAT_VERSION: Final = 1
+MAPPINGS_VERSION: Final = 1
 MAX_FILE_BYTES: Final = 4_000_000
 """Bytes of a stored mapping that is read; a table of many thousand columns needs less."""
 
@@ -120,7 +120,7 @@ class CachedMappings:
     def save(self, path: Path, mapping: FileMapping) -> None:
         """Keep a mapping in place of the one before; raises OSError where that is not possible."""
         record = {
-            "version": FORMAT_VERSION,
+            "version": MAPPINGS_VERSION,
             "file": os.path.realpath(path),
             "format": mapping.format,
             "columns": [list(pair) for pair in mapping.columns],
@@ -194,7 +194,7 @@ class SessionMappings:
 def _parse_mapping(stored: object) -> FileMapping | None:
     """Return a stored mapping; None where it is of another version or malformed."""
     record = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
-    if record.get("version") != FORMAT_VERSION:
+    if record.get("version") != MAPPINGS_VERSION:
         return None
     columns, wide = _pairs(record.get("columns")), _pairs(record.get("wide", []))
     gold_columns = _pairs(record.get("gold_columns", []))

@@ -23,7 +23,7 @@ from pages.state.mappings import json_file_name, read_json, write_json
 from pages.state.runs import UPLOADED_PREFIX, LoadedRun
 from pages.state.url import UrlState, decode_ids, encode_ids
 
-FORMAT_VERSION: Final = 1
+PREFERENCES_VERSION: Final = 1
 HIDE_KEY: Final = "hide"
 """Key of the address that names the hidden runs."""
 
@@ -66,7 +66,7 @@ def load_preferences(folder: Path) -> RunPreferences:
     """Return what is kept for the folder; nothing where the file is missing or malformed."""
     stored = read_json(preferences_file(folder))
     record = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
-    if record.get("version") != FORMAT_VERSION:
+    if record.get("version") != PREFERENCES_VERSION:
         return RunPreferences()
     names = record.get("names")
     texts = cast("dict[str, object]", names) if isinstance(names, dict) else {}
@@ -85,7 +85,7 @@ def _id_set(stored: object) -> frozenset[str]:
 def save_preferences(folder: Path, preferences: RunPreferences) -> None:
     """Keep the preferences for the folder, without those of uploaded runs; raises OSError where it cannot."""
     record = {
-        "version": FORMAT_VERSION,
+        "version": PREFERENCES_VERSION,
         "names": {id_: name for id_, name in preferences.names.items() if not _is_uploaded(id_)},
         "pinned": sorted(filterfalse(_is_uploaded, preferences.pinned)),
         "hidden": sorted(filterfalse(_is_uploaded, preferences.hidden)),

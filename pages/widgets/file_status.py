@@ -36,10 +36,10 @@ _LEADING_COUNTS: Final = re.compile(r"^[\d,]+ rows?\. (?:Accuracy of the [\d,]+ 
 """Counts with which a message begins, before the reason."""
 MAX_FULL_FILES: Final = 6
 """Up to this many files are shown in full; of more, only those that need attention."""
-MAX_OPEN_FILES: Final = 3
+MAX_OPEN_BLOCKS: Final = 3
 """Up to this many files that need attention are open at once; of more, the first of each kind."""
 UNREAD: Final = "not read yet"
-REFUSED: Final = "refused"
+REFUSED_FILE: Final = "refused"
 LOADED: Final = "loaded"
 GOOD_ROWS_ONLY: Final = "loaded, good rows only"
 UNDECIDED: Final = "bad rows: decide"
@@ -55,7 +55,7 @@ STATE_PHRASES: Final = {
     UNDECIDED: ("has bad rows that need a decision", "have bad rows that need a decision"),
     LIKELY_GOLD: ("seems to hold right answers", "seem to hold right answers"),
     HOLDS_GOLD: ("holds right answers", "hold right answers"),
-    REFUSED: ("is refused", "are refused"),
+    REFUSED_FILE: ("is refused", "are refused"),
 }
 """State of a file → verb phrase for one file, and for several."""
 
@@ -216,7 +216,7 @@ def _attention_rank(state: str) -> int:
     """Return the sort rank of a state: what one click settles, then other open, refused, settled files."""
     if state == NEEDS_CONSENT:
         return 0
-    return 3 if state in SETTLED_STATES else 2 if state == REFUSED else 1
+    return 3 if state in SETTLED_STATES else 2 if state == REFUSED_FILE else 1
 
 
 def open_files(
@@ -230,7 +230,7 @@ def open_files(
     if len(shown) == 1:
         return frozenset(shown)
     needing_attention = [file for file in shown if file not in loaded and not _holds_gold(file, files)]
-    if len(needing_attention) > MAX_OPEN_FILES:
+    if len(needing_attention) > MAX_OPEN_BLOCKS:
         first_of_kind = {_format_and_state(file, loaded, files): file for file in reversed(needing_attention)}
         needing_attention = list(first_of_kind.values())
     return frozenset({*needing_attention, *(file for file, key in shown.items() if key in decided_keys())})
@@ -259,7 +259,7 @@ def file_state(file: LoadedFile, loaded: Collection[LoadedFile], files: Sequence
         return UNDECIDED
     if real_path(file) in {other.mapping.gold for other in files}:
         return HOLDS_GOLD
-    return LIKELY_GOLD if is_gold_table(file, files) else missing_information(file) or REFUSED
+    return LIKELY_GOLD if is_gold_table(file, files) else missing_information(file) or REFUSED_FILE
 
 
 def _short_format_title(title: str) -> str:

@@ -64,7 +64,7 @@ def show_joined_tables(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -
             type="primary",
             disabled=len(matching) < 2,
             on_click=_keep,
-            args=({file: replace(file.mapping, run_name=run_name(matching)) for file in matching},),
+            args=({file: replace(file.mapping, run_name=joined_run_name(matching)) for file in matching},),
         )
         for name, parts in joined.items():
             with st.container(horizontal=True, vertical_alignment="center"):
@@ -86,7 +86,7 @@ def is_loaded_table(file: LoadedFile) -> bool:
     return file.report is not None and file.report.format == "table" and file.report.status != "refused"
 
 
-def run_name(files: Sequence[LoadedFile]) -> str:
+def joined_run_name(files: Sequence[LoadedFile]) -> str:
     """Return the common beginning of the files' names; the first name where they have none."""
     stems = [file_stem(file.name) for file in files]
     beginning = commonprefix(stems).strip(" _-.")  # noqa: RUF071  the names' common beginning, not folders

@@ -9,13 +9,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitPageNotFoundError
 
-KEPT_KEYS: Final = ("good", "tolerance")
+LINK_KEYS: Final = ("good", "tolerance")
 """Keys of the address that every link keeps: the page it leads to has the same rows and verdicts."""
 
 
 def kept_query(query: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return these values of an address and those of `KEPT_KEYS` that the page's own has."""
-    return {key: st.query_params[key] for key in KEPT_KEYS if st.query_params.get(key)} | dict(query or {})
+    """Return these values of an address and those of `LINK_KEYS` that the page's own has."""
+    return {key: st.query_params[key] for key in LINK_KEYS if st.query_params.get(key)} | dict(query or {})
 
 
 def page_link(

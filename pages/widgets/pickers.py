@@ -183,7 +183,7 @@ def _default_renormalisation(evidence: Evidence) -> bool | None:
     return evidence.method.renormalises_by_default if has_column else None
 
 
-def most_common_method(runs: Sequence[LoadedRun]) -> tuple[list[str], str]:
+def methods_and_default(runs: Sequence[LoadedRun]) -> tuple[list[str], str]:
     """Return the methods that any of the runs gives, and the one that most of them give."""
     given = in_order(id_ for run in runs for id_ in run.report.survey.usable)
     return given, max(given, key=lambda id_: sum(id_ in run.report.survey.usable for run in runs), default="")

@@ -353,7 +353,7 @@ def test_files_lists_what_is_not_read_yet(three: Path, visit: Visit, gate: Gate)
     assert three.is_dir()
     at = visit("files")
     reader = cache._server_store().reader
-    first = LoadedFile(cache.list_folder(three, cache.mapping_store())[0], None, None)
+    first = LoadedFile(cache.list_data_folder(three, cache.mapping_store())[0], None, None)
     assert not reader.wait([first], SECONDS)
     run(at)
     assert "3 files, 2 not read yet, 1 loaded, 1 run." in page_text(at)
@@ -466,7 +466,7 @@ def test_other_pages_wait_for_a_few_small_files(
     opener.start()
     assert control(visit("reliability"), "run").options == ["a", "b", "c"]
     opener.join()
-    unread = [LoadedFile(file, None, None) for file in cache.list_folder(three, cache.mapping_store())]
+    unread = [LoadedFile(file, None, None) for file in cache.list_data_folder(three, cache.mapping_store())]
     n_bytes = sum(path.stat().st_size for path in three.iterdir())
     for limit, is_awaited in ((n_bytes, True), (n_bytes - 1, False)):
         monkeypatch.setattr(cache, "MAX_AWAITED_BYTES", limit)
@@ -512,7 +512,9 @@ def test_a_file_that_is_looked_at_is_read_before_the_others(
 ) -> None:
     write_csv(three / "d.csv", quiz(40, model="d"))
     visit("files")
-    unread = cache._server_store().reader.contents(cache.list_folder(three, cache.mapping_store())).unread
+    unread = (
+        cache._server_store().reader.contents(cache.list_data_folder(three, cache.mapping_store())).unread
+    )
     wait = cache._wait
 
     def open_and_wait(found: Sequence[ListedFile], seconds: float) -> cache.FolderContents:

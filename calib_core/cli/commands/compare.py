@@ -28,7 +28,7 @@ from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.pairs import Labels
-from calib_core.results.best import BRIER_SKILL, RANKED_METRICS, compare_pairs, paired_recipe
+from calib_core.results.best import RANKED_METRICS, SKILL, compare_pairs, paired_recipe
 from calib_core.results.comparison import (
     BASE_METRICS,
     ComparisonPoint,
@@ -226,7 +226,7 @@ def compare_element(
         "brier_low": point.brier.low,
         "brier_high": point.brier.high,
         "skill": point.brier_skill,
-        "best": BRIER_SKILL in best_by,
+        "best": SKILL in best_by,
         "best_by": list(best_by),
         "n_used": point.n_used,
         "n_total": point.n_total,

@@ -26,9 +26,9 @@ from calib_core.wording import plural
 if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import ConvertElement
 
-OUTPUT_SUFFIXES = (".parquet", ".jsonl")
+ANSWERS_SUFFIXES = (".parquet", ".jsonl")
 
-OutputOption: TypeAlias = Annotated[
+_OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
         "-o", "--output", metavar="OUT.parquet", show_default=False,
@@ -41,7 +41,7 @@ OutputOption: TypeAlias = Annotated[
 def convert(
     input_files: InputFiles,
     *,
-    output: OutputOption,
+    output: _OutputOption,
     as_json: JsonOption = False,
 ) -> int:
     """Convert files to Calib's own format.
@@ -52,8 +52,8 @@ def convert(
     runner = Runner()
     elements: list[JsonElement] = []
     try:
-        if output.suffix.lower() not in OUTPUT_SUFFIXES:
-            raise Refused(f"{output.name}: name a file that ends in {' or '.join(OUTPUT_SUFFIXES)}: -o FILE")
+        if output.suffix.lower() not in ANSWERS_SUFFIXES:
+            raise Refused(f"{output.name}: name a file that ends in {' or '.join(ANSWERS_SUFFIXES)}: -o FILE")
         inputs = input_paths(runner, input_files, output, "convert")
         converted = [
             file for path, name in inputs.items() for file in _read_file(runner, input_files, path, name)

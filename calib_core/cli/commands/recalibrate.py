@@ -67,7 +67,7 @@ FoldsOption: TypeAlias = Annotated[
         help="Number of folds, dealt by question: each row is judged by a map fitted to the other folds.",
     ),
 ]  # fmt: skip
-OutputOption: TypeAlias = Annotated[
+_OutputOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "-o", "--output", metavar="FILE", show_default=False,
@@ -88,7 +88,7 @@ ApplyOption: TypeAlias = Annotated[
         "otherwise.",
     ),
 ]  # fmt: skip
-RunOption: TypeAlias = Annotated[
+_RunOption: TypeAlias = Annotated[
     str | None, typer.Option("--run", metavar="LABEL", show_default=False, help="One run of the files.")
 ]
 
@@ -99,11 +99,11 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
     *,
     as_json: JsonOption = False,
     methods: MethodOption = None,
-    run: RunOption = None,
+    run: _RunOption = None,
     by: ByOption = DEFAULT_MAP,
     folds: FoldsOption = DEFAULT_FOLDS,
     seed: SeedOption = DEFAULT_SEED,
-    output: OutputOption = None,
+    output: _OutputOption = None,
     python: PythonOption = None,
     apply: ApplyOption = None,
     renormalise: RenormaliseOption = None,

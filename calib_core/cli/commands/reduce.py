@@ -25,7 +25,7 @@ from calib_core.wording import plural
 if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import ReduceElement
 
-OutputOption: TypeAlias = Annotated[
+_OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
         "-o", "--output", metavar="SUMS.parquet", show_default=False, help="The output file of sums."
@@ -37,7 +37,7 @@ OutputOption: TypeAlias = Annotated[
 def reduce(
     input_files: InputFiles,
     *,
-    output: OutputOption,
+    output: _OutputOption,
     as_json: JsonOption = False,
 ) -> int:
     """Save the sums of token-level files in one small, exact file.

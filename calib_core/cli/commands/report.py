@@ -25,7 +25,7 @@ from calib_core.cli.options import (
 )
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner, input_paths
-from calib_core.cli.terminal import progress_bar
+from calib_core.cli.terminal import terminal_progress
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
@@ -56,9 +56,9 @@ from calib_core.wording import plural
 if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import ReportElement
 
-OUTPUT_SUFFIXES = (".html", ".htm")
+HTML_SUFFIXES = (".html", ".htm")
 
-OutputOption: TypeAlias = Annotated[
+_OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
         "-o", "--output", metavar="OUT.html", show_default=False, help="The output file."
@@ -75,7 +75,7 @@ PageOption: TypeAlias = Annotated[
         f"({', '.join(DEFAULT_PAGES)}). Pages: {', '.join(SECTIONS)}.",
     ),
 ]
-MethodOption: TypeAlias = Annotated[
+_MethodOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--method",
@@ -103,9 +103,9 @@ QuestionBinOption: TypeAlias = Annotated[
 def report(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
-    output: OutputOption,
+    output: _OutputOption,
     as_json: JsonOption = False,
-    methods: MethodOption = None,
+    methods: _MethodOption = None,
     metrics: MetricOption = None,
     n_bins: BinsOption = 10,
     binning: BinningOption = "width",
@@ -159,8 +159,8 @@ def _write_report(
     Refused
         If nothing can be reported or the file cannot be written.
     """
-    if output.suffix.lower() not in OUTPUT_SUFFIXES:
-        raise Refused(f"{output.name}: name a file that ends in {' or '.join(OUTPUT_SUFFIXES)}: -o FILE")
+    if output.suffix.lower() not in HTML_SUFFIXES:
+        raise Refused(f"{output.name}: name a file that ends in {' or '.join(HTML_SUFFIXES)}: -o FILE")
     pages, runs = pages_and_runs
     page_ids = selected_pages(pages)
     files, run_reports = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
@@ -266,7 +266,7 @@ def _reproduction(
 
 def _build_with_progress(report_input: ReportInput, pages: Sequence[str], provenance: Provenance) -> Report:
     """Builds the report, with progress on stderr if that is a terminal."""
-    with progress_bar("report") as progress:
+    with terminal_progress("report") as progress:
         return build_report(report_input, pages, provenance, progress)
 
 

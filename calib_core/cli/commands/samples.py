@@ -24,7 +24,7 @@ from calib_core.cli.options import (
 )
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import Runner
-from calib_core.cli.terminal import progress_bar
+from calib_core.cli.terminal import terminal_progress
 from calib_core.edges import Scheme
 from calib_core.errors import Refused, Unavailable, shorten
 from calib_core.methods.method import MethodOptions
@@ -118,7 +118,7 @@ def _sample_with_progress(
     run: Run, plan: SamplingPlan, options: MethodOptions, tolerance: float, scheme: Scheme
 ) -> SampleSizeSweep:
     """Computes the result, with progress on stderr if that is a terminal."""
-    with progress_bar(run.label) as progress:
+    with terminal_progress(run.label) as progress:
         return sample_size_sweep(run, plan, options, tolerance=tolerance, scheme=scheme, progress=progress)
 
 

@@ -18,7 +18,7 @@ from calib_core.cli.options import (
     ToleranceOption,
     UnparseableOption,
 )
-from calib_core.cli.rendering import ResultPrinter, heading, value_text
+from calib_core.cli.rendering import ResultPrinter, element_value_text, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.inference.multiplicity import benjamini_hochberg
@@ -124,7 +124,7 @@ def bins(  # noqa: PLR0913  one parameter an option
         elements += [bins_element(run.file, diagram) for diagram in diagrams]
         if not as_json:
             for diagram in diagrams:
-                number = f"{diagram.score.metric} {value_text(diagram.score.value)}"
+                number = f"{diagram.score.metric} {element_value_text(diagram.score.value)}"
                 title = f"{heading(run.file, run.label)}: {diagram.method}, {number}"
                 printer.print_view(reliability_view(diagram), title)
     return runner.finish(elements, as_json=as_json)

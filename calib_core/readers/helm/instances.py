@@ -209,7 +209,7 @@ def trial_number(value: object) -> int:
 LOGPROB_FIELDS: Final = ("max_prob", "tokens", "logprobs", "choice_token_counts", "choice_probs")
 """Fields that are computed from log-probabilities."""
 
-CONFIDENCE_COLUMNS: Final = ("choice_logprobs", "choice_probs", "path_logprobs", "confidence", "samples")
+METHOD_INPUT_COLUMNS: Final = ("choice_logprobs", "choice_probs", "path_logprobs", "confidence", "samples")
 """Columns from which a method can compute a confidence."""
 
 
@@ -352,7 +352,7 @@ def _outcomes_of_run(run: AnswerRun) -> list[bool]:
 
 def _has_other_confidence(run: AnswerRun) -> bool:
     """Whether a run has a column from which a confidence can be computed."""
-    return any(run.has_columns(name) for name in CONFIDENCE_COLUMNS)
+    return any(run.has_columns(name) for name in METHOD_INPUT_COLUMNS)
 
 
 # --- Instances from request states --------------------------------------------

@@ -274,7 +274,7 @@ def _other_score_options(scorers: Sequence[str]) -> str:
 N_FIRST_QUESTIONS: Final = 20
 """Questions read ahead to find the scorers and whether questions have several answers."""
 
-PROGRESS_INTERVAL_SECONDS: Final = 0.25
+LOG_PROGRESS_SECONDS: Final = 0.25
 """Least time between two reports of progress."""
 
 _LOG_KEYS: Final = ("samples", "results", "plan", "stats")
@@ -336,7 +336,7 @@ def _read_log(head: Head, log: _InspectLog, options: ReadOptions, progress: Read
         for question, share in chain(first, log.questions):
             yield reader.entry(question, share)
             # Filling a slice of the table may take long, so progress is also reported in between.
-            if monotonic() - last_report > PROGRESS_INTERVAL_SECONDS:
+            if monotonic() - last_report > LOG_PROGRESS_SECONDS:
                 last_report = monotonic()
                 progress(PARSED_SHARE * share, f"{reader.counts['records']:,} samples read")
         notes.extend(log.header.notes(reader.counts["questions"]))

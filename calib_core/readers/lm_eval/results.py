@@ -16,7 +16,7 @@ from calib_core.readers.lm_eval.documents import Document
 from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json
 from calib_core.runs import ReportedMetric, RunInfo
 
-JsonObject = Mapping[str, object]
+_JsonObject = Mapping[str, object]
 
 MAX_RESULTS_BYTES: Final = 64 * 2**20
 """Larger results files are not read; real ones have some ten thousand bytes."""
@@ -57,7 +57,7 @@ class TaskResults:
 
     Attributes
     ----------
-    results_file : JsonObject
+    results_file : _JsonObject
         The object in the results file; {} without one.
     task, timestamp : str
         From the log's name; "" where the name has another form.
@@ -67,19 +67,19 @@ class TaskResults:
         The task's name within the benchmark.
     """
 
-    results_file: JsonObject = field(default_factory=dict[str, object])
+    results_file: _JsonObject = field(default_factory=dict[str, object])
     task: str = ""
     timestamp: str = ""
     benchmark: str | None = None
     subject: str | None = None
 
     @property
-    def config(self) -> JsonObject:
+    def config(self) -> _JsonObject:
         """The task's settings; {} where they are not known."""
         return object_at(object_at(self.results_file, "configs"), self.task)
 
     @property
-    def scores(self) -> JsonObject:
+    def scores(self) -> _JsonObject:
         """ "metric,filter" → value, as the tool aggregated the task."""
         return object_at(object_at(self.results_file, "results"), self.task)
 
@@ -131,14 +131,14 @@ def find_results(file: str, companions: Mapping[str, Path], docs: Mapping[str, o
     return TaskResults(content, task, stamp, benchmark, subject)
 
 
-def run_info_from_results(results: TaskResults, sampling: JsonObject) -> RunInfo:
+def run_info_from_results(results: TaskResults, sampling: _JsonObject) -> RunInfo:
     """The run as the results file describes it.
 
     Parameters
     ----------
     results : TaskResults
         The task and its results file.
-    sampling : JsonObject
+    sampling : _JsonObject
         Settings of the generated answers; {} for choices.
     """
     config, results_file = object_at(results.results_file, "config"), results.results_file
@@ -171,12 +171,12 @@ def results_notes(results: TaskResults, n_documents: int) -> Iterator[str]:
         yield "Tuning is taken to be chat, as a chat template was applied: a guess."
 
 
-def object_at(parent: JsonObject, key: str) -> JsonObject:
+def object_at(parent: _JsonObject, key: str) -> _JsonObject:
     """The object under a key; {} where there is none."""
     return as_object(parent.get(key))
 
 
-def is_sampled(settings: JsonObject) -> bool | None:
+def is_sampled(settings: _JsonObject) -> bool | None:
     """Whether generated answers were sampled at random; None where the log does not say."""
     do_sample, temperature = settings.get("do_sample"), settings.get("temperature")
     if isinstance(do_sample, bool):
@@ -195,7 +195,7 @@ def is_majority_vote(results: TaskResults, name: str) -> bool:
     return name.startswith("maj@")
 
 
-def _read_results(path: Path) -> JsonObject:
+def _read_results(path: Path) -> _JsonObject:
     """The object in a results file; {} where it cannot be read, since the rows are usable without it."""
     try:
         data = read_first_bytes(path, path.name, MAX_RESULTS_BYTES + 1)
@@ -206,7 +206,7 @@ def _read_results(path: Path) -> JsonObject:
 
 
 def _benchmark_and_subject(
-    results_file: JsonObject, task: str, document: JsonObject
+    results_file: _JsonObject, task: str, document: _JsonObject
 ) -> tuple[str | None, str | None]:
     """The benchmark that a task is a subject of, and its name there: mmlu_anatomy → mmlu, anatomy.
 
@@ -228,7 +228,7 @@ def _benchmark_and_subject(
     return None, None
 
 
-def _leaf_tasks(children: JsonObject, group: str, visited: frozenset[str] = frozenset()) -> set[str]:
+def _leaf_tasks(children: _JsonObject, group: str, visited: frozenset[str] = frozenset()) -> set[str]:
     """The tasks of a group and of the groups within it."""
     tasks: set[str] = set()
     for child in as_list(children.get(group)):
@@ -252,7 +252,7 @@ def _model_name(name: object) -> str | None:
     return name
 
 
-def _revision(config: JsonObject) -> str | None:
+def _revision(config: _JsonObject) -> str | None:
     """The checkpoint: a revision that was asked for explicitly; None for the main branch."""
     for value in (_model_argument(config, "revision"), config.get("model_revision")):
         if isinstance(value, str) and value.strip() and value != "main":
@@ -260,7 +260,7 @@ def _revision(config: JsonObject) -> str | None:
     return None
 
 
-def _model_argument(config: JsonObject, name: str) -> object:
+def _model_argument(config: _JsonObject, name: str) -> object:
     """One of the model's arguments, which are an object or, in older versions, "k=v,k=v"."""
     arguments = config.get("model_args")
     if isinstance(arguments, str):
@@ -269,7 +269,7 @@ def _model_argument(config: JsonObject, name: str) -> object:
     return object_at(config, "model_args").get(name)
 
 
-def _sampling_temperature(settings: JsonObject) -> float | None:
+def _sampling_temperature(settings: _JsonObject) -> float | None:
     """Temperature of the generated answers; 0 where decoding was greedy."""
     if is_sampled(settings) is False:
         return 0.0

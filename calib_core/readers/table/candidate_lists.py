@@ -12,7 +12,7 @@ import polars as pl
 
 from calib_core.errors import shorten
 from calib_core.readers.format import Candidate
-from calib_core.readers.table.column_values import MIN_FITTING, Column, fits
+from calib_core.readers.table.column_values import MIN_FITTING, ColumnValues, fits
 from calib_core.readers.table.columns import (
     CHOICE_MASSES,
     CHOICE_SCORES,
@@ -90,17 +90,19 @@ def find_scored_choices(lists: Mapping[str, pl.Series]) -> Iterator[Candidate]:
             yield Candidate(names, "said", f"lists of {key} and {number}")
 
 
-def lists_of_columns(columns: Sequence[Column], answers: Sequence[frozenset[str]]) -> Iterator[Candidate]:
+def lists_of_columns(
+    columns: Sequence[ColumnValues], answers: Sequence[frozenset[str]]
+) -> Iterator[Candidate]:
     """Yield the columns that form one list: a probability for each choice, sampled answers, choices.
 
     Parameters
     ----------
-    columns : sequence of Column
+    columns : sequence of ColumnValues
     answers : sequence of frozenset of str
         The values of each column that may be answers, in lower case.
     """
     yield from _distributions(columns, answers)
-    by_normalised: dict[str, Column] = {}
+    by_normalised: dict[str, ColumnValues] = {}
     for column in columns:
         by_normalised.setdefault(normalise_name(column.name), column)
     for name, prefixes in SERIES_PREFIXES.items():
@@ -108,7 +110,7 @@ def lists_of_columns(columns: Sequence[Column], answers: Sequence[frozenset[str]
             start = 0 if f"{prefix}0" in by_normalised else 1
             numbers = (str(number) for number in range(start, start + len(by_normalised)))
             for suffixes in (string.ascii_lowercase, numbers):
-                members: list[Column] = []
+                members: list[ColumnValues] = []
                 for suffix in suffixes:
                     if (column := by_normalised.get(f"{prefix}{suffix}")) is None:
                         break
@@ -119,7 +121,7 @@ def lists_of_columns(columns: Sequence[Column], answers: Sequence[frozenset[str]
                     yield Candidate(names, "said", "their names")
 
 
-def _combined(columns: Sequence[Column]) -> pl.Series:
+def _combined(columns: Sequence[ColumnValues]) -> pl.Series:
     return combine_columns([column.raw for column in columns])
 
 
@@ -141,13 +143,13 @@ class _Family(NamedTuple):
     name: str = "choice_probs"
 
 
-def _distributions(columns: Sequence[Column], answers: Sequence[frozenset[str]]) -> Iterator[Candidate]:
+def _distributions(columns: Sequence[ColumnValues], answers: Sequence[frozenset[str]]) -> Iterator[Candidate]:
     """Yield columns with a number for each choice: probabilities that sum to 1, or to less, or logarithms.
 
     Their names begin with a word for probability, or what they differ in are letters or numbers in a row, or
     all the values of an answer.
     """
-    families: dict[_Family, dict[str, Column]] = {}
+    families: dict[_Family, dict[str, ColumnValues]] = {}
     known = frozenset[str]().union(*answers)
     for column in columns:
         for family, label in _families(column.name, known):
@@ -217,7 +219,7 @@ def _are_series(labels: Iterable[str]) -> bool:
     return found == [*string.ascii_lowercase[: len(found)]] or all(map(str.isdecimal, found))
 
 
-def _are_probabilities(column: Column) -> bool:
+def _are_probabilities(column: ColumnValues) -> bool:
     n_inside = sum(0 <= number <= 1 for number in column.numbers)
     return column.are_numbers and 2 * n_inside >= len(column.numbers)
 
@@ -247,7 +249,7 @@ def find_sampled_answers(values: Mapping[str, pl.Series]) -> tuple[str, str] | N
     Parameters
     ----------
     values : Mapping[str, pl.Series]
-        Column or path → its first values, the same rows of each.
+        ColumnValues or path → its first values, the same rows of each.
 
     Returns
     -------
@@ -315,7 +317,7 @@ def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
     >>> choice_letters_note({"m1": votes, "m2": votes, "m3": votes})  # doctest: +ELLIPSIS
     '3 columns hold letters of choices: m1, m2, m3. Name those ...: --map COLUMN=samples, once for each.'
     """
-    columns = [Column(name, raw) for name, raw in values.items() if not raw.dtype.is_nested()]
+    columns = [ColumnValues(name, raw) for name, raw in values.items() if not raw.dtype.is_nested()]
     of_letters = [
         column.name
         for column in columns

@@ -19,7 +19,7 @@ from calib_core.readers.table.candidate_lists import list_columns, lists_of_colu
 from calib_core.readers.table.cells import (
     ColumnJudge,
 )
-from calib_core.readers.table.column_values import NUMBER, Column, share_fitting
+from calib_core.readers.table.column_values import NUMBER, ColumnValues, share_fitting
 from calib_core.readers.table.columns import (
     CHOICE_SCORES,
     COLUMN_JUDGES,
@@ -58,9 +58,9 @@ def find_candidates(
     Parameters
     ----------
     values : Mapping[str, pl.Series]
-        Column, or path of a nested field → its first values, the same rows of each.
+        ColumnValues, or path of a nested field → its first values, the same rows of each.
     read_as : Mapping[str, str]
-        Column → the name that it is read as already; it may be read otherwise, such as in percent.
+        ColumnValues → the name that it is read as already; it may be read otherwise, such as in percent.
     with_commas : collection of str
         Columns whose decimal commas were replaced by points; another name than their own implies that.
 
@@ -78,7 +78,9 @@ def find_candidates(
     {'Conf (%)': 'confidence/100'} said its name and values from 55 to 90
     {'hallucinated': 'correct:not'} said its name and the values no and yes
     """
-    columns = [Column(name, values[name]) for name in sorted(values) if not values[name].dtype.is_nested()]
+    columns = [
+        ColumnValues(name, values[name]) for name in sorted(values) if not values[name].dtype.is_nested()
+    ]
     columns = [column for column in columns if column.present]
     if any(map(_is_summary_metric, columns)):
         return ()
@@ -116,7 +118,7 @@ def _likeliness(one: Candidate) -> tuple[object, ...]:
     return order, clarity, len(one.names) == 1, 99 if rank is None else rank, list(one.names)
 
 
-def _is_summary_metric(column: Column) -> bool:
+def _is_summary_metric(column: ColumnValues) -> bool:
     """Return whether a column holds a metric of many rows, another one in each row."""
     has_values = column.has_fractions and len(column.numbers) == len(column.present)
     return has_values and bool(SUMMARY_WORDS & {*name_words(column.name)}) and len(set(column.numbers)) > 1
@@ -130,7 +132,7 @@ def spelled_candidates(
     Parameters
     ----------
     values
-        Column → its first values.
+        ColumnValues → its first values.
     judges
         Name → its judge.
     taken
@@ -149,7 +151,7 @@ def spelled_candidates(
 
 
 def _without_p_true(
-    found: list[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
+    found: list[Candidate], columns: Sequence[ColumnValues], read_as: Mapping[str, str]
 ) -> list[Candidate]:
     """Read p(False) as the probability of being wrong where there is no p(True)."""
     if "p_true" in (*read_as.values(), *(role_of(one.name) for one in found)):
@@ -162,7 +164,7 @@ def _without_p_true(
     return kept
 
 
-def _values_of_answers(columns: Sequence[Column], read_as: Mapping[str, str]) -> list[frozenset[str]]:
+def _values_of_answers(columns: Sequence[ColumnValues], read_as: Mapping[str, str]) -> list[frozenset[str]]:
     """Return the values of each column that is or may be an answer, in lower case."""
     named = [
         column
@@ -173,7 +175,11 @@ def _values_of_answers(columns: Sequence[Column], read_as: Mapping[str, str]) ->
 
 
 def _answers(
-    columns: Sequence[Column], read_as: Mapping[str, str], outcomes: Collection[str], *, are_needed: bool
+    columns: Sequence[ColumnValues],
+    read_as: Mapping[str, str],
+    outcomes: Collection[str],
+    *,
+    are_needed: bool,
 ) -> Iterator[Candidate]:
     """Yield the right answers and the model's; a name that may be either is what the others leave it.
 
@@ -200,7 +206,7 @@ def _answers(
         if column.name not in says and is_untold(column.name) and _have_same_values(column, gold)
     ]
 
-    def share_known(column: Column) -> float:
+    def share_known(column: ColumnValues) -> float:
         return sum(text in values for text in column.lowered if text) / len(column.present)
 
     for column in sorted(columns, key=lambda column: -share_known(column)):
@@ -219,14 +225,14 @@ def _answers(
         yield from _answers_that_agree(golds[0], others)
 
 
-def _have_same_values(one: Column, other: Column) -> bool:
+def _have_same_values(one: ColumnValues, other: ColumnValues) -> bool:
     values = {*one.lowered} - {None}
     return len(values) > 1 and values == {*other.lowered} - {None}
 
 
 def _counted_from_one(
     found: Sequence[Candidate],
-    columns: Sequence[Column],
+    columns: Sequence[ColumnValues],
     values: Mapping[str, pl.Series],
     read_as: Mapping[str, str],
 ) -> Iterator[Candidate]:
@@ -250,7 +256,7 @@ def _counted_from_one(
             yield Candidate({column.name: name}, "said", why)
 
 
-def _answers_that_agree(gold: Column, columns: Sequence[Column]) -> Iterator[Candidate]:
+def _answers_that_agree(gold: ColumnValues, columns: Sequence[ColumnValues]) -> Iterator[Candidate]:
     """Yield columns that agree with the right answers more often than chance alone would have them agree."""
     others = [
         column
@@ -276,7 +282,7 @@ def _agreement(ours: Sequence[str | None], theirs: Sequence[str | None]) -> tupl
 
 
 def _probabilities_of_a_class(
-    found: Sequence[Candidate], columns: Mapping[str, Column], read_as: Mapping[str, str]
+    found: Sequence[Candidate], columns: Mapping[str, ColumnValues], read_as: Mapping[str, str]
 ) -> list[Candidate]:
     """Ask of a confidence that is lower just where one of two classes is predicted what it is of."""
     predicted = [column for column, name in read_as.items() if name == "prediction"]
@@ -302,7 +308,7 @@ def _probabilities_of_a_class(
     return result
 
 
-def _one_sided_class(column: Column, prediction: Column) -> str | None:
+def _one_sided_class(column: ColumnValues, prediction: ColumnValues) -> str | None:
     """Return the class whose probability a column seems to be; None where it is no such probability."""
     if not column.are_shares:
         return None
@@ -323,7 +329,7 @@ def _one_sided_class(column: Column, prediction: Column) -> str | None:
 
 
 def _doubted(
-    one: Candidate, found: Sequence[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
+    one: Candidate, found: Sequence[Candidate], columns: Sequence[ColumnValues], read_as: Mapping[str, str]
 ) -> Iterator[Candidate]:
     """Yield a candidate; an outcome that is turned round, as a question where something else may be meant."""
     column = next((column for column in columns if column.name in one.names), None)
@@ -363,7 +369,7 @@ def _is_turned_round(one: Candidate) -> bool:
     return role_of(one.name) == "correct" and (mapped.is_inverted or bool(right & NO_VALUES))
 
 
-def _values_of_unanswered(column: Column) -> tuple[str, ...]:
+def _values_of_unanswered(column: ColumnValues) -> tuple[str, ...]:
     """Return the two values of a column that tells whether there is an answer; () for any other."""
     values = tuple(dict.fromkeys(column.present))
     names = " ".join((column.name, *values)) if len(values) == 2 else ""
@@ -371,7 +377,7 @@ def _values_of_unanswered(column: Column) -> tuple[str, ...]:
 
 
 def _compared(
-    found: Sequence[Candidate], columns: Sequence[Column], read_as: Mapping[str, str]
+    found: Sequence[Candidate], columns: Sequence[ColumnValues], read_as: Mapping[str, str]
 ) -> Iterator[Candidate]:
     """Yield the candidates; an outcome with how often it differs from the one that is read, or else said."""
     by_name = {column.name: column for column in columns}

@@ -28,7 +28,7 @@ _FRACTION: Final = re.compile(r"[+-]?[0-9]*\.[0-9]+%?")
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnValues:
     """The first values of one column.
 
     Attributes

@@ -197,7 +197,7 @@ def in_order_of_suffix(columns: Sequence[str]) -> list[str]:
     >>> in_order_of_suffix(["sample10", "sample9"])
     ['sample9', 'sample10']
     """
-    labels = choice_letters(columns)
+    labels = letters_of_columns(columns)
     if not labels:
         numbers = [int(label) for label in choice_labels(columns) if label.isdecimal()]
         if len({*numbers}) < len(columns):
@@ -206,7 +206,7 @@ def in_order_of_suffix(columns: Sequence[str]) -> list[str]:
     return [column for _, column in sorted(zip(labels, columns, strict=True))]
 
 
-def choice_letters(columns: Sequence[str]) -> tuple[str, ...]:
+def letters_of_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """The letters of the choices that have a column each, in the columns' order; () if they name none.
 
     The columns have one beginning or one ending, and the letter behind or before it is one of the first of
@@ -214,11 +214,11 @@ def choice_letters(columns: Sequence[str]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> choice_letters(["prob_D", "prob_C", "prob_B", "prob_A"])
+    >>> letters_of_columns(["prob_D", "prob_C", "prob_B", "prob_A"])
     ('D', 'C', 'B', 'A')
-    >>> choice_letters(["B_prob", "A_prob"])
+    >>> letters_of_columns(["B_prob", "A_prob"])
     ('B', 'A')
-    >>> choice_letters(["car", "cat"])
+    >>> letters_of_columns(["car", "cat"])
     ()
     """
     columns = _without_ending(columns)
@@ -231,8 +231,8 @@ def choice_letters(columns: Sequence[str]) -> tuple[str, ...]:
 def choice_labels(columns: Sequence[str]) -> tuple[str, ...]:
     """What the columns of several choices call them, in the columns' order; () if they have no labels.
 
-    They are letters (`choice_letters`), the numbers after one beginning, or what is left of the names without
-    a beginning or ending that all have in common, up to a separator.
+    They are letters (`letters_of_columns`), the numbers after one beginning, or what is left of the names
+    without a beginning or ending that all have in common, up to a separator.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def choice_labels(columns: Sequence[str]) -> tuple[str, ...]:
     """
     if len(columns) < 2:
         return ()
-    if letters := choice_letters(columns):
+    if letters := letters_of_columns(columns):
         return letters
     columns = _without_ending(columns)
     numbered = [_NUMBER_AT_END.fullmatch(column) for column in columns]
@@ -581,7 +581,7 @@ class ColumnRoles:
         Letters that any list of choices is made of come before the labels of their probabilities.
         """
         lists = self.combined_lists
-        letters = (choice_letters(lists.get(name, ())) for name in CHOICE_LISTS)
+        letters = (letters_of_columns(lists.get(name, ())) for name in CHOICE_LISTS)
         labels = (choice_labels(lists.get(name, ())) for name in CHOICE_SCORES)
         return next(filter(None, (*letters, *labels)), ())
 
@@ -633,7 +633,7 @@ class ColumnRoles:
 
     def check_orders(self, file: str) -> None:
         """Raise Refused if two lists of choices are made of columns whose letters have different orders."""
-        labels = {name: choice_letters(self.combined_lists.get(name, ())) for name in CHOICE_LISTS}
+        labels = {name: letters_of_columns(self.combined_lists.get(name, ())) for name in CHOICE_LISTS}
         first, *others = [name for name in CHOICE_LISTS if labels[name]] or [""]
         for name in others:
             if labels[name] != labels[first]:

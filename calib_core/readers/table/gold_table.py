@@ -20,7 +20,7 @@ from calib_core.errors import Refused, shorten
 from calib_core.readers.detect import read_head
 from calib_core.readers.format import Head, Reading
 from calib_core.readers.option_text import map_options
-from calib_core.readers.table.column_values import Column
+from calib_core.readers.table.column_values import ColumnValues
 from calib_core.readers.table.columnar import open_columnar
 from calib_core.readers.table.columns import (
     CHOICE_SCORES,
@@ -33,16 +33,17 @@ from calib_core.readers.table.json_reader import open_json_lines, open_json_list
 from calib_core.readers.table.names import SPELLINGS, meanings, normalise_name
 from calib_core.readers.table.one_column import as_outcome
 from calib_core.readers.table.raw import MAX_COLUMNS, RawTable, every_column
+from calib_core.readers.table.rows import TRUTH_COLUMNS
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
 
 ID_NAMES: Final = (*SPELLINGS["id"], "request_id", "row")
 """Names of a column of ids; `row` is the record number in the log, from 1, for logs without ids."""
 
-GOLD_COLUMNS: Final = ("gold", "gold_index", "gold_all")
+RIGHT_ANSWER_COLUMNS: Final = ("gold", "gold_index", "gold_all")
 """Columns that name the right answer."""
 
-GOLD_TABLE_COLUMNS: Final = (*GOLD_COLUMNS, "choices", "subject", "question")
+GOLD_TABLE_COLUMNS: Final = (*RIGHT_ANSWER_COLUMNS, "choices", "subject", "question")
 """Columns that are read from a table of right answers."""
 
 _MAPPED_NAMES: Final = ("id", *GOLD_TABLE_COLUMNS, "correct")
@@ -51,11 +52,8 @@ _TRUTH_VALUES: Final = ({"true"}, {"false"}, {"true", "false"})
 _ZERO_OR_ONE: Final = r"^(0|1)(\.0*)?$"
 _NOTHING: Final = MappingProxyType[str, str]({})
 
-JUDGED_COLUMNS: Final = (*GOLD_COLUMNS, "correct")
+JUDGED_COLUMNS: Final = (*RIGHT_ANSWER_COLUMNS, "correct")
 """Columns of which a table of right answers needs at least one."""
-
-OUTCOME_COLUMNS: Final = (*GOLD_COLUMNS, "correct", "sample_correct", "correct_majority")
-"""Columns of which a run needs at least one, so that answers can be right or wrong."""
 
 _NEEDED_COLUMNS_ADVICE: Final = (
     "It needs a column of ids (custom_id, id …), or one that --on names, and one of right answers (gold, "
@@ -277,7 +275,7 @@ def _answer_columns(
         del found["gold"]
         note = f"correct is {shorten(label, 40)!r}, whose values are True and False."
         return {**found, outcome: label}, (note,)
-    if not found.keys() & set(GOLD_COLUMNS) and (
+    if not found.keys() & set(RIGHT_ANSWER_COLUMNS) and (
         column := _likeliest_column(outcome, free.columns, set(ids))
     ):
         found[outcome] = column
@@ -286,7 +284,7 @@ def _answer_columns(
 
 def _likely_options(free: pl.DataFrame, ids: Collection[str]) -> str:
     """Write what columns may be by their names and values as options, to end a message; "" for none."""
-    columns = [Column(name, free[name]) for name in free.columns if not free[name].dtype.is_nested()]
+    columns = [ColumnValues(name, free[name]) for name in free.columns if not free[name].dtype.is_nested()]
     found = [
         one
         for column in columns
@@ -437,7 +435,7 @@ def join_gold(
         may_be_number=_may_answer(rows, _ZERO_OR_ONE),
     )
     added = [name for name in JUDGED_COLUMNS if name in table.answers.columns]
-    own = GOLD_COLUMNS if added != ["correct"] else ("correct",)
+    own = RIGHT_ANSWER_COLUMNS if added != ["correct"] else ("correct",)
     is_complete = any(name in rows.columns and not rows[name].has_nulls() for name in own)
     not_needed = f"{table.file} is not needed: every row has a right answer of its own"
     if is_complete and keys is None:
@@ -487,7 +485,11 @@ def _refuse_contradiction(
 
     Two texts may say the same in other words. How many rows have two such texts is returned.
     """
-    both = [name for name in ("correct", *GOLD_COLUMNS[:2]) if name in rows.columns or name in theirs.columns]
+    both = [
+        name
+        for name in ("correct", *RIGHT_ANSWER_COLUMNS[:2])
+        if name in rows.columns or name in theirs.columns
+    ]
     no_value = pl.Series([None]).new_from_index(0, rows.height)
     columns = {
         name: tuple(frame.get_column(name, default=no_value).to_list() for frame in (rows, theirs))
@@ -503,7 +505,11 @@ def _refuse_contradiction(
         n_other_texts += is_other is None
         n_contradicting += bool(is_other)
         if is_other and not first:
-            names = ["correct"] if "correct" in said[0] and "correct" in said[1] else list(GOLD_COLUMNS[:2])
+            names = (
+                ["correct"]
+                if "correct" in said[0] and "correct" in said[1]
+                else list(RIGHT_ANSWER_COLUMNS[:2])
+            )
             told = [next((f"{name} {one[name]!r}" for name in names if name in one), "") for one in said]
             first = f"of {shorten(str(ids[at]), 40)!r} {files[0]} has {told[0]} and {files[1]} {told[1]}"
     if n_contradicting:
@@ -558,7 +564,7 @@ def refuse_without_gold(reading: Reading, ids: Sequence[str | None], id_name: st
         What the log calls its ids.
     """
     runs = [run for run in reading.good_runs if isinstance(run, AnswerRun)]
-    if reading.refusal or not runs or any(run.has_columns(name) for run in runs for name in OUTCOME_COLUMNS):
+    if reading.refusal or not runs or any(run.has_columns(name) for run in runs for name in TRUTH_COLUMNS):
         return reading
     known_ids = [shorten(id_, 40) for id_ in ids if id_ is not None]
     shown = ", ".join(known_ids[:_MAX_IDS_IN_REFUSAL]) + (

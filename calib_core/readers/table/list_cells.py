@@ -26,10 +26,9 @@ from calib_core.readers.table.cells import (
 from calib_core.readers.table.json_reader import parse_text
 from calib_core.readers.table.raw import series_from_values
 from calib_core.runs import is_missing
+from calib_core.tokens.row_checks import SUM_TOLERANCE
 from calib_core.wording import ROUNDING_TOLERANCE
 
-SUM_TOLERANCE: Final = 1e-3
-"""A distribution whose sum differs from 1 by at most this is used as stored; otherwise it is a fault."""
 EXACT_SUM_TOLERANCE: Final = 1e-6
 """A distribution whose sum differs from 1 by more than this is counted as inexact."""
 

@@ -16,7 +16,7 @@ from calib_core.readers.table.cells import (
     WRONG_WORDS,
     rating_top,
 )
-from calib_core.readers.table.column_values import MIN_FITTING, NUMBER, Column, fits
+from calib_core.readers.table.column_values import MIN_FITTING, NUMBER, ColumnValues, fits
 from calib_core.readers.table.columns import (
     DECIMAL_COMMA,
     PROBABILITY_COLUMNS,
@@ -37,7 +37,7 @@ MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
 EXACT_TOPS: Final = (3, 5)
 """Tops of scales from 1 whose steps, counted from 0 to 1, are short decimals; the other tops give none."""
-PERCENT: Final = frozenset({"percent", "percentage", "pct"})
+PERCENT_WORDS: Final = frozenset({"percent", "percentage", "pct"})
 RIGHT_VALUES: Final = frozenset(["correct", "right", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"])
 WRONG_VALUES: Final = frozenset(
     ["incorrect", "wrong", "falsch", "inkorrekt", "✗", "✘", "❌", "fail", "failed"]
@@ -62,7 +62,7 @@ SUPPORTING: Final = frozenset({"id", "question", "subject", *INFO_COLUMNS})
 
 
 def of_one_column(
-    column: Column, read_as: Mapping[str, str], with_commas: Collection[str]
+    column: ColumnValues, read_as: Mapping[str, str], with_commas: Collection[str]
 ) -> Iterator[Candidate]:
     """Yield what one column may be read as, apart from an answer."""
     own = read_as.get(column.name)
@@ -79,12 +79,12 @@ def of_one_column(
             yield from _as_untold_confidence(column, said)
 
 
-def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candidate]:
+def as_confidence(column: ColumnValues, name: str, clarity: Clarity) -> Iterator[Candidate]:
     """Yield how a column that its name calls a probability may be read as one.
 
     Parameters
     ----------
-    column : Column
+    column : ColumnValues
     name : str
         What the name says; nothing is yielded for what is no probability.
     clarity : {"said", "hinted"}
@@ -118,10 +118,10 @@ def as_confidence(column: Column, name: str, clarity: Clarity) -> Iterator[Candi
         yield from _as_larger_numbers(column, base, suffix, Candidate({}, clarity, why, unknown))
 
 
-def _as_shares(column: Column, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
+def _as_shares(column: ColumnValues, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
     """Yield numbers from 0 to 1, perhaps in percent, that are as clear as `one`; their scale, if asked."""
     has_sign = column.present[0].endswith("%")
-    if not has_sign and max(column.numbers) <= 1 and PERCENT.intersection(name_words(column.name)):
+    if not has_sign and max(column.numbers) <= 1 and PERCENT_WORDS.intersection(name_words(column.name)):
         why = f"its name says percent, but it has {column.range_text}"
         for name in (f"{base}{suffix}", f"{base}/100{suffix}"):
             yield replace(one, names={column.name: name}, clarity="hinted", why=why)
@@ -129,7 +129,7 @@ def _as_shares(column: Column, base: str, suffix: str, one: Candidate) -> Iterat
         yield replace(one, names={column.name: f"{base}{'/100' if has_sign else ''}{suffix}"})
 
 
-def _as_larger_numbers(column: Column, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
+def _as_larger_numbers(column: ColumnValues, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
     """Yield percentages that are as clear as `one`, or ratings, of which only a person knows the scale."""
     numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
     n_above_one = sum(number > 1 for number in numbers)
@@ -145,7 +145,7 @@ def _as_larger_numbers(column: Column, base: str, suffix: str, one: Candidate) -
             yield replace(one, names={column.name: name}, clarity="hinted", why=why)
 
 
-def _as_words(column: Column, name: str) -> Iterator[Candidate]:
+def _as_words(column: ColumnValues, name: str) -> Iterator[Candidate]:
     """Yield a confidence in words, of which only a person can say the numbers."""
     words = sorted(set(column.present))
     if name == "confidence" and not column.numbers and 2 <= len(words) <= MAX_WORDS:
@@ -163,12 +163,12 @@ def _are_mostly_shares(numbers: Sequence[float]) -> bool:
     return n_inside >= MIN_FITTING * len(numbers) and not set(numbers) <= {0, 1}
 
 
-def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+def as_outcome(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Candidate]:
     """Yield how a column of two values may be read as an outcome; both directions where neither is said.
 
     Parameters
     ----------
-    column : Column
+    column : ColumnValues
     said : iterable of Meaning
         What its name says.
     """
@@ -209,7 +209,7 @@ def as_outcome(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
             yield Candidate({column.name: name}, "hinted" if meaning else "possible", why, missing)
 
 
-def _as_letter_grades(column: Column) -> Iterator[Candidate]:
+def _as_letter_grades(column: ColumnValues) -> Iterator[Candidate]:
     """Yield grades as SimpleQA's judge gives them, in both readings of what was not attempted."""
     letters = sorted({*column.present})
     why = f"its name and the letters {join_names(letters)}; in SimpleQA, A is right and B is wrong"
@@ -230,7 +230,7 @@ def _is_plain_flag(text: str) -> bool:
     return lowered in (*RIGHT_WORDS, *WRONG_WORDS) or bool(NUMBER.match(text) and float(text) in (0, 1))
 
 
-def _as_untold_confidence(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+def _as_untold_confidence(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Candidate]:
     """Yield numbers from 0 to 1 whose name does not say confidence; one that says outcome hints at it."""
     names = {name for name, _ in said}
     if not column.are_shares or "p_false" in names or len(set(column.numbers)) < 2:
@@ -244,7 +244,7 @@ def _as_untold_confidence(column: Column, said: Iterable[Meaning]) -> Iterator[C
         yield Candidate({column.name: name}, "hinted" if is_hinted else "possible", why)
 
 
-def _as_supporting(column: Column, said: Iterable[Meaning]) -> Iterator[Candidate]:
+def _as_supporting(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Candidate]:
     """Yield how a column may be read that decides on no number: its id, its model and so on."""
     for name, _ in said:
         if name == "id":
@@ -255,7 +255,7 @@ def _as_supporting(column: Column, said: Iterable[Meaning]) -> Iterator[Candidat
             yield Candidate({column.name: name}, "said", "its name")
 
 
-def _as_id(column: Column) -> Iterator[Candidate]:
+def _as_id(column: ColumnValues) -> Iterator[Candidate]:
     """Yield a column of ids: present in every row, and not all equal."""
     texts = column.present
     if column.has_fractions or len(texts) < max(2, len(column.texts)) or len(set(texts)) < 2:
@@ -263,7 +263,7 @@ def _as_id(column: Column) -> Iterator[Candidate]:
     yield Candidate({column.name: "id"}, "said", f"its name and {len(set(texts)):,} values")
 
 
-def _as_subject(column: Column) -> Iterator[Candidate]:
+def _as_subject(column: ColumnValues) -> Iterator[Candidate]:
     """Yield a column of few texts that its name calls subjects."""
     n_values = len(set(column.present))
     is_spelt = spelling_rank(column.name, "subject") is not None

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.readers.format import Candidate
-from calib_core.readers.table.column_values import Column
+from calib_core.readers.table.column_values import ColumnValues
 from calib_core.readers.table.columns import (
     PROBABILITY_COLUMNS,
     SEPARATOR,
@@ -94,11 +94,11 @@ def _systems_by_pattern(columns: Sequence[str]) -> dict[str, dict[str, dict[str,
 def _as_pattern(pattern: str, name: str, values: Sequence[pl.Series]) -> Candidate | None:
     """Return how the columns of all systems may be read as a name; None if those of one do not fit."""
     label = pattern.replace("*", "").strip("-_./: ")
-    columns = [Column(label, raw) for raw in values]
+    columns = [ColumnValues(label, raw) for raw in values]
     if any(column.raw.dtype.is_nested() or not column.present for column in columns):
         return None
     all_texts = [text for column in columns for text in column.present]
-    together = Column(label, pl.Series(all_texts, dtype=pl.String))
+    together = ColumnValues(label, pl.Series(all_texts, dtype=pl.String))
     said = next((one for one in meanings(label) if MappedName.parse(one.name).name == name), None)
     if said is None:
         return None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calib_core.readers.token.topk_lists import TopLists
 from calib_core.tokens.scales import ProbabilityScale
 
-MAX_POSITIONS: Final = 256
+MAX_EXAMINED_POSITIONS: Final = 256
 """Number of positions examined."""
 MIN_POSITIONS: Final = 20
 """Fewer positions are not judged."""
@@ -72,7 +72,7 @@ class DenseAlignment:
         self._gains: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = ([], [])
 
     def add(self, values: NDArray[Any], target: NDArray[np.int64]) -> None:
-        """Examines a block, as long as fewer than `MAX_POSITIONS` positions have been examined.
+        """Examines a block, as long as fewer than `MAX_EXAMINED_POSITIONS` positions have been examined.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class DenseAlignment:
         target : NDArray[np.int64], shape (n,)
             Right classes; a value outside 0..K − 1 is padding.
         """
-        rows = min(len(target), MAX_POSITIONS + 1 - self._n_examined)
+        rows = min(len(target), MAX_EXAMINED_POSITIONS + 1 - self._n_examined)
         if rows < 2:
             return
         self._n_examined += rows
@@ -141,7 +141,7 @@ class TopListAlignment:
         doc, position : pl.Series or None
             Document and position of every record of that slice; None where the file has no such column.
         """
-        lists = lists.select(np.arange(lists.records.size) < MAX_POSITIONS + 1 - self._n_examined)
+        lists = lists.select(np.arange(lists.records.size) < MAX_EXAMINED_POSITIONS + 1 - self._n_examined)
         self._n_examined += lists.records.size
         if lists.records.size < 2:
             return

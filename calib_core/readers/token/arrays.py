@@ -19,7 +19,7 @@ from calib_core.readers.archives import translate_unpack_errors
 BLOCK_BYTES: Final = 16 * 2**20
 """Bytes read and added up at a time: enough to be fast, few enough for frequent progress."""
 
-MAX_CLASSES: Final = 2**20
+MAX_TOKEN_CLASSES: Final = 2**20
 """Upper limit of K; a file that claims more is something else."""
 
 _HEADER_READERS: Final = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

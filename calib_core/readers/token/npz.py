@@ -34,7 +34,7 @@ from calib_core.readers.table.raw import ROWS_PER_SLICE, RawTable, ReadProgress,
 from calib_core.readers.table.reader import read_table
 from calib_core.readers.table.run_split import Origin, file_stem
 from calib_core.readers.token.alignment import DenseAlignment
-from calib_core.readers.token.arrays import BLOCK_BYTES, MAX_CLASSES, StoredArray
+from calib_core.readers.token.arrays import BLOCK_BYTES, MAX_TOKEN_CLASSES, StoredArray
 from calib_core.runs import RowCounts, TokenRun
 from calib_core.tokens.dense import LONG_BLOCK_ROWS, DenseReducer
 from calib_core.tokens.row_checks import PositionProblem
@@ -57,7 +57,7 @@ AMBIGUOUS_TARGET_NAMES: Final = ("targets", "labels", "y")
 """Other names that files of answers also use for their right choices."""
 GOLD_NAMES: Final = ("gold", "gold_index")
 
-MAX_CHOICES: Final = 256
+MAX_CHOICES_OF_A_QUESTION: Final = 256
 """With more classes, rows are positions of a text: no question has so many choices."""
 
 _ARRAY_NAMES_ADVICE: Final = (
@@ -161,7 +161,7 @@ def _is_token_level(
     ambiguous = [name for name, role in array_roles.items() if role in AMBIGUOUS_TARGET_NAMES]
     if not ambiguous:
         return not roles & set(COLUMN_JUDGES)
-    if open_values().shape[-1:] > (MAX_CHOICES,):
+    if open_values().shape[-1:] > (MAX_CHOICES_OF_A_QUESTION,):
         return True
     raise Refused(
         f"{file}: {ambiguous[0]!r} may be the right class of each position of a text, or the right choice of "
@@ -577,10 +577,10 @@ def _check_values(values: StoredArray) -> None:
     rows, classes = values.shape
     if not rows:
         raise Refused(f"{subject} holds no positions: its shape is {values.shape}.")
-    if not 2 <= classes <= MAX_CLASSES:
+    if not 2 <= classes <= MAX_TOKEN_CLASSES:
         raise Refused(
             f"{subject} has {classes:,} classes (the second number of its shape {values.shape}), and 2 to "
-            f"{MAX_CLASSES:,} are expected. Perhaps rows and columns are exchanged."
+            f"{MAX_TOKEN_CLASSES:,} are expected. Perhaps rows and columns are exchanged."
         )
 
 

@@ -24,7 +24,7 @@ from calib_core.readers.atomic_write import write_atomically
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
 from calib_core.readers.table.canonical import METADATA_KEY, run_info_from_metadata
 from calib_core.readers.table.raw import ReadProgress
-from calib_core.readers.token.arrays import MAX_CLASSES
+from calib_core.readers.token.arrays import MAX_TOKEN_CLASSES
 from calib_core.readers.token.sums_digest import BLANK_DIGEST, DIGEST_KEY, digest_matches, with_digest
 from calib_core.runs import RowCounts, TokenRun
 from calib_core.tokens.grid import GRID_CELLS, GridSums
@@ -285,7 +285,7 @@ def _examples_from_columns(
 #
 # A damaged or altered file must not pass for sums.
 
-MAX_DRAWS: Final = 10_000
+MAX_STORED_DRAWS: Final = 10_000
 _CELL_SLACK: Final = 1e-3
 """How far a cell's mean confidence may lie outside the cell. A stored float16 is put into the cell whose
 edge is nearest in float16, which may be off by 2.4e-4."""
@@ -306,9 +306,9 @@ def check_run_metadata(metadata: RunMetadata) -> None:
         If the metadata lacks a size or has one of the wrong type.
     """
     _require(0 <= metadata["rows"] < 2**53, "its number of positions is none")
-    _require(1 <= metadata["classes"] <= MAX_CLASSES, "its number of classes is none")
+    _require(1 <= metadata["classes"] <= MAX_TOKEN_CLASSES, "its number of classes is none")
     _require(
-        metadata["draws"] is None or 1 <= metadata["draws"]["number"] <= MAX_DRAWS,
+        metadata["draws"] is None or 1 <= metadata["draws"]["number"] <= MAX_STORED_DRAWS,
         "its number of draws is none",
     )
     _require(
@@ -327,7 +327,7 @@ def check_table(metadata: RunMetadata, table: pl.DataFrame) -> None:
     """
     _require(dict(table.schema) == dict(SUMS_SCHEMA), "its columns are others")
     _require(not any(table.null_count().row(0)), "values are missing")
-    max_draw = max(GRID_CELLS, MAX_DRAWS, len(metadata["examples"]))
+    max_draw = max(GRID_CELLS, MAX_STORED_DRAWS, len(metadata["examples"]))
     for name, upper in (
         ("draw", max_draw),
         ("group", metadata["classes"]),

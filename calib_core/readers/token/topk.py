@@ -41,7 +41,7 @@ from calib_core.readers.table.run_split import (
     unique_label,
 )
 from calib_core.readers.token.alignment import TopListAlignment
-from calib_core.readers.token.arrays import MAX_CLASSES, StoredArray
+from calib_core.readers.token.arrays import MAX_TOKEN_CLASSES, StoredArray
 from calib_core.readers.token.topk_lists import (
     PADDING_TARGET,
     REQUIRED_COLUMNS,
@@ -92,7 +92,7 @@ def read_column_sums(head: Head, name: object, n_classes: int | None) -> NDArray
         is_float_vector = array.dtype.kind == "f" and array.dtype.itemsize <= 8 and len(array.shape) == 1
         if (
             not is_float_vector
-            or not 0 < array.shape[0] <= MAX_CLASSES
+            or not 0 < array.shape[0] <= MAX_TOKEN_CLASSES
             or n_classes not in (None, array.shape[0])
         ):
             raise Refused(

@@ -30,27 +30,27 @@ from calib_core.readers.table.cells import (
     true_positions,
 )
 from calib_core.readers.table.columns import COLUMN_JUDGES
-from calib_core.readers.table.list_cells import SUM_TOLERANCE, list_judge
+from calib_core.readers.table.list_cells import list_judge
 from calib_core.readers.table.raw import Slice
 from calib_core.runs import INFO_COLUMNS
+from calib_core.tokens.dense import PADDING_TARGET
+from calib_core.tokens.row_checks import SUM_TOLERANCE
 from calib_core.tokens.topk import TopKEntries
 from calib_core.wording import ROUNDING_TOLERANCE
 
 # --- Values of single columns -------------------------------------------------
 
-PADDING_TARGET: Final = -100
-"""Target of a row that is not a position."""
 PADDING_CLASS: Final = -1
 """Class of a list element that is not an entry."""
 
-CLIP_TOLERANCE: Final = 1e-3
+LOGPROB_TOLERANCE: Final = 1e-3
 """Log-probabilities up to this far above 0 count as 0: they come from half precision."""
 
 
 def _judge_rounded_log_probability(raw: pl.Series) -> JudgedColumn:
     """As `judge_log_probability`, but with the rounding of half precision forgiven."""
     values, _ = parse_numbers(raw)
-    is_rounded = ((values > 0) & (values <= CLIP_TOLERANCE)).fill_null(value=False)
+    is_rounded = ((values > 0) & (values <= LOGPROB_TOLERANCE)).fill_null(value=False)
     if not is_rounded.any():
         return judge_log_probability(raw)
     zero = pl.Series([0], dtype=pl.Int8).cast(raw.dtype).new_from_index(0, raw.len())

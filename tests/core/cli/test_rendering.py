@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.cli.rendering import value_text
+from calib_core.cli.rendering import element_value_text
 from core.cli_calls import BAD, CHOICES, GOOD, NOTHING, Call, write
 
 
 def test_numbers() -> None:
-    assert [value_text(value) for value in (0.12345, None, float("inf"))] == ["0.1235", "not defined", "inf"]
+    assert [element_value_text(value) for value in (0.12345, None, float("inf"))] == [
+        "0.1235",
+        "not defined",
+        "inf",
+    ]
 
 
 def test_scores_are_shown_beside_their_recipe(call: Call, tmp_path: Path) -> None:

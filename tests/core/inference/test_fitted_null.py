@@ -18,7 +18,7 @@ from calib_core.inference.fitted_null import (
     smooth_curve,
 )
 from calib_core.metrics import METRICS
-from calib_core.results.evidence import SUMS_ONLY, AnswerEvidence
+from calib_core.results.evidence import NOT_FITTED_TO_SUMS, AnswerEvidence
 from calib_core.results.robustness import SweepCurve, sweep_bins
 from core.run_builders import block_evidence, choice_evidence, given_evidence
 from core.token_run_builders import dense_evidence, random_rows
@@ -241,7 +241,7 @@ def test_there_is_a_reason_where_no_model_is_fitted() -> None:
     for evidence, metric, reason in (
         (choices, "full_ece", "a fitted model has one confidence per row"),
         (choices, "mce", "a fitted model is compared with a sum of gaps only"),
-        (tokens, "ece", SUMS_ONLY),
+        (tokens, "ece", NOT_FITTED_TO_SUMS),
         (block_evidence((0.8, 20, 15)), "ece", "20 rows, fewer than 30"),
         (
             given_evidence([0.7] * 60, [1, 0] * 30, trial_of=[f"q{at // 2}" for at in range(60)]),

@@ -10,7 +10,7 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.pooling import (
-    MAX_SHOWN_CLASSES,
+    MAX_LISTED_CLASSES,
     class_occurrence_table,
     poolable_question_titles,
     pools_of_position,
@@ -75,7 +75,7 @@ def test_a_position_pair_by_pair() -> None:
 def test_the_largest_are_shown_and_the_rest_is_added_up() -> None:
     probs = [0.5, *[0.5 / 99] * 99]
     result = pools_of_position("run", example(probs, 0, kept=64), 10)
-    assert (result.table.height, result.n_hidden_classes) == (MAX_SHOWN_CLASSES, 80)
+    assert (result.table.height, result.n_hidden_classes) == (MAX_LISTED_CLASSES, 80)
     assert sum(result.table["prob"].to_list()) + result.hidden_probability == pytest.approx(1)
     assert result.n_in_first_bin == 99
 
@@ -84,9 +84,9 @@ def test_the_largest_are_shown_and_the_rest_is_added_up() -> None:
 def test_the_right_class_is_shown_however_small(target: int) -> None:
     probs = [0.5, *[0.5 / 99] * 99]
     result = pools_of_position("run", example(probs, target, kept=64), 10)
-    assert result.table.height == MAX_SHOWN_CLASSES + 1
+    assert result.table.height == MAX_LISTED_CLASSES + 1
     assert result.table.row(-1, named=True)["label"] == f"token {target}"
-    assert result.table["right"].to_list() == [False] * MAX_SHOWN_CLASSES + [True]
+    assert result.table["right"].to_list() == [False] * MAX_LISTED_CLASSES + [True]
     assert sum(result.table["prob"].to_list()) + result.hidden_probability == pytest.approx(1)
     assert result.n_hidden_classes == 79
 

@@ -33,7 +33,14 @@ from calib_core.scale import cluster as cluster_module
 from calib_core.scale import stores, units
 from calib_core.scale.cluster import RESUBMISSIONS, ClusterReader, ScaleSettings, connect
 from calib_core.scale.stores import expand_pattern, list_address, open_file, path_of_address, version_of
-from calib_core.scale.units import FileRequest, blocks_per_unit, do_unit, survey_file, unit_key, units_of
+from calib_core.scale.units import (
+    FileRequest,
+    blocks_per_unit,
+    do_unit,
+    survey_stored_file,
+    unit_key,
+    units_of,
+)
 from calib_core.tokens import row_scanner
 from calib_core.tokens.row_scanner import compiled_scan_function
 from calib_core.tokens.sums import MergeTree
@@ -101,7 +108,7 @@ def bytes_of(value: object) -> bytes:
 
 def surveyed(path: Path) -> tuple[FileRequest, units.Survey]:
     request = FileRequest(str(path), path.name)
-    survey = survey_file(request, units.program_digest())
+    survey = survey_stored_file(request, units.program_digest())
     assert not isinstance(survey, str), survey
     return request, survey
 
@@ -354,7 +361,7 @@ def test_what_is_kept_is_of_one_version_with_one_set_of_options(folder: Path, tm
 
 
 def test_another_version_of_the_program_is_refused(folder: Path) -> None:
-    outcome = survey_file(FileRequest(str(folder / "quiz.csv"), "quiz.csv"), "another")
+    outcome = survey_stored_file(FileRequest(str(folder / "quiz.csv"), "quiz.csv"), "another")
     assert isinstance(outcome, str)
     assert "another version of Calib" in outcome
 
@@ -495,7 +502,7 @@ def test_parts_over_http_are_the_file_s(web: Web, folder: Path) -> None:
             assert stream.read(50) == data[at : at + 50]
         assert stream.read(1) == b""
     request = FileRequest(f"{web.address}/plain/whole.npz", "w")
-    survey = survey_file(request, units.program_digest())
+    survey = survey_stored_file(request, units.program_digest())
     assert not isinstance(survey, str)
     assert survey.blocks is None  # without parts it is read as a whole
     packed = do_unit(request, survey, units_of(0, survey, 1)[0])
@@ -508,7 +515,7 @@ def test_parts_over_http_are_the_file_s(web: Web, folder: Path) -> None:
 def test_a_whole_file_over_the_limit_is_not_copied(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stores, "MAX_SPOOLED_BYTES", 10)
     request = FileRequest(f"{web.address}/quiz.csv", "quiz.csv")
-    survey = survey_file(request, units.program_digest())
+    survey = survey_stored_file(request, units.program_digest())
     assert not isinstance(survey, str)
     outcome = do_unit(request, survey, units_of(0, survey, 1)[0])
     assert isinstance(outcome, str)
@@ -524,7 +531,7 @@ def test_a_folder_of_a_store_is_listed_as_one_here(folder: Path) -> None:
     matching = list_address(f"file://{folder}/*.npz")
     assert [path_of_address(address).name for address in matching] == ["packed.npz", "whole.npz"]
     request = FileRequest(f"file://{folder}/pair.probs.npy", "pair.probs.npy")
-    survey = survey_file(request, units.program_digest())
+    survey = survey_stored_file(request, units.program_digest())
     assert not isinstance(survey, str)
     assert survey.blocks is not None
     assert all(file.version for file in survey.files)

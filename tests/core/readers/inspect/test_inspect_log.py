@@ -197,7 +197,7 @@ def test_tables_and_other_objects_are_not_logs(tmp_path: Path) -> None:
 
 
 def test_progress_is_reported_sample_by_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "PROGRESS_INTERVAL_SECONDS", 0)
+    monkeypatch.setattr(reader, "LOG_PROGRESS_SECONDS", 0)
     told: list[tuple[float, str]] = []
     log = log_of([letter_sample(number, SURE) for number in range(5)])
     parse(eval_log(tmp_path / "quiz.eval", log), progress=lambda share, text: told.append((share, text)))

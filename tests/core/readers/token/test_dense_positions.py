@@ -173,10 +173,10 @@ def test_values_that_are_not_distributions(values: Any, message: str) -> None:
 
 
 def test_too_many_classes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(npz, "MAX_CLASSES", 3)
+    monkeypatch.setattr(npz, "MAX_TOKEN_CLASSES", 3)
     with pytest.raises(Refused, match=r"has 4 classes .*2 to 3 are expected. Perhaps rows and columns"):
         make_positions(PROBS, TARGET)
-    assert arrays.MAX_CLASSES == 2**20
+    assert arrays.MAX_TOKEN_CLASSES == 2**20
 
 
 @pytest.mark.parametrize(
