@@ -586,7 +586,7 @@ def page() -> None:
     except Unavailable as reason:
         show_bounds(choice, reason)
         st.stop()
-    opening = st.container()
+    opening = st.container(gap="xsmall")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="view_controls"):
         view_id = choose_view(choice)
         axes = choose_axes(choice, result) if view_id == BINS_VIEW else None

@@ -296,7 +296,7 @@ def show_view_table(
         column_config=columns,
         placeholder="–",
         height="content" if shown.height <= max_rows else ROW_HEIGHT * max_rows + PART_OF_A_ROW,
-        alt=table.title or view.headline or view.title,
+        alt=table.title or ": ".join(filter(None, (view.title, view.headline))),
         **selection,
     )
     if detail is not None:

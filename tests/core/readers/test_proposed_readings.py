@@ -161,7 +161,7 @@ def _outcome(draw: st.DrawFn, right: Any, is_judged: Any) -> dict[str, Cells]:
         words = np.where(is_judged, np.where(right, "correct", "incorrect"), "abstain")
         return {name: words.tolist()}
     is_turned = direction is SAID_WRONG or (direction is UNTOLD and draw(st.booleans()))
-    cells = {name: [WRITINGS[writing](bool(value) != is_turned) for value in right]}
+    cells: dict[str, Cells] = {name: [WRITINGS[writing](bool(value) != is_turned) for value in right]}
     if direction is SAID_RIGHT and draw(st.booleans()):
         other = draw(st.sampled_from([other for other in SAID_RIGHT if other != name]))
         cells |= {other: [WRITINGS[writing](bool(value) and at % 7 > 0) for at, value in enumerate(right)]}

@@ -32,8 +32,8 @@ def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
 def test_the_interval_note_names_only_drawn_metrics() -> None:
     seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 60)}
 
-    def note(*axes: str) -> str:
-        return dict(comparison_view(compare_runs(seen, *axes)).facts).get("Intervals", "")
+    def note(x: str, y: str) -> str:
+        return dict(comparison_view(compare_runs(seen, x, y)).facts).get("Intervals", "")
 
     told = "In simulations, these intervals contained the true value in "
     assert note("accuracy", "brier") == f"{told}94 to 100 % of data sets for Brier."
