@@ -8,8 +8,12 @@ shown: list[View] = []
 
 
 def page() -> None:
-    """Draw it; Streamlit runs this function as a script."""
+    """Draw it; Streamlit runs this file as a script, which has a list of its own."""
     from pages.widgets.view import show_view  # noqa: PLC0415  within the script
     from shown_view import shown  # noqa: PLC0415
 
     show_view(shown[0])
+
+
+if __name__ == "__main__":
+    page()

@@ -78,7 +78,7 @@ def numbers_of(table: ViewTable) -> Iterator[list[str]]:
 
 def drawn(view: View) -> AppTest:
     shown_view.shown[:] = [view]
-    at = AppTest.from_function(shown_view.page, default_timeout=60).run()
+    at = AppTest.from_file(shown_view.__file__, default_timeout=60).run()
     assert [element.message for element in at.exception] == []
     return at
 
