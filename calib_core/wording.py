@@ -330,11 +330,26 @@ def shared_remarks(methods: Iterable[tuple[str, str, Sequence[str]]]) -> list[tu
     methods : iterable of (str, str, sequence of str)
         Name of a method, which answer it judges, and its remarks.
     """
-    methods_of_remark: dict[str, dict[str, None]] = {}
-    for method, judged, remarks in methods:
-        for remark in (judged_phrase(judged), *remarks):
-            methods_of_remark.setdefault(remark, {})[method] = None
-    return [(", ".join(sharing), remark) for remark, sharing in methods_of_remark.items()]
+    sharing = names_sharing(
+        (method, remark)
+        for method, judged, remarks in methods
+        for remark in (judged_phrase(judged), *remarks)
+    )
+    return [(", ".join(names), remark) for remark, names in sharing.items()]
+
+
+def names_sharing(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that share a text, each once, from pairs of name and text.
+
+    Examples
+    --------
+    >>> names_sharing([("a", "no id"), ("b", "too few"), ("c", "no id")])
+    {'no id': ['a', 'c'], 'too few': ['b']}
+    """
+    names: dict[str, dict[str, None]] = {}
+    for name, text in pairs:
+        names.setdefault(text, {})[name] = None
+    return {text: list(sharing) for text, sharing in names.items()}
 
 
 def join_names(names: Sequence[str], conjunction: str = "and") -> str:

@@ -75,7 +75,7 @@ MAX_RIVAL_LENGTH: Final = 30
 """Letters of a run's name that fit into the control that compares with it."""
 
 BINS_VIEW: Final = "bins"
-VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
+DIAGRAM_VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
 VIEWS_HELP: Final = (
     "Bins: as chosen in the sidebar. Isotonic: fitted accuracy that never falls as the confidence rises. "
     "Smooth: averaged accuracy around each confidence. Isotonic and Smooth have no bins and show the top "
@@ -370,7 +370,7 @@ def choose_view(choice: RunChoice) -> str:
         if st.query_params.get("view"):
             warn_not_available("view", "which needs the single confidence of each row.")
         return BINS_VIEW
-    return url_segment("view", "View", VIEWS, VIEWS_HELP)
+    return url_segment("view", "View", DIAGRAM_VIEWS, VIEWS_HELP)
 
 
 def no_views_reason(choice: RunChoice) -> str | None:

@@ -174,8 +174,7 @@ def read_in_this_process(
         gold_columns=options.gold_columns,
         finds_candidates=options.finds_candidates,
     )
-    is_table = format is None and (options.rows or options.wide)
-    return _choose_format(head, TABLE.id if is_table else format).read(head, options, progress)
+    return _choose_format(head, format, options).read(head, options, progress)
 
 
 def read_values(
@@ -210,11 +209,12 @@ def read_values(
         if not rows:
             raise Refused(f"{file} is empty. Give at least one row.")
         head = Head(file, Content(b""), "json list", first_objects=rows[:N_FIRST_OBJECTS], list_elements=rows)
-    is_table = format is None and (options.rows or options.wide)
-    return _choose_format(head, TABLE.id if is_table else format).read(head, options, ignore_progress)
+    return _choose_format(head, format, options).read(head, options, ignore_progress)
 
 
-def _choose_format(head: Head, format_id: str | None) -> Format:
+def _choose_format(head: Head, format_id: str | None, options: ReadOptions) -> Format:
+    if format_id is None and (options.rows or options.wide):
+        format_id = TABLE.id
     if format_id is not None:
         if format_id not in FORMATS:
             known = ", ".join(FORMATS)

@@ -44,7 +44,14 @@ from calib_core.views.view import (
     not_drawn_views,
     varying_columns,
 )
-from calib_core.wording import NO_VALUE, format_percent, format_percent_down, plural, threshold_text
+from calib_core.wording import (
+    NO_VALUE,
+    format_percent,
+    format_percent_down,
+    names_sharing,
+    plural,
+    threshold_text,
+)
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
 
@@ -196,11 +203,10 @@ def abstention_view(
 
 def _remarks(curves: Sequence[AbstentionCurve]) -> list[Fact]:
     """What else is to be known of methods; those that share a remark are named together."""
-    methods_by_remark: dict[str, list[str]] = {}
-    for curve in curves:
-        for remark in curve.remarks:
-            methods_by_remark.setdefault(remark, []).append(METHODS[curve.method].title)
-    return [Fact(", ".join(titles), remark) for remark, titles in methods_by_remark.items()]
+    sharing = names_sharing(
+        (METHODS[curve.method].title, remark) for curve in curves for remark in curve.remarks
+    )
+    return [Fact(", ".join(titles), remark) for remark, titles in sharing.items()]
 
 
 def _threshold_table(results: Sequence[GuaranteedThreshold], typed: float | None, recipe: str) -> ViewTable:

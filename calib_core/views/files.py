@@ -11,7 +11,7 @@ from calib_core.results.files import FileReport, RunReport
 from calib_core.results.reported_metrics import ReportedComparison, compare_reported_metrics
 from calib_core.views.inputs import FileChecksum, ReportFile, ReportInput
 from calib_core.views.view import ProgressCallback, Section, View, ViewTable
-from calib_core.wording import NO_VALUE, bad_rows_phrase, format_percent, plural
+from calib_core.wording import NO_VALUE, bad_rows_phrase, format_percent, names_sharing, plural
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
 
@@ -166,10 +166,8 @@ def methods_report_table(report: RunReport) -> ViewTable:
 
 def _refused_methods_text(report: RunReport) -> str:
     """The unavailable methods of a run; methods with the same reason are listed together."""
-    titles_by_reason: dict[str, list[str]] = {}
-    for id_, why in report.survey.unavailable.items():
-        titles_by_reason.setdefault(why, []).append(METHODS[id_].title)
-    text = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in titles_by_reason.items())
+    sharing = names_sharing((METHODS[id_].title, why) for id_, why in report.survey.unavailable.items())
+    text = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in sharing.items())
     return f"Not available: {text}." if text else ""
 
 

@@ -55,6 +55,7 @@ from calib_core.views.view import (
     ViewTable,
     file_parts,
     not_drawn_views,
+    reasons_by_title,
     text_lines,
 )
 from calib_core.wording import (
@@ -64,6 +65,7 @@ from calib_core.wording import (
     format_percent,
     format_short,
     join_names,
+    names_sharing,
 )
 
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
@@ -269,13 +271,14 @@ def _sweep_facts(results: Sequence[Sweep]) -> list[Fact]:
     result, *others = results
     facts = [] if result.chance_note in result.caveat else [Fact("By chance", result.chance_note)]
     facts += [Fact(other.run, other.headline) for other in others]
-    titles_by_remark: dict[str, list[str]] = {}
-    for curve in result.curves:
-        title = METRICS[curve.metric].title
-        for remark in curve.remarks:
-            if remark != one_sign_sentence([title]):
-                titles_by_remark.setdefault(remark, []).append(title)
-    facts += [Fact(join_names(titles), remark) for remark, titles in titles_by_remark.items()]
+    sharing = names_sharing(
+        (title, remark)
+        for curve in result.curves
+        for title in (METRICS[curve.metric].title,)
+        for remark in curve.remarks
+        if remark != one_sign_sentence([title])
+    )
+    facts += [Fact(join_names(titles), remark) for remark, titles in sharing.items()]
     is_redundant = len(without_redundant_curves(result.curves)) < len(result.curves)
     return [*facts, _SAME_RSD] if is_redundant else facts
 
@@ -284,10 +287,8 @@ def _refusals(results: Sequence[Sweep]) -> tuple[str, ...]:
     """Why metrics have no curve or some M no value, each reason once, and of which runs if not of all."""
     runs_by_refusal: dict[str, list[str]] = {}
     for result in results:
-        titles_by_reason: dict[str, list[str]] = {}
-        for metric, why in result.unavailable.items():
-            titles_by_reason.setdefault(why, []).append(METRICS[metric].title_in_sentence)
-        refusals = [f"{', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
+        titled = {METRICS[metric].title_in_sentence: why for metric, why in result.unavailable.items()}
+        refusals = list(reasons_by_title(titled))
         refusals += [why for curve in result.curves for why in curve.unavailable.values()]
         for refusal in dict.fromkeys(refusals):
             runs_by_refusal.setdefault(refusal, []).append(result.run)

@@ -15,7 +15,7 @@ import polars as pl
 
 from calib_core.figures.palette import Theme
 from calib_core.results.columns import Column, column_texts
-from calib_core.wording import cell_text
+from calib_core.wording import cell_text, names_sharing
 
 ProgressCallback = Callable[[float, str], object]
 """Called with the share of the work done, in [0, 1], and a description of the current step."""
@@ -345,7 +345,4 @@ def named_reasons(reasons: Mapping[str, str]) -> tuple[str, ...]:
 
 def reasons_by_title(reasons: Mapping[str, str]) -> tuple[str, ...]:
     """Why runs are not shown, from title → reason: those with the same reason share a line."""
-    titles: dict[str, list[str]] = {}
-    for title, why in reasons.items():
-        titles.setdefault(why, []).append(title)
-    return tuple(f"{', '.join(alike)}: {why}" for why, alike in titles.items())
+    return tuple(f"{', '.join(titles)}: {why}" for why, titles in names_sharing(reasons.items()).items())

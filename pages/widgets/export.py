@@ -12,7 +12,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
-from calib_core.figures.palette import DARK, LIGHT, Theme
+from calib_core.figures.palette import DARK, LIGHT
 from calib_core.report.export.figure import (
     PictureFormat,
     render_picture,
@@ -28,7 +28,7 @@ from calib_core.report.export.table import (
     table_parquet,
 )
 from calib_core.results.run_names import GivenName, full_name
-from calib_core.views.view import Tile
+from calib_core.views.view import Draw, Tile
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_partial_note
 from pages.state.run_preferences import renamed_runs
@@ -42,9 +42,6 @@ FONT_PATTERN: Final = "static/static/media/SourceSansVF-Upright*.woff2"
 
 EXCERPT_NOTE: Final = " (the first {:,} of {:,} rows; the CSV has all)"
 """Added to the title of a Markdown or LaTeX table that holds only the first rows."""
-
-DrawFunction = Callable[[Theme], Mapping[str, Any]]
-"""Draws a figure with the colours of a theme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +135,7 @@ def make_file_stem(*parts: str | int) -> str:
     return f"{name[:MAX_STEM_LENGTH].rstrip('-.')}-{crc32(name.encode()):08x}"
 
 
-def figure_export_menu(draw: DrawFunction, export: Export, key: str) -> None:
+def figure_export_menu(draw: Draw, export: Export, key: str) -> None:
     """Draw the export menu of a figure: a picture, or the numbers behind it."""
     key, export = f"figure_{key}", _with_real_names(_with_partial_note(export))
 

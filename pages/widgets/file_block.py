@@ -27,7 +27,7 @@ from calib_core.views.files import (
     names_or_more,
     row_facts,
 )
-from calib_core.wording import bad_rows_phrase, plural
+from calib_core.wording import bad_rows_phrase, names_sharing, plural
 from pages.state.cache import LoadedFile
 from pages.state.markdown import escape_markdown
 from pages.state.runs import file_id
@@ -274,12 +274,11 @@ def _reported_row(comparison: ReportedComparison) -> dict[str, str | float | int
 
 def _reasons(comparisons: tuple[ReportedComparison, ...]) -> dict[str, list[str]]:
     """Return the names of the numbers by the reason why they differ or have no counterpart."""
-    names_by_reason: dict[str, list[str]] = {}
-    for comparison in comparisons:
-        if comparison.reason:
-            subject = f" ({comparison.reported.subject})" if comparison.reported.subject else ""
-            names_by_reason.setdefault(comparison.reason, []).append(f"{comparison.reported.name}{subject}")
-    return names_by_reason
+    return names_sharing(
+        (f"{one.reported.name}{f' ({one.reported.subject})' if one.reported.subject else ''}", one.reason)
+        for one in comparisons
+        if one.reason
+    )
 
 
 def show_convert_button(

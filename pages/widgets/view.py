@@ -121,9 +121,7 @@ def show_part(view: View, key: str) -> None:
     show_figures(view)
     for table in view.tables:
         show_view_table(view, table)
-    if view.recipes or view.facts:
-        with st.expander("How this was computed", key=f"{key}_computed", type="compact"):
-            show_computation(*view.recipes, facts=view.facts)
+    show_how_computed(view, key=f"{key}_computed")
     show_left_out(view, key=f"{key}_left_out")
 
 
