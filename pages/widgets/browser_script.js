@@ -1,11 +1,12 @@
 // On a narrow window the menu lies over the page: close it when one of its links is followed.
-// Streamlit closes only its own menu, and keeps this one open on every page.
+// Streamlit closes only its own menu, and keeps this one open on every page. It is looked for while the click is
+// on its way to the link: once Streamlit has heard of it, the link may be another element.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-testid=stSidebar] a[data-testid^=stPageLink]");
   if (link && !event.ctrlKey && !event.metaKey && window.matchMedia("(max-width: 768px)").matches) {
     document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
   }
-});
+}, { capture: true });
 
 // A copy button copies its own text, else the text it stands beside, and says so for a moment.
 document.addEventListener("click", (event) => {
