@@ -20,6 +20,7 @@ from typing import Final, TextIO, cast
 import typer
 from typer.exceptions import TyperException
 
+from calib_core.advice import set_surface
 from calib_core.cli.exit_codes import REFUSED
 from calib_core.cli.option_errors import option_error_text
 from calib_core.cli.terminal import escape_unprintable
@@ -177,6 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reads_files = bool(arguments) and arguments[0] in VERBS and arguments[0] != "app"
     if from_command_line and reads_files and "--help" not in arguments:
         start_ahead()
+    surface_before = set_surface("command line")
     try:
         exit_code = _run(arguments)
         sys.stdout.flush()
@@ -186,6 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # errors of reading arrive as Refused, so this one comes from printing
         _discard_unwritten(sys.stdout)
         return _report_closed_stdout(error.strerror or str(error))
+    finally:
+        set_surface(surface_before)
     return exit_code
 
 

@@ -32,7 +32,6 @@ from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
-from calib_core.readers.option_text import as_keywords
 from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
@@ -216,10 +215,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
             problems = [
                 replace(
                     kind,
-                    first_cells=tuple(
-                        replace(cell, file=opened.called, fix=as_keywords(cell.fix))
-                        for cell in kind.first_cells
-                    ),
+                    first_cells=tuple(replace(cell, file=opened.called) for cell in kind.first_cells),
                 )
                 for kind in bad.problems
             ]
@@ -230,8 +226,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
             if table is None or table.name != opened.name:
                 named = rf"(?<![\w.-]){re.escape(opened.name)}"
                 message = re.sub(named, lambda _: opened.called, message)
-            raise Refused(as_keywords(message)) from None
-    return [_as_loaded(run, opened.file) for run in runs]
+            raise Refused(message) from None
+    return [replace(run, file=opened.file) for run in runs]
 
 
 class _Opened(NamedTuple):
@@ -287,12 +283,6 @@ def _unknown_keyword_text(given: str) -> str:
         f"load takes no keyword {given!r} beside a file or table.{hint} Its keywords are {', '.join(known)}; "
         "columns as arrays are taken in place of a file or table."
     )
-
-
-def _as_loaded(run: Run, file: str) -> Run:
-    """The run of this file; its notes name the keywords of `load`, not options of the command line."""
-    notes = tuple(map(as_keywords, run.row_counts.notes))
-    return replace(run, file=file, row_counts=replace(run.row_counts, notes=notes))
 
 
 def _plain_values(source: Any) -> _Values:  # noqa: ANN401  any table

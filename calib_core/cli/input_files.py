@@ -31,7 +31,7 @@ from calib_core.cli.options import (
 from calib_core.cli.terminal import terminal_progress
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
-from calib_core.readers.option_text import split_pair
+from calib_core.readers.table.columns import split_pair
 
 _NO_PARAMETERS: Final[Mapping[str, Parameter]] = MappingProxyType({})
 

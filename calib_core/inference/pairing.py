@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.advice import Advice, worded
 from calib_core.errors import Unavailable
 from calib_core.methods.answers.gold_match import gold_forms, has_gold
 from calib_core.methods.answers.normalise import AnswerNormaliser, text_form
@@ -20,10 +20,15 @@ KEY_SEPARATOR = "\x1f"
 """Separates the parts of a key: a control character that does not occur in a file's ids."""
 
 
-ROW_NUMBER_ADVICE: Final = (
-    "Files with the same questions in the same order can be paired by the row number, read as the id: "
-    "--map row=id."
-)
+def row_number_advice() -> str:
+    """How files without ids can be paired."""
+    row_as_id = worded(
+        f"{Advice(columns={'row': 'id'})}", on_page="switch on “Row number as question id” on the page Files"
+    )
+    return (
+        "Files with the same questions in the same order can be paired by the row number, read as the id: "
+        f"{row_as_id}."
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +184,7 @@ def _key_columns(runs: Sequence[AnswerRun]) -> tuple[str, ...]:
         )
         raise Unavailable(
             f"{subject} cannot be paired: {all_of} need an id or the question's text in every row. "
-            f"{ROW_NUMBER_ADVICE}"
+            f"{row_number_advice()}"
         )
     return names
 

@@ -19,6 +19,7 @@ import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
+from calib_core.advice import Advice
 from calib_core.edges import Scheme
 from calib_core.errors import Suspicion, shorten
 from calib_core.inference.clusters import cluster_numbers, design_effect, repeated_question_keys
@@ -314,10 +315,11 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     variance *= design_effect(cluster_numbers(run, pairs.rows))
     if area >= MILD_AUROC - BELOW_MILD * sqrt(variance):
         return None
+    inverted, swapped = (Advice(columns={"COLUMN": name}) for name in ("confidence:inverted", "correct:not"))
     message = (
         f"wrong answers have higher confidences than right ones (AUROC {area:.3f}; 0.5 would say nothing). "
-        f"The score may run the other way, as a risk or an uncertainty does (then --map "
-        f"COLUMN=confidence:inverted), or right and wrong may be swapped (then --map COLUMN=correct:not)."
+        f"The score may run the other way, as a risk or an uncertainty does (then {inverted}), "
+        f"or right and wrong may be swapped (then {swapped})."
     )
     most_confident = int(np.argmax(np.where(pairs.correct, -1, pairs.confidence)))
     return Suspicion("auroc_below_half", message, _pair_in_words(run, confidences, most_confident))
@@ -363,11 +365,11 @@ def one_sided_class(run: AnswerRun, confidences: Confidences) -> Suspicion | Non
     if determinant**2 * int(known.sum()) < CHI_SQUARED_OF_SIDES * float(by_class.prod() * by_side.prod()):
         return None
     label, other = classes[high], classes[1 - high]
+    of_class = Advice(columns={"COLUMN": f"confidence:class:{shorten(label)}"})
     message = (
         f"rows that predict {shorten(other)!r} have confidences below 0.5, those that predict "
         f"{shorten(label)!r} higher ones. The column is probably the probability of {shorten(label)!r}, and "
-        f"the confidence is 1 minus it where the prediction is {shorten(other)!r}: --map "
-        f"COLUMN=confidence:class:{shorten(label)}"
+        f"the confidence is 1 minus it where the prediction is {shorten(other)!r}: {of_class}"
     )
     example = _pair_in_words(run, confidences, int(np.argmax(known & (is_second != bool(high)) & ~is_high)))
     return Suspicion("one_sided_class", message, example)
@@ -393,7 +395,7 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     message = (
         f"{int(repeated.sum()):,} of {contents.len():,} rows repeat another one in all that is read but the "
         f"id, more than by chance. Each counts as a question of its own. Leave out what was added twice, or "
-        f"name the question that a row asks: --map COLUMN=trial_of"
+        f"name the question that a row asks: {Advice(columns={'COLUMN': 'trial_of'})}"
     )
     example = f"{_pair_in_words(run, confidences, at)}, all as in {_place(run, int(pairs.rows[of]))}"
     return Suspicion("rows_repeat", message, example)

@@ -11,6 +11,7 @@ from zlib import crc32
 
 import polars as pl
 
+from calib_core.advice import option_name
 from calib_core.errors import BadRowsFound, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.table.raw import ReadProgress
@@ -100,6 +101,8 @@ class Reading:
         Sentences for the person who reads the numbers.
     refusal
         Why nothing in the file can be used although it was read, and what to do; otherwise None.
+    needs_gold
+        Whether that is for want of right answers, which a table may have.
     group_columns
         Columns without a role whose few values split the rows into groups.
     column_roles
@@ -122,6 +125,7 @@ class Reading:
     proposed_rows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     refusal: str | None = None
+    needs_gold: bool = False
     group_columns: tuple[str, ...] = ()
     column_roles: Mapping[str, str] = field(default_factory=dict[str, str])
     preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -358,5 +362,5 @@ def wrong_kind_message(head: Head, format_: Format) -> str:
     expected = [text for kind, text in _KIND_TEXTS.items() if kind in format_.kinds]
     return (
         f"{head.file} was to be read as {format_.title}: expected {join_names(expected, 'or')} with "
-        f"{format_.recognised_by}, found {_KIND_TEXTS[head.kind]}. Leave --format out."
+        f"{format_.recognised_by}, found {_KIND_TEXTS[head.kind]}. Leave {option_name('format')} out."
     )

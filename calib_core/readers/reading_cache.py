@@ -19,6 +19,7 @@ from typing import Final
 
 import polars as pl
 
+from calib_core.advice import current_surface
 from calib_core.errors import Refused
 from calib_core.readers.companions import existing_companions
 from calib_core.readers.file_access import open_handle
@@ -101,7 +102,7 @@ def _key(
         contents = [(file, _content_digest(cache_folder, found, inside)) for file, found, inside in together]
     except (Refused, OSError):
         return None
-    parts = [program_digest(), name, contents, dict(parameters)]
+    parts = [program_digest(), current_surface(), name, contents, dict(parameters)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("ascii")).hexdigest()
 
 

@@ -32,10 +32,10 @@ from calib_core.inference.paired_test import (
     paired_test,
 )
 from calib_core.inference.pairing import (
-    ROW_NUMBER_ADVICE,
     QuestionNumbers,
     identifies_questions,
     number_questions,
+    row_number_advice,
 )
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
@@ -572,7 +572,7 @@ class _Questions:
         if self._numbers is None or min(at) < 0:
             raise Unavailable(
                 "some rows have no id or text of their own, so questions cannot be paired. "
-                f"{ROW_NUMBER_ADVICE}"
+                f"{row_number_advice()}"
             )
         if at not in self._rows:
             self._rows[at[0], at[1]] = self._numbers.common(at[0], at[1])

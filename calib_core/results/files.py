@@ -12,6 +12,7 @@ from typing import Final, Literal, Protocol, cast
 import numpy as np
 import polars as pl
 
+from calib_core.advice import Advice
 from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Suspicion, Unavailable, shorten
 from calib_core.inference.suspicion import outcomes_disagree
 from calib_core.inference.verdict import Verdict
@@ -23,7 +24,6 @@ from calib_core.methods.stored_confidence import GIVEN
 from calib_core.metrics.auroc import AUROC
 from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
-from calib_core.readers.option_text import map_options, missing_options, rows_option, wide_options
 from calib_core.readers.table.candidates import ANSWER_AND_GOLD
 from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MAJORITY, role_of
 from calib_core.readers.table.names import meanings
@@ -273,22 +273,21 @@ class Proposal:
 
     @property
     def summary(self) -> str:
-        """The command-line options for it, and what the file comes to with them; so for each alternative."""
+        """What to name for it, and what the file comes to with them; so for each alternative."""
         if self.is_question:
             return "\n- ".join((self.question, *(one.line for one in self.readings)))
         return self.line
 
     @property
     def line(self) -> str:
-        """The command-line options for this reading alone, and what the file comes to with them."""
-        parts = (
-            rows_option(self.rows),
-            map_options(self.mapping),
-            wide_options(self.wide),
-            missing_options(self.missing),
+        """What to name for this reading alone, and what the file comes to with them."""
+        options = Advice(
+            rows=self.rows,
+            columns=self.mapping,
+            wide=self.wide,
+            missing=self.missing,
+            skip_bad_rows=bool(self.n_bad_rows),
         )
-        skip = "--skip-bad-rows" if self.n_bad_rows else ""
-        options = " ".join(filter(None, (*parts, skip)))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
         auroc = self.figures.auroc if self.unsaid else None
         ranking = "" if auroc is None else f", AUROC {auroc:.4f}"
@@ -317,7 +316,7 @@ class UnusedColumn:
     @property
     def line(self) -> str:
         """The column, why it is not used, and how it would be."""
-        options = join_names([map_options(mapping) for mapping in self.mappings], "or")
+        options = join_names([str(Advice(columns=mapping)) for mapping in self.mappings], "or")
         return f"{shorten(self.column, 40)!r} is not used: {self.why}. {self.condition}: {options}"
 
     @property
@@ -373,7 +372,7 @@ class FileReport:
         Columns that are not read → what their names say that they are, the likeliest of each name.
     columns_not_used : tuple of UnusedColumn
         Columns that could hold a confidence, an answer or an outcome, with why they are not used.
-    candidates, preview
+    candidates, preview, needs_gold
         As in `calib_core.readers.format.Reading`.
     """
 
@@ -398,6 +397,7 @@ class FileReport:
     columns_not_used: tuple[UnusedColumn, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    needs_gold: bool = False
 
     @property
     def supporting_columns(self) -> dict[str, str]:
@@ -406,12 +406,12 @@ class FileReport:
 
     @property
     def advice(self) -> str:
-        """What to add on the command line, or to decide, a line each; "" for nothing."""
+        """What to name, or to decide, a line each; "" for nothing."""
         lines = [one.line for one in self.columns_not_used[:MAX_ADVISED_COLUMNS]]
         if self.proposal is not None:
             lines.insert(0, self.proposal.summary)
         elif self.supporting_columns:
-            lines.insert(0, f"Possible columns; if right, add: {map_options(self.supporting_columns)}")
+            lines.insert(0, f"Possible columns; if right, add: {Advice(columns=self.supporting_columns)}")
         return "\n".join(lines)
 
     @property
@@ -575,6 +575,7 @@ def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Propos
         columns_not_used=(*_not_judged(reading, runs), *columns_not_used(reading, proposal)),
         candidates=reading.candidates,
         preview=reading.preview,
+        needs_gold=reading.needs_gold,
     )
 
 

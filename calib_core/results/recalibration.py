@@ -74,7 +74,7 @@ COVERAGE: Final = (74.5, 98.0)
 
 SUMS_ONLY: Final = (
     "Recalibration needs single confidences, and a token-level run keeps sums only. Read a file of whole "
-    "distributions as questions, with the right class as gold (--map target=gold), to fit a temperature; or "
+    "distributions as questions, with the right class (target) as gold, to fit a temperature; or "
     "recalibrate the logits before they are saved."
 )
 TOP_LABEL_ONLY: Final = (

@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 from zipfile import ZIP_STORED, ZipInfo
@@ -19,6 +19,7 @@ from zipfile import ZIP_STORED, ZipInfo
 import zstandard
 
 from calib_core import readers
+from calib_core.advice import Surface, current_surface, set_surface
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.archives import ZIP_MAGIC
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, expected_companions
@@ -69,6 +70,8 @@ class FileRequest:
         How its columns and rows are read.
     gold : str or None
         The absolute path of a table of right answers.
+    surface : Surface
+        Which surface messages are worded for; that of this process.
     """
 
     address: str
@@ -76,6 +79,7 @@ class FileRequest:
     format: str | None = None
     options: ReadOptions = AS_IT_LIES
     gold: str | None = None
+    surface: Surface = field(default_factory=current_surface)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +193,7 @@ def unit_key(request: FileRequest, survey: Survey, unit: Unit) -> str | None:
     wishes = asdict(request.options.in_plain_types())
     parts: list[Any] = [program_digest(), [asdict(file) for file in files], unit.first_block, unit.n_blocks]
     if not unit.n_blocks:
-        parts += [request.name]
+        parts += [request.name, request.surface]
     parts += [request.format, wishes]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("ascii")).hexdigest()
 
@@ -212,6 +216,7 @@ def survey_stored_file(request: FileRequest, digest: str) -> Survey | str:
     OSError
         If the network fails, which another attempt may not.
     """
+    set_surface(request.surface)
     try:
         if digest != program_digest():
             raise Refused("The workers run another version of Calib than this process. Install the same one.")
@@ -323,6 +328,7 @@ def do_unit(request: FileRequest, survey: Survey, unit: Unit) -> bytes | str:
     OSError
         If the network fails, which another attempt may not.
     """
+    set_surface(request.surface)
     try:
         if unit.n_blocks and survey.blocks is not None:
             return packed(reduce_blocks(request.name, survey.blocks, unit.first_block, unit.n_blocks))

@@ -16,6 +16,7 @@ from streamlit import env_util
 from streamlit.runtime.state import session_state
 from streamlit.runtime.state.session_state import WStates
 
+from calib_core.advice import set_surface
 from calib_core.reader_process import end_unused
 from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
@@ -35,6 +36,7 @@ async def server_lifespan(_app: object) -> AsyncGenerator[None]:
 
     Folders of servers that were killed are removed at the start, the server's own when it stops.
     """
+    set_surface("page")
     _send_at_once()
     _seek_no_prompt()
     _forget_gone_widgets()

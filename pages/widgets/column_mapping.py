@@ -16,7 +16,6 @@ import streamlit as st
 
 from calib_core.errors import CalibError, shorten
 from calib_core.readers import FORMATS
-from calib_core.readers.option_text import split_pair
 from calib_core.readers.table.columns import (
     CHOICE_MASSES,
     CONFIDENCE_SOURCES,
@@ -26,6 +25,7 @@ from calib_core.readers.table.columns import (
     ROW_NUMBER,
     MappedName,
     in_order_of_suffix,
+    split_pair,
 )
 from calib_core.readers.table.one_column import ANSWERS, SUPPORTING
 from calib_core.readers.table.rows import GOLD_COLUMNS
@@ -34,7 +34,7 @@ from calib_core.runs import confidence_name, schema_name
 from calib_core.wording import format_percent, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
-from pages.state.markdown import escape_markdown, without_options
+from pages.state.markdown import escape_markdown
 
 COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
@@ -484,9 +484,9 @@ def _try_draft(file: LoadedFile, base: FileReport, draft: _Draft) -> tuple[RunFi
 
 
 def _first_reason(message: str, file: LoadedFile) -> str:
-    """Return the first line of a refusal without the file's name and the advice for the command line."""
-    line = message.partition("\n")[0].removeprefix(f"{file.name}: ").partition(": --map")[0]
-    return f"{line[:1].upper()}{without_options(line[1:])}"
+    """Return the first line of a refusal without the file's name."""
+    line = message.partition("\n")[0].removeprefix(f"{file.name}: ")
+    return f"{line[:1].upper()}{line[1:]}"
 
 
 def figures_text(figures: RunFigures, *, with_rows: bool = True, with_auroc: bool = False) -> str:
@@ -665,9 +665,9 @@ def missing_information(file: LoadedFile) -> str | None:
     """Return what a refused file needs that a mapping can add; None where that is not known."""
     if file.refusal is None or file.mapping:
         return None
-    if "--gold" in file.refusal.split():
-        return NEEDS_GOLD
     base = file.report_without_mapping or file.report
+    if base is not None and base.needs_gold:
+        return NEEDS_GOLD
     if base is not None and base.proposal is not None:
         return NEEDS_CONSENT
     said = base.said_columns if base else {}

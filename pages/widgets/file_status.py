@@ -14,7 +14,7 @@ from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
 from calib_core.wording import bad_rows_phrase, both_or_all, plural
 from pages.state.cache import LoadedFile
-from pages.state.markdown import escape_markdown, without_options
+from pages.state.markdown import escape_markdown
 from pages.state.runs import file_id
 from pages.widgets.column_mapping import (
     NEEDS_COLUMN_NAMES,
@@ -85,11 +85,12 @@ def show_refusal(file: LoadedFile, files: Sequence[LoadedFile]) -> None:
 
 
 def refusal_text(file: LoadedFile) -> str:
-    """Return the refusal without advice that only the command line can follow."""
+    """Return the refusal without what stands beside it: the file's name and its format."""
     message = file.refusal or ""
     text = message.removeprefix(f"{file.name}: ")
     has_prefix = text != message
-    text = without_options(text)
+    if file.report is not None:
+        text = text.removeprefix(f"read as {file.report.format}, ")
     return text[:1].upper() + text[1:] if has_prefix else text
 
 

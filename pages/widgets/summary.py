@@ -13,7 +13,7 @@ from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
 from calib_core.views.view import Fact
 from calib_core.wording import join_names, plural
-from pages.state.markdown import escape_markdown, message_markdown
+from pages.state.markdown import escape_markdown
 from pages.state.progress import with_partial_note
 from pages.widgets.copyable_text import show_copyable_text
 
@@ -80,7 +80,7 @@ def show_computation(*recipes: str, facts: Sequence[Fact] = ()) -> None:
     for recipe in recipes:
         show_recipe(recipe)
     for name, text in facts:
-        st.caption(f"**{escape_markdown(name)}**: {message_markdown(text)}")
+        st.caption(f"**{escape_markdown(name)}**: {escape_markdown(text)}")
 
 
 def show_recipe(text: str) -> None:
@@ -90,7 +90,7 @@ def show_recipe(text: str) -> None:
 
 def show_remarks(*texts: str | None) -> None:
     """Draw what a reader should know besides, on one line; empty texts are left out."""
-    line = " · ".join(message_markdown(text) for text in texts if text)
+    line = " · ".join(escape_markdown(text) for text in texts if text)
     if line:
         st.caption(f":material/info: {line}")
 
@@ -105,7 +105,7 @@ def show_warnings(*texts: str) -> None:
 
 def _draw_warnings(texts: Iterable[str]) -> None:
     for text in texts:
-        st.warning(message_markdown(text), icon=":material/help:")
+        st.warning(escape_markdown(text), icon=":material/help:")
 
 
 def _show_folded_warnings(texts: Sequence[str], n_warnings: int) -> None:

@@ -19,7 +19,7 @@ from calib_core.results.view_caption import ViewCaption
 from calib_core.views.ece_brier_table import ece_brier_frame
 from calib_core.views.view import EceBrierTable, Numbers, View, ViewFigure, ViewTable
 from calib_core.wording import COUNT_UNITS, NO_VALUE, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
-from pages.state.markdown import escape_markdown, message_markdown
+from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
 from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, clicked_row_data, rows_key, select_point
@@ -184,7 +184,7 @@ def show_opening(view: View) -> None:
     """Draw the headline, the caveat and the tiles."""
     show_headline(view.headline)
     if view.caveat:
-        st.caption(f":material/warning: {message_markdown(view.caveat)}")
+        st.caption(f":material/warning: {escape_markdown(view.caveat)}")
     if view.tiles:
         show_view_tiles(view)
 
@@ -303,7 +303,7 @@ def show_view_table(
         export = _export(view, table.numbers, table.title or view.title or "Table")
         table_export_menu(export, table.id, shown=shown, columns=columns)
     if table.note:
-        st.caption(message_markdown(table.note))
+        st.caption(escape_markdown(table.note))
 
 
 def show_small_figures(view: View) -> None:
@@ -365,7 +365,7 @@ def show_left_out(view: View, *, key: str = "left_out") -> None:
     if view.left_out:
         with st.expander(f"Not shown ({len(view.left_out)})", key=key):
             for line in view.left_out:
-                st.caption(message_markdown(line))
+                st.caption(escape_markdown(line))
 
 
 def _export(view: View, numbers: Numbers | None, content: str) -> Export:

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import app_test, local_script_runner
 import comparison_files as side_by_side
 import report_cache
 import screens
+from calib_core.advice import set_surface
 from pages.state import cache
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import ShowFolder, Visit
@@ -47,6 +48,14 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that another test has, too, is read once for both, and what follows from it computed once."""
     monkeypatch.setattr(cache, "_read_report", report_cache.report)
     monkeypatch.setattr(cache, "_file_version", report_cache.version)
+
+
+@pytest.fixture(autouse=True)
+def for_pages() -> Iterator[None]:
+    """Messages are worded for pages, as those of the server are from its start."""
+    before = set_surface("page")
+    yield
+    set_surface(before)
 
 
 @pytest.fixture

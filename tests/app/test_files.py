@@ -11,7 +11,6 @@ import pytest
 
 import screens
 from calib_core.methods import METHODS
-from pages.state.markdown import without_options
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, page_text, table, tables
 
@@ -144,23 +143,6 @@ def test_messages_name_controls_of_the_page_and_no_options(kind: str, data: Path
     shown = page_text(visit("files"))
     assert said in shown
     assert " --" not in shown
-
-
-def test_options_of_several_columns_are_named_by_column() -> None:
-    assert without_options('Leave them out: --map logits= --map "my log="') == (
-        "Leave them out: “logits” “my log”"
-    )
-    assert without_options('Another score: --map "scores.my one=correct"') == (
-        "Another score: “scores.my one” as “correct”"
-    )
-    assert without_options(
-        """With --map 'a$=correct' --map "Correct?=correct:Yes|No" --skip-bad-rows it loads."""
-    ) == ("With “a$” as “correct” “Correct?” as “correct:Yes|No” it loads.")
-    assert without_options('write it for the “…”: --map "a=confidence:high=…|low=…"') == (
-        "write it for the “…”: “a” as “confidence:high=…|low=…”"
-    )
-    assert without_options("nothing lies at 'a' (--rows). Places") == "nothing lies at 'a'. Places"
-    assert without_options("no option --map here, nor a-map=b") == "no option --map here, nor a-map=b"
 
 
 def test_a_long_refusal_folds_away_what_each_method_would_need(data: Path, visit: Visit) -> None:

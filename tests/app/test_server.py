@@ -15,6 +15,7 @@ from streamlit import env_util
 from streamlit.runtime.state.session_state import WStates
 
 from app_server import HOST, Server
+from calib_core.advice import current_surface, set_surface
 from pages.state import server
 from pages.state.server import server_lifespan
 from screens import Visit, choose
@@ -83,6 +84,12 @@ def n_widgets_after_three_steps(visit: Visit) -> tuple[int, int]:
     for bins in (12, 13, 14):
         choose(at, "m_typed", bins)
     return before, len(kept.widget_metadata)
+
+
+def test_a_server_has_messages_worded_for_its_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_surface("Python")
+    run_server(tmp_path, monkeypatch)
+    assert current_surface() == "page"
 
 
 def run_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

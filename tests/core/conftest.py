@@ -1,10 +1,21 @@
-"""Shared fixture of the core tests: the command line, called within the test process."""
+"""Shared fixtures of the core tests: the command line, called within the test process, and its words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from calib_core.advice import set_surface
 from core.cli_calls import Call, make_caller
+
+
+@pytest.fixture
+def for_command_line() -> Iterator[None]:
+    """Messages are worded as for the command line, also those of what the test calls itself."""
+    before = set_surface("command line")
+    yield
+    set_surface(before)
 
 
 @pytest.fixture

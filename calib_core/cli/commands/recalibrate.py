@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
+from calib_core.advice import quote_argument
 from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement, recalibration_element
 from calib_core.cli.options import (
@@ -27,7 +28,6 @@ from calib_core.methods.answers.outcomes import with_assumed_outcomes
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.atomic_write import check_output_path, write_atomically
 from calib_core.readers.companions import expected_companions
-from calib_core.readers.option_text import quote_argument
 from calib_core.report.export.canonical import to_canonical
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.recalibration import (

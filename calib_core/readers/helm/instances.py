@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast
 
+from calib_core.advice import Advice
 from calib_core.readers.choice_letters import TOKENIZER_SPACES
 from calib_core.readers.eval_logs import LogEntry, LogRecord
 from calib_core.readers.file_access import read_bytes
@@ -300,7 +301,8 @@ def instance_notes(instances: Sequence[HelmInstance], spec: RunSpec, outcome: st
     if has_no_logprobs(instances):
         yield "logprob is exactly 0.0 in every row, which means: not recorded. No confidence comes from it."
     if outcome is not None:
-        yield f"Right or wrong is read from {outcome}; another of the metrics: --map METRIC=correct."
+        other = Advice(columns={"METRIC": "correct"})
+        yield f"Right or wrong is read from {outcome}; another of the metrics: {other}."
         if ties := sum(1 for instance in instances if instance.is_tied):
             tie_text = f"{outcome} lies between 0 and 1 (a tie among choices)"
             yield f"In {plural(ties, 'row')} {tie_text}: no outcome there."

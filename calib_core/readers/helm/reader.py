@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from calib_core.advice import option_name
 from calib_core.errors import Refused
 from calib_core.readers.eval_logs import LogTable, read_log_records, read_log_table
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
@@ -73,7 +74,7 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
         keys = dict.fromkeys(key for record in head.first_objects for key in record)
         raise Refused(
             f"{head.file} was to be read as {HELM.title}: expected {HELM.recognised_by}, found records with "
-            f"{column_list_text(list(keys))}. Leave --format out."
+            f"{column_list_text(list(keys))}. Leave {option_name('format')} out."
         )
     run_spec = as_object(read_companion(head.companions, "run_spec.json"))
     if _is_scenario_state(head):

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from time import monotonic
 from typing import Final
 
+from calib_core.advice import Advice
 from calib_core.errors import Refused, shorten
 from calib_core.readers.eval_logs import LogEntry, LogTable, read_log_table
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
@@ -24,7 +25,6 @@ from calib_core.readers.inspect.archive import (
 )
 from calib_core.readers.inspect.samples import QUESTION_COLUMNS, InspectSample, QuestionReader, parse_sample
 from calib_core.readers.json_values import as_float, as_integer, as_list, as_object, as_text, is_object
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.raw import ReadProgress, as_json_text
 from calib_core.readers.table.reader import PARSED_SHARE
 from calib_core.runs import ReportedMetric, RunInfo
@@ -265,7 +265,8 @@ def _explain_difference(
 
 
 def _other_score_options(scorers: Sequence[str]) -> str:
-    options = ", ".join(map_options({f"scores.{name}": "correct"}) for name in scorers[:_MAX_SHOWN_SCORERS])
+    shown = (Advice(columns={f"scores.{name}": "correct"}) for name in scorers[:_MAX_SHOWN_SCORERS])
+    options = ", ".join(map(str, shown))
     return f"Another score: {shorten(options, 400)}"
 
 

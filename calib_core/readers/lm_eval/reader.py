@@ -13,6 +13,7 @@ from math import exp
 from statistics import median
 from typing import Final
 
+from calib_core.advice import Advice
 from calib_core.errors import shorten
 from calib_core.readers.eval_logs import LogEntry, LogTable, read_log_records, read_log_table
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
@@ -32,7 +33,6 @@ from calib_core.readers.lm_eval.results import (
     results_notes,
     run_info_from_results,
 )
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress, as_json_text
 from calib_core.wording import join_names, plural
 
@@ -499,7 +499,7 @@ def _filter_notes(docs: Sequence[Document], filters: Sequence[str], task: TaskTr
         for name in filters
         if name != judging and any((key := f"{metric},{name}") in doc.scores for doc in docs)
     ]
-    options = " or ".join(map_options({key: "correct"}) for key in keys[:_MAX_FILTERS_SHOWN])
+    options = " or ".join(str(Advice(columns={key: "correct"})) for key in keys[:_MAX_FILTERS_SHOWN])
     other = f" Another filter: {options}" if keys else ""
     yield f"Right or wrong is {metric} by the filter {judging}.{other}"
 

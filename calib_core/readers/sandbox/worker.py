@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from calib_core.advice import set_surface
 from calib_core.errors import CalibError
 from calib_core.readers import read_in_this_process
 from calib_core.readers.file_access import allow_only
@@ -144,6 +145,7 @@ def _read_request(connection: socket.socket, request: dict[str, Any], handles: l
     gold = None
     if request["gold"] is not None:
         paths.append(gold := HANDED_GOLD_FOLDER / request["gold"])
+    set_surface(request["surface"])
     last_sent = 0.0
 
     def progress(share: float, text: str) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Final
 
+from calib_core.advice import current_surface
 from calib_core.errors import Refused, shorten
 from calib_core.reader_process import PROGRAM, start_worker, take_worker
 from calib_core.readers.archives import MAGIC_BYTES, is_packed
@@ -176,6 +177,7 @@ class WorkerProcess:
             "gold": request.gold_name,
             "format": request.format_id,
             "options": asdict(request.options),
+            "surface": current_surface(),
             "memory": limits.memory_bytes,
             "seconds": limits.total_seconds,
         }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Final
 
+from calib_core.advice import Advice, worded
 from calib_core.readers.choice_letters import (
     LETTERS,
     TRUTH_WORDS,
@@ -428,9 +429,10 @@ def read_responses(
                 "has it."
             )
     elif is_numbered:
+        named = worded(f" ({Advice(gold='TABLE')})", on_page="")
         notes.append(
             "The ids differ by /0, /1 …: where those are answers to one question, name a table of right "
-            "answers (--gold TABLE) that has the id before the number."
+            f"answers{named} that has the id before the number."
         )
     has_multiple_answers = any(
         len(response.answers) > 1 and score_choices(response.answers) is None for response in responses

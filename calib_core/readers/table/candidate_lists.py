@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, cast
 
 import polars as pl
 
+from calib_core.advice import Advice, worded
 from calib_core.errors import shorten
 from calib_core.readers.format import Candidate
 from calib_core.readers.table.column_values import MIN_FITTING, ColumnValues, fits
@@ -315,7 +316,7 @@ def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
     --------
     >>> votes = pl.Series(["A", "B", "B", "D"])
     >>> choice_letters_note({"m1": votes, "m2": votes, "m3": votes})  # doctest: +ELLIPSIS
-    '3 columns hold letters of choices: m1, m2, m3. Name those ...: --map COLUMN=samples, once for each.'
+    '3 columns hold letters of choices: m1, m2, m3. Name ... columns={"COLUMN": "samples"}, an entry ...'
     """
     columns = [ColumnValues(name, raw) for name, raw in values.items() if not raw.dtype.is_nested()]
     of_letters = [
@@ -328,9 +329,13 @@ def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
     if len(of_letters) < 3:
         return None
     shown = ", ".join(shorten(name, 40) for name in of_letters[:3]) + (", …" if len(of_letters) > 3 else "")
+    option = Advice(columns={"COLUMN": "samples"})
+    how = worded(
+        f": {option}, once for each.", in_python=f": {option}, an entry for each.", on_page=", below."
+    )
     return (
         f"{len(of_letters)} columns hold letters of choices: {shown}. Name those that are sampled answers to "
-        f"the question: --map COLUMN=samples, once for each."
+        f"the question{how}"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, cast, get_args
 
 import polars as pl
 
+from calib_core.advice import Advice, worded
 from calib_core.errors import Refused, shorten
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
 from calib_core.readers.table.columnar import COLUMNAR_KINDS
@@ -132,6 +133,10 @@ def _text_list(metadata: Mapping[str, object], name: str, file: str) -> tuple[st
     return tuple(cast("list[str]", texts))
 
 
+def _as_table() -> str:
+    return worded(f"as a table: {Advice(format='table')}", on_page="as a table.")
+
+
 def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str, object]:
     """Return the metadata object of a file after checking its format and version.
 
@@ -143,7 +148,7 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
     if not recognises(head):
         raise Refused(
             f"{head.file} was to be read as {format_name!r} and carries no {METADATA_KEY!r} metadata. "
-            f"Read it as a table: --format table"
+            f"Read it {_as_table()}"
         )
     try:
         stored: object = (
@@ -154,16 +159,13 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
     except ValueError:
         stored = None
     if not isinstance(stored, dict):
-        raise Refused(
-            f"{head.file}: its {METADATA_KEY!r} metadata is no JSON object. "
-            f"Read it as a table: --format table"
-        )
+        raise Refused(f"{head.file}: its {METADATA_KEY!r} metadata is no JSON object. Read it {_as_table()}")
     metadata = cast("Mapping[str, object]", stored)
     if (metadata.get("format"), metadata.get("version")) != (format_name, version):
         shown = shorten(f"{metadata.get('format')!r}, version {metadata.get('version')!r}")
         raise Refused(
             f"{head.file}: its metadata says {shown}; this version reads {format_name!r}, version {version}. "
-            f"Write it with a version that is read, or read it as a table: --format table"
+            f"Write it with a version that is read, or read it {_as_table()}"
         )
     return metadata
 

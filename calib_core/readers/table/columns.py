@@ -17,6 +17,7 @@ from typing import Final
 
 import polars as pl
 
+from calib_core.advice import Advice, to_say
 from calib_core.errors import Refused, shorten
 from calib_core.readers.format import ReadOptions
 from calib_core.readers.table.cells import (
@@ -50,7 +51,7 @@ from calib_core.readers.table.list_cells import (
     mass_judge,
     some_finite_judge,
 )
-from calib_core.runs import ANSWER_SCHEMA, NAMED_CONFIDENCE_RULE, schema_name
+from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, NAMED_CONFIDENCE_RULE, schema_name
 
 _COUNT_LIST: Final = list_judge(integer_judge(1, pl.Int32()), pl.Int32())
 _LOGPROB_LIST: Final = list_judge(judge_log_probability, pl.Float64())
@@ -182,6 +183,8 @@ LOG_SCALE: Final = "log"
 NEGATIVE_LOG: Final = "nll"
 """What follows the name of a probability whose column holds negative log-likelihoods: "confidence:nll"."""
 
+_NAME_OF_PAIR: Final = re.compile(r"=(?P<name>[^=:/]*)(?=[:/]|$)")
+_KNOWN_NAMES: Final = frozenset((*ANSWER_SCHEMA, *INFO_COLUMNS))
 _SCALED_NAME: Final = re.compile(r"(?P<name>[^/]+)/(?P<divisor>[1-9][0-9]{0,5})")
 SEPARATOR: Final = re.compile(r"[-_./: ]+")
 _NUMBER_AT_END: Final = re.compile(r"(?P<prefix>.*?)(?P<suffix>[0-9]{1,9})", re.DOTALL)
@@ -295,6 +298,20 @@ PERCENT: Final = 100
 
 PROBABILITY_FORMS: Final = "/NUMBER, :log, :nll, :comma, :inverted, :class:LABEL or :WORD=NUMBER|WORD=NUMBER"
 """What may follow the name of a probability, for messages."""
+
+
+def split_pair(text: str) -> tuple[str, str]:
+    """Split COLUMN=NAME before the name; the column, and what follows the name, may contain "=" as well.
+
+    Examples
+    --------
+    >>> split_pair("a=b=correct"), split_pair("sure=confidence:high=0.9|low=0.3"), split_pair("a=")
+    (('a=b', 'correct'), ('sure', 'confidence:high=0.9|low=0.3'), ('a', ''))
+    """
+    places = list(_NAME_OF_PAIR.finditer(text))
+    known = (place for place in places if schema_name(place["name"]) in _KNOWN_NAMES)
+    place = next(known, places[0] if places else None)
+    return ("", text) if place is None else (text[: place.start()], text[place.start() + 1 :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -687,7 +704,7 @@ def no_known_column_message(columns: Sequence[str], file: str) -> str:
         f"{file} has no column that Calib recognises (columns: {column_list_text(columns)}). Each "
         "row needs a confidence and whether the answer was right (confidence, correct), or probabilities of "
         "the choices and the right one (choice_probs, gold), or sampled answers and the right one (samples, "
-        "gold). Say what a column means: --map COLUMN=confidence"
+        f"gold). Say {to_say('what a column means', Advice(columns={'COLUMN': 'confidence'}))}"
     )
 
 

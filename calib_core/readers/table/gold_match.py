@@ -9,6 +9,7 @@ from typing import Final
 
 import polars as pl
 
+from calib_core.advice import Advice
 from calib_core.errors import Refused
 from calib_core.readers.table.cells import CellFault, faults_where, number_or_text
 from calib_core.runs import RUN_COLUMNS
@@ -135,7 +136,7 @@ def name_choices(rows: pl.DataFrame, labels: Sequence[str], file: str) -> tuple[
     raise Refused(
         f"{file}: gold may be the number in the name of a column or a position in their order "
         f"({', '.join(labels)}), counted from 0, and the two differ. Map the columns in the order of their "
-        "numbers, from 0; or have positions counted: --map COLUMN=gold_index"
+        f"numbers, from 0; or have positions counted: {Advice(columns={'COLUMN': 'gold_index'})}"
     )
 
 

@@ -16,10 +16,10 @@ from typing import Final
 
 import polars as pl
 
+from calib_core.advice import Advice, bracketed_option, option_name, worded
 from calib_core.errors import Refused, shorten
 from calib_core.readers.detect import read_head
 from calib_core.readers.format import Head, Reading
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.column_values import ColumnValues
 from calib_core.readers.table.columnar import open_columnar
 from calib_core.readers.table.columns import (
@@ -55,11 +55,6 @@ _NOTHING: Final = MappingProxyType[str, str]({})
 JUDGED_COLUMNS: Final = (*RIGHT_ANSWER_COLUMNS, "correct")
 """Columns of which a table of right answers needs at least one."""
 
-_NEEDED_COLUMNS_ADVICE: Final = (
-    "It needs a column of ids (custom_id, id …), or one that --on names, and one of right answers (gold, "
-    "answer …: a text, a letter, or as gold_index a position counted from 0) or of outcomes (correct). Say "
-    "which they are: --map-gold COLUMN=gold or --map-gold COLUMN=correct"
-)
 _MAX_SHOWN: Final = 5
 _MAX_IDS_IN_REFUSAL: Final = 20
 
@@ -215,7 +210,8 @@ def read_gold_table(
     roles = ColumnRoles.from_mapping(columns, file, _MAPPED_NAMES)
     if roles.combined_lists:
         raise Refused(
-            f"{file}: two columns would be read as {next(iter(roles.combined_lists))!r} (--map-gold)."
+            f"{file}: two columns would be read as {next(iter(roles.combined_lists))!r}"
+            f"{bracketed_option('gold_columns')}."
         )
     raw = _open_records(read_head(path, file), roles)
     frame = _collect_frame(raw, file)
@@ -224,7 +220,8 @@ def read_gold_table(
     _, key = join_columns(on)
     if key and key not in frame.columns:
         raise Refused(
-            f"{file} has no column {key!r} (--on). Its columns are {column_list_text(frame.columns)}."
+            f"{file} has no column {key!r}{bracketed_option('on')}. Its columns are "
+            f"{column_list_text(frame.columns)}."
         )
     free = [column for column in frame.columns if column not in roles.mapping]
     id_columns = [key] if key else [mapped["id"]] if "id" in mapped else _columns_named(free, ID_NAMES)
@@ -233,7 +230,7 @@ def read_gold_table(
     )
     label = column_by_name.get("gold", "")
     if not may_be_number and label in free and _are_zero_or_one(label, frame[label]):
-        options = " or ".join(map_options({label: name}, "map-gold") for name in ("gold", "correct"))
+        options = " or ".join(str(Advice(gold_columns={label: name})) for name in ("gold", "correct"))
         raise Refused(
             f"{file}: column {shorten(label, 40)!r} holds 0 and 1, which may be right answers, or say "
             f"whether the model's answer is right. Say which: {options}"
@@ -242,7 +239,7 @@ def read_gold_table(
         shown = ", ".join(repr(shorten(name, 40)) for name in frame.columns[:20])
         likely = _likely_options(frame.select(free), set(id_columns))
         raise Refused(
-            f"{file} cannot be used for right answers: its columns are {shown}. {_NEEDED_COLUMNS_ADVICE}"
+            f"{file} cannot be used for right answers: its columns are {shown}. {_needed_columns_advice()}"
             f"{likely}"
         )
     answers = pl.DataFrame(
@@ -282,6 +279,16 @@ def _answer_columns(
     return found, ()
 
 
+def _needed_columns_advice() -> str:
+    named = worded(f"that {option_name('on')} names", on_page="to join on")
+    roles = " or ".join(str(Advice(gold_columns={"COLUMN": name})) for name in ("gold", "correct"))
+    return (
+        f"It needs a column of ids (custom_id, id …), or one {named}, and one of right answers (gold, "
+        "answer …: a text, a letter, or as gold_index a position counted from 0) or of outcomes (correct). "
+        f"Say which they are: {roles}"
+    )
+
+
 def _likely_options(free: pl.DataFrame, ids: Collection[str]) -> str:
     """Write what columns may be by their names and values as options, to end a message; "" for none."""
     columns = [ColumnValues(name, free[name]) for name in free.columns if not free[name].dtype.is_nested()]
@@ -292,7 +299,7 @@ def _likely_options(free: pl.DataFrame, ids: Collection[str]) -> str:
         for one in as_outcome(column, meanings(column.name))
         if one.clarity != "possible"
     ]
-    options = " or ".join(map_options(one.names, "map-gold") for one in found)
+    options = " or ".join(str(Advice(gold_columns=one.names)) for one in found)
     return f". By their names and values: {options}" if options else ""
 
 
@@ -334,7 +341,7 @@ def _open_records(head: Head, roles: ColumnRoles) -> RawTable:
             best = max(DIALECTS, key=lambda dialect: _count_known_columns(headers[dialect], roles))
             return open_csv(head.content, head.file, best, every_column)
         case _:
-            raise Refused(f"{head.file} is no table of right answers. {_NEEDED_COLUMNS_ADVICE}")
+            raise Refused(f"{head.file} is no table of right answers. {_needed_columns_advice()}")
 
 
 def _count_known_columns(columns: Sequence[str], roles: ColumnRoles) -> int:
@@ -356,11 +363,11 @@ def _collect_frame(table: RawTable, file: str) -> pl.DataFrame:
                 f"{first.found!r}. {first.fix}"
             )
         if len(part.columns) > MAX_COLUMNS:
-            raise Refused(f"{file} has more than {MAX_COLUMNS:,} columns. {_NEEDED_COLUMNS_ADVICE}")
+            raise Refused(f"{file} has more than {MAX_COLUMNS:,} columns. {_needed_columns_advice()}")
         parts.append(pl.DataFrame({name: _numbers_as_text(values) for name, values in part.columns.items()}))
         n_rows += part.n_rows
     if not n_rows:
-        raise Refused(f"{file} holds no rows. {_NEEDED_COLUMNS_ADVICE}")
+        raise Refused(f"{file} holds no rows. {_needed_columns_advice()}")
     return pl.concat(parts, how="diagonal_relaxed")
 
 
@@ -442,7 +449,9 @@ def join_gold(
         return rows, (f"{not_needed}.",)
     ours, _ = join_columns(head.gold_on)
     if keys is None:
-        advice = "Name one that it has." if ours else "Name them: --map COLUMN=id or --on COLUMN"
+        options = f"{Advice(columns={'COLUMN': 'id'})} or {Advice(on='COLUMN')}"
+        name_them = worded(f"Name them: {options}", on_page="Say below which column holds the ids.")
+        advice = "Name one that it has." if ours else name_them
         raise Refused(
             f"{head.file} has no column {ours or 'id'}, and the right answers of {table.file} are joined on "
             f"it. {advice}"
@@ -570,12 +579,14 @@ def refuse_without_gold(reading: Reading, ids: Sequence[str | None], id_name: st
     shown = ", ".join(known_ids[:_MAX_IDS_IN_REFUSAL]) + (
         ", …" if len(known_ids) > _MAX_IDS_IN_REFUSAL else ""
     )
+    chosen = worded(f": {Advice(gold='TABLE')}", on_page=", chosen below")
     records = f"{plural(reading.n_rows, 'row')} ({id_name} {shown})"
     return replace(
         reading,
+        needs_gold=True,
         refusal=(
             f"{reading.file}: read as {reading.format}, {records}, and no gold answers in it, so nothing "
-            f"in it can be calibrated. Give a table of right answers, joined on {id_name}: --gold TABLE (a "
+            f"in it can be calibrated. Give a table of right answers, joined on {id_name}{chosen} (a "
             f"CSV, JSON lines, Parquet or Arrow file with the columns {id_name} and gold)."
         ),
     )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from calib_core.advice import Advice, worded
 from calib_core.errors import shorten
 from calib_core.readers.format import Candidate, Clarity
 from calib_core.readers.table.cells import (
@@ -214,7 +215,8 @@ def _as_letter_grades(column: ColumnValues) -> Iterator[Candidate]:
     letters = sorted({*column.present})
     why = f"its name and the letters {join_names(letters)}; in SimpleQA, A is right and B is wrong"
     if "C" in letters:
-        why += ", C is not attempted: wrong, or left out with --missing C"
+        how = worded(f"left out with {Advice(missing=('C',))}", on_page="left out as missing")
+        why += f", C is not attempted: wrong, or {how}"
         yield Candidate({column.name: "correct:A"}, "hinted", why, ("C",))
     yield Candidate({column.name: "correct:A"}, "hinted", why)
 

@@ -13,11 +13,11 @@ from typing import Final, cast
 
 import polars as pl
 
+from calib_core.advice import Advice, bracketed_option, option_name, worded
 from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, cell_lines, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
 from calib_core.readers.format import JSON_KINDS, Candidate, Format, Head, Reading, ReadOptions
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.candidate_lists import (
     choice_letters_note,
     find_sampled_answers,
@@ -412,8 +412,8 @@ def _open_rows(
     if lone is None:
         if options.rows:
             raise Refused(
-                f"{head.file} holds rows already: --rows {options.rows} is for a file that holds one JSON "
-                f"object. Leave it out."
+                f"{head.file} holds rows already: {Advice(rows=options.rows)} is for a file that holds one "
+                "JSON object. Leave it out."
             )
         return head, ()
     if options.rows:
@@ -478,7 +478,10 @@ def _read_systems(
     """Read each system that stands in the same row as others as a run of its own, by itself."""
     names, fields = _names_and_fields(head, options)
     if MODEL in options.columns.values():
-        raise Refused(f"{head.file}: the star (--wide) names the model, so no column can be read as it.")
+        raise Refused(
+            f"{head.file}: the star{bracketed_option('wide')} names the model, so no column can be "
+            "read as it."
+        )
     wide = match_wide(options.wide, (*names, *fields), head.file)
     left_out = dict.fromkeys((name for name in names if name in wide.columns or name == MODEL), "")
     readings: list[Reading] = []
@@ -661,11 +664,11 @@ def _repeats_note(
             ids, *values = first_values(head, dialect, [column, *others], N_FIRST_ROWS)
             within = unique_within(ids, pl.DataFrame(dict(zip(others, values, strict=True))))
             once = f", once for each value of {within[0]!r}" if within else ""
-            apart = map_options({column: "id", within[0]: "subject"}) if within else ""
+            apart = Advice(columns={column: "id", within[0]: "subject"}) if within else ""
             return (
                 f"Values of column {column!r} occur in several rows{once}. If such rows ask the same "
                 "question, they are not independent: count them together with "
-                f"{map_options({column: 'trial_of'})}.{f' If not: {apart}' if apart else ''}"
+                f"{Advice(columns={column: 'trial_of'})}.{f' If not: {apart}' if apart else ''}"
             )
     return ""
 
@@ -804,7 +807,10 @@ def open_table(
         case "text":
             return open_csv(head.content, head.file, dialect, is_used, is_numeric=is_numeric)
         case "zip" | "npy":
-            raise Refused(f"{head.file} holds NumPy arrays and no table. Leave --format out, or give npz.")
+            raise Refused(
+                f"{head.file} holds NumPy arrays and no table. Leave {option_name('format')} out, or give "
+                "npz."
+            )
 
 
 def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
@@ -1087,34 +1093,43 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
     """Say which column of probabilities holds something else, and how it is read; None if none does."""
     names = {source: name for name, source in collected.source_columns.items()}
 
-    def mapped(column: str, scale: str) -> str:
+    def mapped(column: str, scale: str) -> Advice:
         direction = roles.meaning(column, names[column]).direction
-        return map_options({column: f"{names[column]}{scale}{direction}"})
+        return Advice(columns={column: f"{names[column]}{scale}{direction}"})
 
     for column, example, divisor in collected.scaled_columns:
-        looks, advice = (
-            ("percentages: most of its numbers are above 1", "100")
+        looks, top, on_page = (
+            ("percentages: most of its numbers are above 1", "100", "in percent")
             if divisor == 100
             else (
                 "ratings: its numbers are whole and most are above 1",
                 f"the top of its scale, such as {divisor}",
+                f"out of {divisor}, if that is the top of its scale",
             )
         )
+        advice = f"Have it divided by {top}: {mapped(column, f'/{divisor}')}"
         return (
             f"{collected.file}: column {column!r} looks like {looks} (such as {example}), and numbers from 0 "
-            f"to 1 are expected. Have it divided by {advice}: {mapped(column, f'/{divisor}')}"
+            f"to 1 are expected. {worded(advice, on_page=f'Say that it is {on_page}.')}"
         )
     for column, scale in collected.decimal_comma_columns:
         if names.get(column) in PROBABILITY_COLUMNS:
+            advice = worded(
+                f"Have them read as decimal commas: {mapped(column, scale)}",
+                on_page="Accept that they are decimal commas where that is suggested.",
+            )
             return (
                 f"{collected.file}: column {column!r} has commas in its numbers, and decimal points are "
-                f"expected. Have them read as decimal commas: {mapped(column, scale)}"
+                f"expected. {advice}"
             )
     for column, example in collected.logarithm_columns:
+        advice = worded(
+            f"Have it read as natural logarithms: {mapped(column, f':{LOG_SCALE}')}",
+            on_page="Accept it as natural logarithms where that is suggested.",
+        )
         return (
             f"{collected.file}: column {column!r} looks like logarithms of probabilities: no number is above "
-            f"0 and most are below (such as {example}), and numbers from 0 to 1 are expected. Have it read "
-            f"as natural logarithms: {mapped(column, f':{LOG_SCALE}')}"
+            f"0 and most are below (such as {example}), and numbers from 0 to 1 are expected. {advice}"
         )
     for column, words in collected.columns_of_words.items():
         by_count = sorted(words, key=lambda word: (-words[word], word))
@@ -1142,7 +1157,7 @@ def _refusal_message(
         return (
             f"{collected.file}: column {column!r} looks counted from 1: its positions are 1 to the number of "
             "choices, never 0, and positions counted from 0 are expected. If they do count from 1: "
-            f"{map_options({column: index})}"
+            f"{Advice(columns={column: index})}"
         )
     if not collected.is_bad.all():
         return None

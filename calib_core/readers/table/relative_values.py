@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from calib_core.advice import Advice, to_say
 from calib_core.errors import Refused, shorten
 from calib_core.readers.table.cells import number_or_text
 from calib_core.readers.table.list_cells import renormalise
@@ -74,8 +75,8 @@ def _is_predicted(rows: pl.DataFrame, label: str, meant: str) -> pl.Series:
     column = next((name for name in ("prediction", "prediction_index") if name in rows.columns), None)
     if column is None:
         raise Refused(
-            f"{meant}, so each row needs the class that it predicts. Say which column has it: "
-            "--map COLUMN=prediction"
+            f"{meant}, so each row needs the class that it predicts. Say "
+            f"{to_say('which column has it', Advice(columns={'COLUMN': 'prediction'}))}"
         )
     predicted = number_or_text(rows[column].cast(pl.String))
     wanted = number_or_text(pl.Series([label]))[0]

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.advice import Advice
 from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, shorten
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.cells import (
     MAX_WORDS,
     MIN_LARGEST_PERCENTAGE,
@@ -341,7 +341,7 @@ class RowCollector:
         if sum(schema_name(name) != name for name in self.source_columns) > MAX_NAMED_CONFIDENCES:
             raise Refused(
                 f"{self.file} has more than {MAX_NAMED_CONFIDENCES} columns confidence.NAME. Leave out those "
-                f"that are not needed, each with --map confidence.NAME="
+                f"that are not needed, each with {Advice(columns={'confidence.NAME': ''})}"
             )
 
     def count_values(self, column: str, raw: pl.Series, right: Collection[str]) -> None:
@@ -424,7 +424,7 @@ class RowCollector:
         unneeded -= {self._name_of(column) for column, _, _ in self.scaled_columns}
         self.left_out = {
             column: f"Column {column!r} is left out: its values are numbers between 0 and 1, which name no "
-            f"question. If they do: {map_options({column: name})}"
+            f"question. If they do: {Advice(columns={column: name})}"
             for name, column in self.source_columns.items()
             if name not in chosen_names and self._tallies[column].are_fractions
         }

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.advice import Advice
 from calib_core.readers.archives import PACKED_SUFFIXES
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.cells import CellFault, RowPositions, faults_where
 from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, RowCounts, RunInfo
 from calib_core.wording import plural
@@ -107,7 +107,8 @@ def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_], source: st
         pl.Series(mask),
         REPEATED_ID,
         "an id that is not yet taken in its run and subject",
-        f"If the row asks that question again, have the column say so: {map_options({source: 'trial_of'})}. "
+        "If the row asks that question again, have the column say so: "
+        f"{Advice(columns={source: 'trial_of'})}. "
         "If it belongs to another run, give it a column model, dataset, shots or checkpoint.",
     )
 

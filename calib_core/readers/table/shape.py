@@ -13,8 +13,8 @@ from typing import Final, cast
 
 import polars as pl
 
+from calib_core.advice import Advice, bracketed_option
 from calib_core.errors import Refused, shorten
-from calib_core.readers.option_text import rows_option
 from calib_core.readers.table.json_reader import ABSENT, is_position, path_prefixes, value_at
 from calib_core.readers.table.raw import ColumnFilter, RawTable, Slice, series_from_values
 
@@ -193,8 +193,8 @@ def rows_at_star(value: object, path: str, file: str) -> dict[str, tuple[JsonObj
     before, _, after = path.partition(STAR)
     if STAR in after or not (f".{before}".endswith(".") and f"{after}.".startswith(".")):
         raise Refused(
-            f"{file}: the path {shorten(path)!r} (--rows) needs one star, which stands for a whole step, as "
-            "in results.*"
+            f"{file}: the path {shorten(path)!r}{bracketed_option('rows')} needs one star, which "
+            "stands for a whole step, as in results.*"
         )
     holder = value_at(value, before[:-1]) if before else value
     parts = cast("JsonObject", holder).items() if isinstance(holder, dict) else ()
@@ -204,20 +204,20 @@ def rows_at_star(value: object, path: str, file: str) -> dict[str, tuple[JsonObj
         raise _nothing_there(value, path, file)
     if len(found) > MAX_SYSTEMS:
         raise Refused(
-            f"{file}: there are rows in {len(found):,} places at {path!r} (--rows), and at most "
-            f"{MAX_SYSTEMS} are read."
+            f"{file}: there are rows in {len(found):,} places at {path!r}{bracketed_option('rows')}, "
+            f"and at most {MAX_SYSTEMS} are read."
         )
     return found
 
 
 def _nothing_there(value: object, path: str, file: str) -> Refused:
     shown = ", ".join(repr(place or "the object itself") for place in row_places(value)) or "none"
-    return Refused(f"{file}: nothing lies at {path!r} (--rows). Places with rows: {shown}.")
+    return Refused(f"{file}: nothing lies at {path!r}{bracketed_option('rows')}. Places with rows: {shown}.")
 
 
 def several_places_message(places: Mapping[str, Sequence[JsonObject]], file: str) -> str:
     """Say that a file has rows in several places, and how each is chosen."""
-    shown = ", ".join(f"{rows_option(place)} ({len(rows):,} rows)" for place, rows in places.items())
+    shown = ", ".join(f"{Advice(rows=place)} ({len(rows):,} rows)" for place, rows in places.items())
     return f"{file} holds rows in several places. Say which are meant: {shown}."
 
 
@@ -381,8 +381,8 @@ def match_wide(wide: Mapping[str, str], columns: Sequence[str], file: str) -> Wi
         before, star, after = pattern.partition("*")
         if not star or "*" in after or not (before or after):
             raise Refused(
-                f"{file}: the pattern {shorten(pattern)!r} (--wide) needs one star, which stands for the "
-                f"system, and something beside it, as in *-confidence."
+                f"{file}: the pattern {shorten(pattern)!r}{bracketed_option('wide')} needs one star, which "
+                "stands for the system, and something beside it, as in *-confidence."
             )
         for column in columns:
             if (system := _text_at_star(column, pattern)) is not None:
@@ -391,13 +391,13 @@ def match_wide(wide: Mapping[str, str], columns: Sequence[str], file: str) -> Wi
     if not complete:
         shown = ", ".join(repr(shorten(column, 40)) for column in columns[:20])
         raise Refused(
-            f"{file}: no system has a column for each of {', '.join(map(repr, wide))} (--wide). The columns "
-            f"are {shown}{', …' if len(columns) > 20 else ''}."
+            f"{file}: no system has a column for each of {', '.join(map(repr, wide))}"
+            f"{bracketed_option('wide')}. The columns are {shown}{', …' if len(columns) > 20 else ''}."
         )
     if len(complete) > MAX_SYSTEMS:
         raise Refused(
-            f"{file}: the patterns {', '.join(map(repr, wide))} (--wide) match {len(complete):,} systems, "
-            f"and at most {MAX_SYSTEMS} are read. Write patterns that match fewer."
+            f"{file}: the patterns {', '.join(map(repr, wide))}{bracketed_option('wide')} match "
+            f"{len(complete):,} systems, and at most {MAX_SYSTEMS} are read. Write patterns that match fewer."
         )
     return WideColumns(
         {system: {parts[pattern]: wide[pattern] for pattern in wide} for system, parts in complete.items()},

@@ -20,13 +20,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.advice import Advice, to_say
 from calib_core.errors import BadCell, Problem, Refused, cell_lines, shorten
 from calib_core.readers.archives import npy_members, open_archive, open_member
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, array_files_of, main_file_of
 from calib_core.readers.content import Content
 from calib_core.readers.file_access import open_regular_file, read_bytes
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.canonical import run_info_from_metadata
 from calib_core.readers.table.columns import COLUMN_JUDGES, ROW_NUMBER, ColumnRoles, column_list_text
 from calib_core.readers.table.group_columns import GroupColumns
@@ -60,11 +60,13 @@ GOLD_NAMES: Final = ("gold", "gold_index")
 MAX_CHOICES_OF_A_QUESTION: Final = 256
 """With more classes, rows are positions of a text: no question has so many choices."""
 
-_ARRAY_NAMES_ADVICE: Final = (
-    "A token-level file holds probs (or logprobs, logits) and target, one row per position; a file of "
-    "answers holds probs and gold, one row per question, or arrays such as confidence and correct. Say what "
-    "an array means: --map NAME=probs"
-)
+
+def _array_names_advice() -> str:
+    return (
+        "A token-level file holds probs (or logprobs, logits) and target, one row per position; a file of "
+        "answers holds probs and gold, one row per question, or arrays such as confidence and correct. "
+        f"Say {to_say('what an array means', Advice(columns={'NAME': 'probs'}))}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +129,13 @@ def find_token_arrays(
         if not values and not any(role in COLUMN_JUDGES for role in array_roles.values()):
             raise Refused(
                 f"{file} holds the arrays {column_list_text(names)}, of which none is known. "
-                f"{_ARRAY_NAMES_ADVICE}"
+                f"{_array_names_advice()}"
             )
         return None
     if len(values) > 1:
         raise Refused(
             f"{file} holds {' and '.join(repr(name) for name, _ in values)}, and one of them is read. Leave "
-            f"the others out: {map_options({name: '' for name, _ in values[1:]})}"
+            f"the others out: {Advice(columns={name: '' for name, _ in values[1:]})}"
         )
     return TokenArrayNames(*values[0], _target_array(file, array_roles))
 
@@ -154,7 +156,8 @@ def _is_token_level(
     if targets and golds:
         raise Refused(
             f"{file} holds both {min(targets)!r} (positions of a text) and {golds[0]!r} (answers to "
-            f"questions). Leave one out: {map_options({golds[0]: ''})} or {map_options({min(targets): ''})}"
+            f"questions). Leave one out: {Advice(columns={golds[0]: ''})} or "
+            f"{Advice(columns={min(targets): ''})}"
         )
     if targets or golds:
         return not golds
@@ -165,8 +168,8 @@ def _is_token_level(
         return True
     raise Refused(
         f"{file}: {ambiguous[0]!r} may be the right class of each position of a text, or the right choice of "
-        f"each question. Say which: {map_options({ambiguous[0]: TARGET_ARRAY})} or "
-        f"{map_options({ambiguous[0]: 'gold'})}"
+        f"each question. Say which: {Advice(columns={ambiguous[0]: TARGET_ARRAY})} or "
+        f"{Advice(columns={ambiguous[0]: 'gold'})}"
     )
 
 
@@ -179,12 +182,12 @@ def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
     candidates = exact or alternatives
     if not candidates:
         raise Refused(
-            f"{file} has no target: the class that is right at each position. {_ARRAY_NAMES_ADVICE}"
+            f"{file} has no target: the class that is right at each position. {_array_names_advice()}"
         )
     if len(candidates) > 1:
         raise Refused(
             f"{file} holds {column_list_text(candidates)}, and one of them is the target. Say which: "
-            f"{' or '.join(map_options({name: TARGET_ARRAY}) for name in candidates)}"
+            f"{' or '.join(str(Advice(columns={name: TARGET_ARRAY})) for name in candidates)}"
         )
     return candidates[0]
 

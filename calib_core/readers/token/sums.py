@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.advice import option_name
 from calib_core.errors import Refused, shorten
 from calib_core.readers.atomic_write import write_atomically
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
@@ -501,7 +502,9 @@ def recognises(head: Head) -> bool:
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     """The runs whose sums a file holds. See `Format.read`."""
     if not recognises(head):
-        raise Refused(f"{head.file} was to be read as {SUMS.title} and holds none. Leave --format out.")
+        raise Refused(
+            f"{head.file} was to be read as {SUMS.title} and holds none. Leave {option_name('format')} out."
+        )
     if options.columns:
         raise Refused(f"{head.file} holds saved sums, of which no column can be read as another.")
     metadata = _stored_metadata(head)

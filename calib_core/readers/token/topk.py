@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.advice import Advice, to_say
 from calib_core.errors import Refused, cell_lines, shorten
 from calib_core.readers.companions import COLUMN_SUMS_SUFFIX
 from calib_core.readers.content import Content
@@ -601,14 +602,15 @@ def _missing_columns_message(
         return (
             f"{file} looks like token-level top lists and has no column {missing[0]!r}; its columns are "
             f"{column_list_text(columns)}. Each row (position) needs target, top_ids, top_logprobs and "
-            "vocab_size, and target_logprob where the list may lack the target. Say what a column means: "
-            f"--map COLUMN={missing[0]}"
+            "vocab_size, and target_logprob where the list may lack the target. Say "
+            f"{to_say('what a column means', Advice(columns={'COLUMN': missing[0]}))}"
         )
     if metadata.vocab_size is None and "vocab_size" not in present:
         return (
             f"{file} does not say how many classes each position has, and Full-ECE counts them all. Add a "
             f"column vocab_size with the number of columns of the model's output layer (which may be more "
-            f"than the tokenizer's vocabulary), or say which column it is: --map COLUMN=vocab_size"
+            f"than the tokenizer's vocabulary), or say "
+            f"{to_say('which column it is', Advice(columns={'COLUMN': 'vocab_size'}))}"
         )
     return None
 

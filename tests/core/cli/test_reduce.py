@@ -21,6 +21,8 @@ from core.readers.token.array_files import distributions, npz, pair
 Reduce = Callable[..., Answer]
 PROBS, TARGET = distributions(12, 6)
 
+pytestmark = pytest.mark.usefixtures("for_command_line")
+
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Reduce:

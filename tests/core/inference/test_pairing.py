@@ -58,7 +58,7 @@ def test_row_numbers_pair_nothing() -> None:
 
 
 def test_the_refusal_names_the_way_to_pair_by_row() -> None:
-    with pytest.raises(Unavailable, match=r"map row=id\.$"):
+    with pytest.raises(Unavailable, match=r'columns=\{"row": "id"\}\.$'):
         common_questions(run(subject=["a"]), run(subject=["a"]))
 
 

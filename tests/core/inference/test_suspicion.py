@@ -14,6 +14,8 @@ from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import gather_evidence
 from core.confidence_runs import Row, run_of
 
+pytestmark = pytest.mark.usefixtures("for_command_line")
+
 LETTERS = "ABCD"
 
 

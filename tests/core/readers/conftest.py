@@ -11,6 +11,12 @@ import pytest
 from calib_core import readers
 from calib_core.readers.format import Reading, ReadOptions
 
+
+@pytest.fixture(autouse=True)
+def in_words_of_the_command_line(for_command_line: None) -> None:
+    """What messages say to name is asserted in the words of the command line."""
+
+
 READ_OPTIONS = frozenset(field.name for field in fields(ReadOptions))
 
 

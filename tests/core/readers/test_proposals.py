@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calib_core import api, readers
+from calib_core.advice import set_surface
 from calib_core.errors import Refused
 from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
 from calib_core.readers.table import reader
@@ -180,6 +181,7 @@ def test_nothing_is_proposed_where_nothing_would_load(read_text: ReadText) -> No
 def test_load_says_what_would_load(tmp_path: Path) -> None:
     path = tmp_path / "quiz.csv"
     path.write_text("conf,hit\n0.5,1\n0.25,0\n")
+    set_surface("Python")
     proposed = 'With columns={"conf": "confidence", "hit": "correct"} it loads: accuracy 0.5'
     with pytest.raises(Refused, match=re.escape(proposed)):
         api.load(path)

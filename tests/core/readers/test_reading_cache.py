@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from calib_core import readers
+from calib_core.advice import set_surface
 from calib_core.errors import Refused
 from calib_core.readers import reading_cache
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
@@ -163,6 +164,13 @@ def test_a_file_read_otherwise_is_read_again(start: Start, path: Path) -> None:
     write_csv(gold, [{"id": row["id"], "gold": "0"} for row in quiz(40)])
     start.read(log, gold=gold)
     assert start.n_read == 7
+
+
+def test_what_is_kept_is_worded_for_one_surface(start: Start, path: Path) -> None:
+    path.write_text("colour,size\nred,1\n")
+    assert "--map COLUMN=confidence" in start.read(path).report().message
+    set_surface("page")
+    assert start.read(path).report().message.endswith("Say below what a column means.")
 
 
 def test_another_version_of_the_program_reads_anew(

@@ -16,6 +16,8 @@ from calib_core.runs import AnswerRun
 from core.run_builders import Columns, make_answer_run
 from core.token_run_builders import dense_evidence, random_rows
 
+pytestmark = pytest.mark.usefixtures("for_command_line")
+
 BAD = Problem(
     "out of range", 2, (BadCell("quiz.csv", 3, 4, "confidence", "a number from 0 to 1", "1.2", "Mend it."),)
 )

@@ -7,7 +7,7 @@ import pytest
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.inference.pairing import ROW_NUMBER_ADVICE
+from calib_core.inference.pairing import row_number_advice
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
@@ -107,7 +107,7 @@ def test_lines_that_share_no_question_say_why_there_is_no_difference() -> None:
     lines = reliability_lines({"a": given_evidence([0.5] * 40, [1, 0] * 20), **quiz(60)}, "brier")
     assert lines.difference_sentence == (
         "Brier score question by question: not tested: model · quiz and m60 · quiz cannot be paired: both "
-        f"need an id or the question's text in every row. {ROW_NUMBER_ADVICE}"
+        f"need an id or the question's text in every row. {row_number_advice()}"
     )
 
 

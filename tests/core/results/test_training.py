@@ -11,7 +11,7 @@ import pytest
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.null import null_distribution
-from calib_core.inference.pairing import ROW_NUMBER_ADVICE
+from calib_core.inference.pairing import row_number_advice
 from calib_core.metrics import METRICS
 from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
@@ -117,7 +117,7 @@ def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
     assert result.line_summaries[0].endswith("1 of 2 checkpoints miscalibrated.")
     assert result.caveat == (
         "The change is not tested: model · quiz and model · quiz cannot be paired: both need an id or the "
-        f"question's text in every row. {ROW_NUMBER_ADVICE}"
+        f"question's text in every row. {row_number_advice()}"
     )
 
 

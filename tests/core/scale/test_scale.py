@@ -24,7 +24,9 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from calib_core import readers
+from calib_core.advice import set_surface
 from calib_core.errors import Refused
+from calib_core.readers.format import Reading
 from calib_core.readers.reading_cache import pack_bytes
 from calib_core.readers.token import npz as npz_format
 from calib_core.readers.token.npz import ReducedRows
@@ -358,6 +360,20 @@ def test_what_is_kept_is_of_one_version_with_one_set_of_options(folder: Path, tm
     assert do_unit(request, survey, unit) == (
         "a.npz has changed since it was first looked at. Run the command again."
     )
+
+
+@pytest.mark.usefixtures("for_command_line")
+def test_a_worker_words_messages_for_the_process_that_asks(tmp_path: Path) -> None:
+    path = write(tmp_path, "colours.csv", "colour,size\nred,1\n")
+    request, survey = surveyed(path)
+    (unit,) = units_of(0, survey, 1)
+    set_surface("Python")  # as a worker's process begins
+    assert unit_key(replace(request, surface="page"), survey, unit) != unit_key(request, survey, unit)
+    done = do_unit(request, survey, unit)
+    assert isinstance(done, bytes)
+    reading = units.unpacked(Reading, done)
+    assert reading is not None
+    assert "--map COLUMN=confidence" in (reading.refusal or "")
 
 
 def test_another_version_of_the_program_is_refused(folder: Path) -> None:

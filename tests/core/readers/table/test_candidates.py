@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calib_core.advice import Advice
 from calib_core.readers.format import Candidate
-from calib_core.readers.option_text import map_options
 from calib_core.readers.table.candidate_lists import (
     SERIES_PREFIXES,
     find_sampled_answers,
@@ -505,4 +505,4 @@ def test_headings_with_spaces_are_split_at_the_commas(read_text: ReadText) -> No
 
 def test_a_candidate_as_text_for_the_command_line() -> None:
     one = Candidate({"conf": "confidence", "is ok": "correct"}, "said", "its name")
-    assert map_options(one.names) == '--map conf=confidence --map "is ok=correct"'
+    assert str(Advice(columns=one.names)) == '--map conf=confidence --map "is ok=correct"'

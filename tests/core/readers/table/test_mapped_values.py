@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calib_core
+from calib_core.advice import set_surface
 from calib_core.errors import Refused
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
@@ -193,6 +194,7 @@ def test_what_the_refusal_says_can_be_typed_and_called(call: Call, tmp_path: Pat
     assert typed.element["value"] == pytest.approx((0.01 + 0.04) / 2)
     (run,) = calib_core.load(path, columns={"a=b": "confidence:high=0.9|low=0.2"})
     assert calib_core.score(run, metric="brier").value == typed.element["value"]
+    set_surface("Python")
     with pytest.raises(Refused, match=r'columns=\{"a=b": "confidence:high=…\|low=…"\}$'):
         calib_core.load(path, columns={"a=b": "confidence"})
 

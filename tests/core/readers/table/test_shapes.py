@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import calib_core
 from calib_core import readers
+from calib_core.advice import set_surface
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading, ReadOptions
 from calib_core.runs import AnswerRun
@@ -277,6 +278,7 @@ def test_a_star_means_the_same_on_the_command_line_and_in_python(call: Call, tmp
     assert [(one["run"], one["value"]) for one in typed] == [("a", 0.75), ("b", 0.25)]
     loaded = calib_core.load(path, rows="*")
     assert [(run.label, run.row_counts.n_rows) for run in loaded] == [("a", 4), ("b", 4)]
+    set_surface("Python")
     with pytest.raises(Refused, match=r'Say which are meant: rows="\*" \(8 rows\), rows="a"'):
         calib_core.load(path)
 
