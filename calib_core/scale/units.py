@@ -216,7 +216,6 @@ def survey_stored_file(request: FileRequest, digest: str) -> Survey | str:
     OSError
         If the network fails, which another attempt may not.
     """
-    set_surface(request.surface)
     try:
         if digest != program_digest():
             raise Refused("The workers run another version of Calib than this process. Install the same one.")

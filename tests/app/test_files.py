@@ -122,6 +122,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "id,confidence,correct\n" + "".join(f"{i},{50 + i},{i % 2}\n" for i in range(40)),
         "Say that it is in percent.",
     ),
+    "ratings": (
+        "id,confidence,correct\n" + "".join(f"{i},{1 + i % 10},{i % 2}\n" for i in range(40)),
+        "Say that it is out of 10, if that is the top of its scale.",
+    ),
+    "logarithms": (
+        "id,confidence,correct\n" + "".join(f"{i},-0.{1 + i},{i % 2}\n" for i in range(40)),
+        "Accept it as natural logarithms where that is suggested.",
+    ),
+    "commas": (
+        "id;confidence;correct\n" + "".join(f"{i};0,{11 + i};{i % 2}\n" for i in range(40)),
+        "Accept that they are decimal commas where that is suggested.",
+    ),
     "letters": (
         "gold,m1,m2,m3\n" + "".join(f"{a},{a},{b},B\nC,C,D,A\n" for a, b in product("ABCD", "ABC")),
         "sampled answers to the question, below.",

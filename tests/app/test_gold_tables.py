@@ -55,6 +55,7 @@ def test_right_answers_are_asked_for_where_there_is_a_table_of_them(data: Path, 
     assert control(at, "reread_answers.jsonl").value
     (asked,) = (screens.plain(warning.value) for warning in at.warning)
     assert "joined on custom_id, chosen below (a CSV" in asked
+    assert "ead as openai, " not in asked  # it stands in the line above
 
 
 def test_of_several_tables_of_right_answers_the_one_called_alike_is_proposed(

@@ -147,6 +147,17 @@ def test_the_process_that_reads_files_words_messages_for_whoever_asks(
     assert "(columns: '--map a=b', 'size')" in refusal
 
 
+@pytest.mark.parametrize(
+    ("surface", "how"),
+    [("command line", "with --missing C"), ("Python", 'with missing=["C"]'), ("page", "as missing")],
+)
+def test_what_columns_may_be_is_worded_likewise(surface: Surface, how: str, tmp_path: Path) -> None:
+    path = tmp_path / "graded.csv"
+    path.write_text("id,confidence,grade\nq1,0.5,A\nq2,0.25,B\nq3,0.75,C\n")
+    set_surface(surface)
+    assert readers.read(path).candidates[0].why.endswith(f"C is not attempted: wrong, or left out {how}")
+
+
 def test_a_surface_holds_for_all_threads_and_the_command_line_for_one_call(
     call: Call, tmp_path: Path
 ) -> None:
