@@ -114,7 +114,7 @@ class Evidence(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Mean of |c − fitted curve|, in [0, 1], up to which the verdict calls miscalibration tolerable."""
+        """Mean of |c − P(right)|, in [0, 1], up to which the verdict calls miscalibration tolerable."""
         return DEFAULT_TOLERANCE if self.options.tolerance is None else self.options.tolerance
 
     def with_tolerance(self, tolerance: float | None) -> Self:
