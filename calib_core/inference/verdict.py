@@ -34,8 +34,9 @@ SIGNIFICANCE_LEVEL: Final = 0.05
 DEFAULT_TOLERANCE: Final = 0.02
 """Mean of |c − P(right)| up to which miscalibration is tolerable, unless the user sets another."""
 
-RELATIVE_TOLERANCE: Final = 0.5
-"""Share of the errors stated, or of the right answers where they are fewer, by which the level may be off."""
+RELATIVE_TOLERANCE: Final = 25.0
+"""Times the tolerance, the share of the errors stated by which the level may be off: half of them for .02. Of
+the right answers where they are fewer."""
 
 VerdictKind = Literal["over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few"]
 
@@ -248,6 +249,38 @@ def verdicts_sentence(kinds: Sequence[VerdictKind], noun: str, scope: str = "") 
     return f"Of {plural(n, noun)}{scope}, {count_verdicts(kinds)}."
 
 
+def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | None:
+    """Why a metric's own p-value and the verdict say different things; None where they agree.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    name : str
+        The metric's name in a sentence: "ECE".
+    p : float or None
+        p-value of the metric against calibration, in [0, 1].
+
+    Examples
+    --------
+    >>> verdict = judge(np.repeat(0.9, 100), np.arange(100) < 82)
+    >>> text = disagreement_text(verdict, "ECE", 0.2)
+    >>> text[:81], disagreement_text(verdict, "ECE", 0.01)
+    ('ECE by itself is within chance (p = 0.200), but the verdict is not (p = 0.013): ov', None)
+    """
+    if p is None or verdict.p is None or (p <= SIGNIFICANCE_LEVEL) == verdict.miscalibrated:
+        return None
+    own, joint = p_value_phrase(p, None), p_value_phrase(verdict.p, None)
+    if verdict.miscalibrated:
+        return (
+            f"{name} by itself is within chance ({own}), but the verdict is not ({joint}): {verdict.words}. "
+            "The verdict weighs gaps with their signs, which a metric adds up without."
+        )
+    return (
+        f"{name} by itself is beyond chance ({own}), but the verdict is not ({joint}). The verdict covers "
+        "several tests, of which one may look clear by chance; more rows would tell."
+    )
+
+
 def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
     """The verdict with its verb: "is over-confident", or for several "have too few rows"."""
     singular_verb, plural_verb = _VERBS.get(kind, ("is", "are"))
@@ -262,15 +295,15 @@ def top_label_verdict(verdict: Verdict) -> str:
 def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:
     if test.p > SIGNIFICANCE_LEVEL:
         return "none"
-    if test.deviation_bound <= tolerance and not _relatively_large(test):
+    if test.deviation_bound <= tolerance and not _relatively_large(test, tolerance):
         return "tolerable"
     return _direction(test, tolerance)
 
 
-def _relatively_large(test: CalibrationTest) -> bool:
+def _relatively_large(test: CalibrationTest, tolerance: float) -> bool:
     """Whether the level is off by much of what is stated to be wrong, or to be right where that is less."""
     stated = test.accuracy + test.level
-    return abs(test.level) > RELATIVE_TOLERANCE * min(stated, 1 - stated)
+    return abs(test.level) > RELATIVE_TOLERANCE * tolerance * min(stated, 1 - stated)
 
 
 def _direction(test: CalibrationTest, tolerance: float) -> VerdictKind:

@@ -17,7 +17,9 @@ from predictions import quiz, write_csv
 
 
 def test_score_element(call: Call, tmp_path: Path) -> None:
-    answer = call("score", write(tmp_path, "quiz.csv", GOOD), "--metric", "ece", "--json")
+    header, *rows = GOOD.splitlines(keepends=True)
+    path = write(tmp_path, "quiz.csv", header + "".join(rows * 10))
+    answer = call("score", path, "--metric", "ece", "--json")
     assert answer.code == 0
     assert answer.element == {
         "file": "quiz.csv",
@@ -26,19 +28,22 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "metric": "ece",
         "value": pytest.approx(0.4),
         "bins": 10,
-        "n_used": 4,
-        "n_total": 4,
-        "recipe": "ECE-L1, equal width, M=10, right-closed, as given, n=4/4, p over R=199 draws, seed 0",
+        "n_used": 40,
+        "n_total": 40,
+        "recipe": "ECE-L1, equal width, M=10, right-closed, as given, n=40/40, p over R=199 draws, seed 0",
         "judged": "greedy answer",
         "remarks": [],
         "remark": None,
-        "p": pytest.approx(0.5, abs=0.45),
-        "null_median": pytest.approx(0.3, abs=0.2),
+        "p": 0.005,
+        "null_median": pytest.approx(0.1, abs=0.05),
         "draws": 199,
-        "interval": None,
-        "interval_method": None,
+        "interval": [pytest.approx(0.2, abs=0.1), pytest.approx(0.6, abs=0.1)],
+        "interval_method": "directional delta method 95 % over rows, 1999 draws, seed 0",
     }
     assert answer.err == ""
+    few = call("score", write(tmp_path, "few.csv", GOOD), "--metric", "ece", "--json").element
+    assert (few["value"], few["n_used"]) == (pytest.approx(0.4), 4)
+    assert [few[key] for key in ("p", "null_median", "draws", "interval")] == [None] * 4
 
 
 def test_intervals_are_those_of_the_pages(call: Call, tmp_path: Path) -> None:
@@ -65,7 +70,7 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     red, green, blue = call("score", path, *words).elements
     assert set(red) == {
         *("file", "run", "method", "metric", "value", "p", "q", "level", "slope", "deviation"),
-        *("tolerance", "reason", "n_used", "n_total"),
+        *("p_level", "p_slope", "p_curve", "deviation_bound", "tolerance", "reason", "n_used", "n_total"),
         *("words", "reading", "recipe", "judged", "remarks"),
     }
     assert [element["value"] for element in (red, green, blue)] == ["over", "none", "none"]
@@ -84,7 +89,7 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     for element in (red, green, blue):
         assert f"{element['run']}, given: {element['reason']}" in " ".join(out.split())
     alone = " ".join(call("score", path.with_name("few.csv"), "--metric", "verdict").out.split())
-    assert f" {few['reason']} Score test" in alone
+    assert f" {few['reason']} Verdict: score test" in alone
 
 
 def test_score_gives_every_usable_method_and_metric(call: Call, tmp_path: Path) -> None:

@@ -43,14 +43,21 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert (element["metric"], element["values"], element["ddof"]) == ("ece", values, 1)
     known = np.array(list(values.values()), np.float64)
     assert element["rsd"] == pytest.approx(known.std(ddof=1) / known.mean())
-    assert (element["draws"], element["seed"]) == (199, 0)
-    for name in ("p", "null_median", "null_low", "null_high"):
-        assert set(element[name]) == {"5", "10"}
+    assert [element[name] for name in ("draws", "seed", "p", "null_median")] == [None, None, None, None]
     assert element["recipe"].startswith("ECE-L1, equal width, M=5, 10, right-closed, as given, n=4/4, RSD")
     assert (element["ceiling"], element["refused"]) == (None, {})
     assert element["reading"].startswith("ECE is ")
     assert element["chance"] == "Not judged: 4 rows, fewer than 30."
     assert (element["fitted_median"], element["rise_by_noise"], element["rise_p"]) == (None, None, None)
+
+
+def test_enough_rows_have_a_null_at_every_m(call: Call, tmp_path: Path) -> None:
+    header, *rows = GOOD.splitlines(keepends=True)
+    path = write(tmp_path, "quiz.csv", header + "".join(rows * 10))
+    element = call("sweep", path, "--metric", "ece", "--bins", "5,10", "--json").element
+    assert (element["draws"], element["seed"]) == (199, 0)
+    for name in ("p", "null_median", "null_low", "null_high"):
+        assert set(element[name]) == {"5", "10"}
 
 
 def test_the_rise_by_noise_is_named(call: Call, tmp_path: Path) -> None:
