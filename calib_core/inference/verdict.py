@@ -265,7 +265,7 @@ def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | Non
     >>> verdict = judge(np.repeat(0.9, 100), np.arange(100) < 82)
     >>> text = disagreement_text(verdict, "ECE", 0.2)
     >>> text[:81], disagreement_text(verdict, "ECE", 0.01)
-    ('ECE by itself is within chance (p = 0.200), but the verdict is not (p = 0.013): ov', None)
+    ('ECE by itself is within chance (p = 0.200), but the verdict is not (p = 0.013): o', None)
     """
     if p is None or verdict.p is None or (p <= SIGNIFICANCE_LEVEL) == verdict.miscalibrated:
         return None

@@ -12,13 +12,12 @@ from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import gather_evidence, survey_methods
 from calib_core.results.uncertainty import metric_interval
-from core.cli_calls import BAD, CHOICES, GOOD, VERBS, Call, write
+from core.cli_calls import BAD, CHOICES, GOOD, GOOD_TEN_TIMES, VERBS, Call, write
 from predictions import quiz, write_csv
 
 
 def test_score_element(call: Call, tmp_path: Path) -> None:
-    header, *rows = GOOD.splitlines(keepends=True)
-    path = write(tmp_path, "quiz.csv", header + "".join(rows * 10))
+    path = write(tmp_path, "quiz.csv", GOOD_TEN_TIMES)
     answer = call("score", path, "--metric", "ece", "--json")
     assert answer.code == 0
     assert answer.element == {

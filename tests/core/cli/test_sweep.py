@@ -11,7 +11,7 @@ import pytest
 import calib_core
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.robustness import SWEPT_METRICS, sweep_bins
-from core.cli_calls import CHOICES, GOOD, Call, write
+from core.cli_calls import CHOICES, GOOD, GOOD_TEN_TIMES, Call, write
 from core.token_run_builders import random_rows
 
 
@@ -52,8 +52,7 @@ def test_element(call: Call, tmp_path: Path) -> None:
 
 
 def test_enough_rows_have_a_null_at_every_m(call: Call, tmp_path: Path) -> None:
-    header, *rows = GOOD.splitlines(keepends=True)
-    path = write(tmp_path, "quiz.csv", header + "".join(rows * 10))
+    path = write(tmp_path, "quiz.csv", GOOD_TEN_TIMES)
     element = call("sweep", path, "--metric", "ece", "--bins", "5,10", "--json").element
     assert (element["draws"], element["seed"]) == (199, 0)
     for name in ("p", "null_median", "null_low", "null_high"):
