@@ -71,7 +71,7 @@ MAX_STATED_CONFIDENCES: Final = 30
 MAX_GROUPS: Final = 12
 """Number of groups of more confidences at most."""
 
-MIN_GROUP_INFORMATION: Final = 5.0
+MIN_GROUP_INFORMATION: Final = 2.0
 """Least information of a group, in answers of variance 1."""
 
 MIN_CURVE_INFORMATION: Final = 15.0

@@ -36,7 +36,7 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "p": 0.005,
         "null_median": pytest.approx(0.1, abs=0.05),
         "draws": 199,
-        "interval": [pytest.approx(0.2, abs=0.1), pytest.approx(0.6, abs=0.1)],
+        "interval": [pytest.approx(0.32, abs=0.01), pytest.approx(0.48, abs=0.01)],
         "interval_method": "directional delta method 95 % over rows, 1999 draws, seed 0",
     }
     assert answer.err == ""

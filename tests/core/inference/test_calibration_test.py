@@ -196,8 +196,8 @@ def test_errors_that_cancel_in_level_and_slope_are_found() -> None:
 
 
 def test_confidences_are_grouped_by_what_they_tell() -> None:
-    few = CalibrationSums.from_pairs(*pairs_of((0.3, 50, 15), (0.5, 10, 5), (0.9, 100, 90), (0.95, 9, 9)))
-    # .5 has 2.5 of the 5 answers of variance 1 that a group needs and waits for .9; what is left joins it.
+    few = CalibrationSums.from_pairs(*pairs_of((0.3, 50, 15), (0.5, 4, 2), (0.9, 100, 90), (0.95, 9, 9)))
+    # .5 has 1 of the 2 answers of variance 1 that a group needs and waits for .9; what is left joins it.
     assert few.groups.tolist() == [0, 1, 1, 1]
     random = np.random.default_rng(0)
     many = CalibrationSums.from_pairs(random.random(5000), np.ones(5000))
