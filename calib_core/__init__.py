@@ -14,7 +14,7 @@ arrays are loaded as files are (`load(confidence=c, correct=y)`), and results sh
 >>> round(number.value, 4)
 0.4
 >>> number.recipe
-'ECE-L1, equal width, M=10, right-closed, as given, n=4/4, p over R=199 draws, seed 0'
+'ECE-L1, equal width, M=10, right-closed, as given, n=4/4'
 >>> folder.cleanup()
 """
 

@@ -1,27 +1,32 @@
-"""Are the confidences of a run right? A score test of Cox's logistic recalibration, and the fitted curve.
+"""Are the confidences of a run right: in level, in slope, and one by one? And the fitted curve.
 
 Cox's model is logit P(y = 1) = α + β·x with x = logit(c). Calibration means α = 0 and β = 1. The score test
 needs no fit: its statistic is a quadratic form in Σ(y − c) and Σ x(y − c), whose variances follow from c(1
-− c). For independent rows everything is computed from the sums of the finest bins, which are additive, so
-that a token-level run is tested from what it keeps.
+− c). What the two cannot see shows in the sums Σ(y − c) of groups of confidences: what remains of them
+without their regression on level and slope is tested as Hosmer and Lemeshow test groups. For independent
+rows everything is computed from the sums of the finest bins, which are additive, so that a token-level run is
+tested from what it keeps.
 
 References
 ----------
 Cox (1958), "Two further applications of a model for binary regression", doi:10.2307/2333203.
+Hosmer & Lemeshow (1980), "Goodness of fit tests for the multiple logistic regression model",
+doi:10.1080/03610928008827941.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calib_core.bins import Binned, BinSums
-from calib_core.edges import FINEST_BINS, Floats64, Scheme, bin_of
+from calib_core.edges import FINEST_BINS, Floats, Floats64, Scheme, bin_of
 from calib_core.inference.cluster_draws import (
     correlated_uniforms,
     count_clusters,
@@ -57,6 +62,33 @@ DRAW_SEED: Final = 0
 MIN_SLOPE_SHARE: Final = 1e-9
 """A slope is tested only if Σ v (x − mean)² is more than this share of Σ v x² + Σ v."""
 
+CURVE_SHARE: Final = 0.1
+"""Share of the level of significance that belongs to the test of the curve; the rest to level and slope."""
+
+MAX_STATED_CONFIDENCES: Final = 30
+"""Up to so many different confidences, in cells of the finest grid, each is a group of its own."""
+
+MAX_GROUPS: Final = 12
+"""Number of groups of more confidences at most."""
+
+MIN_GROUP_INFORMATION: Final = 2.0
+"""Least information of a group, in answers of variance 1."""
+
+MIN_CURVE_INFORMATION: Final = 15.0
+"""If a group has less, the p-value of the curve comes from draws and not from χ²."""
+
+MIN_CURVE_SHARE: Final = 1e-6
+"""A part of the groups counts if its variance is more than this share of the largest group's."""
+
+SMALLEST_P: Final = 1e-300
+"""No p-value is smaller."""
+
+HALF_PRECISION: Final = 2.0**-12
+"""Largest error of a float16 near 1."""
+
+Z_95: Final = 1.6448536269514722
+"""95 % quantile of the standard normal distribution."""
+
 MAX_NEWTON_STEPS: Final = 30
 """Number of Newton steps of the fit at most."""
 
@@ -66,16 +98,84 @@ FIT_PENALTY: Final = 1e-3
 _DRAWN_AT_ONCE: Final = 100_000
 """Number of outcomes drawn together, so that they stay in the processor's cache."""
 
-DrawnScores: TypeAlias = Callable[[np.random.Generator, int], tuple[Floats64, Floats64]]
-"""Random generator and number of draws → Σ (y − c) and Σ x(y − c) of each draw, shape (draws,)."""
+DrawnScores: TypeAlias = Callable[[np.random.Generator, int], Floats64]
+"""Random generator and number of draws → scores of each draw, shape (draws, scores)."""
+
+
+# --- Rounding -----------------------------------------------------------------------------------------------
+
+
+def rounding_half_width(confidence: Floats) -> float:
+    """How far a stated confidence may be from the one meant: half a unit of the coarsest way to write them.
+
+    Parameters
+    ----------
+    confidence : float array, shape (n,)
+        All confidences of a run, in [0, 1].
+
+    Returns
+    -------
+    float
+        Half a unit of the last decimal for up to three decimals (two where all are 0 or 1); otherwise half
+        the distance of 1 from the number before it in bfloat16, float16, float32 or float64.
+
+    Examples
+    --------
+    >>> rounding_half_width(np.array([0.25, 1.0])), rounding_half_width(np.array([0.5, 0.1]))
+    (0.005, 0.05)
+    """
+    values = np.unique(confidence.astype(np.float64))
+    stated = values[(values > 0) & (values < 1)]
+    precision = max(2.0**-23, float(np.finfo(confidence.dtype).eps) / 4)
+    for decimals in (1, 2, 3) if stated.size else (2,):
+        unit = 10.0**-decimals
+        if (np.abs(values - np.rint(values / unit) * unit) <= precision).all():
+            return unit / 2
+    single = values.astype(np.float32)
+    if (single != values).any():
+        return 2.0**-54
+    if not (single.view(np.uint32) & 0xFFFF).any():
+        return 2.0**-9
+    return HALF_PRECISION if (values.astype(np.float16) == values).all() else 2.0**-25
+
+
+def within_rounding(confidence: Floats, correct: NDArray[np.bool_]) -> Floats64:
+    """The confidences, with 0 and 1 at that point of what rounds to them that is nearest to the outcomes.
+
+    Near 0 and 1 rounding goes to one side only, so that "1.00" stands for less than 1.
+
+    Parameters
+    ----------
+    confidence : float array, shape (n,)
+        Confidences in [0, 1].
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+
+    Examples
+    --------
+    >>> within_rounding(np.array([0.25, 1.0, 1.0]), np.array([False, True, False])).tolist()
+    [0.25, 0.995, 0.995]
+    """
+    c = confidence.astype(np.float64)
+    half = rounding_half_width(confidence)
+    for end in (0.0, 1.0):
+        there = c == end
+        if there.any():
+            c[there] = _settled(end, correct[there], half)
+    return c
+
+
+def _settled(end: float, right: NDArray[np.bool_], half_width: float) -> float:
+    """The value nearest to the share of right answers among those that round to `end`, 0 or 1."""
+    return float(np.clip(right.mean(), max(0.0, end - half_width), min(1.0, end + half_width)))
 
 
 # --- Sums ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CalibrationSums:
-    """Additive sums of pairs (c, y) by cell of the finest grid; sorted by cell.
+    """Sums of pairs (c, y) by cell of the finest grid; sorted by cell.
 
     Attributes
     ----------
@@ -86,8 +186,9 @@ class CalibrationSums:
     confidence, variance : NDArray[np.float64], shape (cells,)
         Σ c and Σ c(1 − c).
     n_wrong_at_one, n_right_at_zero : int
-        Wrong answers with confidence exactly 1, and right ones with exactly 0. Either is impossible for a
-        calibrated model.
+        Wrong answers with confidence exactly 1, and right ones with exactly 0.
+    rounded : float
+        How much larger Σ c is as stated.
     """
 
     cell: NDArray[np.intp]
@@ -97,6 +198,7 @@ class CalibrationSums:
     variance: NDArray[np.float64]
     n_wrong_at_one: int = 0
     n_right_at_zero: int = 0
+    rounded: float = 0.0
 
     @classmethod
     def from_pairs(
@@ -113,17 +215,19 @@ class CalibrationSums:
         if sums.n_pairs != np.size(confidence):
             raise ValueError(f"sums of {sums.n_pairs} pairs, for {np.size(confidence)}")
         value, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
-        return cls.from_bins(
-            sums.binned(FINEST),
-            n_wrong_at_one=int(np.count_nonzero(~right[value == 1])),
-            n_right_at_zero=int(np.count_nonzero(right[value == 0])),
-        )
+        value = value if value.dtype.kind == "f" else value.astype(np.float64)
+        made = cls._of_cells(sums.binned(FINEST))
+        half = None
+        for end in (0.0, 1.0):
+            there = value == end
+            if there.any():
+                half = rounding_half_width(value) if half is None else half
+                made = made.with_end(end, right[there], half)
+        return made
 
     @classmethod
-    def from_bins(
-        cls, binned: Binned, *, n_wrong_at_one: int = 0, n_right_at_zero: int = 0
-    ) -> CalibrationSums:
-        """The sums of bins of the scheme `FINEST` in one group.
+    def from_bins(cls, binned: Binned) -> CalibrationSums:
+        """The sums of bins of the scheme `FINEST` in one group, of probabilities of half precision or finer.
 
         Raises
         ------
@@ -132,32 +236,48 @@ class CalibrationSums:
         """
         if binned.scheme != FINEST or (binned.group != 0).any():
             raise ValueError(f"the test needs {FINEST_BINS} bins of equal width in one group")
-        variance = np.maximum(binned.confidence - binned.squared_confidence, 0.0)
-        return cls(
-            binned.index,
-            binned.count,
-            binned.correct,
-            binned.confidence,
-            variance,
-            n_wrong_at_one,
-            n_right_at_zero,
+        made = cls._of_cells(binned)
+        mean = made.confidence / made.count
+        at_end = np.isin(made.cell, (0, FINEST_BINS - 1))
+        settled = np.clip(made.correct / made.count, mean - HALF_PRECISION, mean + HALF_PRECISION).clip(0, 1)
+        confidence = np.where(at_end, made.count * settled, made.confidence)
+        return replace(
+            made,
+            confidence=confidence,
+            rounded=float((made.confidence - confidence).sum()),
+            variance=np.where(at_end, made.count * settled * (1 - settled), made.variance),
         )
 
-    def merge(self, other: CalibrationSums) -> CalibrationSums:
-        """The sums of both parts together."""
-        cell, place = np.unique(np.concatenate([self.cell, other.cell]), return_inverse=True)
+    @classmethod
+    def _of_cells(cls, binned: Binned) -> CalibrationSums:
+        variance = np.maximum(binned.confidence - binned.squared_confidence, 0.0)
+        return cls(binned.index, binned.count, binned.correct, binned.confidence, variance)
 
-        def added(one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.float64]:
-            return np.bincount(place, np.concatenate([one, two]), minlength=cell.size).astype(np.float64)
+    def with_end(self, end: float, right: NDArray[np.bool_], half: float) -> CalibrationSums:
+        """The sums when the answers of confidence 0 or 1 stand for the interval that rounds to it."""
+        settled, n = _settled(end, right, half), right.size
+        moves = ((-1, end), (1, settled))
+        cell = np.concatenate([self.cell, bin_of(np.array([value for _, value in moves]), FINEST_BINS)])
+        count = np.concatenate([self.count, [sign * n for sign, _ in moves]])
+        correct = np.concatenate([self.correct, [sign * int(right.sum()) for sign, _ in moves]])
+        confidence = np.concatenate([self.confidence, [sign * n * value for sign, value in moves]])
+        variance = np.concatenate([self.variance, [sign * n * value * (1 - value) for sign, value in moves]])
+        cells, place = np.unique(cell, return_inverse=True)
 
+        def added(values: NDArray[Any]) -> Floats64:
+            return np.bincount(place, values, minlength=cells.size).astype(np.float64)
+
+        kept = added(count) > 0
+        n_off = int(np.count_nonzero(right != bool(end)))
         return CalibrationSums(
-            cell.astype(np.intp),
-            added(self.count, other.count).astype(np.int64),
-            added(self.correct, other.correct).astype(np.int64),
-            added(self.confidence, other.confidence),
-            added(self.variance, other.variance),
-            self.n_wrong_at_one + other.n_wrong_at_one,
-            self.n_right_at_zero + other.n_right_at_zero,
+            cells[kept].astype(np.intp),
+            added(count)[kept].astype(np.int64),
+            added(correct)[kept].astype(np.int64),
+            added(confidence)[kept],
+            np.maximum(added(variance)[kept], 0.0),
+            n_off if end else self.n_wrong_at_one,
+            self.n_right_at_zero if end else n_off,
+            self.rounded + n * (end - settled),
         )
 
     @property
@@ -175,10 +295,34 @@ class CalibrationSums:
         """Σ (y − c) of each cell, shape (cells,)."""
         return self.correct - self.confidence
 
+    @cached_property
+    def groups(self) -> NDArray[np.intp]:
+        """Group of each cell, numbered from 0 by confidence, shape (cells,).
+
+        Where few confidences are stated each is a group, else there are up to `MAX_GROUPS` of equal
+        information Σ c(1 − c). Neighbours share one until they have `MIN_GROUP_INFORMATION`.
+        """
+        total = float(self.variance.sum())
+        wanted = total / MAX_GROUPS if self.cell.size > MAX_STATED_CONFIDENCES else 0.0
+        wanted = max(wanted * (1 - ROUNDING_TOLERANCE), MIN_GROUP_INFORMATION)
+        group, so_far = np.zeros(self.cell.size, np.intp), 0.0
+        number = 0
+        for place, information in enumerate(self.variance.tolist()):
+            group[place] = number
+            so_far += information
+            if so_far >= wanted:
+                number, so_far = number + 1, 0.0
+        return np.minimum(group, max(number - 1, 0))  # what is left over belongs to the last whole group
+
     @property
-    def n_impossible(self) -> int:
-        """Number of outcomes that a calibrated model cannot have."""
-        return self.n_wrong_at_one + self.n_right_at_zero
+    def n_groups(self) -> int:
+        """Number of groups, at least 1."""
+        return int(self.groups.max(initial=0)) + 1
+
+    @cached_property
+    def design(self) -> Floats64:
+        """1, x and the indicators of the groups, shape (cells, 2 + groups)."""
+        return np.column_stack([np.ones(self.cell.size), self.x, np.eye(self.n_groups)[self.groups]])
 
 
 def cell_logit(cell: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -192,7 +336,7 @@ def cell_logit(cell: NDArray[np.intp]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationTest:
-    """Result of the score test of α = 0 and β = 1, with the fitted curve.
+    """Result of the test of calibration in its three parts, with the fitted curve.
 
     Attributes
     ----------
@@ -201,13 +345,20 @@ class CalibrationTest:
     n_clusters : int or None
         Number of clusters; None for independent rows.
     p : float
-        p-value of both parts together, in [0, 1]; 0 after an outcome that a calibrated model cannot have.
+        p-value of all parts together, in (0, 1].
+    logistic_p : float
+        p-value of level and slope together.
     level_p : float
         p-value of α = 0 where β = 1.
     slope_p : float or None
         p-value of β = 1 for any α; None if all confidences are equal.
+    curve_p : float or None
+        p-value of no other error than those of level and slope; None if groups of confidences leave nothing
+        else to test.
     level : float
         Mean of c − y, in [−1, 1]: positive if the confidences are too high.
+    accuracy : float
+        Share of right answers, in [0, 1].
     slope : float or None
         Signed square root of the slope's statistic, in standard errors: positive if the confidences are too
         extreme (β < 1), negative if they are too timid.
@@ -215,12 +366,19 @@ class CalibrationTest:
         Fitted α, and β (1 if all confidences are equal).
     deviation : float
         Mean of |c − fitted curve|, in [0, 1].
+    group_deviation : float
+        Mean over the rows of the size of their group's gap, in [0, 1].
+    deviation_bound : float
+        Upper end of a one-sided 95 % interval of the mean of |c − P(right)| over the groups; at least
+        `deviation`.
+    n_groups : int
+        Number of groups.
     correlation : float
         Intra-cluster correlation of the residuals, in [0, 1]; 0 for independent rows.
     n_wrong_at_one, n_right_at_zero : int
-        Outcomes that a calibrated model cannot have.
+        Wrong answers with confidence exactly 1, and right ones with exactly 0.
     n_draws : int
-        Number of draws behind the p-values; 0 if they are those of χ².
+        Number of draws behind the p-values of level and slope; 0 if they are those of χ².
     only_outcome : bool or None
         True if every answer is right, False if every one is wrong, so that no β fits best; else None.
     """
@@ -228,13 +386,19 @@ class CalibrationTest:
     n: int
     n_clusters: int | None
     p: float
+    logistic_p: float
     level_p: float
     slope_p: float | None
+    curve_p: float | None
     level: float
+    accuracy: float
     slope: float | None
     alpha: float
     beta: float
     deviation: float
+    group_deviation: float
+    deviation_bound: float
+    n_groups: int
     correlation: float
     n_wrong_at_one: int
     n_right_at_zero: int
@@ -242,51 +406,77 @@ class CalibrationTest:
     only_outcome: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Information:
-    """Variances of the scores under the null hypothesis.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parts:
+    """Which independent parts the scores have under the null hypothesis.
+
+    The scores are Σ (y − c), Σ x(y − c), and Σ (y − c) of each group of confidences.
 
     Attributes
     ----------
-    level : float
-        Variance of Σ (y − c).
-    cross : float
-        Covariance of Σ (y − c) and Σ x(y − c).
-    slope : float or None
-        Variance of what remains of Σ x(y − c) without its regression on Σ (y − c); None if x is constant.
+    root : NDArray[np.float64], shape (scores, parts)
+        Scores @ root are level, slope and what remains of the groups, independent and of variance 1.
+    has_level, has_slope : bool
+        Whether the first two vary at all; where one does not, its column is 0.
     effective : float
-        Effective number of answers of variance 1 behind the weaker of the two parts.
+        Effective number of answers of variance 1 behind the weaker one of level and slope.
     """
 
-    level: float
-    cross: float
-    slope: float | None
+    root: Floats64
+    has_level: bool
+    has_slope: bool
     effective: float
 
-    @classmethod
-    def from_moments(
-        cls, x: Floats64, variance: Floats64, moments: tuple[float, float, float]
-    ) -> _Information:
-        """From x and Σ c(1 − c) of rows or cells, and the variances and the covariance of both scores."""
-        v, xv, x2v = moments
-        independent = float(variance.sum())
-        if v <= 0 or independent <= 0:
-            return cls(0.0, 0.0, None, 0.0)
-        remaining = x2v - xv * xv / v
-        effective = independent / (v / independent)
-        if remaining <= MIN_SLOPE_SHARE * (x2v + v):
-            return cls(v, xv, None, effective)
-        centred = (x - xv / v) ** 2
-        second, fourth = float((variance * centred).sum()), float((variance * centred**2).sum())
-        return cls(v, xv, remaining, min(effective, second**2 / fourth / (remaining / second)))
+    @property
+    def n_of_curve(self) -> int:
+        """Number of parts that are neither level nor slope."""
+        return self.root.shape[1] - 2
 
-    def statistics(self, level_score: Floats64, slope_score: Floats64) -> tuple[Floats64, Floats64]:
-        """Signed roots of the χ² statistics of level and slope; their squares add up to that of both."""
-        level = level_score / math.sqrt(self.level)
-        if self.slope is None:
-            return level, np.zeros_like(level)
-        rest = slope_score - self.cross / self.level * level_score
-        return level, rest / math.sqrt(self.slope)
+    @classmethod
+    def of_scores(cls, x: Floats64, variance: Floats64, covariance: Floats64) -> _Parts:
+        """From x and Σ c(1 − c) of rows or cells, and the covariance of the scores."""
+        n_scores = covariance.shape[0]
+        root = np.zeros((n_scores, 2))
+        v, independent = float(covariance[0, 0]), float(variance.sum())
+        if v <= 0 or independent <= 0:
+            return cls(root, has_level=False, has_slope=False, effective=0.0)
+        root[0, 0] = 1 / math.sqrt(v)
+        effective = independent / (v / independent)
+        share = float(covariance[0, 1]) / v
+        remaining = float(covariance[1, 1]) - share * float(covariance[0, 1])
+        has_slope = remaining > MIN_SLOPE_SHARE * (float(covariance[1, 1]) + v)
+        if has_slope:
+            root[:2, 1] = np.array([-share, 1.0]) / math.sqrt(remaining)
+            centred = (x - share) ** 2
+            second, fourth = float((variance * centred).sum()), float((variance * centred**2).sum())
+            effective = min(effective, second**2 / fourth / (remaining / second))
+        # What remains of the groups without their regression on level and slope.
+        rest = np.eye(n_scores)[:, 2:] - root @ (root.T @ covariance[:, 2:])
+        values, vectors = np.linalg.eigh(rest.T @ covariance @ rest)
+        kept = values > MIN_CURVE_SHARE * max(float(np.diag(covariance)[2:].max()), 0.0)
+        curve = rest @ (vectors[:, kept] / np.sqrt(values[kept]))
+        return cls(np.hstack([root, curve]), has_level=True, has_slope=has_slope, effective=effective)
+
+    def widened(self, independent: Floats64, squares: Floats64, products: Floats64) -> _Parts:
+        """The same parts, with slope and curve as variable as the residuals of a question show them to be.
+
+        The covariances of the scores are those for independent rows, Σ z zᵀ v and Σ z zᵀ e², and that of the
+        sums of z e by cluster.
+        """
+        expected, own, shared = (
+            np.einsum("sp,st,tp->p", self.root, covariance, self.root)[1:]
+            for covariance in (independent, squares, products)
+        )
+        varies = own > 0
+        factor = np.where(varies, expected * shared / np.where(varies, own, 1.0), 1.0)
+        factor[1:] = factor[1:].mean() if self.n_of_curve else 1.0
+        return replace(self, root=self.root / np.sqrt(np.maximum(np.append(1.0, factor), 1.0)))
+
+    def statistics(self, scores: Floats64) -> Floats64:
+        """χ² statistics of level and slope together, level, slope and curve, shape (…, 4)."""
+        squares = (scores @ self.root) ** 2
+        logistic, curve = squares[..., :2], squares[..., 2:].sum(axis=-1)
+        return np.stack([logistic.sum(axis=-1), logistic[..., 0], logistic[..., 1], curve], axis=-1)
 
 
 def cox_test(
@@ -296,7 +486,7 @@ def cox_test(
     *,
     sums: CalibrationSums | None = None,
 ) -> CalibrationTest:
-    """The score test of calibration for rows.
+    """The test of calibration for rows.
 
     Parameters
     ----------
@@ -316,8 +506,11 @@ def cox_test(
 
     Notes
     -----
-    The variance of Σ z_i (y_i − c_i), with z = 1 or x, is Σ z² v for independent rows, where v = c(1 − c).
-    For clusters it is (1 − ρ) Σ z² v + ρ Σ_q (Σ_{i∈q} z_i √v_i)², with ρ from `residual_correlation`.
+    The variance of Σ z_i (y_i − c_i), with z = 1, x or a group's indicator, is Σ z² v for independent rows,
+    where v = c(1 − c). For clusters it is (1 − ρ) Σ z² v + ρ Σ_q (Σ_{i∈q} z_i √v_i)², with ρ from
+    `residual_correlation`. As rows of a question may be less alike in their slope than in their level, or
+    more, the parts beyond the level have that variance or the one that the products of their own residuals
+    within clusters show, whichever is larger.
 
     Few or skewed answers make χ² wrong: of 100 answers at .9985, one in seven sets holds a wrong one by
     chance, which χ² calls significant. With an effective information Σ v (for the slope (Σ z² v)² / Σ z⁴ v,
@@ -326,67 +519,65 @@ def cox_test(
     p-value is taken.
     """
     sums = CalibrationSums.from_pairs(confidence, correct) if sums is None else sums
-    if cluster is None:
+    if cluster is None or cluster.size == count_clusters(cluster):
         return cox_test_of_sums(sums)
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
     said, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
-    said = said if said.dtype.kind == "f" else said.astype(np.float64)
-    n_clusters = count_clusters(cluster)
-    if cluster.size == n_clusters:
-        return cox_test_of_sums(sums)
-    x, c = cell_logit(bin_of(said, FINEST_BINS)), said.astype(np.float64)
-    variance = c * (1 - c)
-    correlation = residual_correlation(c, right, cluster)
-    spread = np.sqrt(variance)
-    ones: Floats64 = np.bincount(cluster, spread).astype(np.float64)
-    xs: Floats64 = np.bincount(cluster, spread * x).astype(np.float64)
-
-    def inflated(own: Floats64, one: Floats64, two: Floats64) -> float:
-        return float((1 - correlation) * own.sum() + correlation * (one @ two))
-
-    information = _Information.from_moments(
-        x,
-        variance,
-        (
-            inflated(variance, ones, ones),
-            inflated(variance * x, ones, xs),
-            inflated(variance * x * x, xs, xs),
-        ),
+    c = within_rounding(said if said.dtype.kind == "f" else said.astype(np.float64), right)
+    n, cell = c.size, bin_of(c, FINEST_BINS)
+    x, variance, residual = cell_logit(cell), c * (1 - c), right - c
+    group = sums.groups[np.searchsorted(sums.cell, cell)]
+    scores = (
+        np.stack([np.ones(n), x, np.ones(n)], axis=1).ravel(),
+        np.stack([0 * group, 0 * group + 1, group + 2], 1).ravel(),
     )
+    design = csr_array((*scores, np.arange(0, 3 * n + 1, 3)), shape=(n, sums.n_groups + 2))
+
+    def products(weight: Floats64, unit: NDArray[np.intp]) -> Floats64:
+        """Σ over units of the products of their sums of weighted scores."""
+        of_unit = csr_array((weight, (unit, np.arange(n)))) @ design
+        return np.asarray((of_unit.T @ of_unit).toarray(), np.float64)
+
+    spread, rows = np.sqrt(variance), np.arange(n)
+    correlation = residual_correlation(c, right, cluster)
+    independent = products(spread, rows)
+    covariance = (1 - correlation) * independent + correlation * products(spread, cluster)
+    parts = _Parts.of_scores(x, variance, covariance)
+    parts = parts.widened(independent, products(residual, rows), products(residual, cluster))
     float32 = c.astype(np.float32)
 
-    def drawn_scores(random: np.random.Generator, n_draws: int) -> tuple[Floats64, Floats64]:
+    def drawn_scores(random: np.random.Generator, n_draws: int) -> Floats64:
         shared = shared_probability(c, right, cluster)
-        residuals = ((correlated_uniforms(random, cluster, shared) < float32) - c for _ in range(n_draws))
-        scores = np.array([(residual.sum(), residual @ x) for residual in residuals])
-        return scores[:, 0], scores[:, 1]
+        residuals = [(correlated_uniforms(random, cluster, shared) < float32) - c for _ in range(n_draws)]
+        return np.asarray(np.array(residuals) @ design, np.float64)
 
-    return _result(sums, information, drawn_scores, c.size, (correlation, n_clusters))
+    return _result(sums, parts, covariance, drawn_scores, n, (correlation, count_clusters(cluster)))
 
 
 def cox_test_of_sums(sums: CalibrationSums) -> CalibrationTest:
-    """The score test of calibration for independent rows; ValueError if there are none."""
+    """The test of calibration for independent rows; ValueError if there are none."""
     x, variance = sums.x, sums.variance
-    information = _Information.from_moments(
-        x, variance, (float(variance.sum()), float((variance * x).sum()), float((variance * x * x).sum()))
-    )
+    design = sums.design
+    covariance = design.T @ (design * variance[:, None])
+    parts = _Parts.of_scores(x, variance, covariance)
     chance = np.clip(sums.confidence / sums.count, 0.0, 1.0)
     one_a_row = sums.n <= 2 * chance.size  # comparing single rows with uniform numbers is faster then
-    row_chance, row_x = (np.repeat(values, sums.count if one_a_row else 1) for values in (chance, x))
-    design = np.stack([np.ones_like(row_x), row_x], axis=1)
-    expected = (row_chance if one_a_row else sums.count * chance) @ design
+    times = sums.count if one_a_row else 1
+    row_chance, row_design = np.repeat(chance, times), np.repeat(design, times, axis=0)
+    expected = (row_chance if one_a_row else sums.count * chance) @ row_design
     threshold = _float32_at_least(row_chance)
 
-    def drawn_scores(random: np.random.Generator, n_draws: int) -> tuple[Floats64, Floats64]:
+    def drawn_scores(random: np.random.Generator, n_draws: int) -> Floats64:
         shape = (n_draws, row_chance.size)
         drawn = (
             random.random(shape, np.float32) < threshold
             if one_a_row
             else random.binomial(sums.count, chance, size=shape)
         )
-        scores = drawn.astype(np.float64) @ design - expected
-        return scores[:, 0], scores[:, 1]
+        return drawn.astype(np.float64) @ row_design - expected
 
-    return _result(sums, information, drawn_scores, row_chance.size, None)
+    return _result(sums, parts, covariance, drawn_scores, row_chance.size, None)
 
 
 def _float32_at_least(value: Floats64) -> NDArray[np.float32]:
@@ -397,7 +588,8 @@ def _float32_at_least(value: Floats64) -> NDArray[np.float32]:
 
 def _result(
     sums: CalibrationSums,
-    information: _Information,
+    parts: _Parts,
+    covariance: Floats64,
     drawn_scores: DrawnScores,
     n_outcomes: int,
     clusters: tuple[float, int] | None,
@@ -405,29 +597,45 @@ def _result(
     """The result of a test; `clusters` is ρ and their number, `n_outcomes` is drawn at a time."""
     if not sums.n:
         raise ValueError("the test needs rows")
-    ps, slope, n_draws = (1.0, 1.0, 1.0), None, 0
-    if information.level:
-        residual, x = sums.residual, sums.x
-        observed = information.statistics(np.array([residual.sum()]), np.array([(residual * x).sum()]))
-        slope = None if information.slope is None else -float(observed[1][0])
-        ps = _chi_square_p_values(observed, information)
-        if information.effective < (MIN_INFORMATION if clusters is None else MIN_CLUSTERED_INFORMATION):
-            drawn, n_draws = _drawn_p_values(observed, information, drawn_scores, n_outcomes)
-            ps = drawn if clusters is None else tuple(map(max, ps, drawn))
-    joint_p, level_p, slope_p = ps
+    scores = sums.residual @ sums.design
+    ps, n_draws = np.ones(4), 0
+    if parts.has_level:
+        statistics = parts.statistics(scores)
+        ps = _chi_square_p_values(statistics, parts)
+        few = parts.effective < (MIN_INFORMATION if clusters is None else MIN_CLUSTERED_INFORMATION)
+        skewed = (
+            parts.n_of_curve > 0
+            and float(np.bincount(sums.groups, sums.variance).min()) < MIN_CURVE_INFORMATION
+        )
+        if few or skewed:
+            drawn, n_draws = _drawn_p_values(statistics, parts, drawn_scores, n_outcomes)
+            if clusters is not None:
+                drawn = np.maximum(ps, drawn)
+            ps = np.where([few, few, few, True], drawn, ps)
+    logistic_p, level_p, slope_p, curve_p = (float(p) for p in ps)
     alpha, beta, deviation = fit_recalibration(sums, fit_slope=sums.cell.size > 1)
+    gap = scores[2:]
+    sign = np.where(gap < 0, -1.0, 1.0)
+    error = math.sqrt(max(0.0, float(sign @ covariance[2:, 2:] @ sign)))
+    group_deviation = float(np.abs(gap).sum()) / sums.n
     correlation, n_clusters = clusters or (0.0, None)
     return CalibrationTest(
         n=sums.n,
         n_clusters=n_clusters,
-        p=0.0 if sums.n_impossible else joint_p,
+        p=joint_p(logistic_p, curve_p) if parts.n_of_curve else logistic_p,
+        logistic_p=logistic_p,
         level_p=level_p,
-        slope_p=None if information.slope is None else slope_p,
-        level=-float(sums.residual.sum()) / sums.n,
-        slope=slope,
+        slope_p=slope_p if parts.has_slope else None,
+        curve_p=curve_p if parts.n_of_curve else None,
+        level=(sums.rounded - float(scores[0])) / sums.n,
+        accuracy=float(sums.correct.sum()) / sums.n,
+        slope=-float(scores @ parts.root[:, 1]) if parts.has_slope else None,
         alpha=alpha,
         beta=beta,
         deviation=deviation,
+        group_deviation=group_deviation,
+        deviation_bound=max(deviation, group_deviation + Z_95 * error / sums.n),
+        n_groups=sums.n_groups,
         correlation=correlation,
         n_wrong_at_one=sums.n_wrong_at_one,
         n_right_at_zero=sums.n_right_at_zero,
@@ -436,38 +644,40 @@ def _result(
     )
 
 
-def _chi_square_p_values(
-    roots: tuple[Floats64, Floats64], information: _Information
-) -> tuple[float, float, float]:
-    """p-values of both parts together, of the level and of the slope, from χ² with 2, 1 and 1 d.o.f."""
-    level, slope = float(roots[0][0]), float(roots[1][0])
-    level_p, slope_p = (math.erfc(abs(root) / math.sqrt(2)) for root in (level, slope))
-    joint_p = level_p if information.slope is None else math.exp(-(level**2 + slope**2) / 2)
-    return joint_p, level_p, slope_p
+def joint_p(logistic_p: float, curve_p: float) -> float:
+    """p-value of two tests that divide the level of significance as `CURVE_SHARE` says (Bonferroni).
+
+    Examples
+    --------
+    >>> round(joint_p(0.045, 0.5), 9), round(joint_p(0.9, 0.001), 9), joint_p(0.95, 0.5)
+    (0.05, 0.01, 1.0)
+    """
+    return min(1.0, logistic_p / (1 - CURVE_SHARE), curve_p / CURVE_SHARE)
+
+
+def _chi_square_p_values(statistics: Floats64, parts: _Parts) -> Floats64:
+    """p-values of level and slope together, level, slope and curve, from χ², shape (4,)."""
+    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+
+    freedom = np.array([1 + parts.has_slope, 1, 1, max(parts.n_of_curve, 1)])
+    return np.maximum(np.asarray(chdtrc(freedom, statistics), np.float64), SMALLEST_P)
 
 
 def _drawn_p_values(
-    roots: tuple[Floats64, Floats64], information: _Information, drawn_scores: DrawnScores, n_outcomes: int
-) -> tuple[tuple[float, float, float], int]:
+    statistics: Floats64, parts: _Parts, drawn_scores: DrawnScores, n_outcomes: int
+) -> tuple[Floats64, int]:
     """The same p-values from draws, (1 + draws at least as far) / (1 + draws), and the number of draws."""
     random = np.random.default_rng(DRAW_SEED)
-    observed = _distances(*roots)
-    n_draws, n_far = 0, np.zeros(3, np.int64)
+    n_draws, n_far = 0, np.zeros(4, np.int64)
     for wanted in (FIRST_DRAWS, min(MAX_DRAWS, MAX_DRAWN_OUTCOMES // n_outcomes)):
         while n_draws < wanted:
             batch = min(wanted - n_draws, max(1, _DRAWN_AT_ONCE // n_outcomes))
-            drawn = _distances(*information.statistics(*drawn_scores(random, batch)))
-            n_far += np.count_nonzero(drawn >= observed - ROUNDING_TOLERANCE * (1 + observed), axis=1)
+            drawn = parts.statistics(drawn_scores(random, batch))
+            n_far += np.count_nonzero(drawn >= statistics - ROUNDING_TOLERANCE * (1 + statistics), axis=0)
             n_draws += batch
-        if n_far[0] + 1 > MAX_P_OF_FIRST_DRAWS * (1 + n_draws):
+        if min(n_far[0], n_far[3]) + 1 > MAX_P_OF_FIRST_DRAWS * (1 + n_draws):
             break
-    joint, level, slope = ((1 + n_far) / (1 + n_draws)).tolist()
-    return (joint, level, slope), n_draws
-
-
-def _distances(level: Floats64, slope: Floats64) -> Floats64:
-    """Statistics of both parts together, of the level and of the slope, shape (3, draws)."""
-    return np.array([level**2 + slope**2, level**2, slope**2])
+    return (1 + n_far) / (1 + n_draws), n_draws
 
 
 # --- The fitted curve ---------------------------------------------------------------------------------------

@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 
 from calib_core.bins import BinSums, segment_starts
 from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
+from calib_core.inference.clusters import effective_clusters
 from calib_core.inference.null import NULL_SEED, BinnedNullDraws, ConfidenceMoments, sum_draws
 from calib_core.tokens.sums import N_DRAWS
+from calib_core.wording import ROUNDING_TOLERANCE
 
 MIN_CLUSTERS: Final = 60
-"""With fewer clusters no p-value is given; how often p is small from here on: benchmarks/null.md."""
+"""With clusters worth fewer of one size no p-value is given; how often p is small from here on:
+benchmarks/null.md."""
 
 
 def too_few_clusters(cluster: NDArray[np.intp]) -> str | None:
@@ -34,11 +37,12 @@ def too_few_clusters(cluster: NDArray[np.intp]) -> str | None:
     >>> too_few_clusters(np.array([0, 0, 1]))
     'only 2 different questions: with repeated questions, a p-value needs 60'
     """
-    n_clusters = count_clusters(cluster)
-    if n_clusters >= MIN_CLUSTERS:
+    effective, n_clusters = effective_clusters(cluster), count_clusters(cluster)
+    if effective > MIN_CLUSTERS - ROUNDING_TOLERANCE * MIN_CLUSTERS:
         return None
     questions = "1 question" if n_clusters == 1 else f"{n_clusters} different questions"
-    return f"only {questions}: with repeated questions, a p-value needs {MIN_CLUSTERS}"
+    worth = f", worth {int(effective)} of one size" if n_clusters >= MIN_CLUSTERS else ""
+    return f"only {questions}{worth}: with repeated questions, a p-value needs {MIN_CLUSTERS}"
 
 
 def count_clusters(cluster: NDArray[np.intp]) -> int:

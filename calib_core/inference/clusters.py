@@ -134,6 +134,56 @@ def design_effect(cluster: NDArray[np.intp] | None) -> float:
     return float((sizes**2).sum() / sizes.sum())
 
 
+def jackknife_variance(residual: NDArray[np.float64], share: NDArray[np.float64]) -> float:
+    """Variance of the sum of clusters' residuals from a common mean, by leaving out each in turn.
+
+    Parameters
+    ----------
+    residual : NDArray[np.float64], shape (clusters,)
+        What each cluster adds to the sum, less the mean times its weight.
+    share : NDArray[np.float64], shape (clusters,)
+        Share of each cluster in all weights, below 1.
+
+    Notes
+    -----
+    (G − 1)/G Σ (r_q / (1 − h_q))² over G clusters with shares h_q. A large cluster draws the mean towards
+    itself, so that its residual alone would show too little.
+
+    References
+    ----------
+    Efron & Stein (1981), doi:10.1214/aos/1176345462; for clusters: Bell & McCaffrey (2002), *Survey
+    Methodology* 28.
+    """
+    n = residual.size
+    return (n - 1) / n * float(((residual / (1 - share)) ** 2).sum())
+
+
+def effective_clusters(cluster: NDArray[np.intp]) -> float:
+    """Number of clusters of one size that would say as much as these of unequal size, (Σ m)² / Σ m².
+
+    Parameters
+    ----------
+    cluster : NDArray[np.intp], shape (n,)
+        Cluster of each row, any numbers of at least 0.
+
+    Returns
+    -------
+    float
+        At least 1, at most the number of clusters; 0 without rows.
+
+    References
+    ----------
+    Kish (1965), *Survey Sampling*, Wiley.
+
+    Examples
+    --------
+    >>> effective_clusters(np.array([0, 0, 1, 1])), effective_clusters(np.array([0, 0, 0, 1]))
+    (2.0, 1.6)
+    """
+    sizes = np.bincount(cluster).astype(np.float64)
+    return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.any() else 0.0
+
+
 def effective_sample_size(correct: NDArray[np.bool_], cluster: NDArray[np.intp]) -> float:
     """Number of independent rows that would estimate the accuracy as precisely as these clustered ones.
 
@@ -152,12 +202,12 @@ def effective_sample_size(correct: NDArray[np.bool_], cluster: NDArray[np.intp])
 
     References
     ----------
-    Rao & Scott (1992), doi:10.2307/2532311.
+    Rao & Scott (1992), doi:10.2307/2532311; the variance is the jackknife's, as in `mean_interval`.
     """
     n, n_clusters = correct.size, int(cluster.max()) + 1
     accuracy = float(correct.mean())
     if accuracy in (0.0, 1.0) or n_clusters < 2:
         return float(n_clusters)
-    sums = np.bincount(cluster, correct - accuracy, minlength=n_clusters)
-    variance = n_clusters / (n_clusters - 1) * float((sums**2).sum()) / n**2
+    sums = np.bincount(cluster, correct - accuracy, minlength=n_clusters).astype(np.float64)
+    variance = jackknife_variance(sums, np.bincount(cluster, minlength=n_clusters) / n) / n**2
     return float(np.clip(accuracy * (1 - accuracy) / variance if variance > 0 else n, 1.0, n))

@@ -159,7 +159,7 @@ def directional_interval(
     Σ_b sgn(m_b)·e_b, which is normal.
     """
     value = float(np.abs(bins.mean).sum())
-    sign = np.sign(bins.mean)
+    sign = np.where(bins.mean < 0, -1.0, 1.0)  # a gap of exactly 0 varies, too
     deviation = math.sqrt(max(0.0, float(sign @ bins.covariance @ sign)))
     high = value + Z_975 * deviation
     if maximum is not None:

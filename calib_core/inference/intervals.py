@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.inference.clusters import jackknife_variance
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
 
@@ -115,9 +116,10 @@ def mean_interval(
 
     Notes
     -----
-    The mean is a ratio m = Σ t_q / Σ w_q with the variance G/(G − 1)·Σ (t_q − m·w_q)² / (Σ w_q)² over G
-    clusters; the degrees of freedom are G − 1. The two added clusters are those of the adjusted interval of a
-    share. Without them the interval of 30 answers of which none happens to be wrong is far too short.
+    The mean is a ratio m = Σ t_q / Σ w_q; its variance is that of `jackknife_variance` over (Σ w_q)². The
+    degrees of freedom are (Σ w_q)² / Σ w_q² − 1, one less than there are clusters of one size. The two added
+    clusters are those of the adjusted interval of a share. Without them the interval of 30 answers of which
+    none happens to be wrong is far too short.
 
     References
     ----------
@@ -134,14 +136,14 @@ def mean_interval(
         average = float(weight.mean())
         total = np.concatenate([total, average * np.array(added)])
         weight = np.concatenate([weight, [average, average]])
-    divisor, n = float(weight.sum()), total.size
+    divisor = float(weight.sum())
     centre = float(total.sum()) / divisor
-    variance = n / (n - 1) * float(((total - centre * weight) ** 2).sum()) / divisor**2
-    half = _t_975(n - 1) * variance**0.5
+    variance = jackknife_variance(total - centre * weight, weight / divisor) / divisor**2
+    half = t_975(divisor**2 / float(weight @ weight) - 1) * variance**0.5
     return min(centre - half, mean), max(centre + half, mean)
 
 
-def _t_975(degrees_of_freedom: float) -> float:
+def t_975(degrees_of_freedom: float) -> float:
     """97.5 % quantile of Student's t distribution."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
@@ -202,7 +204,7 @@ def auroc_interval(
         variance = n_units / (n_units - 1) * float((np.bincount(cluster, error) ** 2).sum())
     if not 0 < area < 1 or variance <= 0:
         return None
-    logit, half = np.log(area / (1 - area)), _t_975(n_units - 1) * variance**0.5 / (area * (1 - area))
+    logit, half = np.log(area / (1 - area)), t_975(n_units - 1) * variance**0.5 / (area * (1 - area))
     low, high = (1 / (1 + np.exp(-(logit + side))) for side in (-half, half))
     return float(low), float(high)
 
@@ -211,6 +213,7 @@ def wilson_interval(
     n_correct: NDArray[np.int64] | NDArray[np.float64],
     n: NDArray[np.int64] | NDArray[np.float64],
     design_effect: float = 1.0,
+    quantile: float = Z_975,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Wilson's 95 % score interval of a proportion, without continuity correction.
 
@@ -221,6 +224,8 @@ def wilson_interval(
         allowed for clustered rows.
     design_effect : float
         Factor by which clustering inflates the variance; n is divided by it, but not below 1.
+    quantile : float
+        97.5 % quantile; that of Student's t where the variance is estimated from clusters.
 
     Returns
     -------
@@ -238,9 +243,9 @@ def wilson_interval(
     ([0.4902], [0.9433])
     """
     share, rows = n_correct / n, np.maximum(n / design_effect, 1.0)
-    shrink = 1 + Z_975**2 / rows
-    centre = (share + Z_975**2 / (2 * rows)) / shrink
-    half = Z_975 / shrink * np.sqrt(share * (1 - share) / rows + (Z_975 / (2 * rows)) ** 2)
+    shrink = 1 + quantile**2 / rows
+    centre = (share + quantile**2 / (2 * rows)) / shrink
+    half = quantile / shrink * np.sqrt(share * (1 - share) / rows + (quantile / (2 * rows)) ** 2)
     low = np.where(n_correct == 0, 0.0, centre - half)
     high = np.where(n_correct == n, 1.0, centre + half)
     return low, high

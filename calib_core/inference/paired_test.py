@@ -6,6 +6,7 @@ the same rows, what makes both err alike cancels in the difference of their infl
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.inference.clusters import effective_clusters, jackknife_variance
 from calib_core.wording import ROUNDING_TOLERANCE
 
 MIN_COMMON_QUESTIONS: Final = 30
@@ -80,9 +82,10 @@ def paired_test(
 
     Notes
     -----
-    The standard error is √(G/(G − 1) (Σ_q s_q² + (w·n/G)²))/n, where s_q sums the influences of question q
-    among G, and w is `one_more` for each of the n/G rows of an average question; t has G − 1 degrees of
-    freedom. Where every row moves the difference alike, the
+    The standard error is √(V + G/(G − 1)·(w·n/G)²)/n, where V is the `jackknife_variance` of the sums s_q of
+    the influences of each question q among G, which is G/(G − 1) Σ s_q² for questions of one size, and w is
+    `one_more` for each of the n/G rows of an average question; t has one degree of freedom less than there
+    are `effective_clusters`. Where every row moves the difference alike, the
     standard error is 0 and p is 1 for no difference, otherwise 2^(1 − G), that of the sign test.
 
     References
@@ -97,18 +100,21 @@ def paired_test(
     """
     from scipy.special import stdtr  # noqa: PLC0415 - slow to import, and rarely needed
 
-    sums = influence
+    sums, share, effective = influence, np.full(influence.size, 1 / max(influence.size, 1)), influence.size
     if cluster is not None:
         _, of_row = np.unique(cluster, return_inverse=True)
-        sums = np.bincount(of_row, influence)
+        sums = np.bincount(of_row, influence).astype(np.float64)
+        share = np.bincount(of_row) / influence.size
+        effective = effective_clusters(of_row)
     n_clusters = sums.size
     if n_clusters < 2:
         raise ValueError("a paired difference needs at least two questions")
     added = one_more * influence.size / n_clusters
-    error = float(np.sqrt(n_clusters / (n_clusters - 1) * (sums @ sums + added**2))) / influence.size
-    freedom = n_clusters - 1
+    variance = jackknife_variance(sums, share) + n_clusters / (n_clusters - 1) * added**2
+    error = math.sqrt(variance) / influence.size
+    freedom = effective - 1
     if error <= ROUNDING_TOLERANCE:
-        p = 1.0 if abs(difference) <= ROUNDING_TOLERANCE else float(2.0**-freedom)
+        p = 1.0 if abs(difference) <= ROUNDING_TOLERANCE else float(2.0 ** (1 - n_clusters))
     else:
         p = float(2 * stdtr(freedom, -abs(difference) / error))
     half = _t_quantile(freedom) * error
@@ -116,7 +122,7 @@ def paired_test(
 
 
 @lru_cache(maxsize=1024)
-def _t_quantile(freedom: int) -> float:
+def _t_quantile(freedom: float) -> float:
     """The 97.5 % quantile of Student's t."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import, and rarely needed
 

@@ -7,7 +7,7 @@ the command line say the same. The thresholds stand here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from calib_core.bins import BinSums
 from calib_core.inference.calibration_test import (
+    CURVE_SHARE,
     CalibrationSums,
     CalibrationTest,
     cox_test,
     cox_test_of_sums,
 )
 from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
-from calib_core.wording import both_or_all, format_number, join_names, p_value_phrase, plural
+from calib_core.wording import both_or_all, format_number, format_percent, join_names, p_value_phrase, plural
 
 MIN_ROWS: Final = 30
 """Fewer rows, positions or questions than this are too few to judge; a bin with fewer is drawn faded."""
@@ -31,9 +32,13 @@ SIGNIFICANCE_LEVEL: Final = 0.05
 """A p-value, or a q-value, up to this is clear."""
 
 DEFAULT_TOLERANCE: Final = 0.02
-"""Mean of |c − fitted curve| up to which miscalibration is tolerable, unless the user sets another."""
+"""Mean of |c − P(right)| up to which miscalibration is tolerable, unless the user sets another."""
 
-VerdictKind = Literal["over", "under", "extreme", "timid", "tolerable", "none", "few"]
+RELATIVE_TOLERANCE: Final = 25.0
+"""Times the tolerance, the share of the errors stated by which the level may be off: half of them for .02. Of
+the right answers where they are fewer."""
+
+VerdictKind = Literal["over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few"]
 
 VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
     {
@@ -41,6 +46,8 @@ VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
         "under": "under-confident",
         "extreme": "too extreme",
         "timid": "too timid",
+        "uneven": "uneven",
+        "unclear": "miscalibrated in no clear direction",
         "tolerable": "miscalibrated but within tolerance",
         "none": "no evidence of miscalibration",
         "few": "too few rows",
@@ -59,19 +66,20 @@ class Verdict:
 
     Attributes
     ----------
-    kind : {"over", "under", "extreme", "timid", "tolerable", "none", "few"}
+    kind : {"over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few"}
         The verdict; `VERDICT_WORDS` has its wording.
     p : float or None
-        p-value of calibration, in [0, 1]; None for too few rows.
+        p-value of calibration, in (0, 1]; None for too few rows.
     level : float or None
         Mean confidence minus accuracy, in [−1, 1]; None without rows.
     slope : float or None
         Fitted β of Cox's recalibration: below 1 if the confidences are too extreme; None for too few rows,
         or if all confidences or all outcomes are equal.
     deviation : float or None
-        Mean of |c − fitted curve|, which is compared with the tolerance; None for too few rows.
+        Estimate of the mean of |c − P(right)|: by the curve of level and slope, or by groups of confidences
+        where these are clearly off it; None for too few rows.
     reason : str
-        One sentence on why this is the verdict.
+        Why this is the verdict, in a sentence or a few.
     test : CalibrationTest or None
         The test behind it; None for too few rows.
     """
@@ -88,6 +96,21 @@ class Verdict:
     def words(self) -> str:
         """The verdict in words: "over-confident"."""
         return VERDICT_WORDS[self.kind]
+
+    @property
+    def parts(self) -> dict[str, float | None]:
+        """p-values of the level, the slope and the curve beyond them; None where there is no such test."""
+        test = self.test
+        return {
+            "p_level": None if test is None else test.level_p,
+            "p_slope": None if test is None else test.slope_p,
+            "p_curve": None if test is None else test.curve_p,
+        }
+
+    @property
+    def deviation_bound(self) -> float | None:
+        """What the mean of |c − P(right)| is below with 95 % confidence; None for too few rows."""
+        return None if self.test is None else self.test.deviation_bound
 
     @property
     def miscalibrated(self) -> bool:
@@ -118,7 +141,7 @@ def judge(
     cluster : NDArray[np.intp], shape (n,), optional
         Cluster of each row, for example its question; None if the rows are independent.
     tolerance : float
-        Mean of |c − fitted curve| up to which miscalibration is tolerable, at least 0.
+        Mean of |c − P(right)| up to which miscalibration is tolerable, at least 0.
     sums : BinSums, optional
         The sums of these rows, where they are known; they are computed where omitted.
 
@@ -148,7 +171,8 @@ def verdict_of_test(test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERAN
     """The verdict that a test supports; the level is named first where level and slope are both clear."""
     kind = _kind(test, tolerance)
     slope = None if test.slope is None or test.only_outcome is not None else test.beta
-    return Verdict(kind, test.p, test.level, slope, test.deviation, _reason(test, kind, tolerance), test)
+    deviation = test.group_deviation if _curve_clear(test) else test.deviation
+    return Verdict(kind, test.p, test.level, slope, deviation, _reason(test, kind, tolerance), test)
 
 
 def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
@@ -194,8 +218,9 @@ def uncounted_note(judged: Iterable[tuple[Verdict, float | None]], noun: str) ->
 def verdict_recipe(tolerance: float = DEFAULT_TOLERANCE) -> str:
     """How a verdict is made, for recipes."""
     return (
-        f"score test of logistic recalibration (Cox), α = 0 and β = 1, p ≤ {SIGNIFICANCE_LEVEL}, tolerance "
-        f"{tolerance:g} of mean |c − fitted curve|"
+        f"score test of logistic recalibration (Cox), α = 0 and β = 1, at {1 - CURVE_SHARE:g} of the level "
+        f"{SIGNIFICANCE_LEVEL}, and of groups of confidences beyond it at {CURVE_SHARE:g}; tolerance "
+        f"{tolerance:g} of a 95 % upper bound of mean |c − P(right)|"
     )
 
 
@@ -224,6 +249,38 @@ def verdicts_sentence(kinds: Sequence[VerdictKind], noun: str, scope: str = "") 
     return f"Of {plural(n, noun)}{scope}, {count_verdicts(kinds)}."
 
 
+def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | None:
+    """Why a metric's own p-value and the verdict say different things; None where they agree.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    name : str
+        The metric's name in a sentence: "ECE".
+    p : float or None
+        p-value of the metric against calibration, in [0, 1].
+
+    Examples
+    --------
+    >>> verdict = judge(np.repeat(0.9, 100), np.arange(100) < 82)
+    >>> text = disagreement_text(verdict, "ECE", 0.2)
+    >>> text[:81], disagreement_text(verdict, "ECE", 0.01)
+    ('ECE by itself is within chance (p = 0.200), but the verdict is not (p = 0.013): o', None)
+    """
+    if p is None or verdict.p is None or (p <= SIGNIFICANCE_LEVEL) == verdict.miscalibrated:
+        return None
+    own, joint = p_value_phrase(p, None), p_value_phrase(verdict.p, None)
+    if verdict.miscalibrated:
+        return (
+            f"{name} by itself is within chance ({own}), but the verdict is not ({joint}): {verdict.words}. "
+            "The verdict weighs gaps with their signs, which a metric adds up without."
+        )
+    return (
+        f"{name} by itself is beyond chance ({own}), but the verdict is not ({joint}). The verdict covers "
+        "several tests, of which one may look clear by chance; more rows would tell."
+    )
+
+
 def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
     """The verdict with its verb: "is over-confident", or for several "have too few rows"."""
     singular_verb, plural_verb = _VERBS.get(kind, ("is", "are"))
@@ -238,21 +295,45 @@ def top_label_verdict(verdict: Verdict) -> str:
 def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:
     if test.p > SIGNIFICANCE_LEVEL:
         return "none"
-    if test.deviation <= tolerance:
+    if test.deviation_bound <= tolerance and not _relatively_large(test, tolerance):
         return "tolerable"
-    return _direction(test)
+    return _direction(test, tolerance)
 
 
-def _direction(test: CalibrationTest) -> VerdictKind:
-    """The clear part, the level first; if neither is clear alone, the clearer one."""
-    slope_p = 1.0 if test.slope_p is None else test.slope_p
-    if test.level_p > SIGNIFICANCE_LEVEL and slope_p > SIGNIFICANCE_LEVEL and test.n_wrong_at_one:
-        return "extreme" if test.n_right_at_zero else "over"
-    if test.level_p > SIGNIFICANCE_LEVEL and slope_p > SIGNIFICANCE_LEVEL and test.n_right_at_zero:
-        return "under"
-    if test.level_p <= max(SIGNIFICANCE_LEVEL, slope_p):
+def _relatively_large(test: CalibrationTest, tolerance: float) -> bool:
+    """Whether the level is off by much of what is stated to be wrong, or to be right where that is less."""
+    stated = test.accuracy + test.level
+    return abs(test.level) > RELATIVE_TOLERANCE * tolerance * min(stated, 1 - stated)
+
+
+def _direction(test: CalibrationTest, tolerance: float) -> VerdictKind:
+    """The part that is clear by itself: the level first, single confidences where the rest is tolerable."""
+    level_clear, slope_clear, curve_clear = _clear_parts(test)
+    if curve_clear and (
+        not (level_clear or slope_clear) or test.deviation <= tolerance < test.group_deviation
+    ):
+        return "uneven"
+    if level_clear:
         return "over" if test.level > 0 else "under"
-    return "extreme" if (test.slope or 0.0) > 0 else "timid"
+    if slope_clear:
+        return "extreme" if (test.slope or 0.0) > 0 else "timid"
+    return "unclear"
+
+
+def _clear_parts(test: CalibrationTest) -> tuple[bool, bool, bool]:
+    """Whether level, slope and curve are each clear by their own test, after the one that they share."""
+    logistic = test.logistic_p <= SIGNIFICANCE_LEVEL
+    return (
+        logistic and test.level_p <= SIGNIFICANCE_LEVEL,
+        logistic and (1.0 if test.slope_p is None else test.slope_p) <= SIGNIFICANCE_LEVEL,
+        _curve_clear(test),
+    )
+
+
+def _curve_clear(test: CalibrationTest) -> bool:
+    return (
+        test.p <= SIGNIFICANCE_LEVEL and (1.0 if test.curve_p is None else test.curve_p) <= SIGNIFICANCE_LEVEL
+    )
 
 
 def _rows_reason(n: int) -> str:
@@ -261,7 +342,7 @@ def _rows_reason(n: int) -> str:
 
 
 def _too_few(sums: CalibrationSums, reason: str) -> Verdict:
-    level = -float(sums.residual.sum()) / sums.n if sums.n else None
+    level = (sums.rounded - float(sums.residual.sum())) / sums.n if sums.n else None
     return Verdict("few", None, level, None, None, reason, None)
 
 
@@ -276,38 +357,86 @@ _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 
 
 def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
-    """What is off, by how much, and how clear it is; and why there is no slope where outcomes are equal."""
-    if test.only_outcome is not None and test.slope is not None:
-        outcome = "right" if test.only_outcome else "wrong"
-        without_slope = _reason(replace(test, only_outcome=None, slope=None), kind, tolerance)
-        return f"{without_slope} The slope is not defined, as every answer is {outcome}."
+    """What is off, by how much, and how clear that is by its own test; and what else has to be known."""
     if kind == "none":
-        chance = p_value_phrase(test.p, None)
-        return f"Neither the mean confidence nor its spread is off by more than chance ({chance})."
-    deviation = format_number(test.deviation, ".3f")
+        return _not_rejected_text(test)
     if kind == "tolerable":
         return (
-            f"Miscalibration is clear ({p_value_phrase(test.p, None)}), but {deviation} on average, "
-            f"within the tolerance of {tolerance:g}."
+            f"Miscalibration is clear ({p_value_phrase(test.p, None)}), but with 95 % confidence at most "
+            f"{format_number(test.deviation_bound, '.3f')} on average, within the tolerance of {tolerance:g}."
         )
-    impossible = _impossible_text(test)
-    if impossible:
-        return f"{impossible}, which no calibrated model can do; the mean deviation is {deviation}."
-    both = _both_text(test, kind)
+    return " ".join(
+        filter(
+            None,
+            [
+                f"{_off_text(test, kind)}.",
+                _tolerance_text(test, tolerance),
+                _certain_text(test),
+                _slope_text(test),
+            ],
+        )
+    )
+
+
+def _off_text(test: CalibrationTest, kind: VerdictKind) -> str:
+    """What is off; each p-value belongs to what is said before it."""
+    _, slope_clear, curve_clear = _clear_parts(test)
+    grouped = format_number(test.group_deviation, ".3f")
+    curve = f"({p_value_phrase(test.curve_p, None)})"
+    deviation = format_number(test.deviation, ".3f")
+    if kind == "uneven":
+        return f"Single confidences are off by {grouped} on average {curve}, some too high and others too low"
+    if kind == "unclear":
+        together = p_value_phrase(test.logistic_p, None)
+        return (
+            f"Level and spread are off by {deviation} on average, which is clear of both together "
+            f"({together}) and of neither alone"
+        )
+    beyond = f"; single confidences are off by {grouped} on average {curve}" if curve_clear else ""
+    slope = p_value_phrase(test.slope_p, None)
     if kind in {"over", "under"}:
-        gap = format_number(abs(test.level), ".3f")
-        return f"{_DIRECTION_TEXT[kind]} by {gap} on average ({p_value_phrase(test.p, None)}){both}."
-    return f"{_DIRECTION_TEXT[kind]}, by {deviation} on average ({p_value_phrase(test.p, None)})."
+        gap, level = format_number(abs(test.level), ".3f"), p_value_phrase(test.level_p, None)
+        spread = "far" if (test.slope or 0.0) > 0 else "little"
+        both = slope_clear and test.only_outcome is None
+        also = f", and the confidences are spread too {spread} ({slope})" if both else ""
+        return f"{_DIRECTION_TEXT[kind]} by {gap} on average ({level}){also}{beyond}"
+    return f"{_DIRECTION_TEXT[kind]}, by {deviation} on average ({slope}){beyond}"
 
 
-def _both_text(test: CalibrationTest, kind: VerdictKind) -> str:
-    if kind not in {"over", "under"} or test.slope is None or (test.slope_p or 1.0) > SIGNIFICANCE_LEVEL:
+def _not_rejected_text(test: CalibrationTest) -> str:
+    """What was tested together, and which part would be clear had it been tested alone."""
+    parts = {
+        "the mean confidence": test.level_p,
+        "its spread": test.slope_p,
+        "any single confidence": test.curve_p,
+    }
+    tested = {name: p for name, p in parts.items() if p is not None}
+    chance = p_value_phrase(test.p, None)
+    alone = [f"{name} has {p_value_phrase(p, None)}" for name, p in tested.items() if p <= SIGNIFICANCE_LEVEL]
+    if len(tested) == 1:
+        return f"The mean confidence is not off by more than chance ({chance})."
+    names = list(tested)
+    text = f"Together, {', '.join(names[:-1])} and {names[-1]} are not off by more than chance ({chance})."
+    return f"{text} Tested alone, {join_names(alone)}." if alone else text
+
+
+def _tolerance_text(test: CalibrationTest, tolerance: float) -> str:
+    """Why what looks tolerable is not called so; "" where it does not look so."""
+    looks = max(test.deviation, test.group_deviation if _curve_clear(test) else 0.0)
+    if looks > tolerance:
         return ""
-    return ", and the confidences are spread too " + ("far" if test.slope > 0 else "little")
+    if test.deviation_bound > tolerance:
+        bound = format_number(test.deviation_bound, ".3f")
+        return f"The mean deviation may be up to {bound}, more than the tolerance of {tolerance:g}."
+    stated = test.accuracy + test.level
+    wrong = stated >= 0.5
+    rare, said = (1 - test.accuracy, 1 - stated) if wrong else (test.accuracy, stated)
+    word = "wrong" if wrong else "right"
+    return f"{format_percent(rare)} are {word} where {format_percent(said)} are stated to be."
 
 
-def _impossible_text(test: CalibrationTest) -> str:
-    """The impossible outcomes in words: "2 answers with confidence 1 are wrong"; empty if there are none."""
+def _certain_text(test: CalibrationTest) -> str:
+    """Outcomes against what was stated to be certain: "2 answers with confidence 1 are wrong."."""
     parts = [
         f"{count:,} {'answer' if count == 1 else 'answers'} with confidence {value} "
         f"{'is' if count == 1 else 'are'} {outcome}"
@@ -317,4 +446,11 @@ def _impossible_text(test: CalibrationTest) -> str:
         )
         if count
     ]
-    return " and ".join(parts)
+    return f"{' and '.join(parts)}." if parts else ""
+
+
+def _slope_text(test: CalibrationTest) -> str:
+    """Why there is no slope where outcomes are equal."""
+    if test.only_outcome is None or test.slope is None:
+        return ""
+    return f"The slope is not defined, as every answer is {'right' if test.only_outcome else 'wrong'}."

@@ -29,7 +29,7 @@ class MethodOptions:
     unparseable : {"own", "one", "drop"}
         How samples without a readable answer count; see `UnparseableRule`.
     tolerance : float or None
-        Mean of |c − fitted curve|, in [0, 1], up to which miscalibration is tolerable; None means the default
+        Mean of |c − P(right)|, in [0, 1], up to which miscalibration is tolerable; None means the default
         of the verdict. `results.evidence` applies it, not the method.
 
     Raises

@@ -37,7 +37,7 @@ from calib_core.inference.null import (
     sum_sparse_draws,
 )
 from calib_core.inference.suspicion import suspicions
-from calib_core.inference.verdict import DEFAULT_TOLERANCE, Verdict, judge, judge_sums
+from calib_core.inference.verdict import DEFAULT_TOLERANCE, MIN_ROWS, Verdict, judge, judge_sums
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.token_level import TOKENS
@@ -114,7 +114,7 @@ class Evidence(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Mean of |c − fitted curve|, in [0, 1], up to which the verdict calls miscalibration tolerable."""
+        """Mean of |c − P(right)|, in [0, 1], up to which the verdict calls miscalibration tolerable."""
         return DEFAULT_TOLERANCE if self.options.tolerance is None else self.options.tolerance
 
     def with_tolerance(self, tolerance: float | None) -> Self:
@@ -563,7 +563,7 @@ class AnswerEvidence(Evidence):
 
         Outcomes of repeated questions are drawn as alike as they are in the data; see `cluster_draws`.
         """
-        if not metric.binned or not self.n_used or self.no_null_reason:
+        if not metric.binned or self.n_used < MIN_ROWS or self.no_null_reason:
             return None
         if metric.needs == "distribution":
             return self._categorical_draws.null_draws(self.class_sums_for(metric), scheme)

@@ -16,7 +16,14 @@ from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric
 from calib_core.results.score import score
 from calib_core.results.uncertainty import metric_interval, paired_difference
 from calib_core.runs import Run
-from calib_core.wording import ROUNDING_TOLERANCE, as_clause, format_number, format_short, plural
+from calib_core.wording import (
+    ROUNDING_TOLERANCE,
+    as_clause,
+    format_number,
+    format_short,
+    p_value_phrase,
+    plural,
+)
 
 RuleKind = Literal["max", "min", "min-n", "worse-by", "present"]
 """A metric at most or at least a limit; enough rows; a metric not much worse than in the baseline; a run of
@@ -131,6 +138,8 @@ class Measurement:
         None where the metric is not defined, or only its bounds are known.
     interval : (float, float) or None
         95 % interval, or the bounds.
+    null_median : float or None
+        What the metric would be if the run were calibrated; None where that is not known.
     """
 
     evidence: Evidence
@@ -138,6 +147,7 @@ class Measurement:
     scheme: Scheme
     value: float | None
     interval: tuple[float, float] | None
+    null_median: float | None = None
 
 
 def measure(evidence: Evidence, metric: str, scheme: Scheme) -> Measurement:
@@ -147,7 +157,7 @@ def measure(evidence: Evidence, metric: str, scheme: Scheme) -> Measurement:
         return Measurement(evidence, metric, scheme, None, (found.low, found.high))
     interval = metric_interval(evidence, metric, scheme)
     ends = None if interval is None else (interval.low, interval.high)
-    return Measurement(evidence, metric, scheme, found.value, ends)
+    return Measurement(evidence, metric, scheme, found.value, ends, found.null_median)
 
 
 def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False) -> RuleCheck:
@@ -176,7 +186,21 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
         if significant and not held and interval is not None:
             held = _keeps(rule.kind, interval[0 if rule.kind == "max" else 1], limit)
             reason = "beyond the limit, but not clearly" if held else ""
+        reason = "; ".join(filter(None, (reason, _against_verdict(measured, held=held))))
     return _check(rule, measured.evidence, value, interval, held=held, reason=reason)
+
+
+def _against_verdict(measured: Measurement, *, held: bool) -> str:
+    """What the verdict says where a rule on a distance from calibration says the contrary; "" elsewhere."""
+    verdict = measured.evidence.verdict
+    if measured.null_median is None or verdict.kind in {"few", "tolerable"} or held != verdict.miscalibrated:
+        return ""
+    if held:
+        return f"within the limit, though clearly {verdict.words} ({p_value_phrase(verdict.p, None)})"
+    return (
+        f"{verdict.words} ({p_value_phrase(verdict.p, None)}): from {measured.evidence.n_used:,} rows a "
+        f"calibrated model would show {format_short(measured.null_median)}"
+    )
 
 
 def check_size(rule: Rule, evidence: Evidence) -> RuleCheck:

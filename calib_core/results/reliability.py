@@ -412,7 +412,7 @@ def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit) -> str:
             return f"{verdict.words} ({verdict.reason.removeprefix('Not judged: ').removesuffix('.')})"
         case "none":
             return f"{verdict.words} in {n:,} {unit}"
-        case "tolerable":
+        case "tolerable" | "uneven" | "unclear":
             return f"{verdict.words}, {format_percent(verdict.deviation or 0.0)} off on average"
         case "over" | "under" | "extreme" | "timid":
             return verdict.words
@@ -428,11 +428,11 @@ def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps) -> str:
             parts = [_clear_location(binned, main)]
             if opposite.any():
                 parts.append(f"the opposite gap is {_gap_location(binned, opposite)}")
-        case "extreme" | "timid":
+        case "extreme" | "timid" | "uneven":
             sides = ((VERDICT_WORDS["over"], gaps.clear_over), (VERDICT_WORDS["under"], gaps.clear_under))
             located = [f"{word} {_gap_location(binned, side)}".rstrip() for word, side in sides if side.any()]
             parts = [" and ".join(located)]
-        case "few" | "none" | "tolerable":
+        case "few" | "none" | "tolerable" | "unclear":
             parts = []
     sentence = "; ".join(filter(None, parts))
     return f"{_capitalised(sentence)}." if sentence else ""

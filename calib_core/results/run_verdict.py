@@ -20,9 +20,13 @@ VERDICT_COLUMNS: Final = (
     Column("value"),
     Column("words", "verdict"),
     Column("p", "p", "p"),
+    Column("p_level", kind="p"),
+    Column("p_slope", kind="p"),
+    Column("p_curve", kind="p"),
     Column("level", "confidence − accuracy", "signed"),
     Column("slope", "slope", "number", digits=2),
     Column("deviation", kind="number"),
+    Column("deviation_bound", kind="number"),
     Column("tolerance", kind="number"),
     Column("reason"),
     Column("reading"),
@@ -50,7 +54,7 @@ class RunVerdict(Displayable):
     mean_confidence, accuracy : float or None
         Of the top label, in [0, 1]; None without rows.
     tolerance : float
-        Mean of |c − fitted curve|, in [0, 1], up to which miscalibration is tolerable.
+        Mean of |c − P(right)|, in [0, 1], up to which miscalibration is tolerable.
     n_used, n_total : int
         Rows or positions used, and in the file.
     recipe : str
@@ -76,7 +80,7 @@ class RunVerdict(Displayable):
 
     @property
     def kind(self) -> VerdictKind:
-        """Id of the verdict: "over", "under", "extreme", "timid", "tolerable", "none" or "few"."""
+        """Id of the verdict, such as "over"; `VERDICT_WORDS` lists them."""
         return self.verdict.kind
 
     @property
@@ -110,9 +114,11 @@ class RunVerdict(Displayable):
             "value": self.kind,
             "words": self.words,
             "p": self.p,
+            **self.verdict.parts,
             "level": self.verdict.level,
             "slope": self.verdict.slope,
             "deviation": self.verdict.deviation,
+            "deviation_bound": self.verdict.deviation_bound,
             "tolerance": self.tolerance,
             "reason": self.reason,
             "reading": self.headline,

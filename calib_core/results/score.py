@@ -10,6 +10,7 @@ import polars as pl
 from calib_core.edges import Scheme
 from calib_core.inference.bootstrap import Interval
 from calib_core.inference.null import null_distribution
+from calib_core.inference.verdict import disagreement_text
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.columns import Column, frame_of
@@ -156,13 +157,22 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
         recipe=f"{recipe}, {null.recipe_text}" if null else recipe,
         judged=evidence.judged,
         remarks=evidence.remarks,
-        remark=(metric.remark and metric.remark(sums)) or evidence.exactness_note(metric, scheme),
+        remark=(metric.remark and metric.remark(sums))
+        or evidence.exactness_note(metric, scheme)
+        or (_disagreement(evidence, metric, null.p[0]) if null else None),
         low=low,
         high=high,
         p=null.p[0] if null else None,
         null_median=null.median[0] if null else None,
         draws=null.n_draws if null else None,
     )
+
+
+def _disagreement(evidence: Evidence, metric: Metric, p: float | None) -> str | None:
+    """Why p and the verdict differ, for a metric of the pairs that the verdict is on."""
+    if metric.needs == "distribution" or evidence.options.labels != "top":
+        return None
+    return disagreement_text(evidence.verdict, metric.name, p)
 
 
 def effective_scheme(metric: Metric, scheme: Scheme) -> Scheme:

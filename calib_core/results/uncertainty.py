@@ -34,7 +34,11 @@ from calib_core.inference.bootstrap import (
     multinomial_draws,
     resampling_units,
 )
-from calib_core.inference.clusters import effective_sample_size, repeated_question_keys
+from calib_core.inference.clusters import (
+    effective_clusters,
+    effective_sample_size,
+    repeated_question_keys,
+)
 from calib_core.inference.directional import (
     DIFFERENCE_DRAWS,
     DIRECTIONAL_DRAWS,
@@ -46,9 +50,11 @@ from calib_core.inference.directional import (
     joint_bin_means,
 )
 from calib_core.inference.intervals import (
+    Z_975,
     auroc_interval,
     mean_interval,
     p_value_of_interval,
+    t_975,
     wilson_interval,
 )
 from calib_core.inference.null import metric_draws, monte_carlo_p_value
@@ -59,7 +65,7 @@ from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
 from calib_core.results.score import Score, effective_scheme, score
-from calib_core.wording import plural
+from calib_core.wording import ROUNDING_TOLERANCE, plural
 
 MIN_OF_EACH_OUTCOME: Final = 5
 """The AUROC has an interval from this many right and wrong answers on."""
@@ -357,7 +363,10 @@ def _added_text(added: tuple[float, float] | None) -> str:
 def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None) -> Interval:
     """Wilson's interval; `cluster` is each row's question where some are repeated, otherwise None."""
     n_effective = float(correct.size) if cluster is None else effective_sample_size(correct, cluster)
-    low, high = wilson_interval(np.array([correct.mean() * n_effective]), np.array([n_effective]))
+    quantile = Z_975 if cluster is None else t_975(max(effective_clusters(cluster) - 1, 1.0))
+    low, high = wilson_interval(
+        np.array([correct.mean() * n_effective]), np.array([n_effective]), quantile=quantile
+    )
     cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} questions, some repeated"
     return Interval(float(low[0]), float(high[0]), 0, 0, f"Wilson 95 %{cluster_text}")
 
@@ -553,7 +562,7 @@ def _directional_difference(
     seed: int,
 ) -> PairedDifference:
     """The paired difference of a sum of |gap| over bins, by the directional delta method over questions."""
-    if n_questions < MIN_QUESTIONS_OVER_BINS:
+    if min(map(effective_clusters, clusters_by_pair)) < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
         raise Unavailable(
             f"Only {plural(n_questions, 'question')} in common; a difference of {metric.title_in_sentence} "
             f"needs {MIN_QUESTIONS_OVER_BINS}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from calib_core.inference.verdict import verdict_recipe
 from calib_core.methods import METHODS
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.run_verdict import VERDICT_COLUMNS, RunVerdict
@@ -47,9 +48,8 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> Vi
     return View(
         recipes=(
             (
-                f"Score test of logistic recalibration (Cox); tolerance {tolerance:g} of mean |confidence − "
-                f"fitted accuracy|; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}. "
-                "A metric's own p tests the gaps of all bins."
+                f"Verdict: {verdict_recipe(tolerance)}; q: Benjamini–Hochberg over "
+                f"{plural(n_tested, 'verdict')}. A metric's own p tests the gaps of its bins."
             ),
         ),
         tables=(ViewTable("Verdicts", frame_of(columns, verdicts), columns),),

@@ -18,6 +18,7 @@ from calib_core.__main__ import main
 from calib_core.cli.json_elements import ELEMENTS
 
 GOOD = "id,confidence,correct\nq1,0.9,1\nq2,0.8,0\nq3,0.6,1\nq4,0.3,0\n"
+GOOD_TEN_TIMES = "confidence,correct\n" + "0.9,1\n0.8,0\n0.6,1\n0.3,0\n" * 10
 BAD = "id,confidence,correct\nq1,0.9,1\nq2,1.8,0\nq3,0.6,1\n"
 NOTHING = "id,prediction,gold\nq1,4,4\nq2,5,6\n"
 CHOICES = (

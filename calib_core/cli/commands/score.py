@@ -58,8 +58,8 @@ def score(  # noqa: PLR0913  one parameter an option
 ) -> int:
     """Compute every metric of every method, with intervals and a verdict.
 
-    --metric verdict prints only the verdict: over, under, extreme, timid, tolerable, none or few. For several
-    verdicts, q is p corrected for all of them (Benjamini–Hochberg).
+    --metric verdict prints only the verdict: over, under, extreme, timid, uneven, unclear, tolerable,
+    none or few. For several verdicts, q is p corrected for all of them (Benjamini–Hochberg).
     """
     request = CommandRequest.from_options(
         methods,

@@ -19,6 +19,8 @@ ROWS: dict[VerdictKind, tuple[Block, ...]] = {
     "extreme": ((0.95, 200, 150), (0.05, 200, 50)),
     "timid": ((0.7, 200, 190), (0.3, 200, 10)),
     "none": ((0.8, 200, 160),),
+    "uneven": ((0.6, 300, 158), (0.8, 300, 276), (0.95, 300, 271)),
+    "unclear": ((0.4, 500, 172), (0.6, 500, 298)),
     "tolerable": ((0.7, 40_000, 28_400),),
     "few": ((0.9, 20, 3),),
 }
@@ -40,6 +42,7 @@ def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
     assert (element["p"] is None) == (kind == "few")
     has_one_confidence = len(ROWS[kind]) == 1
     assert (element["slope"] is None) == (kind == "few" or has_one_confidence)
+    assert {"p_level", "p_slope", "p_curve"} <= element.keys()
 
 
 def test_every_verdict_has_a_case() -> None:

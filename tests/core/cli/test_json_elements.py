@@ -12,12 +12,13 @@ from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import gather_evidence, survey_methods
 from calib_core.results.uncertainty import metric_interval
-from core.cli_calls import BAD, CHOICES, GOOD, VERBS, Call, write
+from core.cli_calls import BAD, CHOICES, GOOD, GOOD_TEN_TIMES, VERBS, Call, write
 from predictions import quiz, write_csv
 
 
 def test_score_element(call: Call, tmp_path: Path) -> None:
-    answer = call("score", write(tmp_path, "quiz.csv", GOOD), "--metric", "ece", "--json")
+    path = write(tmp_path, "quiz.csv", GOOD_TEN_TIMES)
+    answer = call("score", path, "--metric", "ece", "--json")
     assert answer.code == 0
     assert answer.element == {
         "file": "quiz.csv",
@@ -26,19 +27,22 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "metric": "ece",
         "value": pytest.approx(0.4),
         "bins": 10,
-        "n_used": 4,
-        "n_total": 4,
-        "recipe": "ECE-L1, equal width, M=10, right-closed, as given, n=4/4, p over R=199 draws, seed 0",
+        "n_used": 40,
+        "n_total": 40,
+        "recipe": "ECE-L1, equal width, M=10, right-closed, as given, n=40/40, p over R=199 draws, seed 0",
         "judged": "greedy answer",
         "remarks": [],
         "remark": None,
-        "p": pytest.approx(0.5, abs=0.45),
-        "null_median": pytest.approx(0.3, abs=0.2),
+        "p": 0.005,
+        "null_median": pytest.approx(0.1, abs=0.05),
         "draws": 199,
-        "interval": None,
-        "interval_method": None,
+        "interval": [pytest.approx(0.32, abs=0.01), pytest.approx(0.48, abs=0.01)],
+        "interval_method": "directional delta method 95 % over rows, 1999 draws, seed 0",
     }
     assert answer.err == ""
+    few = call("score", write(tmp_path, "few.csv", GOOD), "--metric", "ece", "--json").element
+    assert (few["value"], few["n_used"]) == (pytest.approx(0.4), 4)
+    assert [few[key] for key in ("p", "null_median", "draws", "interval")] == [None] * 4
 
 
 def test_intervals_are_those_of_the_pages(call: Call, tmp_path: Path) -> None:
@@ -65,7 +69,7 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     red, green, blue = call("score", path, *words).elements
     assert set(red) == {
         *("file", "run", "method", "metric", "value", "p", "q", "level", "slope", "deviation"),
-        *("tolerance", "reason", "n_used", "n_total"),
+        *("p_level", "p_slope", "p_curve", "deviation_bound", "tolerance", "reason", "n_used", "n_total"),
         *("words", "reading", "recipe", "judged", "remarks"),
     }
     assert [element["value"] for element in (red, green, blue)] == ["over", "none", "none"]
@@ -84,7 +88,7 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     for element in (red, green, blue):
         assert f"{element['run']}, given: {element['reason']}" in " ".join(out.split())
     alone = " ".join(call("score", path.with_name("few.csv"), "--metric", "verdict").out.split())
-    assert f" {few['reason']} Score test" in alone
+    assert f" {few['reason']} Verdict: score test" in alone
 
 
 def test_score_gives_every_usable_method_and_metric(call: Call, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import calib_core
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.robustness import SWEPT_METRICS, sweep_bins
-from core.cli_calls import CHOICES, GOOD, Call, write
+from core.cli_calls import CHOICES, GOOD, GOOD_TEN_TIMES, Call, write
 from core.token_run_builders import random_rows
 
 
@@ -43,14 +43,20 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert (element["metric"], element["values"], element["ddof"]) == ("ece", values, 1)
     known = np.array(list(values.values()), np.float64)
     assert element["rsd"] == pytest.approx(known.std(ddof=1) / known.mean())
-    assert (element["draws"], element["seed"]) == (199, 0)
-    for name in ("p", "null_median", "null_low", "null_high"):
-        assert set(element[name]) == {"5", "10"}
+    assert [element[name] for name in ("draws", "seed", "p", "null_median")] == [None, None, None, None]
     assert element["recipe"].startswith("ECE-L1, equal width, M=5, 10, right-closed, as given, n=4/4, RSD")
     assert (element["ceiling"], element["refused"]) == (None, {})
     assert element["reading"].startswith("ECE is ")
     assert element["chance"] == "Not judged: 4 rows, fewer than 30."
     assert (element["fitted_median"], element["rise_by_noise"], element["rise_p"]) == (None, None, None)
+
+
+def test_enough_rows_have_a_null_at_every_m(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "quiz.csv", GOOD_TEN_TIMES)
+    element = call("sweep", path, "--metric", "ece", "--bins", "5,10", "--json").element
+    assert (element["draws"], element["seed"]) == (199, 0)
+    for name in ("p", "null_median", "null_low", "null_high"):
+        assert set(element[name]) == {"5", "10"}
 
 
 def test_the_rise_by_noise_is_named(call: Call, tmp_path: Path) -> None:

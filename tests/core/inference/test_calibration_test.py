@@ -18,10 +18,12 @@ from calib_core.inference.calibration_test import (
     FIRST_DRAWS,
     MAX_DRAWS,
     MIN_INFORMATION,
+    Z_95,
     CalibrationSums,
     cox_test,
     cox_test_of_sums,
     fit_recalibration,
+    rounding_half_width,
 )
 
 Block = tuple[float, int, int]
@@ -67,7 +69,7 @@ def test_level_and_slope_add_up() -> None:
     assert test.n_draws == 0
     assert test.slope is not None
     level = math.sqrt(2) * _erfc_inverse(test.level_p)
-    assert -2 * math.log(test.p) == pytest.approx(level**2 + test.slope**2, rel=1e-6)
+    assert -2 * math.log(test.logistic_p) == pytest.approx(level**2 + test.slope**2, rel=1e-6)
 
 
 def _erfc_inverse(p: float) -> float:
@@ -85,18 +87,6 @@ def test_one_cell_of_the_sums_is_one_of_the_finest_bins() -> None:
     )
     with pytest.raises(ValueError, match="3000 bins"):
         CalibrationSums.from_bins(BinSums.from_pairs(c, y).binned(Scheme("width", 10)))
-
-
-@given(st.integers(0, 300), st.integers(2, 298))
-@settings(max_examples=25, deadline=None)
-def test_merged_sums_are_the_sums_of_all_rows_in_any_order(seed: int, cut: int) -> None:
-    c, y = drawn(300, seed)
-    order = np.random.default_rng(seed).permutation(300)
-    parts = [CalibrationSums.from_pairs(c[part], y[part]) for part in (order[:cut], order[cut:])]
-    merged, whole = cox_test_of_sums(parts[0].merge(parts[1])), cox_test(c, y)
-    assert merged.p == pytest.approx(whole.p, rel=1e-9)
-    assert merged.beta == pytest.approx(whole.beta, rel=1e-6)
-    assert (merged.n, whole.n) == (300, 300)
 
 
 @given(st.integers(0, 300), st.sampled_from([0.5, 1.0, 1.6]))
@@ -135,13 +125,85 @@ def test_few_answers_are_compared_with_draws() -> None:
     assert cox_test(*pairs_of((0.9, math.ceil(MIN_INFORMATION / v) + 1, 500))).n_draws == 0
 
 
-def test_impossible_outcomes_refute_calibration() -> None:
-    test = cox_test(*pairs_of((1.0, 50, 48), (0.0, 20, 3), (0.5, 100, 50)))
-    assert (test.p, test.n_wrong_at_one, test.n_right_at_zero) == (0.0, 2, 3)
-    possible = cox_test(*pairs_of((1.0, 50, 50), (0.0, 20, 0)))
-    assert (possible.p, possible.n_wrong_at_one, possible.n_right_at_zero) == (1.0, 0, 0)
-    merged = CalibrationSums.from_pairs([1.0], [0]).merge(CalibrationSums.from_pairs([0.0, 1.0], [1, 0]))
-    assert (merged.n_wrong_at_one, merged.n_right_at_zero, merged.n_impossible) == (2, 1, 3)
+def test_answers_stated_to_be_certain_are_counted_and_stand_for_what_rounds_to_them() -> None:
+    test = cox_test(*pairs_of((1.0, 500, 499), (0.0, 200, 1), (0.5, 100, 50)))
+    assert (test.n_wrong_at_one, test.n_right_at_zero) == (1, 1)
+    assert test.p > 0.5  # of 500 at “1.00”, up to 2.5 are expected to be wrong
+    assert test.level == pytest.approx((500 + 50 - 550) / 800)  # as stated
+    wrong = cox_test(*pairs_of((1.0, 500, 480), (0.55, 100, 55)))
+    assert wrong.p < 1e-3
+    assert wrong.level == pytest.approx(20 / 600)
+    assert 0 < cox_test(*pairs_of((0.9, 5000, 2500))).p < 1e-100
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "half_width"),
+    [
+        ([0.1, 0.7, 1.0], float, 0.05),
+        ([0.1, 0.75, 1.0], float, 0.005),
+        ([0.1, 0.75, 1.0], np.float16, 0.005),
+        ([0.125, 0.5], float, 0.0005),
+        ([0.0, 1.0], float, 0.005),
+        ([0.1234, 1.0], np.float32, 2.0**-25),
+        ([0.1234, 1.0], np.float16, 2.0**-12),
+        ([0.33203125, 1.0], np.float32, 2.0**-9),  # 0.33203125 is a bfloat16
+        ([1 / 3, 1.0], float, 2.0**-54),
+    ],
+)
+def test_how_finely_confidences_are_written_is_seen_from_all_of_them(
+    values: list[float], dtype: type, half_width: float
+) -> None:
+    assert rounding_half_width(np.array(values, dtype)) == pytest.approx(half_width, rel=1e-12)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_rounded_confidences_are_not_evidence(power: float) -> None:
+    """Beta(20, 1) rounded to two decimals: a fifth of the answers are stated to be certain."""
+    random = np.random.default_rng(3)
+    called = {"stated": 0, "meant": 0}
+    for _ in range(100):
+        c = random.beta(20, 1, 1000)
+        y = random.random(1000) < c**power
+        called["stated"] += cox_test(c.round(2), y).p <= 0.05
+        called["meant"] += cox_test(c, y).p <= 0.05
+    assert abs(called["stated"] - called["meant"]) <= 10
+    assert (called["stated"] > 90) == (power > 1)
+
+
+def test_errors_that_cancel_in_level_and_slope_are_found() -> None:
+    test = cox_test(*pairs_of((0.6, 300, 158), (0.8, 300, 276), (0.95, 300, 271)))
+    assert test.logistic_p > 0.1
+    assert test.curve_p is not None
+    # χ² of the three groups, less what level and slope explain of it.
+    total = sum(
+        (right - rows * c) ** 2 / (rows * c * (1 - c))
+        for c, rows, right in ((0.6, 300, 158), (0.8, 300, 276), (0.95, 300, 271))
+    )
+    explained = -2 * math.log(test.logistic_p)
+    assert test.n_groups == 3
+    assert test.curve_p > 1e-12
+    drawn = cox_test(*pairs_of((0.6, 3000, 1720), (0.8, 3000, 2440), (0.95, 3000, 2820)))
+    total = sum(
+        (right - rows * c) ** 2 / (rows * c * (1 - c))
+        for c, rows, right in ((0.6, 3000, 1720), (0.8, 3000, 2440), (0.95, 3000, 2820))
+    )
+    explained = -2 * math.log(drawn.logistic_p)
+    assert drawn.curve_p == pytest.approx(math.erfc(math.sqrt((total - explained) / 2)), rel=1e-3)
+    assert drawn.p == pytest.approx(min(drawn.logistic_p / 0.9, drawn.curve_p / 0.1), rel=1e-12)
+    assert drawn.group_deviation == pytest.approx((80 + 40 + 30) / 9000)
+    variance = 3000 * (0.24 + 0.16 + 0.0475)
+    assert drawn.deviation_bound == pytest.approx((150 + Z_95 * math.sqrt(variance)) / 9000)
+
+
+def test_confidences_are_grouped_by_what_they_tell() -> None:
+    few = CalibrationSums.from_pairs(*pairs_of((0.3, 50, 15), (0.5, 4, 2), (0.9, 100, 90), (0.95, 9, 9)))
+    # .5 has 1 of the 2 answers of variance 1 that a group needs and waits for .9; what is left joins it.
+    assert few.groups.tolist() == [0, 1, 1, 1]
+    random = np.random.default_rng(0)
+    many = CalibrationSums.from_pairs(random.random(5000), np.ones(5000))
+    information = np.bincount(many.groups, many.variance)
+    assert 11 <= many.n_groups <= 12
+    assert information.min() > 0.9 * information.mean()
 
 
 def test_a_fit_of_right_answers_only_is_finite() -> None:
@@ -183,8 +245,9 @@ def test_names_and_order_of_clusters_do_not_matter(seed: int) -> None:
 def test_whole_numbers_are_confidences_too() -> None:
     cluster = np.arange(200) % 100
     test = cox_test([0, 1] * 100, [0, 1] * 99 + [0, 0], cluster)
-    assert (test.p, test.n_wrong_at_one, test.n_clusters) == (0.0, 1, 100)
+    assert (test.n_wrong_at_one, test.n_clusters) == (1, 100)
     assert cox_test([0, 1] * 100, [0, 1] * 100, cluster).p == 1
+    assert cox_test([0, 1] * 100, [0, 1] * 80 + [0, 0] * 20, cluster).p < 0.01
 
 
 def test_rows_that_share_no_cluster_are_independent() -> None:

@@ -57,7 +57,7 @@ def test_copies_of_a_question_add_no_information(metric: str) -> None:
     assert together is not None
     assert alone is not None
     assert unclustered is not None
-    assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=2e-3)
+    assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=5e-3)  # t for z
     assert together.high - together.low > 1.3 * (unclustered.high - unclustered.low)
     assert "60 questions, some repeated" in together.interval_method
     assert "repeated" not in unclustered.interval_method

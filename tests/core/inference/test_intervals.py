@@ -51,9 +51,10 @@ def test_the_interval_of_none_or_all_right_reaches_the_end() -> None:
 
 def test_a_mean_of_clusters_by_hand() -> None:
     # Clusters of 1 and 3 rows with sums 1 and 0, one of 2 rows added at 0 and one at 1: m = 3/8, and t − m·w
-    # is 5/8, −9/8, −3/4 and 5/4.
+    # is 5/8, −9/8, −3/4 and 5/4; without their own shares of the rows, 5/7, −9/5, −1 and 5/3.
     low, high = mean_interval(np.array([1.0, 0.0]), np.array([1.0, 3.0]), (0.0, 1.0))
-    half = scipy.stats.t.ppf(0.975, 3) * np.sqrt(4 / 3 * (25 + 81 + 36 + 100) / 64) / 8
+    squares = (5 / 7) ** 2 + (9 / 5) ** 2 + 1 + (5 / 3) ** 2
+    half = scipy.stats.t.ppf(0.975, 64 / (1 + 9 + 4 + 4) - 1) * np.sqrt(3 / 4 * squares) / 8
     assert (low, high) == pytest.approx((3 / 8 - half, 3 / 8 + half))
 
 

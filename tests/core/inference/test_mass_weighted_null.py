@@ -37,7 +37,7 @@ def test_mass_of_probabilities_that_share_a_cell_has_no_null() -> None:
     evidence = dense_evidence(np.tile(row, (40, 1)), np.arange(40), by_class=False)
     assert null_distribution(evidence, get_metric("full_ece_mass"), (Scheme(),), (1e-5,)) is None
     assert null_distribution(evidence, get_metric("full_ece"), (Scheme(),), (1e-5,)) is not None
-    even = choice_evidence([[0.5, 0.5]] * 4, [0, 1, 0, 1])
+    even = choice_evidence([[0.5, 0.5]] * 40, [0, 1, 0, 1] * 10)
     assert score(even, "full_ece_mass").p == 1.0
 
 

@@ -212,7 +212,7 @@ def test_rsd_has_a_null_of_its_own() -> None:
 
 
 def test_certainty_has_no_rsd_but_a_null() -> None:
-    found = null(given_evidence([1.0, 0.0], [1, 0]), "ece", Scheme("width", 5), Scheme("width", 10))
+    found = null(given_evidence([1.0, 0.0] * 15, [1, 0] * 15), "ece", Scheme("width", 5), Scheme("width", 10))
     assert (found.median, found.p) == ((0.0, 0.0), (1.0, 1.0))
     assert (found.rsd_median, found.rsd_p) == (None, None)
 

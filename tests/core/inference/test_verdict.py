@@ -39,7 +39,12 @@ def pairs_of(*blocks: Block) -> tuple[np.ndarray, np.ndarray]:
         (((0.9, MIN_ROWS - 1, 0),), "few"),
         (((0.9, MIN_ROWS, 0),), "over"),
         (((1.0, 40, 40),), "none"),
-        (((1.0, 1000, 999),), "tolerable"),
+        (((1.0, 1000, 999),), "none"),
+        (((0.5, 1000, 478), (0.9, 200, 184)), "none"),
+        (((0.6, 300, 158), (0.8, 300, 276), (0.95, 300, 271)), "uneven"),
+        (((0.6, 1000, 511), (0.8, 1000, 905), (0.95, 1000, 889)), "uneven"),
+        (((0.995, 5000, 4900),), "over"),  # .015 is little, but four times the errors stated
+        (((0.5, 400, 180), (0.8, 400, 302)), "over"),
         (((1.0, 100, 90),), "over"),
         (((0.0, 100, 10),), "under"),
         (((1.0, 100, 90), (0.0, 100, 10)), "extreme"),
@@ -64,14 +69,17 @@ def test_the_tolerance_is_on_the_curve_and_not_on_the_mean_gap() -> None:
     rows = pairs_of((0.25, 2000, 560), (0.75, 2000, 1440))  # .03 too extreme on both sides
     assert judge(*rows).level == pytest.approx(0)
     assert judge(*rows, tolerance=0.02).kind == "extreme"
-    assert judge(*rows, tolerance=0.04).kind == "tolerable"
+    assert judge(*rows, tolerance=0.04).kind == "extreme"
+    bound = judge(*rows).deviation_bound
+    assert bound == pytest.approx(0.03 + 1.645 * (0.1875 / 4000) ** 0.5, abs=1e-4)  # up to .041
+    assert judge(*rows, tolerance=0.042).kind == "tolerable"
     assert judge(*rows).deviation == pytest.approx(0.03, abs=0.001)
 
 
 def test_the_level_is_named_first_where_both_are_clear() -> None:
     verdict = judge(*pairs_of((0.25, 300, 75), (0.95, 300, 200)))
     assert verdict.kind == "over"
-    assert verdict.reason.endswith("and the confidences are spread too far.")
+    assert verdict.reason.endswith("and the confidences are spread too far (p < 0.001).")
     assert verdict.slope is not None
     assert verdict.slope < 1
     # Also where the slope is the clearer one: the level is 2.8 σ too high, the slope 14 σ too steep.
@@ -82,20 +90,56 @@ def test_the_level_is_named_first_where_both_are_clear() -> None:
 
 
 def test_reasons_are_sentences_with_their_numbers() -> None:
-    assert judge(*pairs_of((0.5, 400, 160))).reason == (
-        "Confidence is higher than accuracy by 0.100 on average (p < 0.001)."
+    def reason(*blocks: Block) -> str:
+        return judge(*pairs_of(*blocks)).reason
+
+    assert reason((0.5, 400, 160)) == "Confidence is higher than accuracy by 0.100 on average (p < 0.001)."
+    assert reason((1.0, 100, 90)) == (
+        "Confidence is higher than accuracy by 0.100 on average (p < 0.001). "
+        "10 answers with confidence 1 are wrong."
     )
-    assert judge(*pairs_of((1.0, 100, 90))).reason == (
-        "10 answers with confidence 1 are wrong, which no calibrated model can do; "
-        "the mean deviation is 0.100."
+    assert reason((0.5, 20_000, 9800)) == (
+        "Miscalibration is clear (p = 0.005), but with 95 % confidence at most 0.016 on average, "
+        "within the tolerance of 0.02."
     )
-    assert judge(*pairs_of((0.5, 20_000, 9800))).reason == (
-        "Miscalibration is clear (p = 0.005), but 0.010 on average, within the tolerance of 0.02."
+    assert reason((0.995, 5000, 4900)) == (
+        "Confidence is higher than accuracy by 0.015 on average (p < 0.001). "
+        "2.0 % are wrong where 0.5 % are stated to be."
     )
-    assert judge(*pairs_of((0.5, 400, 200))).reason == (
-        "Neither the mean confidence nor its spread is off by more than chance (p = 1.000)."
+    assert reason((0.5, 5000, 2425)) == (
+        "Confidence is higher than accuracy by 0.015 on average (p = 0.034). "
+        "The mean deviation may be up to 0.027, more than the tolerance of 0.02."
     )
+    assert reason((0.6, 300, 158), (0.8, 300, 276), (0.95, 300, 271)) == (
+        "Single confidences are off by 0.080 on average (p < 0.001), some too high and others too low."
+    )
+    assert reason((0.5, 400, 200)) == "The mean confidence is not off by more than chance (p = 1.000)."
     assert judge([0.5], [1]).reason == "Not judged: 1 row, fewer than 30."
+
+
+def test_a_p_value_belongs_to_the_claim_before_it() -> None:
+    # The level alone is clear at p = .034; it is one of the parts tested together.
+    verdict = judge(*pairs_of((0.4, 500, 185), (0.6, 500, 282)))
+    assert verdict.kind == "none"
+    assert verdict.test is not None
+    assert verdict.test.level_p < 0.05 < verdict.test.p
+    assert verdict.reason == (
+        "Together, the mean confidence and its spread are not off by more than chance (p = 0.102). "
+        "Tested alone, the mean confidence has p = 0.033."
+    )
+
+
+def test_no_direction_is_named_that_is_not_clear_by_itself() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(3000):
+        c = random.beta(4, 2, 300)
+        verdict = judge(c, random.random(300) < np.clip(c - 0.02, 0, 1))
+        if verdict.kind == "unclear":
+            break
+    assert verdict.words == "miscalibrated in no clear direction"
+    assert verdict.test is not None
+    assert verdict.test.logistic_p <= 0.05 < min(verdict.test.level_p, verdict.test.slope_p or 1)
+    assert "which is clear of both together" in verdict.reason
 
 
 def test_no_rows_are_too_few() -> None:
@@ -114,6 +158,11 @@ def test_few_clusters_are_not_judged() -> None:
         == "Not judged: only 59 different questions: with repeated questions, a p-value needs 60."
     )
     assert judge(said[:40], right[:40], np.arange(40)).kind != "few"  # nothing is repeated
+    unequal = judge(said, right, np.maximum(np.arange(said.size) - 100, 0))  # one question has 101 rows
+    assert unequal.reason == (
+        "Not judged: only 200 different questions, worth 8 of one size: with repeated questions, a p-value "
+        "needs 60."
+    )
 
 
 @given(st.integers(0, 200), st.sampled_from([-0.1, 0.0, 0.1]), st.sampled_from([0.4, 1.0, 2.0]))

@@ -58,8 +58,8 @@ def test_differing_numbers_of_choices_are_reported() -> None:
 
 
 def test_the_whole_line() -> None:
-    assert score(choice_evidence(PROBS, [0, 1, 1]), "ece").recipe == (
-        "ECE-L1, equal width, M=10, right-closed, top label, probabilities as stored, n=3/3, "
+    assert score(choice_evidence(PROBS * 10, [0, 1, 1] * 10), "ece").recipe == (
+        "ECE-L1, equal width, M=10, right-closed, top label, probabilities as stored, n=30/30, "
         "p over R=199 draws, seed 0"
     )
     assert score(given_evidence([0.2, 0.4], [0, 1]), "brier").recipe == "Brier, as given, n=2/2"

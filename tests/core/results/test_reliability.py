@@ -75,11 +75,11 @@ def test_dependent_pairs_have_no_interval(metric: str, labels: str) -> None:
 
 
 def test_the_diagrams_recipe_names_only_what_it_draws() -> None:
-    ece = reliability_diagram(choice_evidence(PROBS, GOLD), "ece")
-    nll = reliability_diagram(choice_evidence(PROBS, GOLD), "nll")
+    evidence = choice_evidence([*PROBS] * 10, [*GOLD] * 10)
+    ece, nll = reliability_diagram(evidence, "ece"), reliability_diagram(evidence, "nll")
     assert f"{ece.recipe}, p over R=199 draws, seed 0" == ece.score.recipe
-    assert nll.recipe == "equal width, M=10, right-closed, top label, probabilities as stored, n=3/3"
-    assert nll.score.recipe == "NLL, all classes, K=3, probabilities as stored, n=3/3"
+    assert nll.recipe == "equal width, M=10, right-closed, top label, probabilities as stored, n=30/30"
+    assert nll.score.recipe == "NLL, all classes, K=3, probabilities as stored, n=30/30"
     assert nll.table.equals(ece.table)
 
 

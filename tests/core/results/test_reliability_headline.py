@@ -115,10 +115,18 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
             ),
         ),
         (
-            ((0.25, 100, 60), (0.5, 5000, 2465), (0.75, 100, 75)),
+            ((0.25, 500, 175), (0.5, 25_000, 12_500), (0.75, 500, 325)),
             (
-                "Miscalibrated but within tolerance, 0.7 % off on average: states 50.0 % on average and is "
+                "Miscalibrated but within tolerance, 0.4 % off on average: states 50.0 % on average and is "
                 "right 50.0 % of the time."
+            ),
+        ),
+        (
+            ((0.55, 300, 143), (0.8, 300, 276), (0.95, 300, 271)),
+            (
+                "Uneven, 8.0 % off on average: states 76.7 % on average and is right 76.7 % of the time. "
+                "Over-confident mostly in 50–60 % (0.5, 0.6] and in 90–100 % (0.9, 1] and under-confident "
+                "mostly in 70–80 % (0.7, 0.8]."
             ),
         ),
         (
