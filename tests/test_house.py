@@ -24,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -91,6 +92,14 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     assert len(imports) > 200
     TopologicalSorter(imports).prepare()  # raises CycleError, naming the circle
+
+
+def test_no_two_classes_share_a_name() -> None:
+    files = python_files("calib_core", "pages", "app.py")
+    names = Counter(
+        node.name for path in files for node in syntax(path).body if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, times in names.items() if times > 1 and not name.startswith("_")} == set()
 
 
 ROOMS = ("helm", "inspect", "lm_eval", "sandbox", "servers", "token")

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, wraps
-from inspect import Parameter, Signature, signature
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, TypeAlias
 
 import typer
 
 from calib_core import readers
-from calib_core.cli.many_files import ManyFiles, many_files, scale_settings
-from calib_core.cli.options import (
-    ColumnMappingOption,
-    FilesArgument,
-    FormatOption,
-    GoldMappingOption,
-    GoldOption,
-    MissingOption,
-    OnOption,
-    RowsOption,
-    SkipBadRowsOption,
-    TogetherOption,
-    WideOption,
-)
+from calib_core.cli import options as cli_options
+from calib_core.cli.many_files import ManyFiles, ManyFilesGroup
+from calib_core.cli.option_groups import OptionGroup
 from calib_core.cli.terminal import terminal_progress
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.table.columns import split_pair
-
-_NO_PARAMETERS: Final[Mapping[str, Parameter]] = MappingProxyType({})
+from calib_core.scale.units import FileRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +43,7 @@ class InputFiles:
         Reads the files with several processes; None reads them one after another.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[Path, ...] = ()
     format: str | None = None
     options: ReadOptions = AS_IT_LIES
     skip_bad_rows: bool = False
@@ -69,20 +54,19 @@ class InputFiles:
     @classmethod
     def from_options(  # noqa: PLR0913  one parameter an option
         cls,
-        files: FilesArgument,
         *,
-        skip_bad_rows: SkipBadRowsOption = False,
-        format_id: FormatOption = None,
-        column_mappings: ColumnMappingOption = None,
-        rows: RowsOption = "",
-        wide: WideOption = None,
-        missing: MissingOption = None,
-        gold: GoldOption = None,
-        on: OnOption = "",
-        gold_mappings: GoldMappingOption = None,
-        together: TogetherOption = False,
+        skip_bad_rows: cli_options.SkipBadRowsOption = False,
+        format_id: cli_options.FormatOption = None,
+        column_mappings: cli_options.ColumnMappingOption = None,
+        rows: cli_options.RowsOption = "",
+        wide: cli_options.WideOption = None,
+        missing: cli_options.MissingOption = None,
+        gold: cli_options.GoldOption = None,
+        on: cli_options.OnOption = "",
+        gold_mappings: cli_options.GoldMappingOption = None,
+        together: cli_options.TogetherOption = False,
     ) -> InputFiles:
-        """Builds the object from the options as typed.
+        """Builds the object, without paths, from the options as typed.
 
         Raises
         ------
@@ -99,7 +83,7 @@ class InputFiles:
             raise typer.BadParameter("expected a table to go with it, --gold TABLE", param_hint="--map-gold")
         of_gold = _parse_pairs(gold_mappings or (), "--map-gold", "COLUMN=NAME")
         options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on, of_gold)
-        return cls(tuple(files), format_id, options, skip_bad_rows, gold, together)
+        return cls((), format_id, options, skip_bad_rows, gold, together)
 
     def read(self, path: Path, name: str, further: ReadOptions = AS_IT_LIES) -> Reading:
         """Reads one file, with progress on stderr if that is a terminal.
@@ -120,7 +104,7 @@ class InputFiles:
         """
         options = self.options.adding(further)
         if self.many is not None:
-            return self.many.read(path, name, self.format, options, self.gold)
+            return self.many.read(self._request(self.many, path, name, options))
         with terminal_progress(name) as progress:
             return readers.read(
                 path,
@@ -130,6 +114,16 @@ class InputFiles:
                 gold=self.gold,
                 progress=progress,
             )
+
+    def start(self, names: Mapping[Path, str]) -> None:
+        """Starts to read all files, each with its display name, where several processes read them."""
+        if self.many is not None:
+            many = self.many
+            many.start([self._request(many, path, name, self.options) for path, name in names.items()])
+
+    def _request(self, many: ManyFiles, path: Path, name: str, options: ReadOptions) -> FileRequest:
+        gold = None if self.gold is None else str(self.gold.absolute())
+        return FileRequest(many.address(path), name, self.format, options, gold)
 
 
 def files_of_path(path: Path) -> dict[Path, int]:
@@ -205,37 +199,21 @@ def _parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]
     return names
 
 
-def takes_files(verb: Callable[..., int], *, at_scale: bool = False) -> Callable[..., int]:
-    """Gives a verb the argument and the options that say which files it reads, and how.
-
-    The verb's first parameter is what they come to. On the command line its own options come before them, and
-    replace those of the same parameter name. With `at_scale` it can also read many files at once.
-    """
-    _, *own = signature(verb, eval_str=True).parameters.values()
-    own_names = {parameter.name for parameter in own}
-    parameters = signature(InputFiles.from_options, eval_str=True).parameters
-    reading = {name: parameter for name, parameter in parameters.items() if name not in own_names}
-    scale = dict(signature(scale_settings, eval_str=True).parameters) if at_scale else _NO_PARAMETERS
-    files, *how_read = reading.values()
-
-    @wraps(verb)
-    def run(**options: Any) -> int:  # noqa: ANN401  options of any type
-        remote: list[str] = options.get("remote") or []
-        settings = scale_settings(**{name: options.pop(name) for name in scale})
-        wishes = {name: options.pop(name) for name in reading}
-        wishes[files.name] = wishes[files.name] or []
-        if not wishes[files.name] and not remote:
-            raise typer.BadParameter("expected at least one file or folder, found none", param_hint="FILE")
-        with many_files(settings, remote) as many:
-            return verb(replace(InputFiles.from_options(**wishes), many=many), **options)
-
-    default = None if at_scale else files.default
-    first = files.replace(kind=Parameter.KEYWORD_ONLY, default=default)
-    combined = [first, *own, *how_read, *scale.values()]
-    run.__dict__["__signature__"] = Signature(combined)
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in combined}
-    return run
+_ReadingGroup: TypeAlias = Annotated[InputFiles, OptionGroup(InputFiles.from_options)]
 
 
-takes_many_files = partial(takes_files, at_scale=True)
-"""`takes_files`, for the verbs that read many files at once."""
+def _given_files(*, files: cli_options.FilesArgument, reading: _ReadingGroup) -> InputFiles:
+    return replace(reading, paths=tuple(files or ()))
+
+
+def _given_or_remote_files(
+    *, files: cli_options.FilesArgument = None, reading: _ReadingGroup, many: ManyFilesGroup
+) -> InputFiles:
+    if not files and not (many and many.remote):
+        raise typer.BadParameter("expected at least one file or folder, found none", param_hint="FILE")
+    return replace(reading, paths=tuple(files or ()), many=many)
+
+
+FilesGroup: TypeAlias = Annotated[InputFiles, OptionGroup(_given_files)]
+FilesAtScaleGroup: TypeAlias = Annotated[InputFiles, OptionGroup(_given_or_remote_files)]
+"""`FilesGroup`, for the verbs that read many files at once."""

@@ -17,7 +17,7 @@ from calib_core.results.files import FileStatus
 from calib_core.results.gate import RuleKind
 
 Id: TypeAlias = Annotated[str, "The id that the option takes."]
-Interval: TypeAlias = Annotated[list[float] | None, "Lower and upper end, 95 %."]
+IntervalEnds: TypeAlias = Annotated[list[float] | None, "Lower and upper end, 95 %."]
 Output: TypeAlias = Annotated[str, "The file that was written."]
 
 
@@ -48,7 +48,7 @@ class _Score(_Judged):
     p: Annotated[float | None, "Share of draws of a calibrated model in which the number is as large."]
     null_median: Annotated[float | None, "Median over these draws."]
     draws: int | None
-    interval: Interval
+    interval: IntervalEnds
     interval_method: str | None
 
 
@@ -262,7 +262,7 @@ class SampleRange(TypedDict):
     most: int
 
 
-class BrierDifference(TypedDict):
+class SizeDifference(TypedDict):
     """Brier score at this N' minus that at the largest which is not greyed, with its 95 % interval."""
 
     value: float
@@ -276,10 +276,10 @@ class EnoughSamples(TypedDict):
     size: Annotated[int | None, "Null where none does."]
     against: Annotated[int, "The largest N' that is not greyed."]
     within: Annotated[float, "The tolerance."]
-    differences: Annotated[dict[str, BrierDifference], "By N', as text."]
+    differences: Annotated[dict[str, SizeDifference], "By N', as text."]
 
 
-class Baseline(TypedDict):
+class BaselineValue(TypedDict):
     """The metric of a method that needs no samples."""
 
     value: float
@@ -300,7 +300,7 @@ class SamplesElement(_Computed):
     greyed: Annotated[dict[str, str], "N', as text → why the spread over its draws is too small."]
     refused: Annotated[dict[str, str], "N', as text → why it was not drawn."]
     enough: EnoughSamples | None
-    baselines: Annotated[dict[str, Baseline], "By method."]
+    baselines: Annotated[dict[str, BaselineValue], "By method."]
     judged: Annotated[str, "Which answer the outcome belongs to."]
     reading: Annotated[str, "The result as a sentence."]
     measure: Annotated[str, "What counts as enough."]
@@ -333,7 +333,7 @@ class GateElement(_OfRun):
     method: Annotated[str | None, "Null for a rule about the whole run."]
     value: Annotated[float | None, "Null where it is not defined."]
     limit: float | None
-    interval: Interval
+    interval: IntervalEnds
     held: bool
     kind: RuleKind
     metric: str | None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from calib_core.cli.option_groups import OptionGroup
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.errors import Refused
-from calib_core.readers.format import Reading, ReadOptions
+from calib_core.readers.format import Reading
 from calib_core.scale.cluster import ClusterReader, ScaleSettings, connect
 from calib_core.scale.stores import expand_pattern, list_address, path_of_address
 from calib_core.scale.units import FileRequest
@@ -59,31 +60,6 @@ ResumeOption: TypeAlias = Annotated[
 ]
 
 
-def scale_settings(
-    *,
-    remote: RemoteOption = None,
-    workers: WorkersOption = None,
-    scheduler: SchedulerOption = None,
-    resume: ResumeOption = None,
-) -> ScaleSettings | None:
-    """What the options come to; None where none is given.
-
-    Raises
-    ------
-    typer.BadParameter
-        If both --workers and --scheduler are given, or --resume names a file.
-    """
-    if not remote and workers is None and scheduler is None and resume is None:
-        return None
-    if workers is not None and scheduler is not None:
-        raise typer.BadParameter(
-            "expected without --scheduler, which has workers of its own, found both", param_hint="--workers"
-        )
-    if resume is not None and resume.exists() and not resume.is_dir():
-        raise typer.BadParameter(f"expected a folder, found the file {resume.name!r}", param_hint="--resume")
-    return ScaleSettings(scheduler, workers or os.cpu_count() or 1, resume)
-
-
 def _tell(line: str) -> None:
     sys.stderr.write(escape_unprintable(line) + "\n")
     sys.stderr.flush()
@@ -122,9 +98,11 @@ class ManyFiles:
         """Whether a path stands for an address."""
         return path in self._addresses
 
-    def start(
-        self, names: Mapping[Path, str], format_id: str | None, options: ReadOptions, gold: Path | None
-    ) -> None:
+    def address(self, path: Path) -> str:
+        """The address that a path stands for, or the absolute path."""
+        return self._addresses.get(path) or os.path.abspath(path)  # noqa: PTH100  a link keeps its name
+
+    def start(self, requests: Sequence[FileRequest]) -> None:
         """Starts reading all files.
 
         Raises
@@ -132,17 +110,13 @@ class ManyFiles:
         Refused
             If there are no workers.
         """
-        if names:
+        if requests:
             client = self._stack.enter_context(connect(self._settings.scheduler, self._settings.n_workers))
             self._reader = ClusterReader(client, self._settings, _tell)
-            requests = [self._request(path, name, format_id, options, gold) for path, name in names.items()]
             self._readings = self._reader.read_all(requests)
 
-    def read(
-        self, path: Path, name: str, format_id: str | None, options: ReadOptions, gold: Path | None
-    ) -> Reading:
+    def read(self, wanted: FileRequest) -> Reading:
         """The reading of one file; raises Refused if it cannot be read."""
-        wanted = self._request(path, name, format_id, options, gold)
         for request, outcome in self._readings:
             if request == wanted:
                 return _reading(outcome)
@@ -156,13 +130,6 @@ class ManyFiles:
         """Ends the workers that were started here."""
         self._stack.close()
 
-    def _request(
-        self, path: Path, name: str, format_id: str | None, options: ReadOptions, gold: Path | None
-    ) -> FileRequest:
-        address = self._addresses.get(path) or os.path.abspath(path)  # noqa: PTH100  a link keeps its name
-        gold_address = None if gold is None else str(gold.absolute())
-        return FileRequest(address, name, format_id, options, gold_address)
-
 
 def _reading(outcome: Reading | Refused) -> Reading:
     if isinstance(outcome, Refused):
@@ -170,14 +137,32 @@ def _reading(outcome: Reading | Refused) -> Reading:
     return outcome
 
 
-@contextmanager
-def many_files(settings: ScaleSettings | None, remote: Sequence[str]) -> Generator[ManyFiles | None]:
-    """The reader of many files; None where none of its options was given."""
-    if settings is None:
-        yield None
-        return
-    reader = ManyFiles(settings, remote)
-    try:
-        yield reader
-    finally:
-        reader.close()
+def _many_files(
+    context: typer.Context,
+    *,
+    remote: RemoteOption = None,
+    workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
+    resume: ResumeOption = None,
+) -> ManyFiles | None:
+    """The reader of many files, until the verb ends; None where no option is given.
+
+    Raises
+    ------
+    typer.BadParameter
+        If both --workers and --scheduler are given, or --resume names a file.
+    """
+    if not remote and workers is None and scheduler is None and resume is None:
+        return None
+    if workers is not None and scheduler is not None:
+        raise typer.BadParameter(
+            "expected without --scheduler, which has workers of its own, found both", param_hint="--workers"
+        )
+    if resume is not None and resume.exists() and not resume.is_dir():
+        raise typer.BadParameter(f"expected a folder, found the file {resume.name!r}", param_hint="--resume")
+    many = ManyFiles(ScaleSettings(scheduler, workers or os.cpu_count() or 1, resume), remote or ())
+    context.call_on_close(many.close)
+    return many
+
+
+ManyFilesGroup: TypeAlias = Annotated[ManyFiles | None, OptionGroup(_many_files)]

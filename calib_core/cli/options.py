@@ -1,15 +1,18 @@
-"""The arguments and options that verbs share, with their help texts."""
+"""The arguments and options that verbs share, with their help texts, and the groups they form."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
-from calib_core.edges import MAX_BINS, Binning
+from calib_core.cli.option_groups import OptionGroup
+from calib_core.edges import MAX_BINS, Binning, Scheme
 from calib_core.methods import METHOD_IDS
 from calib_core.methods.answers.unparseable import UnparseableRule
+from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.pairs import Labels
 from calib_core.readers import FORMATS
@@ -23,7 +26,7 @@ def _parse_path(text: str) -> Path:
 
 
 FilesArgument: TypeAlias = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Argument(
         metavar="FILE", show_default=False, parser=_parse_path, help="Prediction files, or folders of them."
     ),
@@ -283,3 +286,30 @@ UnparseableOption: TypeAlias = Annotated[
         help="Samples without a readable answer: each its own cluster, all one cluster, or left out of N.",
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What --run, --method and --metric name, as typed; None where an option is not given."""
+
+    runs: RunOption = None
+    methods: MethodOption = None
+    metrics: MetricOption = None
+
+
+def _scheme(*, n_bins: BinsOption = 10, binning: BinningOption = "width") -> Scheme:
+    return Scheme(binning, n_bins)
+
+
+def _method_options(
+    *,
+    labels: LabelsOption = "top",
+    renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
+) -> MethodOptions:
+    return MethodOptions(renormalise, labels, unparseable)
+
+
+ChoiceGroup: TypeAlias = Annotated[Choice, OptionGroup(Choice)]
+SchemeGroup: TypeAlias = Annotated[Scheme, OptionGroup(_scheme)]
+MethodGroup: TypeAlias = Annotated[MethodOptions, OptionGroup(_method_options)]

@@ -18,6 +18,7 @@ from rich.console import Console
 from calib_core.cli.exit_codes import BAD_ROWS, REFUSED
 from calib_core.cli.input_files import InputFiles, display_names, files_of_path, skipped_reasons
 from calib_core.cli.json_output import JsonElement, json_document
+from calib_core.cli.options import Choice
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable, shorten, single_line
@@ -55,35 +56,27 @@ class CommandRequest:
 
     @classmethod
     def from_options(
-        cls,
-        methods: Sequence[str] | None,
-        metrics: Sequence[str] | None,
-        scheme: Scheme,
-        options: MethodOptions,
-        *,
-        besides: Sequence[str] = (),
+        cls, choice: Choice, scheme: Scheme, options: MethodOptions, *, besides: Sequence[str] = ()
     ) -> CommandRequest:
-        """Builds the request from the options as typed; `besides` may be named with --metric, too.
+        """Builds the request from what was typed; `besides` may be named with --metric, too.
 
         Raises
         ------
         Unavailable
             If a method or metric does not exist.
         """
-        request = cls(
-            tuple(dict.fromkeys(methods or ())), tuple(dict.fromkeys(metrics or ())), scheme, options
-        )
+        methods, metrics = dict.fromkeys(choice.methods or ()), dict.fromkeys(choice.metrics or ())
         option = "--method"
         try:
-            for method_id in request.methods:
+            for method_id in methods:
                 get_method(method_id)
             option = "--metric"
-            for metric_id in request.metrics:
+            for metric_id in metrics:
                 if metric_id not in besides:
                     get_metric(metric_id)
         except Unavailable as reason:
             raise Unavailable(f"{option}: {reason}") from None
-        return request
+        return cls(tuple(methods), tuple(metrics), scheme, options)
 
 
 _NUMBER: Final = re.compile(r"[0-9][0-9.,]*")
@@ -185,14 +178,14 @@ class Runner:
                 self.refuse(str(reason))
             for reason in skipped_reasons(path):
                 self.message(reason)
-        for address in () if many is None else many.remote:
-            try:
-                parts |= many.list_remote(address) if many is not None else {}
-            except CalibError as reason:
-                self.refuse(str(reason))
-        names = display_names(parts)
         if many is not None:
-            many.start(names, input_files.format, input_files.options, input_files.gold)
+            for address in many.remote:
+                try:
+                    parts |= many.list_remote(address)
+                except CalibError as reason:
+                    self.refuse(str(reason))
+        names = display_names(parts)
+        input_files.start(names)
         self._file_names = sorted(names.values(), key=len, reverse=True)
         yield from names.items()
 

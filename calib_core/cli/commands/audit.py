@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement, audit_element
-from calib_core.cli.options import (
-    JsonOption,
-    LabelsOption,
-    MethodOption,
-    MetricOption,
-    RenormaliseOption,
-    RunOption,
-    UnparseableOption,
-)
+from calib_core.cli.option_groups import takes_options
+from calib_core.cli.options import ChoiceGroup, JsonOption, MethodGroup
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
-from calib_core.methods.method import MethodOptions
 from calib_core.results.audit import AUDITED_METRIC, ConventionAudit, audit_conventions
 from calib_core.results.evidence import Evidence
 from calib_core.views.robustness import audit_view
 
 
-@takes_files
+@takes_options
 def audit(
-    input_files: InputFiles,
     *,
     as_json: JsonOption = False,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
+    choice: ChoiceGroup,
+    options: MethodGroup,
+    input_files: FilesGroup,
 ) -> int:
     """Compute the ECE under every convention in use, by tool.
 
@@ -40,10 +28,8 @@ def audit(
     largest; and the conventions of torchmetrics, netcal, scikit-learn, relplot, uncertainty-calibration,
     HELM, Humanity's Last Exam and RLCR. --metric takes ece only.
     """
-    request = CommandRequest.from_options(
-        methods, metrics, Scheme(), MethodOptions(renormalise, labels, unparseable)
-    )
-    runner, printer = Runner(run_labels), ResultPrinter()
+    request = CommandRequest.from_options(choice, Scheme(), options)
+    runner, printer = Runner(choice.runs), ResultPrinter()
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         for result in runner.results(run, request, request.metrics or (AUDITED_METRIC,), _audit):

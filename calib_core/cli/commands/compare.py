@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
+from calib_core.cli.option_groups import takes_options
 from calib_core.cli.options import (
-    BinningOption,
-    BinsOption,
+    ChoiceGroup,
     JsonOption,
     JudgedOption,
-    LabelsOption,
-    MethodOption,
-    MetricOption,
+    MethodGroup,
     PairsOption,
-    RenormaliseOption,
-    RunOption,
-    UnparseableOption,
+    SchemeGroup,
 )
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.methods.method import MethodOptions
 from calib_core.metrics.accuracy import ACCURACY
-from calib_core.pairs import Labels
 from calib_core.results.best import RANKED_METRICS, SKILL, compare_pairs, paired_recipe
 from calib_core.results.comparison import (
     BASE_METRICS,
@@ -50,21 +45,16 @@ GATE_ADVICE: Final = (
 )
 
 
-@takes_files
-def compare(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@takes_options
+def compare(
     *,
     as_json: JsonOption = False,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    n_bins: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
+    choice: ChoiceGroup,
+    scheme: SchemeGroup,
+    options: MethodGroup,
     judged: JudgedOption = "own",
     pairs: PairsOption = False,
+    input_files: FilesGroup,
 ) -> int:
     """Compare accuracy and Brier score, one line per run and method.
 
@@ -74,28 +64,15 @@ def compare(  # noqa: PLR0913  one parameter an option
     Best: all that cannot be told apart from the best on common questions (paired t, Holm over all
     pairs). --pairs prints these differences, by skill, accuracy and Brier score, or --metric.
     """
+    request = CommandRequest.from_options(choice, scheme, replace(options, labels="top"))
+    runner = Runner(choice.runs)
+    if options.labels != "top":
+        runner.message("compare uses the top label: --labels has no effect.")
+    runs = runner.runs(input_files)
     if pairs:
-        return _print_pairs(
-            input_files,
-            CommandRequest.from_options(
-                methods,
-                metrics,
-                Scheme(binning, n_bins),
-                MethodOptions(renormalise, "top", unparseable),
-            ),
-            tuple(dict.fromkeys(metrics or RANKED_METRICS)),
-            _top_label_runner(labels, run_labels),
-            judged,
-            as_json=as_json,
-        )
-    request = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable)
-    )
-    runner = _top_label_runner(labels, run_labels)
+        return _print_pairs(runner, runs, request, judged, as_json=as_json)
     metric_ids = (*BASE_METRICS, *(metric for metric in request.metrics if metric not in BASE_METRICS))
-    evidences, estimates = _measure_runs(
-        runner, runner.runs(input_files), request, metric_ids, _estimator_judged_by(judged)
-    )
+    evidences, estimates = _measure_runs(runner, runs, request, metric_ids, _estimator_judged_by(judged))
     estimate_of = {
         (id(evidences[key][1].run), evidences[key][1].method.id, metric): estimate
         for (key, metric), estimate in estimates.items()
@@ -122,13 +99,6 @@ def compare(  # noqa: PLR0913  one parameter an option
     return runner.finish(elements, as_json=as_json)
 
 
-def _top_label_runner(labels: Labels, run_labels: Sequence[str] | None) -> Runner:
-    runner = Runner(run_labels)
-    if labels != "top":
-        runner.message("compare uses the top label: --labels has no effect.")
-    return runner
-
-
 def _measure_runs(
     runner: Runner,
     runs: Iterable[Run],
@@ -148,27 +118,23 @@ def _measure_runs(
 
 
 def _print_pairs(
-    input_files: InputFiles,
-    request: CommandRequest,
-    metrics: Sequence[str],
     runner: Runner,
+    runs: Iterable[Run],
+    request: CommandRequest,
     judged: JudgedChoice,
     *,
     as_json: bool,
 ) -> int:
     """Prints every pair of runs and methods; refuses a metric whose differences cannot be tested."""
-    runs: dict[str, Run] = {}
-    evidences: dict[str, Evidence] = {}
-    measure = _estimator_judged_by(judged)
-    for index, run in enumerate(runner.runs(input_files)):
-        for evidence, _ in runner.results(run, request, (ACCURACY.id,), measure):
-            key = f"{index}:{evidence.method.id}"
-            runs[key], evidences[key] = run, judged_by(evidence, judged)
+    metrics = request.metrics or RANKED_METRICS
+    measured, _ = _measure_runs(runner, runs, request, (ACCURACY.id,), _estimator_judged_by(judged))
+    run_of = {key: run for key, (run, _) in measured.items()}
+    evidences = {key: judged_by(evidence, judged) for key, (_, evidence) in measured.items()}
     try:
         comparison = compare_pairs(evidences, metrics)
     except Unavailable as reason:
         raise Unavailable(f"{reason} {GATE_ADVICE}") from None
-    titles = _run_titles(runs)
+    titles = _run_titles(run_of)
     names = {key: f"{titles[key]}, {evidence.method.id}" for key, evidence in evidences.items()}
     are_paired = any(comparison.pairs.values())
     say = runner.message if are_paired else runner.refuse
@@ -176,7 +142,7 @@ def _print_pairs(
         say(f"{names[first]} and {names[second]} cannot be compared: {as_clause(reason)}.")
     sides: dict[str, Side] = {
         key: {"file": run.file, "run": run.label, "method": evidences[key].method.id}
-        for key, run in runs.items()
+        for key, run in run_of.items()
     }
     elements: list[PairElement] = [
         {

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import FilesGroup, InputFiles
 from calib_core.cli.json_output import JsonElement
-from calib_core.cli.options import (
-    JsonOption,
-)
+from calib_core.cli.option_groups import takes_options
+from calib_core.cli.options import JsonOption
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner, input_paths
 from calib_core.errors import BadRowsFound, CalibError, Refused
@@ -37,12 +36,12 @@ _OutputOption: TypeAlias = Annotated[
 ]  # fmt: skip
 
 
-@takes_files
+@takes_options
 def convert(
-    input_files: InputFiles,
     *,
     output: _OutputOption,
     as_json: JsonOption = False,
+    input_files: FilesGroup,
 ) -> int:
     """Convert files to Calib's own format.
 

@@ -5,36 +5,30 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from calib_core.cli.exit_codes import BROKEN
 from calib_core.cli.gate_formats import gate_junit, gate_markdown
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import FilesGroup, InputFiles
+from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
     BaselineOption,
-    BinningOption,
-    BinsOption,
+    ChoiceGroup,
     GateFormatOption,
     JsonOption,
-    LabelsOption,
     MaxOption,
-    MethodOption,
-    MetricOption,
+    MethodGroup,
     MinOption,
     MinRowsOption,
-    RenormaliseOption,
-    RunOption,
+    SchemeGroup,
     SignificantOption,
-    UnparseableOption,
     WorseByOption,
 )
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
-from calib_core.edges import Scheme
 from calib_core.errors import Refused, Unavailable, shorten
-from calib_core.methods.method import MethodOptions
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.readers import FORMATS
 from calib_core.results.evidence import get_metric
@@ -60,33 +54,25 @@ if TYPE_CHECKING:  # as in json_output
 OUTPUT_FORMATS: Final = ("text", "markdown", "junit", "json")
 
 
-@takes_files
-def gate(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What is checked: limits, the earlier predictions, and whether an interval has to be beyond a limit."""
+
+    limits: Sequence[Rule]
+    baseline: Path | None
+    significant: bool
+
+
+def _read_rules(
     *,
-    as_json: JsonOption = False,
     maxima: MaxOption = None,
     minima: MinOption = None,
     min_rows: MinRowsOption = None,
     baseline: BaselineOption = None,
     worse_by: WorseByOption = None,
     significant: SignificantOption = False,
-    format_id: GateFormatOption = None,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    n_bins: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
-) -> int:
-    """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
-
-    Exit code 0: every rule holds; 1: a rule is broken. A rule is checked for every usable method, or for
-    those named by --method. A metric without a value breaks its rule.
-    """
-    rules = [
+) -> _Rules:
+    limits = [
         *_metric_rules("max", maxima),
         *_metric_rules("min", minima),
         *([] if min_rows is None else [Rule("min-n", None, float(min_rows))]),
@@ -94,23 +80,35 @@ def gate(  # noqa: PLR0913  one parameter an option
     ]
     if baseline is None and worse_by:
         raise Refused("--worse-by needs --baseline FILE.")
-    if not rules and baseline is None:
+    if not limits and baseline is None:
         raise Refused("Give at least one rule: --max, --min, --min-n, or --baseline with --worse-by.")
+    return _Rules(limits, baseline, significant)
+
+
+@takes_options
+def gate(
+    *,
+    as_json: JsonOption = False,
+    rules: Annotated[_Rules, OptionGroup(_read_rules)],
+    format_id: GateFormatOption = None,
+    choice: ChoiceGroup,
+    scheme: SchemeGroup,
+    options: MethodGroup,
+    input_files: FilesGroup,
+) -> int:
+    """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
+
+    Exit code 0: every rule holds; 1: a rule is broken. A rule is checked for every usable method, or for
+    those named by --method. A metric without a value breaks its rule.
+    """
     output, file_format = _chosen_formats(format_id or (), as_json=as_json)
     input_files = replace(input_files, format=file_format)
-    runner = Runner(run_labels)
-    if metrics:
+    runner = Runner(choice.runs)
+    if choice.metrics:
         runner.message("The rules of gate name their metrics: --metric has no effect.")
-    measuring = _Measuring(
-        runner,
-        CommandRequest.from_options(
-            methods,
-            [rule.metric for rule in rules if rule.metric],
-            Scheme(binning, n_bins),
-            MethodOptions(renormalise, labels, unparseable),
-        ),
-    )
-    checks = measuring.checks(input_files, baseline, rules, significant=significant)
+    metrics = [rule.metric for rule in rules.limits if rule.metric]
+    request = CommandRequest.from_options(replace(choice, metrics=metrics), scheme, options)
+    checks = _Measuring(runner, request).checks(input_files, rules)
     if not all(check.held for check in checks):
         runner.exit_code = max(runner.exit_code, BROKEN)
     if output == "text":
@@ -128,9 +126,7 @@ class _Measuring:
     def __init__(self, runner: Runner, request: CommandRequest) -> None:
         self._runner, self._request = runner, request
 
-    def checks(
-        self, input_files: InputFiles, baseline: Path | None, rules: Sequence[Rule], *, significant: bool
-    ) -> list[RuleCheck]:
+    def checks(self, input_files: InputFiles, rules: _Rules) -> list[RuleCheck]:
         """Every rule for every run and method, run by run."""
         runs = list(self._runner.runs(input_files))
         checks: list[RuleCheck] = []
@@ -139,17 +135,17 @@ class _Measuring:
             n_refused = len(self._runner.refusals)
             measured = measured_runs[id(run)] = self._measure(run, self._request.metrics)
             if measured or len(self._runner.refusals) == n_refused:
-                checks += _limit_checks(run, rules, measured, significant=significant)
-        if baseline is None:
+                checks += _limit_checks(run, rules, measured)
+        if rules.baseline is None:
             return checks
-        earlier = replace(input_files, paths=(baseline,))
+        earlier = replace(input_files, paths=(rules.baseline,))
         for run, match in match_runs(runs, list(self._runner.runs(earlier))):
             checks.append(check_present(run, match))
-            compared = [rule for rule in rules if rule.kind == "worse-by"]
+            compared = [rule for rule in rules.limits if rule.kind == "worse-by"]
             if match is not None and compared:
                 before = self._measure(run, [rule.metric for rule in compared if rule.metric])
                 checks += _baseline_checks(
-                    match, compared, measured_runs[id(match)], before, significant=significant
+                    match, compared, measured_runs[id(match)], before, significant=rules.significant
                 )
         return checks
 
@@ -161,12 +157,10 @@ class _Measuring:
         return {(one.evidence.method.id, one.metric): one for one in found}
 
 
-def _limit_checks(
-    run: Run, rules: Sequence[Rule], measured: dict[tuple[str, str], Measurement], *, significant: bool
-) -> list[RuleCheck]:
+def _limit_checks(run: Run, rules: _Rules, measured: dict[tuple[str, str], Measurement]) -> list[RuleCheck]:
     """The rules that need no baseline; all broken where no method has a usable row."""
     checks: list[RuleCheck] = []
-    for rule in rules:
+    for rule in rules.limits:
         if rule.kind == "worse-by":
             continue
         if not measured:
@@ -176,7 +170,7 @@ def _limit_checks(
             checks += [check_size(rule, evidence) for evidence in evidences.values()]
         else:
             checks += [
-                check_limit(rule, one, significant=significant)
+                check_limit(rule, one, significant=rules.significant)
                 for (_, metric), one in measured.items()
                 if metric == rule.metric
             ]

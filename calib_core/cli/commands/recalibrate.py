@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from calib_core.advice import quote_argument
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import FilesGroup, InputFiles
 from calib_core.cli.json_output import JsonElement, recalibration_element
+from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
+    Choice,
     JsonOption,
     MethodOption,
     RenormaliseOption,
@@ -47,7 +50,7 @@ from calib_core.views.recalibrate import metrics_view
 from calib_core.wording import plural
 
 if TYPE_CHECKING:  # as in json_output
-    from calib_core.cli.json_elements import AppliedElement, RecalibrationElement
+    from calib_core.cli.json_elements import AppliedElement
 
 ROWS_SUFFIXES: Final = (".parquet", ".jsonl")
 """Endings of a file of recalibrated rows."""
@@ -93,21 +96,35 @@ _RunOption: TypeAlias = Annotated[
 ]
 
 
-@takes_files
-def recalibrate(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How a map is fitted."""
+
+    by: ByOption = DEFAULT_MAP
+    folds: FoldsOption = DEFAULT_FOLDS
+    seed: SeedOption = DEFAULT_SEED
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """The files that are written, and the map that is applied instead of a fitted one."""
+
+    output: _OutputOption = None
+    python: PythonOption = None
+    apply: ApplyOption = None
+
+
+@takes_options
+def recalibrate(
     *,
     as_json: JsonOption = False,
     methods: MethodOption = None,
     run: _RunOption = None,
-    by: ByOption = DEFAULT_MAP,
-    folds: FoldsOption = DEFAULT_FOLDS,
-    seed: SeedOption = DEFAULT_SEED,
-    output: _OutputOption = None,
-    python: PythonOption = None,
-    apply: ApplyOption = None,
+    fit: Annotated[_Fit, OptionGroup(_Fit)],
+    paths: Annotated[_Paths, OptionGroup(_Paths)],
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    input_files: FilesGroup,
 ) -> int:
     """Fit a map from confidence to accuracy, judge it out of fold, and apply it.
 
@@ -119,31 +136,34 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
     runner = Runner([run] if run else None)
     elements: Sequence[JsonElement] = []
     try:
-        request = CommandRequest.from_options(
-            methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)
-        )
-        _check_options(by, output, python, apply)
-        for path in (output, python):
+        options = MethodOptions(renormalise, "top", unparseable)
+        request = CommandRequest.from_options(Choice(methods=methods), Scheme(), options)
+        _check_options(fit.by, paths)
+        for path in (paths.output, paths.python):
             if path is not None:
-                _check_not_an_input(runner, input_files, path, apply)
-        runs = list(runner.runs(input_files, outcomes_needed=apply is None))
+                _check_not_an_input(runner, input_files, path, paths.apply)
+        runs = list(runner.runs(input_files, outcomes_needed=paths.apply is None))
         if run and not runs:  # the runner has said which there are
             return runner.finish(elements, as_json=as_json)
-        if apply is not None and output is not None:
-            elements = _apply(runner, runs, request, _read_map(apply), output, as_json=as_json)
-        elif apply is None:
-            elements = _fit(runner, runs, request, (by, folds, seed), (output, python), as_json=as_json)
+        if paths.apply is None:
+            found = _fit_runs(runner, runs, request, fit, as_json=as_json)
+            if (paths.output or paths.python) and found:
+                _write_map(found, paths)
+            elements = [recalibration_element(run.file, result) for run, result in found]
+        elif paths.output is not None:
+            elements = _apply(runner, runs, request, _read_map(paths.apply), paths.output, as_json=as_json)
     except CalibError as reason:
         runner.refuse(str(reason))
     return runner.finish(elements, as_json=as_json)
 
 
-def _check_options(by: str, output: Path | None, python: Path | None, apply: Path | None) -> None:
+def _check_options(by: str, paths: _Paths) -> None:
     if by not in MAP_KINDS:
         raise Refused(f"--by: expected one of {', '.join(MAP_KINDS)}, found {shorten(by)!r}.")
-    if python is not None and apply is not None:
+    if paths.python is not None and paths.apply is not None:
         raise Refused("--python writes a map that is fitted, so it cannot go with --apply.")
-    if apply is None:
+    output = paths.output
+    if paths.apply is None:
         if output is not None and output.suffix.lower() != ".json":
             raise Refused(f"{output.name}: name a file that ends in .json for the map: -o MAP.json")
         return
@@ -158,33 +178,22 @@ def _check_not_an_input(runner: Runner, input_files: InputFiles, output: Path, a
         check_output_path(output, (path, *expected_companions(path), *gold))
 
 
-def _fit(
-    runner: Runner,
-    runs: Sequence[Run],
-    request: CommandRequest,
-    settings: tuple[str, int, int],
-    outputs: tuple[Path | None, Path | None],
-    *,
-    as_json: bool,
-) -> list[RecalibrationElement]:
+def _fit_runs(
+    runner: Runner, runs: Sequence[Run], request: CommandRequest, fit: _Fit, *, as_json: bool
+) -> list[tuple[Run, Recalibration]]:
+    def recalibrated(evidence: Evidence, _metric: str, _scheme: Scheme) -> Recalibration:
+        return recalibrate_evidence(evidence, fit.by, fit.folds, fit.seed)
+
     found: list[tuple[Run, Recalibration]] = []
     for run in runs:
-        results = runner.results(run, request, (_WHAT,), partial(_recalibrate, settings))
+        results = runner.results(run, request, (_WHAT,), recalibrated)
         found += [(run, result) for result in results]
         if results and not as_json:
             ResultPrinter().print_view(metrics_view(results), heading(run.file, run.label))
-    if any(outputs) and found:
-        _write_map(found, *outputs)
-    return [recalibration_element(run.file, result) for run, result in found]
+    return found
 
 
-def _recalibrate(
-    settings: tuple[str, int, int], evidence: Evidence, _metric: str, _scheme: Scheme
-) -> Recalibration:
-    return recalibrate_evidence(evidence, *settings)
-
-
-def _write_map(found: Sequence[tuple[Run, Recalibration]], output: Path | None, python: Path | None) -> None:
+def _write_map(found: Sequence[tuple[Run, Recalibration]], paths: _Paths) -> None:
     if len(found) > 1:
         listed = "; ".join(
             f"--run {quote_argument(run.label)} --method {each.method}" for run, each in found[:_MAX_LISTED]
@@ -192,10 +201,10 @@ def _write_map(found: Sequence[tuple[Run, Recalibration]], output: Path | None, 
         more = "; …" if len(found) > _MAX_LISTED else ""
         raise Refused(f"A map is fitted to one run and method; nothing was written. Name one: {listed}{more}")
     (_, result) = found[0]
-    if output is not None:
-        write_atomically(result.map.to_json().encode(), output)
-    if python is not None:
-        write_atomically(result.map.to_python().encode(), python)
+    if paths.output is not None:
+        write_atomically(result.map.to_json().encode(), paths.output)
+    if paths.python is not None:
+        write_atomically(result.map.to_python().encode(), paths.python)
 
 
 def _read_map(path: Path) -> RecalibrationMap:
@@ -221,7 +230,7 @@ def _apply(
     if len(request.methods) > 1:
         raise Refused("--apply writes one confidence for each row: name one --method.")
     method = request.methods[0] if request.methods else fitted.method
-    request = CommandRequest.from_options([method], None, request.scheme, request.options)
+    request = CommandRequest.from_options(Choice(methods=[method]), request.scheme, request.options)
     applied: list[tuple[Run, AnswerEvidence, AnswerEvidence | None]] = []
     for run in runs:
         with_all_rows = with_assumed_outcomes(run)

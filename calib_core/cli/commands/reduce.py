@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.input_files import InputFiles, takes_many_files
+from calib_core.cli.input_files import FilesAtScaleGroup, InputFiles
 from calib_core.cli.json_output import JsonElement
-from calib_core.cli.options import (
-    JsonOption,
-)
+from calib_core.cli.option_groups import takes_options
+from calib_core.cli.options import JsonOption
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner, input_paths
 from calib_core.errors import BadRowsFound, CalibError, Refused
@@ -33,12 +32,12 @@ _OutputOption: TypeAlias = Annotated[
 ]
 
 
-@takes_many_files
+@takes_options
 def reduce(
-    input_files: InputFiles,
     *,
     output: _OutputOption,
     as_json: JsonOption = False,
+    input_files: FilesAtScaleGroup,
 ) -> int:
     """Save the sums of token-level files in one small, exact file.
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.input_files import InputFiles, takes_many_files
+from calib_core.cli.input_files import FilesAtScaleGroup, InputFiles
 from calib_core.cli.json_output import JsonElement
+from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
-    BinningOption,
-    BinsOption,
+    Choice,
     JsonOption,
     JudgedOption,
-    LabelsOption,
+    MethodGroup,
     MetricOption,
-    RenormaliseOption,
     RunOption,
+    SchemeGroup,
     ToleranceOption,
-    UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner, input_paths
@@ -30,7 +30,6 @@ from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHOD_IDS
-from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.readers.atomic_write import write_atomically
 from calib_core.report.build import Report, build_report, selected_pages
@@ -99,39 +98,48 @@ QuestionBinOption: TypeAlias = Annotated[
 ]
 
 
-@takes_many_files
-def report(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contents:
+    """What is in the report, as typed."""
+
+    methods: _MethodOption = None
+    metrics: MetricOption = None
+    scheme: SchemeGroup
+    options: MethodGroup
+    judged: JudgedOption = "own"
+    pages: PageOption = None
+    runs: RunOption = None
+    question_bin: QuestionBinOption = None
+    tolerance: ToleranceOption = DEFAULT_TOLERANCE
+
+    def settings(self) -> ReportSettings:
+        """How the numbers are computed; raises Unavailable if a method or metric does not exist."""
+        tolerance = None if self.tolerance == DEFAULT_TOLERANCE else self.tolerance
+        options = replace(self.options, tolerance=tolerance)
+        choice = Choice(methods=self.methods, metrics=self.metrics)
+        named = CommandRequest.from_options(choice, self.scheme, options)
+        return ReportSettings(
+            named.methods, named.metrics, self.scheme, options, self.question_bin, self.judged
+        )
+
+
+@takes_options
+def report(
     *,
     output: _OutputOption,
     as_json: JsonOption = False,
-    methods: _MethodOption = None,
-    metrics: MetricOption = None,
-    n_bins: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
-    judged: JudgedOption = "own",
-    pages: PageOption = None,
-    runs: RunOption = None,
-    question_bin: QuestionBinOption = None,
-    tolerance: ToleranceOption = DEFAULT_TOLERANCE,
+    contents: Annotated[_Contents, OptionGroup(_Contents)],
+    input_files: FilesAtScaleGroup,
 ) -> int:
     """Write a report: one HTML file with figures, tables, recipes and checksums.
 
     The report works offline and can be printed. Files that are parts of one evaluation are one run.
     """
     runner = Runner()
-    scheme = Scheme(binning, n_bins)
-    options = MethodOptions(
-        renormalise, labels, unparseable, None if tolerance == DEFAULT_TOLERANCE else tolerance
-    )
-    request = CommandRequest.from_options(methods, metrics, scheme, options)
-    settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin, judged)
+    settings = contents.settings()
     elements: list[JsonElement] = []
     try:
-        report_input, result = _write_report(runner, input_files, output, settings, (pages or (), runs or ()))
+        report_input, result = _write_report(runner, input_files, output, contents, settings)
         elements = [_run_element(run, report_input, result, output) for run in report_input.runs]
         if not as_json:
             _print_summary(result, report_input, output)
@@ -144,15 +152,10 @@ def _write_report(
     runner: Runner,
     input_files: InputFiles,
     output: Path,
+    contents: _Contents,
     settings: ReportSettings,
-    pages_and_runs: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[ReportInput, Report]:
     """Builds the report and writes it to `output`.
-
-    Parameters
-    ----------
-    pages_and_runs : tuple[Sequence[str], Sequence[str]]
-        Ids of pages, none for the summary, and labels of runs, none for all.
 
     Raises
     ------
@@ -161,14 +164,25 @@ def _write_report(
     """
     if output.suffix.lower() not in HTML_SUFFIXES:
         raise Refused(f"{output.name}: name a file that ends in {' or '.join(HTML_SUFFIXES)}: -o FILE")
-    pages, runs = pages_and_runs
-    page_ids = selected_pages(pages)
+    page_ids = selected_pages(contents.pages or ())
     files, run_reports = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
     merged = merge_partial_reports(run_reports, with_tables=input_files.together)
-    report_input = ReportInput(select_runs(titled_runs(merged), runs), tuple(files), settings)
+    report_input = ReportInput(select_runs(titled_runs(merged), contents.runs or ()), tuple(files), settings)
     _refuse_unavailable(runner, report_input)
     _check_bin(runner, report_input, page_ids)
-    command = _reproduction(input_files, output, settings, pages, runs)
+    command = ReportCommand(
+        files=tuple(map(str, input_files.paths)),
+        output=str(output),
+        settings=settings,
+        pages=tuple(contents.pages or ()),
+        runs=tuple(contents.runs or ()),
+        skip_bad_rows=input_files.skip_bad_rows,
+        format=input_files.format,
+        options=input_files.options,
+        gold=None if input_files.gold is None else str(input_files.gold),
+        together=input_files.together,
+        remote=() if input_files.many is None else tuple(map(shown_address, input_files.many.remote)),
+    )
     result = _build_with_progress(
         report_input,
         page_ids,
@@ -244,24 +258,6 @@ def _count_bins(evidence: Evidence, scheme: Scheme) -> int:
         return reliability_diagram(evidence, DEFAULT_METRIC, scheme).table.height
     except Unavailable:
         return 0
-
-
-def _reproduction(
-    input_files: InputFiles, output: Path, settings: ReportSettings, pages: Sequence[str], runs: Sequence[str]
-) -> ReportCommand:
-    return ReportCommand(
-        tuple(map(str, input_files.paths)),
-        str(output),
-        settings,
-        tuple(pages),
-        tuple(runs),
-        input_files.skip_bad_rows,
-        input_files.format,
-        input_files.options,
-        None if input_files.gold is None else str(input_files.gold),
-        together=input_files.together,
-        remote=() if input_files.many is None else tuple(map(shown_address, input_files.many.remote)),
-    )
 
 
 def _build_with_progress(report_input: ReportInput, pages: Sequence[str], provenance: Provenance) -> Report:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Annotated, Final
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement, samples_element
+from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
-    BinningOption,
-    BinsOption,
+    ChoiceGroup,
     JsonOption,
-    LabelsOption,
-    MethodOption,
-    MetricOption,
-    RenormaliseOption,
+    MethodGroup,
     RepeatsOption,
-    RunOption,
+    SchemeGroup,
     SeedOption,
     SizesOption,
-    UnparseableOption,
     WithinOption,
 )
 from calib_core.cli.rendering import ResultPrinter, heading
@@ -28,7 +25,6 @@ from calib_core.cli.terminal import terminal_progress
 from calib_core.edges import Scheme
 from calib_core.errors import Refused, Unavailable, shorten
 from calib_core.methods.method import MethodOptions
-from calib_core.pairs import Labels
 from calib_core.results.sampling import (
     BRIER_TOLERANCE,
     SELF_CONSISTENCY_METHODS,
@@ -44,32 +40,40 @@ MAX_SIZE_DIGITS: Final = 9
 """Longest number accepted by --sizes."""
 
 
-@takes_files
-def samples(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """Which subsets of the samples are drawn."""
+
+    sizes: SizesOption = None
+    repeats: RepeatsOption = 100
+    seed: SeedOption = 0
+
+
+@takes_options
+def samples(
     *,
     as_json: JsonOption = False,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    sizes_text: SizesOption = None,
-    repeats: RepeatsOption = 100,
-    seed: SeedOption = 0,
+    choice: ChoiceGroup,
+    draws: Annotated[_Draws, OptionGroup(_Draws)],
     tolerance: WithinOption = BRIER_TOLERANCE,
-    n_bins: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
+    scheme: SchemeGroup,
+    options: MethodGroup,
+    input_files: FilesGroup,
 ) -> int:
     """Find how many samples are enough for self-consistency.
 
     Subsets of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
-    plan = _plan(_parse_sizes(sizes_text), repeats, seed, methods, metrics)
-    runner, printer = Runner(run_labels), ResultPrinter()
-    _check_options(runner, tolerance, labels, renormalise=renormalise)
-    options, scheme = MethodOptions(renormalise, "top", unparseable), Scheme(binning, n_bins)
+    plan = SamplingPlan(
+        _parse_sizes(draws.sizes),
+        draws.repeats,
+        draws.seed,
+        tuple(choice.methods or SELF_CONSISTENCY_METHODS),
+        tuple(choice.metrics or SHOWN_METRICS),
+    )
+    runner, printer = Runner(choice.runs), ResultPrinter()
+    _check_options(runner, tolerance, options)
+    options = replace(options, labels="top")
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         try:
@@ -82,27 +86,14 @@ def samples(  # noqa: PLR0913  one parameter an option
     return runner.finish(elements, as_json=as_json)
 
 
-def _plan(
-    sizes: tuple[int, ...] | None,
-    repeats: int,
-    seed: int,
-    methods: Sequence[str] | None,
-    metrics: Sequence[str] | None,
-) -> SamplingPlan:
-    """Builds the plan, with the default methods and metrics where none is named."""
-    return SamplingPlan(
-        sizes, repeats, seed, tuple(methods or SELF_CONSISTENCY_METHODS), tuple(metrics or SHOWN_METRICS)
-    )
-
-
-def _check_options(runner: Runner, tolerance: float, labels: Labels, *, renormalise: bool | None) -> None:
+def _check_options(runner: Runner, tolerance: float, options: MethodOptions) -> None:
     """Prints which options have no effect; raises Refused unless the tolerance is above 0."""
     if not tolerance > 0:
         raise Refused(f"--within: expected a number above 0, found {tolerance:g}.")
-    if labels != "top":
+    if options.labels != "top":
         runner.message("samples uses one confidence per row: --labels has no effect.")
-    if renormalise is not None:
-        switch = "--renormalise" if renormalise else "--no-renormalise"
+    if options.renormalise is not None:
+        switch = "--renormalise" if options.renormalise else "--no-renormalise"
         runner.message(f"{switch} affects only p_true, if p_true is shown beside the samples.")
 
 

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from calib_core.cli.input_files import InputFiles, takes_files, takes_many_files
+from calib_core.cli.input_files import FilesAtScaleGroup, FilesGroup
 from calib_core.cli.json_output import JsonElement, bins_element, score_element, verdict_element
-from calib_core.cli.options import (
-    BinningOption,
-    BinsOption,
-    JsonOption,
-    LabelsOption,
-    MethodOption,
-    MetricOption,
-    RenormaliseOption,
-    RunOption,
-    ToleranceOption,
-    UnparseableOption,
-)
+from calib_core.cli.option_groups import takes_options
+from calib_core.cli.options import ChoiceGroup, JsonOption, MethodGroup, SchemeGroup, ToleranceOption
 from calib_core.cli.rendering import ResultPrinter, element_value_text, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
-from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.reliability import reliability_diagram
@@ -41,40 +30,29 @@ VERDICT: Final = "verdict"
 """What --metric calls the verdict, which is no metric."""
 
 
-@takes_many_files
-def score(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@takes_options
+def score(
     *,
     as_json: JsonOption = False,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    n_bins: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
+    choice: ChoiceGroup,
+    scheme: SchemeGroup,
+    options: MethodGroup,
     tolerance: ToleranceOption = DEFAULT_TOLERANCE,
+    input_files: FilesAtScaleGroup,
 ) -> int:
     """Compute every metric of every method, with intervals and a verdict.
 
     --metric verdict prints only the verdict: over, under, extreme, timid, uneven, unclear, tolerable,
     none or few. For several verdicts, q is p corrected for all of them (Benjamini–Hochberg).
     """
-    request = CommandRequest.from_options(
-        methods,
-        metrics,
-        Scheme(binning, n_bins),
-        MethodOptions(renormalise, labels, unparseable),
-        besides=(VERDICT,),
-    )
+    request = CommandRequest.from_options(choice, scheme, options, besides=(VERDICT,))
 
     def score_or_verdict(evidence: Evidence, metric: str, scheme: Scheme) -> Score | RunVerdict:
         if metric == VERDICT:
             return run_verdict(evidence.with_tolerance(tolerance))
         return score_with_interval(evidence, metric, scheme)
 
-    runner, printer = Runner(run_labels, warns=False), ResultPrinter()
+    runner, printer = Runner(choice.runs, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
     verdicts: list[VerdictElement] = []
     for run in runner.runs(input_files):
@@ -96,28 +74,21 @@ def score(  # noqa: PLR0913  one parameter an option
     return runner.finish(elements, as_json=as_json)
 
 
-@takes_files
-def bins(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@takes_options
+def bins(
     *,
     as_json: JsonOption = False,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    n_bins: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
+    choice: ChoiceGroup,
+    scheme: SchemeGroup,
+    options: MethodGroup,
+    input_files: FilesGroup,
 ) -> int:
     """Print confidence and accuracy, bin by bin.
 
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """
-    request = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
-    )
-    runner, printer = Runner(run_labels, warns=False), ResultPrinter()
+    request = CommandRequest.from_options(choice, scheme, options)
+    runner, printer = Runner(choice.runs, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         diagrams = runner.results(run, request, request.metrics or (DEFAULT_METRIC,), reliability_diagram)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
-from calib_core.cli.input_files import InputFiles, takes_many_files
+from calib_core.cli.input_files import FilesAtScaleGroup
 from calib_core.cli.json_output import JsonElement, sweep_element
+from calib_core.cli.option_groups import takes_options
 from calib_core.cli.options import (
     BinningOption,
     BinsListOption,
+    ChoiceGroup,
     DdofOption,
     JsonOption,
-    LabelsOption,
-    MethodOption,
-    MetricOption,
-    RenormaliseOption,
-    RunOption,
-    UnparseableOption,
+    MethodGroup,
 )
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
-from calib_core.edges import MAX_BINS, Binning, Scheme
+from calib_core.edges import MAX_BINS, Scheme
 from calib_core.errors import Refused, Unavailable, shorten
-from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import Evidence
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep, sweep_bins
 from calib_core.runs import Run
@@ -33,20 +28,16 @@ from calib_core.views.robustness import values_view
 DEFAULT_BINS: Final = ",".join(map(str, PAPER_BINS))
 
 
-@takes_many_files
-def sweep(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@takes_options
+def sweep(
     *,
     as_json: JsonOption = False,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
+    choice: ChoiceGroup,
     bins_text: BinsListOption = DEFAULT_BINS,
     ddof: DdofOption = 0,
     binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
+    options: MethodGroup,
+    input_files: FilesAtScaleGroup,
 ) -> int:
     """Compute metrics over the number of bins M, compared with noise.
 
@@ -54,12 +45,17 @@ def sweep(  # noqa: PLR0913  one parameter an option
     draws).
     """
     bin_counts = _parse_bins(bins_text)
-    request = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, bin_counts[0]), MethodOptions(renormalise, labels, unparseable)
-    )
-    runner, printer = Runner(run_labels), ResultPrinter()
+    request = CommandRequest.from_options(choice, Scheme(binning, bin_counts[0]), options)
+    runner, printer = Runner(choice.runs), ResultPrinter()
     reasons: list[str] = []
-    sweep_metric = partial(_sweep_metric, bin_counts, ddof, reasons, binning)
+
+    def sweep_metric(evidence: Evidence, metric: str, _scheme: Scheme) -> Sweep:
+        result = sweep_bins(evidence, (metric,), bin_counts, ddof, binning=binning)
+        if result.unavailable:
+            reasons.append(result.unavailable[metric])
+            raise Unavailable(reasons[-1])
+        return result
+
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         reasons.clear()
@@ -73,23 +69,6 @@ def sweep(  # noqa: PLR0913  one parameter an option
         if sweeps and not as_json:
             printer.print_view(values_view(sweeps), heading(run.file, run.label))
     return runner.finish(elements, as_json=as_json)
-
-
-def _sweep_metric(
-    bin_counts: Sequence[int],
-    ddof: int,
-    reasons: list[str],
-    binning: Binning,
-    evidence: Evidence,
-    metric: str,
-    _scheme: Scheme,
-) -> Sweep:
-    """Sweeps one metric of one method; raises Unavailable, and appends the reason, where no M is possible."""
-    result = sweep_bins(evidence, (metric,), bin_counts, ddof, binning=binning)
-    if result.unavailable:
-        reasons.append(result.unavailable[metric])
-        raise Unavailable(reasons[-1])
-    return result
 
 
 def _report_refused(runner: Runner, run: Run, sweeps: Sequence[Sweep]) -> None:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from calib_core.cli.input_files import InputFiles, takes_files
+from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
+from calib_core.cli.option_groups import takes_options
 from calib_core.cli.options import (
     BinningOption,
+    Choice,
+    ChoiceGroup,
     ConfidenceLevelOption,
     JsonOption,
-    LabelsOption,
-    MethodOption,
-    MetricOption,
-    RenormaliseOption,
-    RunOption,
+    MethodGroup,
     TargetAccuracyOption,
-    UnparseableOption,
 )
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import Refused
-from calib_core.methods.method import MethodOptions
 from calib_core.metrics.accuracy import ACCURACY
-from calib_core.pairs import Labels
 from calib_core.results.abstention import (
     GuaranteedThreshold,
     OperatingPoint,
@@ -40,20 +35,16 @@ if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import Threshold, ThresholdElement
 
 
-@takes_files
-def threshold(  # noqa: PLR0913  one parameter an option
-    input_files: InputFiles,
+@takes_options
+def threshold(
     *,
     as_json: JsonOption = False,
     accuracy: TargetAccuracyOption = 0.9,
     confidence: ConfidenceLevelOption = 0.95,
-    run_labels: RunOption = None,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
+    choice: ChoiceGroup,
     binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
+    options: MethodGroup,
+    input_files: FilesGroup,
 ) -> int:
     """Find the confidence from which on answers are right often enough, with a guarantee.
 
@@ -63,12 +54,20 @@ def threshold(  # noqa: PLR0913  one parameter an option
     for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
         if not 0 < value < 1:
             raise Refused(f"{option}: expected a number between 0 and 1, such as 0.9, found {value:g}.")
-    runner, printer = Runner(run_labels, warns=False), ResultPrinter()
-    _tell_unused_options(runner, metrics, labels, binning)
+    runner, printer = Runner(choice.runs, warns=False), ResultPrinter()
+    unused = {
+        "--metric": bool(choice.metrics), "--labels": options.labels != "top", "--binning": binning != "width"
+    }  # fmt: skip
+    for option, is_given in unused.items():
+        if is_given:
+            runner.message(f"threshold uses the accuracy by single confidences: {option} has no effect.")
     request = CommandRequest.from_options(
-        methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)
+        Choice(methods=choice.methods), Scheme(), replace(options, labels="top")
     )
-    find = partial(_find_threshold, accuracy, confidence)
+
+    def find(evidence: Evidence, _metric: str, _scheme: Scheme) -> GuaranteedThreshold:
+        return guaranteed_threshold(abstention_curve(evidence), accuracy, confidence)
+
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         found = runner.results(run, request, (ACCURACY.id,), find)
@@ -76,19 +75,6 @@ def threshold(  # noqa: PLR0913  one parameter an option
         if found and not as_json:
             printer.print_view(abstention_view(found[0], found[1:]), heading(run.file, found[0].curve.run))
     return runner.finish(elements, as_json=as_json)
-
-
-def _find_threshold(
-    accuracy: float, confidence: float, evidence: Evidence, _metric: str, _scheme: Scheme
-) -> GuaranteedThreshold:
-    return guaranteed_threshold(abstention_curve(evidence), accuracy, confidence)
-
-
-def _tell_unused_options(runner: Runner, metrics: Sequence[str] | None, labels: Labels, binning: str) -> None:
-    unused = {"--metric": bool(metrics), "--labels": labels != "top", "--binning": binning != "width"}
-    for option, is_given in unused.items():
-        if is_given:
-            runner.message(f"threshold uses the accuracy by single confidences: {option} has no effect.")
 
 
 def threshold_element(file: str, found: GuaranteedThreshold) -> ThresholdElement:

@@ -26,7 +26,7 @@ from core.cli_calls import GOOD, write
     ],
 )
 def test_the_name_begins_at_the_equals_sign_before_it(column: str, name: str) -> None:
-    source = InputFiles.from_options([], column_mappings=[f"{column}={name}"], wide=[f"*{column}={name}"])
+    source = InputFiles.from_options(column_mappings=[f"{column}={name}"], wide=[f"*{column}={name}"])
     assert source.options.columns == {column: name}
     assert source.options.wide == {f"*{column}": name}
 
@@ -34,13 +34,13 @@ def test_the_name_begins_at_the_equals_sign_before_it(column: str, name: str) ->
 @pytest.mark.parametrize("text", ["", "=", "conf", "=confidence"])
 def test_anything_else_is_not_a_mapping(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="expected COLUMN=NAME"):
-        InputFiles.from_options([], column_mappings=[text])
+        InputFiles.from_options(column_mappings=[text])
 
 
 @pytest.mark.parametrize("name", ["p_true", "confidence", ""])
 def test_a_column_is_named_once(name: str) -> None:
     with pytest.raises(typer.BadParameter, match="expected each column once, found 'conf' twice"):
-        InputFiles.from_options([], column_mappings=["conf=confidence", f"conf={name}"])
+        InputFiles.from_options(column_mappings=["conf=confidence", f"conf={name}"])
 
 
 def test_a_file_means_itself_even_if_it_is_not_there(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from calib_core.cli.exit_codes import BAD_ROWS
 from calib_core.cli.input_files import InputFiles
+from calib_core.cli.options import Choice
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
@@ -19,7 +20,7 @@ from core.run_builders import make_answer_run
 
 
 def default_request() -> CommandRequest:
-    return CommandRequest.from_options(None, None, Scheme(), MethodOptions())
+    return CommandRequest.from_options(Choice(), Scheme(), MethodOptions())
 
 
 def test_the_worst_code_wins_in_any_order() -> None:
@@ -41,16 +42,16 @@ def test_messages_go_to_stderr_as_they_are(capsys: pytest.CaptureFixture[str]) -
 
 def test_names_asked_for_twice_count_once() -> None:
     request = CommandRequest.from_options(
-        ["given", "given"], ["ece", "brier", "ece"], Scheme(), MethodOptions()
+        Choice(methods=["given", "given"], metrics=["ece", "brier", "ece"]), Scheme(), MethodOptions()
     )
     assert (request.methods, request.metrics) == (("given",), ("ece", "brier"))
 
 
 def test_unknown_names_are_refused_before_any_file_is_opened() -> None:
     with pytest.raises(Unavailable, match="no method 'x'"):
-        CommandRequest.from_options(["x"], None, Scheme(), MethodOptions())
+        CommandRequest.from_options(Choice(methods=["x"]), Scheme(), MethodOptions())
     with pytest.raises(Unavailable, match="no metric 'x'"):
-        CommandRequest.from_options(None, ["x"], Scheme(), MethodOptions())
+        CommandRequest.from_options(Choice(metrics=["x"]), Scheme(), MethodOptions())
 
 
 def test_unrequested_results_are_left_out_silently(capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +77,7 @@ def test_a_switch_that_a_method_does_not_have_is_reported(
     run = make_answer_run({**numbers, "correct": [True]})
     desk = Runner()
     made = desk.results(
-        run, CommandRequest.from_options(None, None, Scheme(), MethodOptions(wished)), ("ece",), score
+        run, CommandRequest.from_options(Choice(), Scheme(), MethodOptions(wished)), ("ece",), score
     )
     methods = [one.method for one in made]
     assert {"p_true", "verbal", "given"} <= set(methods)
@@ -90,7 +91,7 @@ def test_the_unparseable_rule_is_reported_as_unused_by_other_methods(
 ) -> None:
     asked = {"gold": ["4"], "samples_parsed": [["4", "four", "4"]], "confidence": [0.5], "correct": [True]}
     desk = Runner()
-    request = CommandRequest.from_options(None, None, Scheme(), MethodOptions(None, "top", "one"))
+    request = CommandRequest.from_options(Choice(), Scheme(), MethodOptions(None, "top", "one"))
     made = desk.results(make_answer_run(asked), request, ("ece",), score)
     methods = [one.method for one in made]
     assert {"cluster_number", "cluster_size", "pairwise", "given"} <= set(methods)

@@ -25,6 +25,8 @@ from moto.server import ThreadedMotoServer
 
 from calib_core import readers
 from calib_core.advice import set_surface
+from calib_core.cli.exit_codes import REFUSED
+from calib_core.cli.many_files import ManyFiles
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.readers.reading_cache import pack_bytes
@@ -598,6 +600,19 @@ def test_options_that_contradict_and_addresses_without_the_option(call: Call, tm
     assert "FILE: expected at least one file or folder, found none" in call("score").err
     answer = call("score", "http://127.0.0.1:9/a.csv")
     assert (answer.code, "No such file" in answer.err) == (2, True)
+
+
+def test_the_reader_is_closed_when_the_verb_ends(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[ManyFiles] = []
+
+    def close(many: ManyFiles) -> None:
+        closed.append(many)
+
+    monkeypatch.setattr(ManyFiles, "close", close)
+    assert call("score", tmp_path / "gone*.csv", "--resume", tmp_path).code == REFUSED
+    assert len(closed) == 1
 
 
 def test_without_the_extra_the_message_says_what_to_install(
