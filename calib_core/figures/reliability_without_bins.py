@@ -16,7 +16,7 @@ from calib_core.figures.layout import (
     rounded_values,
     unit_square_outline,
 )
-from calib_core.figures.marks import band_legend_entry, band_trace
+from calib_core.figures.marks import BAND_OPACITY, band_legend_entry, band_trace, legend_entry
 from calib_core.figures.palette import Theme, with_opacity
 from calib_core.methods import METHODS
 from calib_core.results.reliability_without_bins import CorpReliability, SmoothReliability
@@ -58,7 +58,13 @@ def corp_figure(result: CorpReliability, theme: Theme) -> Figure:
     }
     return _figure(
         theme,
-        [*_band(result.table, theme), *_diagonal(theme), curve, _count_bars(result, theme)],
+        [
+            *_band(result.table, theme),
+            *_curve_band(result.table, theme),
+            *_diagonal(theme),
+            curve,
+            _count_bars(result, theme),
+        ],
         "Count (rows)",
     )
 
@@ -132,6 +138,19 @@ def _band(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
         for part in known.partition_by("stretch", maintain_order=True)
     ]
     return [*areas, band_legend_entry(theme)] if areas else []
+
+
+def _curve_band(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+    """The band of the true curve, and its legend entry; nothing where it is not known."""
+    known = table.drop_nulls(["curve_low", "curve_high"])
+    if known.is_empty():
+        return []
+    confidence, low, high = (known[name].to_list() for name in ("confidence", "curve_low", "curve_high"))
+    line = {"color": theme.bar, "width": 9}
+    return [
+        band_trace(confidence, low, high, theme.bar, name="true curve"),
+        legend_entry("true curve: 95 %, everywhere at once", "lines", line=line, opacity=BAND_OPACITY),
+    ]
 
 
 def _diagonal(theme: Theme) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calib_core.bins import Binned
 from calib_core.edges import FINEST_BINS, Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.honest_band import honest_band
 from calib_core.inference.null import NULL_QUANTILES, NULL_SEED, BinnedNullDraws, monte_carlo_p_value
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics import METRICS
@@ -31,10 +32,18 @@ from calib_core.metrics.smooth_ece import (
     spread_to_nodes,
 )
 from calib_core.results.columns import Column
-from calib_core.results.evidence import Evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import Score, score
-from calib_core.wording import format_number, format_short, p_value_phrase, too_few_phrase
+from calib_core.wording import (
+    ROUNDING_TOLERANCE,
+    format_number,
+    format_short,
+    join_names,
+    p_value_phrase,
+    plural,
+    too_few_phrase,
+)
 
 CELLS: Final = Scheme("width", FINEST_BINS)
 """The cells in which outcomes are drawn."""
@@ -73,8 +82,9 @@ class CorpReliability:
         The three parts; the p-value and the median of a calibrated model are those of the first.
     table : pl.DataFrame
         One row for each occupied cell: confidence (mean), count, accuracy, recalibrated (the isotonic fit),
-        block (its number, from 1), and calibrated_low and calibrated_high, the 5 % and 95 % quantiles of the
-        fit of a calibrated model; null where nothing is drawn.
+        block (its number, from 1), calibrated_low and calibrated_high, the 5 % and 95 % quantiles of the
+        fit of a calibrated model, null where nothing is drawn, and curve_low and curve_high, between which a
+        rising true curve lies everywhere with 95 % confidence; null where rows repeat questions.
     blocks : pl.DataFrame
         One row for each block of equal fitted accuracy: block, low and high (its least and largest
         confidence), count, confidence (mean), accuracy, and gap (confidence − accuracy).
@@ -100,6 +110,28 @@ class CorpReliability:
     no_null_reason: str | None
     headline: str
     recipe: str
+
+    @property
+    def curve_text(self) -> str | None:
+        """Where the diagonal leaves the band of the true curve; None without that band."""
+        if self.table["curve_low"].null_count():
+            return None
+        gaps = {
+            "too high": pl.col("confidence") > pl.col("curve_high") + ROUNDING_TOLERANCE,
+            "too low": pl.col("confidence") < pl.col("curve_low") - ROUNDING_TOLERANCE,
+        }
+        off = {word: self.table.filter(gap) for word, gap in gaps.items()}
+        parts = [
+            f"{word} for {plural(int(rows['count'].sum()), 'row')} between {rows['confidence'][0]:.3f} and "
+            f"{rows['confidence'][-1]:.3f}"
+            for word, rows in off.items()
+            if rows.height
+        ]
+        where = f"The diagonal leaves it: confidence is {join_names(parts)}." if parts else ""
+        return (
+            "If the true curve rises with the confidence, it lies in the coloured band everywhere with 95 % "
+            f"confidence. {where or 'The diagonal lies in it, too.'}"
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """The table, with run, method and recipe repeated in every row."""
@@ -160,7 +192,8 @@ def corp_reliability(evidence: Evidence) -> CorpReliability:
 
     References
     ----------
-    Dimitriadis, Gneiting, Jordan (2021), doi:10.1073/pnas.2016191118; the band is their consistency band.
+    Dimitriadis, Gneiting, Jordan (2021), doi:10.1073/pnas.2016191118; the band of a calibrated model is their
+    consistency band, and that of the curve is `inference.honest_band`.
     """
     top, cells = _top_label_cells(evidence, BRIER_MISCALIBRATION.id)
     confidence = cells.confidence / cells.count
@@ -190,6 +223,7 @@ def corp_reliability(evidence: Evidence) -> CorpReliability:
                 "recalibrated": fitted,
                 "block": block,
                 **_band_columns(band, confidence.size),
+                **_band_columns(_honest_band(top, cells), confidence.size, "curve"),
             }
         ),
         blocks=_blocks(cells, block),
@@ -304,13 +338,19 @@ def _band(curves: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def _band_columns(
-    band: tuple[NDArray[np.float64], NDArray[np.float64]] | None, n_points: int
+    band: tuple[NDArray[np.float64], NDArray[np.float64]] | None, n_points: int, what: str = "calibrated"
 ) -> dict[str, pl.Series]:
     ends = band or (None, None)
     return {
         name: pl.Series(name, [None] * n_points if end is None else end, pl.Float64)
-        for name, end in zip(("calibrated_low", "calibrated_high"), ends, strict=True)
+        for name, end in zip((f"{what}_low", f"{what}_high"), ends, strict=True)
     }
+
+
+def _honest_band(top: Evidence, cells: Binned) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Where the true curve may lie; None for rows that depend on one another."""
+    independent = isinstance(top, AnswerEvidence) and top.cluster is None
+    return honest_band(cells.count, cells.correct) if independent else None
 
 
 def _blocks(cells: Binned, block: NDArray[np.intp]) -> pl.DataFrame:

@@ -413,7 +413,10 @@ def corp_view(result: CorpReliability, *, title: str = "") -> View:
             ),
         ),
         how_to_read=f"{CORP_HOW_TO_READ} {_band_text(result)}",
-        facts=(Fact("Parts", "Brier score = miscalibration − discrimination + uncertainty."),),
+        facts=(
+            Fact("Parts", "Brier score = miscalibration − discrimination + uncertainty."),
+            *(Fact("Band of the curve", text) for text in text_lines(result.curve_text)),
+        ),
     )
 
 

@@ -71,6 +71,14 @@ def test_the_band_is_drawn_where_it_is_known_and_not_across_a_hole() -> None:
     assert max(areas[0]["x"]) < 0.5 < min(areas[1]["x"])
 
 
+def test_the_band_of_the_true_curve_is_that_of_the_table() -> None:
+    result = corp_reliability(rows())
+    area = trace(corp_figure(result, LIGHT), "true curve")
+    assert area["x"] == [*result.table["confidence"], *reversed(result.table["confidence"])]
+    ends = [*result.table["curve_low"], *reversed(result.table["curve_high"])]
+    assert area["y"] == pytest.approx(ends, abs=1e-6)
+
+
 def test_without_draws_there_is_no_band_and_no_entry_for_it() -> None:
     columns = {"confidence": [0.2, 0.8] * 10, "correct": [False, True] * 10, "trial_of": ["a", "b"] * 10}
     evidence = gather_evidence(make_answer_run(columns), "given")

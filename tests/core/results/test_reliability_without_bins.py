@@ -124,6 +124,18 @@ def test_a_miscalibrated_model_leaves_the_band_and_a_calibrated_one_stays() -> N
     assert (corp_reliability(rows(3000, 2.0)).miscalibration.p or 1) == 1 / 200
 
 
+def test_where_the_diagonal_leaves_the_band_of_the_true_curve() -> None:
+    calibrated, off = corp_reliability(rows(300, 1.0)), corp_reliability(rows(3000, 2.0))
+    assert "The diagonal lies in it, too." in (calibrated.curve_text or "")
+    beyond = off.table.filter(pl.col("confidence") > pl.col("curve_high"))
+    assert off.table.filter(pl.col("confidence") < pl.col("curve_low")).is_empty()
+    assert (off.curve_text or "").endswith(
+        f"The diagonal leaves it: confidence is too high for {beyond['count'].sum():,} rows between "
+        f"{beyond['confidence'].min():.3f} and {beyond['confidence'].max():.3f}."
+    )
+    assert corp_reliability(repeated(100)).curve_text is None
+
+
 @pytest.mark.parametrize(("n", "power"), [(12, 1.0), (400, 1.0), (400, 2.0), (400, 0.5)])
 def test_the_headline_begins_with_the_one_verdict(n: int, power: float) -> None:
     evidence = rows(n, power)
