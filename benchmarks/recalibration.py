@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calib_core.inference.paired_test import paired_test
 from calib_core.inference.recalibration import MAP_KINDS, Levels, MapKind, out_of_fold
-from calib_core.results.recalibration import DEFAULT_FOLDS
+from calib_core.results.recalibration import DEFAULT_FOLDS, MIN_OF_RARER_OUTCOME
 
 SEED: Final = 20261126
 REPEATS: Final = 200
@@ -38,6 +38,12 @@ def logistic(logit: Floats) -> Floats:
 def calibrated(random: np.random.Generator, n: int) -> tuple[Floats, Floats]:
     """Exactly right."""
     c = logistic(1 + random.standard_normal(n))
+    return c, c
+
+
+def nearly_certain(random: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+    """Exactly right, mostly above .99."""
+    c = np.clip(random.beta(49.5, 0.5, n), 1e-9, 1 - 1e-9)
     return c, c
 
 
@@ -74,6 +80,7 @@ def stated(random: np.random.Generator, n: int) -> tuple[Floats, Floats]:
 
 TRUTHS: Final[dict[str, Truth]] = {
     "calibrated": calibrated,
+    "calibrated, mostly above .99": nearly_certain,
     "calibrated, tenths": votes,
     "over by .02": hardly_over,
     "over by .10": over_confident,
@@ -98,6 +105,9 @@ def one_data_set(
     """Whether a gain is reported, whether fresh rows confirm one, and whether the interval holds theirs."""
     c, y, cluster = rows(random, truth, n, trials)
     after = out_of_fold(kind, c, y, cluster, DEFAULT_FOLDS, seed)
+    of_question = np.arange(c.size) // trials
+    if min(np.unique(of_question[y == right]).size for right in (True, False)) < MIN_OF_RARER_OUTCOME:
+        return False, True, True  # no difference is tested
     change = (after - y) ** 2 - (c - y) ** 2
     test = paired_test(float(change.mean()), change - change.mean(), cluster)
     fresh, chance = truth(random, FRESH_ROWS)

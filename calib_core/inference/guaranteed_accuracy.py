@@ -88,38 +88,19 @@ class RepeatedAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class GuaranteedStep:
-    """The last step of a curve that passed its test.
+class BoundedStep:
+    """A step of a curve with a bound: the last that passed its test, or the best of those that failed.
 
     Attributes
     ----------
     step : int
         Index of the step.
     accuracy_low : float
-        Lower bound of its accuracy; at least the target.
+        Lower bound of its accuracy; at least the target if its test was passed.
     """
 
     step: int
     accuracy_low: float
-
-
-@dataclass(frozen=True, slots=True)
-class FailedStart:
-    """A step where tests began and failed.
-
-    Attributes
-    ----------
-    step : int
-        Index of the step.
-    accuracy_low : float
-        Lower bound of its accuracy, below the target.
-    confidence : float
-        Confidence of that bound.
-    """
-
-    step: int
-    accuracy_low: float
-    confidence: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +141,7 @@ class AccuracyTest:
             size += 1 + size // 100
         return size
 
-    def guaranteed_step(self, target: float) -> GuaranteedStep | None:
+    def guaranteed_step(self, target: float) -> BoundedStep | None:
         """The laxest threshold that passes, by tests from the strictest one on.
 
         Parameters
@@ -170,20 +151,20 @@ class AccuracyTest:
 
         Returns
         -------
-        GuaranteedStep or None
+        BoundedStep or None
             None if no test passes, or there are too few rows for any.
         """
         if target >= 1:
             return None
         if target <= 0:
             last = self.n_answered.size - 1
-            return GuaranteedStep(last, self.accuracy_low(last))
-        found: GuaranteedStep | None = None
+            return BoundedStep(last, self.accuracy_low(last))
+        found: BoundedStep | None = None
         error = 0.0
         for step, begins in self._grid(target).items():
             error += begins
             if error and self._passes(step, target, 1 - error):
-                found = GuaranteedStep(step, self._accuracy_low(step, 1 - error, target))
+                found = BoundedStep(step, self._accuracy_low(step, 1 - error, target))
             else:
                 error = 0.0
         return found
@@ -228,13 +209,13 @@ class AccuracyTest:
             f"{least:,}"
         )
 
-    def best_start(self, target: float) -> FailedStart:
+    def best_start(self, target: float) -> BoundedStep:
         """Of the steps where tests begin, the one with the highest bound; for targets that none guarantees.
 
         There have to be enough rows for one.
         """
         starts = [(step, 1 - error) for step, error in self._grid(target).items() if error]
-        failed = [FailedStart(step, self._accuracy_low(step, level), level) for step, level in starts]
+        failed = [BoundedStep(step, self._accuracy_low(step, level)) for step, level in starts]
         return max(failed, key=lambda start: start.accuracy_low)
 
     def _grid(self, target: float) -> dict[int, float]:

@@ -447,11 +447,14 @@ def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accu
     if too_few:
         return too_few
     start = test.best_start(target_accuracy)
-    low, confidence = format_percent_down(start.accuracy_low), target_text(start.confidence)
+    low, confidence = format_percent_down(start.accuracy_low), target_text(test.confidence)
+    # The bounds at all starts hold together with the confidence asked for, so the highest one does.
+    bound = (
+        f", on new questions at least {low} with {confidence} confidence" if start.accuracy_low > 0 else ""
+    )
     return (
         f"the lower bound is highest for the {int(curve.n_answered[start.step]):,} most confident answers: "
-        f"{format_percent(float(curve.accuracy[start.step]))} are right, on new questions at least {low} "
-        f"with {confidence} confidence"
+        f"{format_percent(float(curve.accuracy[start.step]))} are right{bound}"
     )
 
 

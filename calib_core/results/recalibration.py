@@ -33,13 +33,17 @@ from calib_core.results.recalibration_map import (
     with_confidences,
 )
 from calib_core.results.recipe import recipe_text
-from calib_core.results.uncertainty import difference_on_same_rows
+from calib_core.results.uncertainty import count_rarer_outcome, difference_on_same_rows
 from calib_core.wording import format_interval, format_signed, plural
 
 DEFAULT_FOLDS: Final = 5
 MAX_FOLDS: Final = 50
 DEFAULT_SEED: Final = 0
 DEFAULT_MAP: Final = "platt"
+
+MIN_OF_RARER_OUTCOME: Final = 10
+"""With fewer right or wrong answers, or questions with one, no difference is tested: too few tell whether a
+gain at extreme confidences is one (benchmarks/recalibration.md)."""
 
 JUDGED_METRICS: Final = ("ece", "brier", "nll")
 """Ids of the numbers that are compared; "nll" is that of the outcome, right or wrong."""
@@ -306,8 +310,13 @@ def _value(evidence: AnswerEvidence, metric: str) -> float:
 def _differences(
     before: AnswerEvidence, after: AnswerEvidence, n_questions: int
 ) -> tuple[dict[str, RecalibrationDifference], dict[str, str]]:
+    few, n_rarer = "", count_rarer_outcome(before)
     if n_questions < MIN_COMMON_QUESTIONS:
         few = f"{plural(n_questions, 'question')}, fewer than {MIN_COMMON_QUESTIONS}."
+    elif n_rarer < MIN_OF_RARER_OUTCOME:
+        outcome = "right" if before.pairs.correct.mean() < 0.5 else "wrong"
+        few = f"{plural(n_rarer, f'{outcome} answer')}, fewer than {MIN_OF_RARER_OUTCOME}."
+    if few:
         return {}, dict.fromkeys(JUDGED_METRICS, few)
     found: dict[str, RecalibrationDifference] = {}
     reasons: dict[str, str] = {}

@@ -181,7 +181,7 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
         return "Positions of a text depend on one another, so there is no interval."
     if metric.interval_method == "none":
         return f"{metric.title} has no interval: {metric.no_interval_reason}."
-    if metric.interval_method == "auroc" and _rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
+    if metric.interval_method == "auroc" and count_rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
         unit = "answers" if evidence.cluster is None else "answers to different questions"
         least = f"{MIN_OF_EACH_OUTCOME} right and {MIN_OF_EACH_OUTCOME} wrong {unit}"
         return f"{metric.title} needs at least {least} for an interval."
@@ -319,7 +319,7 @@ def metric_gaps(evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluste
     return Gaps(gap, bin_, cluster_of_row[pairs.rows], metric.divisor(evidence.sums_for(metric, scheme)))
 
 
-def _rarer_outcome(evidence: AnswerEvidence) -> int:
+def count_rarer_outcome(evidence: AnswerEvidence) -> int:
     """Number of questions with a right answer, or with a wrong one, whichever are fewer."""
     correct, cluster = evidence.pairs.correct, evidence.cluster
     if cluster is None:

@@ -45,12 +45,10 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> Vi
     """
     columns = shown_columns((*VERDICT_COLUMNS, Column("q", "q", "p")))
     n_tested = sum(each["p"] is not None for each in verdicts)
+    q_text = f"; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}" if n_tested else ""
     return View(
         recipes=(
-            (
-                f"Verdict: {verdict_recipe(tolerance)}; q: Benjamini–Hochberg over "
-                f"{plural(n_tested, 'verdict')}. A metric's own p tests the gaps of its bins."
-            ),
+            (f"Verdict: {verdict_recipe(tolerance)}{q_text}. A metric's own p tests the gaps of its bins."),
         ),
         tables=(ViewTable("Verdicts", frame_of(columns, verdicts), columns),),
         facts=_reasons(verdicts),

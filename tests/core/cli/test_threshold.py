@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,13 @@ def test_none_is_no_error_and_has_its_reason(call: Call, tmp_path: Path) -> None
         None
     ] * 5
     assert (element["guaranteed"], element["empirical"]) == (False, None)
-    assert "200 most confident answers: 50.0 % are right" in element["reason"]
+    # Of the three starts, whose bounds hold together with the confidence asked for.
+    assert re.search(
+        r"answers: 50\.0 % are right, on new questions at least 4\d\.\d % with 95 % confidence$",
+        element["reason"],
+    )
+    none_right = call("threshold", write(tmp_path, "wrong.csv", blocks((0.95, 200, 0))), "--json").element
+    assert none_right["reason"].endswith("200 most confident answers: 0.0 % are right")
     few = call("threshold", write(tmp_path, "few.csv", GOOD), "--json").element
     assert (few["guaranteed"], few["empirical"]["n_answered"]) == (False, 1)
     assert "4 questions are too few" in few["reason"]

@@ -131,6 +131,12 @@ def test_what_cannot_be_recalibrated_says_why(tmp_path: Path) -> None:
         recalibrate(over_confident(), "platt", folds=1)
     unjudged = recalibrate(over_confident(20), "platt")
     assert unjudged.headline == "Platt: not judged. 20 questions, fewer than 30."
+    nearly_all_right = evidence_of(np.linspace(0.9, 0.99, 200), (np.arange(200) >= 9).astype(int))
+    assert recalibrate(nearly_all_right, "platt").headline == (
+        "Platt: not judged. 9 wrong answers, fewer than 10."
+    )
+    one_more = evidence_of(np.linspace(0.9, 0.99, 200), (np.arange(200) >= 10).astype(int))
+    assert "not judged" not in recalibrate(one_more, "platt").headline
     probs, target = random_rows(50, 6, seed=4)
     np.savez(tmp_path / "text.npz", probs=probs, target=target)
     with pytest.raises(Unavailable, match="keeps sums only") as refusal:
