@@ -464,6 +464,6 @@ def free_corners(result: Comparison, ranges: AxisRanges) -> list[str]:
     differences = places[:, None] - places
     distances = np.hypot(differences[..., 0], differences[..., 1])
     np.fill_diagonal(distances, np.inf)
-    nearest = distances.argmin(axis=1)
+    nearest: NDArray[np.intp] = distances.argmin(axis=1)
     away = places - places[nearest] + 1e-9 * np.sign(np.arange(nearest.size) - nearest)[:, None]
     return [f"{'bottom' if y < 0 else 'top'} {'left' if x < 0 else 'right'}" for x, y in away.tolist()]
