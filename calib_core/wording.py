@@ -130,17 +130,6 @@ def format_signed(value: float | None, spec: str = "+.4f") -> str:
     return format_number(value, spec)
 
 
-def as_cell(number: str) -> str:
-    """A formatted number for the cell of a table: with a hyphen, so that what is copied reads as a number.
-
-    Examples
-    --------
-    >>> as_cell(format_signed(-0.0125))
-    '-0.0125'
-    """
-    return number.replace("−", "-")
-
-
 def format_interval(low: float | None, high: float | None, spec: str = ".4f", scale: float = 1) -> str:
     """The ends of an interval, such as "0.0412 to 0.0620"; a dash if there is none."""
     if low is None or high is None:

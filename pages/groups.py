@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, cast
 
 import streamlit as st
@@ -67,6 +68,7 @@ from pages.widgets.pickers import (
     pick_method_options,
     pick_segment,
     select_box,
+    select_point,
     selected_point,
 )
 from pages.widgets.published import published_area, show_published
@@ -79,7 +81,7 @@ from pages.widgets.run_selection import (
 )
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_recipe, show_warnings_of_runs
-from pages.widgets.view import show_further_view, show_small_figures, show_view
+from pages.widgets.view import show_part, show_small_figures, show_view
 
 MAX_DIAGRAMS: Final = 9
 SORT_TITLES: Final[Mapping[str, str]] = {"q": "Verdict", "value": "Value", "name": "Name", "n": "Rows"}
@@ -349,10 +351,14 @@ def show_hidden_groups(choice: GroupsChoice, result: HiddenGroups) -> None:
     """Draw the groups that the scan found; a click on a row opens its diagram, a second click closes it."""
     groups = {group.key: group for group in result.groups}
     chosen = selected_point(groups, HIDDEN_KEY)
-    show_further_view(
-        hidden_groups_view(result, method=choice.method.id, titles=choice.titles),
-        url_key=HIDDEN_KEY,
+    view = hidden_groups_view(result, method=choice.method.id, titles=choice.titles)
+    st.subheader(escape_markdown(view.title), anchor=False)
+    st.markdown(escape_markdown(view.headline))
+    show_part(
+        view,
+        HIDDEN_KEY,
         chosen=chosen,
+        select=partial(select_point, url_key=HIDDEN_KEY),
         detail=None if chosen is None else lambda: show_hidden_group_diagram(choice, groups[chosen]),
     )
     if groups and chosen is None and st.query_params.get(HIDDEN_KEY):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.figures.label_placement import Box, box_array, overlaps, text_width
 from calib_core.figures.layout import (
     BOTTOM_MARGIN,
     LABEL_SIZE,
@@ -19,6 +17,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     empty_trace,
+    halo,
     legend_margin,
     legend_names,
 )
@@ -90,13 +89,7 @@ def abstention_figure(
     layout = base_layout(
         theme, height=_PANEL_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=one_per_line
     )
-    shapes, labels = accuracy_levels(
-        curves,
-        [trace for trace in data if "x" in trace],
-        theme,
-        target_accuracy,
-        (low, _AXIS_TOP, _PANEL_HEIGHT),
-    )
+    shapes, labels = accuracy_levels(curves, theme, target_accuracy, low)
     x_axis = axis(
         theme,
         "Share of questions answered",
@@ -278,134 +271,31 @@ def _accuracy_at_half(curve: AbstentionCurve) -> str:
 
 # --- Levels of accuracy and their labels -------------------------------------------------------------------
 
-_LABEL_ANCHORS: Final = (("left", 0.005), ("center", 0.3), ("center", 0.5), ("center", 0.7), ("right", 0.995))
-"""Anchor and horizontal position, as a fraction of the panel, of each possible label; the best first."""
-
-_PANEL_WIDTHS: Final = (270, 330, 560, 900)
-"""Panels on which labels have to be clear of everything else, in pixels: from a phone's to a page's."""
-
-_RING_RADIUS: Final = 10
-_LINE_BOX_DISTANCE: Final = 6
-"""Radius of a ring, and the distance between boxes along a line, in pixels."""
-
-_OVERLAP_COST: Final = 50
-"""Cost of covering a ring or another label or leaving the panel; crossing a line costs 1."""
+_LABEL_HEIGHT: Final = 20
+"""Pixels that a label needs beside its level."""
 
 _LevelLabel: TypeAlias = tuple[str, float, bool]
 """Text, its level, and whether it goes above the level where it can."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelPanel:
-    """A panel of one width, and what on it labels should keep clear of.
-
-    Attributes
-    ----------
-    low, high : float
-        Ends of the axis of accuracies.
-    width, height : float
-        Pixels.
-    line_boxes : list[Box]
-        Boxes along lines, which a label may cover at a small cost.
-    solid_boxes : list[Box]
-        Rings and labels, which cost more to cover.
-    """
-
-    low: float
-    high: float
-    width: float
-    height: float
-    line_boxes: list[Box] = field(default_factory=list[Box])
-    solid_boxes: list[Box] = field(default_factory=list[Box])
-
-    def pixels_from_top(self, values: Sequence[float]) -> NDArray[np.float64]:
-        """Distance of these accuracies from the upper edge, in pixels."""
-        return self.height * (self.high - np.asarray(values, np.float64)) / (self.high - self.low)
-
-    def add_obstacles(self, traces: Sequence[Mapping[str, Any]], levels: Sequence[float]) -> None:
-        """Note the area that these traces and levels cover."""
-        for trace in traces:
-            x = self.width * np.asarray(trace["x"], np.float64)
-            y = self.pixels_from_top(trace["y"])
-            if trace["mode"] == "markers":
-                self.solid_boxes.extend(_square_boxes(x, y, _RING_RADIUS))
-            else:
-                self.line_boxes.extend(_square_boxes(*_points_along_line(x, y), 2))
-        for y in self.pixels_from_top(levels).tolist():
-            self.line_boxes.append((0, y - 1, self.width, y + 1))
-
-    def label_box(self, label: _LevelLabel, anchor: str, x: float, side: str) -> Box:
-        """The box of a label beside its level.
-
-        Parameters
-        ----------
-        label : tuple[str, float, bool]
-            The label.
-        anchor : {"left", "center", "right"}
-            The point of the label that is put at `x`.
-        x : float
-            Fraction of the panel's width.
-        side : {"bottom", "top"}
-            The edge of the label that faces the level, as plotly's `yanchor`.
-        """
-        text, level, _ = label
-        width, height = text_width(text, LABEL_SIZE) + 6, 1.3 * LABEL_SIZE + 2
-        left = x * self.width - {"left": 0, "center": width / 2, "right": width}[anchor]
-        (y,) = self.pixels_from_top([level]).tolist()
-        top = y - height - 2 if side == "bottom" else y + 2
-        return left, top, left + width, top + height
-
-    def cost(self, boxes: Sequence[Box]) -> NDArray[np.int64]:
-        """The cost of a label in each box, shape (n,)."""
-        candidates = box_array(boxes)
-        n_crossed = overlaps(candidates, box_array(self.line_boxes)).sum(axis=1)
-        n_covered = overlaps(candidates, box_array(self.solid_boxes)).sum(axis=1)
-        n_edges_crossed = (
-            (candidates[:, :2] < 0).sum(axis=1)
-            + (candidates[:, 2] > self.width)
-            + (candidates[:, 3] > self.height)
-        )
-        return n_crossed + _OVERLAP_COST * (n_covered + n_edges_crossed)
-
-
-def _square_boxes(x: NDArray[np.float64], y: NDArray[np.float64], radius: float) -> list[Box]:
-    """Squares of side 2·`radius` around the points."""
-    return [
-        (x_ - radius, y_ - radius, x_ + radius, y_ + radius)
-        for x_, y_ in zip(x.tolist(), y.tolist(), strict=True)
-    ]
-
-
-def _points_along_line(
-    x: NDArray[np.float64], y: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Equally spaced points along the line, `_LINE_BOX_DISTANCE` pixels or a little more apart."""
-    length = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
-    sampled = np.linspace(0, float(length[-1]), 1 + int(length[-1] // _LINE_BOX_DISTANCE))
-    return np.interp(sampled, length, x), np.interp(sampled, length, y)
-
-
 def accuracy_levels(
-    curves: Sequence[AbstentionCurve],
-    traces: Sequence[Mapping[str, Any]],
-    theme: Theme,
-    target_accuracy: float | None,
-    panel_extent: tuple[float, float, float],
+    curves: Sequence[AbstentionCurve], theme: Theme, target_accuracy: float | None, low: float
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Horizontal lines at the accuracies of answering all questions and at the target, with their labels.
+
+    Labels are where curves seldom are: those of answering all left, below the curves; that of the target
+    right, above the curves, or below the target where answering all reaches it.
 
     Parameters
     ----------
     curves : Sequence[AbstentionCurve]
         The curves.
-    traces : Sequence[Mapping[str, Any]]
-        Traces that labels keep clear of, each with `x` and `y`.
     theme : Theme
         Colours.
     target_accuracy : float or None
         The target, 0 to 1; it is left out if it is outside the axis.
-    panel_extent : tuple[float, float, float]
-        Lower and upper end of the axis of accuracies, and the panel's height in pixels.
+    low : float
+        Lower end of the axis of accuracies.
 
     Returns
     -------
@@ -415,13 +305,14 @@ def accuracy_levels(
     labels = _overall_accuracies(curves)
     shapes = [_level_shape(value, theme, "2px,3px") for _, value, _ in labels]
     labels = labels if len(labels) < 3 else [labels[0], labels[-1]]  # there is no room for more
-    if target_accuracy is not None and panel_extent[0] <= target_accuracy <= 1:
+    annotations = [_level_annotation(label, theme, low, x=0.1, xanchor="left") for label in labels]
+    if target_accuracy is not None and low <= target_accuracy <= 1:
+        is_reached = any(value >= target_accuracy for _, value, _ in labels)
+        label = (f"target: {target_text(target_accuracy)}", target_accuracy, not is_reached)
+        place = {"x": 0.75, "xanchor": "center"} if is_reached else {"x": 0.995, "xanchor": "right"}
         shapes.append(_level_shape(target_accuracy, theme, "7px,5px"))
-        labels.append((f"target: {target_text(target_accuracy)}", target_accuracy, True))
-    panels = [LevelPanel(panel_extent[0], panel_extent[1], width, panel_extent[2]) for width in _PANEL_WIDTHS]
-    for panel in panels:
-        panel.add_obstacles(traces, [value for _, value, _ in labels])
-    return shapes, [_level_annotation(label, panels, theme) for label in labels]
+        annotations.append(_level_annotation(label, theme, low, **place))
+    return shapes, annotations
 
 
 def _overall_accuracies(curves: Sequence[AbstentionCurve]) -> list[_LevelLabel]:
@@ -465,25 +356,18 @@ def _level_shape(value: float, theme: Theme, dash: str) -> dict[str, Any]:
     }
 
 
-def _level_annotation(label: _LevelLabel, panels: Sequence[LevelPanel], theme: Theme) -> dict[str, Any]:
-    """The label at the least costly position over all panels; notes its box as covered on each of them."""
+def _level_annotation(label: _LevelLabel, theme: Theme, low: float, **position: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The label on its side of the level, or on the other where it would leave the panel."""
     text, value, above = label
-    sides = ("bottom", "top") if above else ("top", "bottom")
-    positions = [(anchor, x, side) for anchor, x in _LABEL_ANCHORS for side in sides]
-    boxes = [[panel.label_box(label, *position) for position in positions] for panel in panels]
-    costs = [panel.cost(on_panel) for panel, on_panel in zip(panels, boxes, strict=True)]
-    best = int(np.argmin(np.sum(costs, axis=0)))
-    for panel, on_panel in zip(panels, boxes, strict=True):
-        panel.solid_boxes.append(on_panel[best])
-    anchor, x, side = positions[best]
+    room = _LABEL_HEIGHT * (_AXIS_TOP - low) / _PANEL_HEIGHT
+    above = value + room < _AXIS_TOP if above else value - room < low
     return annotation(
         theme,
         escape_for_plotly(text),
         xref="x domain",
-        x=x,
-        xanchor=anchor,
         yref="y",
         y=value,
-        yanchor=side,
-        font={"size": LABEL_SIZE, "color": theme.muted_text},
+        yanchor="bottom" if above else "top",
+        font={"size": LABEL_SIZE, "color": theme.muted_text, "shadow": halo(theme)},
+        **position,
     )

@@ -222,27 +222,6 @@ RUN_SYMBOLS: Final = (
 )
 """Five dashes and nine symbols: coprime, so that together they repeat only after 45 runs."""
 
-SYMBOL_CHARACTERS: Final = {
-    "circle": "●",
-    "square": "■",
-    "diamond": "◆",
-    "triangle-up": "▲",
-    "x": "✖",
-    "star": "★",
-    "hexagon": "⬢",
-    "triangle-down": "▼",
-    "pentagon": "⬟",
-    "cross": "✚",
-    "star-diamond": "✦",
-    "triangle-left": "◀",
-    "triangle-right": "▶",
-    "hourglass": "⧗",
-    "bowtie": "⧓",
-    "triangle-ne": "◥",
-    "triangle-sw": "◣",
-}
-"""Plotly's marker symbols, of runs and of methods, as characters for tables."""
-
 
 def run_style(style_index: int, theme: Theme) -> SeriesStyle:
     """The style of a run.

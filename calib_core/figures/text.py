@@ -1,4 +1,4 @@
-"""Text from files and counts made fit for a figure: escaped, shortened, wrapped."""
+"""Text from files and counts made fit for a figure: escaped, shortened, wrapped, measured."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Final
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs"})
 _ALLOWED_INVISIBLE: Final = frozenset("\t\n\u200c\u200d")
 """Tabs and line ends, and the joiners that some scripts and emoji need."""
+
+_NARROW_LETTERS: Final = frozenset("iljtfrI.,:;'|!()[]{}/\\ -·1")
+_WIDE_LETTERS: Final = frozenset("mwMW@%")
 
 
 def escape_invisible(text: str) -> str:
@@ -71,3 +74,21 @@ def wrap_lines(text: str, width: int) -> str:
         else:
             lines[-1] = f"{lines[-1]} {word}".strip()
     return "<br>".join(escape_for_plotly(line) for line in lines)
+
+
+def text_width(text: str, font_size: float) -> float:
+    """Estimated width of the text in pixels at this font size in pixels; rather too large than too small."""
+    return font_size * sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> float:
+    """Estimated width of a character as a fraction of the font size."""
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    if not character.isascii() and character not in _NARROW_LETTERS:
+        return 0.75
+    if character in _WIDE_LETTERS:
+        return 0.86
+    if character in _NARROW_LETTERS:
+        return 0.34
+    return 0.64 if character.isupper() else 0.55

@@ -26,7 +26,6 @@ from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recalibration_map import (
-    CHOICE_FORMULA,
     RecalibrationMap,
     rows_digest,
     with_choices,
@@ -340,9 +339,8 @@ def _differences(
 
 def parameters_text(fitted: RecalibrationMap) -> str:
     """The formula and the numbers of the map, as in "p = σ(logit(c) / temperature); temperature 1.8"."""
-    formula = CHOICE_FORMULA if fitted.target == "choices" else MAP_KINDS[fitted.by].formula
     numbers = [
         f"{name}: {plural(len(value), 'number')}" if isinstance(value, tuple) else f"{name} {value:.4g}"
         for name, value in fitted.parameters.items()
     ]
-    return f"{formula}; {', '.join(numbers)}"
+    return f"{fitted.formula}; {', '.join(numbers)}"

@@ -94,13 +94,18 @@ class RecalibrationMap:
         confidence = evidence.confidences.pairs.confidence.astype(np.float64)
         return with_confidences(evidence, MAP_KINDS[self.by].apply(self.parameters, confidence))
 
+    @property
+    def formula(self) -> str:
+        """What the map does, by the names of its parameters."""
+        return MAP_KINDS[self.by].formula if self.target == "confidence" else CHOICE_FORMULA
+
     def to_json(self) -> str:
         """The map as a JSON document."""
         document = {
             _VERSION_KEY: MAP_VERSION,
             "by": self.by,
             "target": self.target,
-            "formula": MAP_KINDS[self.by].formula if self.target == "confidence" else CHOICE_FORMULA,
+            "formula": self.formula,
             "parameters": plain_parameters(self.parameters),
             "epsilon": EPSILON if self.target == "confidence" else CHOICE_FLOOR,
             "run": self.run,

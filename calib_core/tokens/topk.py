@@ -242,13 +242,6 @@ _DRAW_BLOCK: Final = 4096
 """Number of positions whose outcomes are drawn at once."""
 
 
-def reduce_topk(entries: TopKEntries, seed: int) -> TokenSums:
-    """The sums of these positions; seed: of the null draws. For several blocks use `TopKReducer`."""
-    reducer = TopKReducer(entries.n_classes, seed)
-    reducer.add(entries)
-    return reducer.result()
-
-
 class TopKReducer:
     """Adds positions up block by block; the draws depend neither on the blocks nor on their order.
 

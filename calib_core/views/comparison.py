@@ -49,15 +49,13 @@ ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate 
 MEASURES_PER_POINT: Final = 2
 """Numbers estimated for each point, with intervals: accuracy and Brier score."""
 
-HOW_TO_READ: Final = "Colour and name: the run; shape: the method; bars: 95 % intervals."
+HOW_TO_READ: Final = "Colour: the run; shape: the method; number: the row of the table; bars: 95 % intervals."
 HOW_TO_READ_CURVES: Final = f"{HOW_TO_READ} Grey: better than always stating the average accuracy."
 SKILL_MEANING: Final = (
     "Brier skill score: how much better the confidences are than always stating the accuracy. Below the "
     "number: all points that cannot be told apart from the best."
 )
-NUMBER_COLUMN: Final = Column(
-    "number", "No.", "count", "The number of the point in the figure, where names do not fit."
-)
+NUMBER_COLUMN: Final = Column("number", "No.", "count", "The number of the point in the figure.")
 BELOW_CURVE_HELP: Final = (
     "Points with a Brier score below that of always stating the run's accuracy (skill above 0). Below the "
     "number: points whose whole interval is below."
@@ -170,7 +168,7 @@ def comparison_view(
                 describe_comparison(result),
                 "Comparison",
                 id="comparison",
-                numbers=numbers,
+                numbers=replace(numbers, recipe=f"{result.recipe}\n{_key_to_numbers(result)}"),
             ),
         ),
         tables=(_point_table(result, numbers),) if result.points else (),
@@ -185,6 +183,12 @@ def comparison_view(
         subject=", ".join(sorted(filter(None, {trend.dataset for trend in result.trends}))),
         name=("comparison", *file_parts((point.method for point in result.points), "methods")),
     )
+
+
+def _key_to_numbers(result: Comparison) -> str:
+    """The name of each point by its number, for a picture that has no table."""
+    names = [f"{point.name} by {METHODS[point.method].title}" for point in result.points_by_skill]
+    return "; ".join(f"{number} {name}" for number, name in enumerate(names, 1))
 
 
 def _point_table(result: Comparison, numbers: Numbers) -> ViewTable:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from calib_core.errors import Unavailable, shorten
-from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.inference.verdict import verdict_recipe
 from calib_core.metrics import METRICS
 from calib_core.results.classwise import is_classwise
@@ -22,7 +21,7 @@ from calib_core.views import files as files_page
 from calib_core.views import overview as overview_page
 from calib_core.views import reliability
 from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
-from calib_core.views.view import Fact, ProgressCallback, Section, Tile, View, ViewFigure, ViewTable
+from calib_core.views.view import Fact, ProgressCallback, Section, Tile, View, ViewTable
 from calib_core.wording import (
     NO_VALUE,
     bad_rows_phrase,
@@ -196,25 +195,16 @@ def _diagram_view(report_input: ReportInput, scored: Sequence[_ScoredRun]) -> Vi
     lines, drawn = _lines(report_input, scored)
     if not lines.lines:
         return View("Reliability diagram", left_out=tuple(dict.fromkeys(lines.unavailable.values())))
-    style_indices = {key: one.run.style_index for key, one in drawn.items()}
-    figure = ViewFigure(
-        lambda theme: lines_figure(lines, theme, style_indices=style_indices),
-        describe_lines(lines),
-        narrow=True,
-    )
     n_others = len(scored) - len(lines.lines)
     not_drawn = (
         f"{plural(n_others, 'line')} of the table: a diagram has runs of one data set, {MAX_LINES} at most."
     )
-    return View(
-        title="Reliability diagram",
-        method_title=lines.shared_label,
-        headline=lines.headline,
-        caveat=" ".join(lines.caveats),
-        figures=(figure,),
-        how_to_read=reliability.how_to_read_lines(lines),
+    view = reliability.lines_view(
+        lines,
+        style_indices={key: one.run.style_index for key, one in drawn.items()},
         left_out=(not_drawn,) if n_others else (),
     )
+    return replace(view, title="Reliability diagram", tables=())
 
 
 def _lines(

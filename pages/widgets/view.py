@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -109,20 +108,34 @@ def show_view(
     show_left_out(view)
 
 
-def show_part(view: View, key: str) -> None:
-    """Draw a further view of a page below the main one: all but its headline, caveat and tiles.
+def show_part(
+    view: View,
+    key: str,
+    *,
+    chosen: str | None = None,
+    select: Select | None = None,
+    detail: Callable[[], None] | None = None,
+) -> None:
+    """Draw a further view of a page below the main one: all but its title, headline, caveat and tiles.
 
     Parameters
     ----------
     view : View
     key : str
         Unique within the page.
+    chosen, select, detail
+        As for `show_view_table`; the detail is drawn beside figures and tables.
     """
-    show_figures(view)
-    for table in view.tables:
-        show_view_table(view, table)
-    show_how_computed(view, key=f"{key}_computed")
-    show_left_out(view, key=f"{key}_left_out")
+    part, beside = figure_and_detail(has_detail=detail is not None)
+    with part:
+        show_figures(view)
+        for table in view.tables:
+            show_view_table(view, table, chosen=chosen, select=select)
+        show_how_computed(view, key=f"{key}_computed")
+        show_left_out(view, key=f"{key}_left_out")
+    if detail is not None:
+        with beside:
+            detail()
 
 
 def show_beside(
@@ -319,38 +332,6 @@ def show_small_figures(view: View) -> None:
             st.subheader(escape_markdown(truncate_middle(figure.title, MAX_SMALL_TITLE)), anchor=False)
             st.caption(escape_markdown(figure.note))
             show_view_figure(view, figure)
-
-
-def show_further_view(
-    view: View,
-    *,
-    url_key: str,
-    chosen: str | None = None,
-    detail: Callable[[], None] | None = None,
-) -> None:
-    """Draw the tables of a view below the page's own view, under its title and its headline.
-
-    Parameters
-    ----------
-    view : View
-    url_key : str
-        Key of the address that holds which row is selected.
-    chosen : str, optional
-        The row that is selected.
-    detail : Callable, optional
-        Draws what a click has opened, beside the tables.
-    """
-    tables, beside = figure_and_detail(has_detail=detail is not None)
-    with tables:
-        st.subheader(escape_markdown(view.title), anchor=False)
-        st.markdown(escape_markdown(view.headline))
-        for table in view.tables:
-            show_view_table(view, table, chosen=chosen, select=partial(select_point, url_key=url_key))
-        show_how_computed(view, key=f"looking_{url_key}")
-        show_left_out(view, key=f"left_out_{url_key}")
-    if detail is not None:
-        with beside:
-            detail()
 
 
 def show_how_computed(view: View, caption: ViewCaption | None = None, *, key: str = "looking") -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load, score
+from calib_core.figures.layout import legend_names
 from comparison_files import SIZES, compare_file
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, page_text, tiles
@@ -58,13 +59,13 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
     assert shown["Rows"].to_list() == [point.n_total for point in wanted.points_by_skill]
 
 
-def test_names_are_shown_beside_the_points_and_sizes_are_joined(models: Path, visit: Visit) -> None:
+def test_points_have_numbers_the_legend_has_names_and_sizes_are_joined(models: Path, visit: Visit) -> None:
     assert models.exists()
     at = visit("comparison", methods="given")
     data = figure(at, "comparison")["data"]
-    words = [word for trace in data if trace.get("xaxis") == "x1080" for word in trace.get("text", [])]
-    assert {*SIZES, "a(1−a): always stating a"} <= set(words)
-    assert set(words) <= {*SIZES, "a(1−a): always stating a", "1−a: always stating 1"}
+    numbers = [int(number) for trace in data for number in trace.get("text", [])]
+    assert sorted(numbers) == list(range(1, len(SIZES) + 1))
+    assert {*SIZES, "a(1−a): always stating a"} <= set(legend_names(data))
     (line,) = [trace for trace in data if "family" in trace.get("meta", [{}])[0]]
     assert line["meta"][0]["family"] == ["small-1b-quiz:given", "small-7b-quiz:given"]
 

@@ -14,7 +14,8 @@ from calib_core.results.evidence import TokenEvidence, gather_evidence
 from calib_core.runs import RowCounts, RunInfo, TokenRun
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.sums import TokenSums
-from calib_core.tokens.topk import TopKEntries, reduce_topk
+from calib_core.tokens.topk import TopKEntries
+from core.topk_builders import reduce_topk
 
 
 def random_rows(

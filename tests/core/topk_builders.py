@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from calib_core.tokens.topk import TopKEntries
+from calib_core.tokens.sums import TokenSums
+from calib_core.tokens.topk import TopKEntries, TopKReducer
 from core.oracle import Row
 from core.topk_completions import Stored, cut_list
 
@@ -23,6 +24,13 @@ def topk_entries(positions: Sequence[Stored], dtype: Any = np.float64, *, row: i
         row=np.arange(row, row + len(positions)),
         n_classes=positions[0].classes,
     )
+
+
+def reduce_topk(entries: TopKEntries, seed: int) -> TokenSums:
+    """The sums of these positions."""
+    reducer = TopKReducer(entries.n_classes, seed)
+    reducer.add(entries)
+    return reducer.result()
 
 
 def random_steps(chance: np.random.Generator, classes: int, lattice: int) -> list[int]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, Literal, Self, cast
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -400,12 +400,6 @@ def normaliser_of_kind(kind: AnswerKind, choices: Sequence[str] = ()) -> AnswerN
     listed = pl.Series("choices", [list(choices) or None], dtype=pl.List(pl.String))
     forms, table, n_choices = _choice_tables(listed)
     return AnswerNormaliser(pl.Series("kind", [kind]), forms, table, table, n_choices)
-
-
-def normalise_answer(text: str, kind: AnswerKind, choices: Sequence[str] = ()) -> str | None:
-    """Normal form of one answer, None where it does not parse; choices: the question's, if known."""
-    one = normaliser_of_kind(kind, choices)
-    return cast("str | None", one.answer_forms(pl.Series([0], dtype=pl.UInt32), pl.Series([text])).item())
 
 
 def _choice_tables(choices: pl.Series) -> tuple[pl.Series, pl.DataFrame, pl.Series]:

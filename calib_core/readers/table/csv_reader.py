@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from calib_core.errors import Refused, shorten
 from calib_core.readers.content import Content, as_content
@@ -51,7 +50,6 @@ MAX_HEADER_BYTES: Final = 2**20
 csv.field_size_limit(MAX_CELL_CHARACTERS)
 
 _QUOTE: Final = ord('"')
-_RETURN: Final = ord("\r")
 _NEWLINE: Final = ord("\n")
 
 _SAMPLED_RECORDS: Final = 16
@@ -113,30 +111,13 @@ def _last_record_end(chunk: bytes, *, starts_quoted: bool) -> int:
     return int(line_ends[is_unquoted][-1]) + 1 if is_unquoted.any() else 0
 
 
-def is_well_quoted(block: bytes, delimiter: str) -> bool:
-    """Return whether every quote opens a cell, closes one, or is half of a doubled quote inside a cell."""
+def without_quoted_cells(block: bytes, delimiter: str) -> bytes:
+    """Return a block without its cells in quotes; a quote that is left is misplaced."""
     if b'"' not in block:
-        return True
-    codes = np.frombuffer(block, np.uint8)
-    quotes = np.flatnonzero(codes == _QUOTE)
-    if quotes.size % 2:
-        return False
-    opening, closing = quotes[::2], quotes[1::2]
-    doubled = np.zeros(opening.size + 1, np.bool_)
-    doubled[1:-1] = opening[1:] == closing[:-1] + 1
-    byte_before, byte_after, byte_after_next = (
-        _bytes_at(codes, offsets) for offsets in (opening - 1, closing + 1, closing + 2)
-    )
-    opens_cell = doubled[:-1] | (byte_before == _NEWLINE) | (byte_before == ord(delimiter))
-    ends_record = (byte_after == _NEWLINE) | ((byte_after == _RETURN) & (byte_after_next == _NEWLINE))
-    return bool(opens_cell.all() and (doubled[1:] | ends_record | (byte_after == ord(delimiter))).all())
-
-
-def _bytes_at(codes: NDArray[np.uint8], offsets: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Return the bytes at these offsets; offsets outside the block count as line ends."""
-    values = codes.take(offsets, mode="clip")
-    values[(offsets < 0) | (offsets >= codes.size)] = _NEWLINE
-    return values
+        return block
+    ends_cell = re.escape(delimiter.encode()) + rb"\n"
+    opening, text = rb'"(?<![^%b]")' % ends_cell, rb'[^"]*+(?:""[^"]*+)*+'
+    return re.sub(opening + text + rb'"(?=[%b]|\r\n|\Z)' % ends_cell, b"", block)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,13 +157,14 @@ def parse_block(
     ParsedBlock or None
         None if a quote is misplaced, so that the block may not end where a record ends.
     """
-    if not is_well_quoted(block, delimiter):
+    bare = without_quoted_cells(block, delimiter)
+    if b'"' in bare:
         return None
     all_text = dict.fromkeys(names, pl.String())
     guessed = guess_dtypes(block, delimiter, names, is_numeric)
-    frame = parse_csv_frame(block, delimiter, guessed)
+    frame = parse_csv_frame(block, bare, delimiter, guessed)
     if frame is None and guessed != all_text:
-        frame = parse_csv_frame(block, delimiter, all_text)
+        frame = parse_csv_frame(block, bare, delimiter, all_text)
     return ParsedBlock(frame, count_csv_lines(block))
 
 
@@ -208,13 +190,17 @@ def guess_dtypes(
     return dtypes
 
 
-def parse_csv_frame(block: bytes, delimiter: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+def parse_csv_frame(
+    block: bytes, bare: bytes, delimiter: str, schema: Mapping[str, pl.DataType]
+) -> pl.DataFrame | None:
     """Parse a well-quoted block with polars; None if it cannot do so exactly.
 
     Parameters
     ----------
     block
         The bytes of the block.
+    bare
+        The same `without_quoted_cells`.
     delimiter
         The character between two cells.
     schema
@@ -223,24 +209,21 @@ def parse_csv_frame(block: bytes, delimiter: str, schema: Mapping[str, pl.DataTy
     """
     if len(schema) < 2 or (b"\r" in block and block.count(b"\r") != block.count(b"\r\n")):
         return None
-    has_quotes = b'"' in block
     try:
         frame = pl.read_csv(
             block,
             has_header=False,
             schema=dict(schema),
             separator=delimiter,
-            quote_char='"' if has_quotes else None,
+            quote_char='"' if b'"' in block else None,
             empty_string_is_null=False,
             extra_columns="raise",
         )
     except _POLARS_ERRORS:
         return None
-    if not _all_finite(frame) or not _matches_bytes(
-        frame, np.frombuffer(block, np.uint8), delimiter, quoted=has_quotes
-    ):
-        return None
-    return frame
+    n_delimiters = frame.height * (frame.width - 1)
+    is_complete = count_byte(bare, ord(delimiter)) == n_delimiters and count_csv_lines(bare) == frame.height
+    return frame if is_complete and _all_finite(frame) else None
 
 
 def _all_finite(frame: pl.DataFrame) -> bool:
@@ -249,25 +232,9 @@ def _all_finite(frame: pl.DataFrame) -> bool:
     return all(bool(values.is_finite().all()) for values in numbers)
 
 
-def _matches_bytes(frame: pl.DataFrame, codes: NDArray[np.uint8], delimiter: str, *, quoted: bool) -> bool:
-    """Return whether the block has exactly the delimiters and line ends of the frame's records."""
-    delimiters = count_byte(codes, ord(delimiter))
-    line_ends = count_byte(codes, _NEWLINE) + int(codes[-1] != _NEWLINE)
-    if quoted:
-        quotes = np.flatnonzero(codes == _QUOTE)
-        delimiters -= _count_quoted(codes, ord(delimiter), quotes)
-        line_ends -= _count_quoted(codes, _NEWLINE, quotes)
-    return delimiters == frame.height * (frame.width - 1) and line_ends == frame.height
-
-
-def _count_quoted(codes: NDArray[np.uint8], byte: int, quotes: NDArray[np.intp]) -> int:
-    """Count a byte inside quotes; `quotes` are the offsets of opening and closing quotes in turn."""
-    n_before = np.searchsorted(np.flatnonzero(codes == byte), quotes)
-    return int((n_before[1::2] - n_before[::2]).sum())
-
-
-def count_byte(codes: NDArray[np.uint8], byte: int) -> int:
+def count_byte(block: bytes, byte: int) -> int:
     """Count a byte in a block, chunk by chunk."""
+    codes = np.frombuffer(block, np.uint8)
     chunks = (codes[start : start + _COUNT_CHUNK_BYTES] for start in range(0, codes.size, _COUNT_CHUNK_BYTES))
     return sum(int(np.count_nonzero(chunk == byte)) for chunk in chunks)
 
@@ -293,7 +260,7 @@ def record_line_numbers(frame: pl.DataFrame, n_lines_above: int, n_lines: int) -
 
 def count_csv_lines(block: bytes) -> int:
     """Count the lines of a block; a lone carriage return ends a line, too."""
-    n_lines = count_byte(np.frombuffer(block, np.uint8), _NEWLINE) + (not block.endswith(b"\n"))
+    n_lines = count_byte(block, _NEWLINE) + (not block.endswith(b"\n"))
     return n_lines + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)
 
 
@@ -504,7 +471,9 @@ class _CsvRecords:
             return
 
         def read_strictly() -> Iterator[Slice]:
-            texts = parse_csv_frame(block, self.dialect.delimiter, dict.fromkeys(self.names, pl.String()))
+            bare = without_quoted_cells(block, self.dialect.delimiter)
+            all_text = dict.fromkeys(self.names, pl.String())
+            texts = parse_csv_frame(block, bare, self.dialect.delimiter, all_text)
             return self._slices_of_block(block, texts, lines, share)
 
         columns = {name: frame[name] for name in self.names if self.is_used(name)}

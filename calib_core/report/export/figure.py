@@ -23,7 +23,6 @@ from threading import Lock
 from typing import Any, Final, Literal, TypeAlias
 
 from calib_core.errors import Unavailable
-from calib_core.figures.comparison import keep_names_for_width
 from calib_core.figures.layout import without_unset
 from calib_core.figures.palette import Theme
 from calib_core.report.export.kaleido_process import (
@@ -143,7 +142,7 @@ def render_picture(
     figure = clean_figure(without_unset(plotly_figure))
     width, height = picture_size(figure)
     job = {
-        "figure": keep_names_for_width(figure, width),
+        "figure": figure,
         "scale": PNG_WIDTH / width,
         "frame": asdict(PictureFrame(width, height, title, recipe)),
     }
@@ -184,7 +183,7 @@ def render_slide(
     figure, slide = slide_of_figure(clean_figure(without_unset(plotly_figure)), texts, theme.name)
     fields = asdict(slide)
     job = {
-        "figure": keep_names_for_width(figure, slide.figure_width),
+        "figure": figure,
         "scale": SLIDE_PNG_WIDTH / slide.width,
         "slide": {name: fields[name] for name in fields if name not in ("width", "total_height")},
     }

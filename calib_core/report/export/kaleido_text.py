@@ -7,8 +7,8 @@ import re
 from typing import Final
 
 from calib_core.errors import shorten
-from calib_core.figures.label_placement import text_width
 from calib_core.figures.palette import FONT
+from calib_core.figures.text import text_width
 
 _WIDTH_CORRECTION: Final = 0.9
 """Factor on `text_width`, which overestimates long lines."""

@@ -20,12 +20,14 @@ MMLU = (str(DATA / "2-mmlu.answers.parquet"), "--method", "given")
 TOP_K = str(DATA / "code-top20.tokens.parquet")
 SUMS = str(DATA / "code-gpt.sums.parquet")
 ONE = ("--run", "gpt-4-turbo · MMLU")
+TWO = ("--run", "facts-0.2M · facts · 0-shot", "--run", "gpt-code-1.1M · stdlib-code · step4096")
+"""One run of answers and one of tokens: the others have the same keys with the same types."""
 
 DEMO = (
     ("check", str(DATA)),
-    ("score", FACTS, TOP_K),
-    ("bins", FACTS, SUMS),
-    ("sweep", FACTS, TOP_K),
+    ("score", FACTS, TOP_K, *TWO),
+    ("bins", FACTS, SUMS, *TWO),
+    ("sweep", FACTS, TOP_K, *TWO),
     ("audit", str(DATA / "3-commonsenseqa.answers.parquet")),
     ("recalibrate", *MMLU, *ONE, "-o", "map.json"),
     ("compare", *MMLU, "--metric", "ece"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from calib_core.edges import Scheme
-from calib_core.figures.layout import Figure
 from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
 from core.comparison_runs import paired_by_hand
 
@@ -59,13 +58,3 @@ def make_comparison(
         caveats=(),
         recipe="Brier",
     )
-
-
-def labels(figure: Figure, width: int) -> list[str]:
-    """The words of the set for figures of this width."""
-    return [
-        words
-        for trace in figure["data"]
-        if trace.get("xaxis") == f"x{width}" and trace["mode"] == "text"
-        for words in trace["text"]
-    ]

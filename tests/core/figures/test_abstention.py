@@ -12,14 +12,13 @@ import pytest
 
 from calib_core.figures.abstention import (
     MAX_LINE_POINTS,
-    LevelPanel,
     abstention_figure,
     describe_abstention,
     plotted_steps,
 )
-from calib_core.figures.label_placement import box_array, overlaps
 from calib_core.figures.layout import Figure
 from calib_core.figures.palette import DARK, LIGHT, Theme
+from calib_core.figures.text import text_width
 from calib_core.results.abstention import AbstentionCurve, abstention_curve, guaranteed_threshold
 from calib_core.results.evidence import gather_evidence
 from core.run_builders import block_evidence, given_evidence, make_answer_run
@@ -161,33 +160,29 @@ def test_what_is_drawn_gives_the_range() -> None:
     assert abstention_figure([begins_wrong], LIGHT)["layout"]["yaxis"]["range"][0] > 0.8
 
 
-def test_labels_are_placed_where_nothing_is_drawn() -> None:
-    """A line that comes down through the wanted accuracy at the left, as rings do there."""
-    steep = abstention_curve(block_evidence((0.95, 40, 38), (0.9, 60, 46), (0.5, 4000, 1800)))
-    note = notes(abstention_figure([steep], LIGHT, target_accuracy=0.9))["target: 90 %"]
-    assert note["x"] > 0.2
-    flat = notes(abstention_figure([LADDER], LIGHT, target_accuracy=0.75))
-    assert flat["target: 75 %"]["x"] < 0.1
+@pytest.mark.parametrize(("target", "side"), [(0.9, "bottom"), (0.5, "top")])
+def test_the_label_of_the_target_is_on_the_side_without_curves(target: float, side: str) -> None:
+    """At the right, curves are below a target that answering all misses, and above one that it reaches."""
+    figure = abstention_figure([LADDER], LIGHT, target_accuracy=target)
+    note = notes(figure)[f"target: {100 * target:g} %"]
+    assert note["x"] > 0.5
+    assert note["yanchor"] == side
 
 
 @pytest.mark.parametrize("wanted", [0.5, 0.54, 0.56])
 def test_labels_of_near_levels_do_not_overlap(wanted: float) -> None:
-    figure = abstention_figure([LADDER], LIGHT, target_accuracy=wanted)
-    low, high = figure["layout"]["yaxis"]["range"]
-    for width in (270, 330, 560, 900):
-        panel = LevelPanel(low, high, width, 380)
-        one, other = (
-            panel.label_box((text, note["y"], False), note["xanchor"], note["x"], note["yanchor"])
-            for text, note in notes(figure).items()
-        )
-        assert not overlaps(box_array([one]), box_array([other])).any(), width
+    """Not on a telephone's panel either."""
+    overall, target = notes(abstention_figure([LADDER], LIGHT, target_accuracy=wanted)).values()
+    width = text_width(target["text"], 12) * {"center": 0.5, "right": 1}[target["xanchor"]]
+    assert 270 * overall["x"] + text_width(overall["text"], 12) < 270 * target["x"] - width
 
 
 def test_labels_at_the_edge_are_inside_the_panel() -> None:
-    wrong = notes(abstention_figure([abstention_curve(block_evidence((0.9, 40, 0)))], LIGHT))[
-        "answer all: 0.0 %"
-    ]
-    assert (wrong["y"], wrong["yanchor"]) == (0, "bottom")
+    wrong, right = (abstention_curve(block_evidence((0.9, 40, n))) for n in (0, 40))
+    found = notes(abstention_figure([wrong], LIGHT, target_accuracy=1.0))
+    assert (found["answer all: 0.0 %"]["y"], found["answer all: 0.0 %"]["yanchor"]) == (0, "bottom")
+    assert found["target: 100 %"]["yanchor"] == "top"
+    assert notes(abstention_figure([right], LIGHT))["answer all: 100.0 %"]["yanchor"] == "top"
 
 
 def test_all_that_stands_on_enough_rows_is_in_view() -> None:

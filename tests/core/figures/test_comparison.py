@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 from calib_core.figures.comparison import (
     CONSTANT_CONFIDENCE_LABEL,
     FULL_CONFIDENCE_LABEL,
-    MAX_NAMED_POINTS,
     MAX_NUMBERED_POINTS,
-    MAX_REPEATED_NAMES,
-    NAME_SET_WIDTHS,
-    NUMBERS_NOTE,
+    axis_ranges,
     comparison_figure,
     describe_comparison,
+    free_corners,
 )
-from calib_core.figures.label_placement import text_width
-from calib_core.figures.layout import Figure
+from calib_core.figures.layout import MAX_FIGURE_HEIGHT, Figure, halo, legend_names
 from calib_core.figures.palette import DARK, LIGHT, Theme, readable_text_colour, run_style
-from core.figures.comparison_builders import labels, make_comparison, make_point
+from calib_core.results.comparison import ComparisonPoint
+from core.figures.comparison_builders import make_comparison, make_point
 
 RED, GREEN = make_point("red", 0.5, 0.2), make_point("green", 0.8, 0.1)
 OTHER = make_point("red", 0.55, 0.15, method="cluster_size")
+
+
+def numbered(figure: Figure) -> list[dict[str, Any]]:
+    return [trace for trace in figure["data"] if trace["mode"] == "markers+text"]
 
 
 def clickable(figure: Figure) -> list[dict[str, Any]]:
@@ -83,12 +85,15 @@ def test_both_curves_are_those_of_constant_confidences() -> None:
 
 def test_curves_and_their_labels_appear_only_for_accuracy_against_brier() -> None:
     figure = comparison_figure(make_comparison(RED, GREEN), LIGHT)
-    assert {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL} <= set(labels(figure, 1080))
+    assert [name for name in legend_names(figure["data"]) if "always" in name] == [
+        CONSTANT_CONFIDENCE_LABEL,
+        FULL_CONFIDENCE_LABEL,
+    ]
     swapped = ("brier", "accuracy")
     points = [make_point("red", 0.2, 0.5, metrics=swapped), make_point("green", 0.1, 0.8, metrics=swapped)]
     other = comparison_figure(make_comparison(*points, metrics=swapped), LIGHT)
     assert curves_of(other) == []
-    assert labels(other, 1080) == ["red", "green"]
+    assert not any("always" in name for name in legend_names(other["data"]))
     assert other["layout"]["xaxis"]["title"]["text"] == "Brier score (lower is better)"
     assert other["layout"]["yaxis"]["tickformat"] == ".0%"
 
@@ -110,21 +115,8 @@ def test_a_metric_axis_does_not_extend_far_beyond_its_range() -> None:
     assert layout["yaxis"]["range"][0] == pytest.approx(-0.02 * 0.42)
 
 
-def test_every_width_has_its_own_names_on_an_axis_of_its_own() -> None:
-    figure = comparison_figure(make_comparison(RED, GREEN, OTHER), LIGHT)
-    for width in NAME_SET_WIDTHS:
-        assert sorted(set(labels(figure, width)) - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL}) == [
-            "green",
-            "red",
-        ]
-        unseen = figure["layout"][f"xaxis{width}"]
-        assert unseen["overlaying"] == "x"
-        assert unseen["range"] == figure["layout"]["xaxis"]["range"]
-        assert unseen["visible"] is False
-
-
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_point_and_name_have_the_colour_of_their_run_on_every_page(theme: Theme) -> None:
+def test_point_number_and_legend_have_the_colour_of_the_run_on_every_page(theme: Theme) -> None:
     figure = comparison_figure(
         make_comparison(RED, GREEN, OTHER),
         theme,
@@ -132,114 +124,58 @@ def test_point_and_name_have_the_colour_of_their_run_on_every_page(theme: Theme)
     )
     red, green = run_style(4, theme).colour, run_style(11, theme).colour
     assert [trace["marker"]["color"] for trace in clickable(figure)] == [[red, green], [red]]
-    tones = {
-        trace["textfont"]["color"]: trace["text"]
-        for trace in figure["data"]
-        if trace.get("xaxis") == "x1080"
-        and trace["mode"] == "text"
-        and FULL_CONFIDENCE_LABEL not in trace["text"]
+    numbers = {trace["textfont"]["color"]: trace["text"] for trace in numbered(figure)}
+    assert numbers == {
+        readable_text_colour(red, theme): ["3", "2"],
+        readable_text_colour(green, theme): ["1"],
     }
-    assert tones == {
-        readable_text_colour(red, theme): ["red", "red"],
-        readable_text_colour(green, theme): ["green"],
-    }
+    assert all(trace["unselected"]["textfont"]["color"] in numbers for trace in numbered(figure))
+    assert {trace["textfont"]["shadow"] for trace in numbered(figure)} == {halo(theme)}
+    legend = {trace.get("name"): trace.get("line", {}).get("color") for trace in figure["data"]}
+    assert (legend["red"], legend["green"]) == (red, green)
 
 
-def test_points_of_one_run_are_called_by_their_method() -> None:
-    figure = comparison_figure(make_comparison(RED, OTHER), LIGHT)
-    assert {*labels(figure, 1080)} - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL} == {
-        "confidence in the file",
-        "self-consistency, F_CS",
-    }
-
-
-def test_where_not_all_names_have_room_all_points_have_the_number_of_their_row() -> None:
-    crowd = [make_point(f"a rather long name {at}", 0.3 + at / 50, 0.3 - at / 200) for at in range(20)]
-    figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    words = {*labels(figure, 300)} - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL}
-    assert words == {NUMBERS_NOTE, *(str(at) for at in range(1, 21))}
-    (first,) = [
-        (x, y)
-        for trace in figure["data"]
-        if trace.get("xaxis") == "x300" and trace["mode"] == "text"
-        for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True)
-        if words == "1"
-    ]
-    assert first == pytest.approx((crowd[-1].x.value, crowd[-1].y.value), abs=0.05)
-    assert {point.name for point in crowd} <= set(labels(figure, 1320))
-
-
-def test_the_picture_says_which_texts_were_cut() -> None:
-    crowd = [make_point(f"a rather long name {at}", 0.5 + at / 50000, 0.2) for at in range(90)]
-    figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    told = [words for words in labels(figure, 300) if "unlabelled" in words]
-    assert len(told) == 1
-    numbered = sum(words.isdecimal() for words in labels(figure, 300))
-    assert told[0] == f"{90 - numbered} of 90 unlabelled: hover for names"
-
-
-def test_names_that_repeat_too_often_become_numbers() -> None:
-    for count in (MAX_REPEATED_NAMES, MAX_REPEATED_NAMES + 3):
-        crowd = [
-            make_point(
-                f"m{at % (count // 3)}",
-                0.1 + 0.8 * (at % 6) / 5,
-                0.05 + 0.4 * (at // 6) / 6,
-                method=("given", "verbal", "p_true")[3 * at // count],
-            )
-            for at in range(count)
+def test_runs_are_in_the_legend_where_each_has_a_colour_of_its_own() -> None:
+    def named(*points: ComparisonPoint) -> list[str]:
+        return [
+            name
+            for name in legend_names(comparison_figure(make_comparison(*points), LIGHT)["data"])
+            if name[0] == "m"
         ]
-        words = labels(comparison_figure(make_comparison(*crowd), LIGHT), 1320)
-        assert any(map(str.isdecimal, words)) == (count > MAX_REPEATED_NAMES)
+
+    runs = [make_point(f"m{at}", 0.3 + at / 50, 0.3) for at in range(7)]
+    assert named(*runs[:6]) == ["m0", "m1", "m2", "m3", "m4", "m5"]
+    assert named(*runs) == named(runs[0]) == []
 
 
-def test_of_many_points_none_has_a_name_and_of_very_many_none_a_number() -> None:
-    for count in (MAX_NAMED_POINTS, MAX_NAMED_POINTS + 1, MAX_NUMBERED_POINTS + 1):
-        crowd = [
-            make_point(f"m{at}", 0.1 + 0.8 * (at % 12) / 11, 0.05 + 0.4 * (at // 12) / 11)
-            for at in range(count)
-        ]
-        words = labels(comparison_figure(make_comparison(*crowd), LIGHT), 1320)
-        named, numbered = (sum(map(text, words)) for text in (lambda word: word[:1] == "m", str.isdecimal))
-        assert (named > 0) == (count <= MAX_NAMED_POINTS)
-        assert (numbered > 0) == (MAX_NAMED_POINTS < count <= MAX_NUMBERED_POINTS)
-    assert f"{count} of {count} unlabelled: hover for names" in words
+def test_a_long_legend_takes_its_room_from_the_panel() -> None:
+    method = "given.mean-token-probability"  # so that each entry has a line of its own
+    points = [make_point(f"m{at}", 0.3 + at / 50, 0.3, method=method) for at in range(6)]
+    few, many = (comparison_figure(make_comparison(*of), LIGHT)["layout"] for of in (points[:1], points))
+    panels = [layout["height"] - layout["margin"]["t"] - layout["margin"]["b"] for layout in (few, many)]
+    assert panels[1] < panels[0] == 460
+    assert many["height"] == MAX_FIGURE_HEIGHT
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_declared_missing_values_are_missing_and_their_text_stays_inside(seed: int) -> None:
-    """The words take room themselves, so that a number may be missing for them alone."""
-    draw, crowd = np.random.default_rng(seed), []
-    for at in range(60):
-        spot = draw.uniform(0.4, 0.6), draw.uniform(0.1, 0.3)
-        crowd.append(make_point(f"a rather long name {at}", *spot, half=None))
-    figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    for width in NAME_SET_WIDTHS:
-        words = labels(figure, width)
-        numbered = sum(word.isdecimal() for word in words)
-        if numbered:
-            lost = 60 - numbered
-            assert (f"{lost} of 60 unlabelled: hover for names" if lost else NUMBERS_NOTE) in words, width
-    assert text_width("150 of 150 unlabelled: hover for names", 12) + 8 < NAME_SET_WIDTHS[0] - 70
+def test_each_point_has_the_number_of_its_row_unless_they_are_very_many() -> None:
+    for count in (MAX_NUMBERED_POINTS, MAX_NUMBERED_POINTS + 1):
+        crowd = [make_point(f"m{at}", 0.1 + 0.8 * at / count, 0.3) for at in range(count)]
+        result = make_comparison(*crowd)
+        numbers = {
+            (x, y): int(number)
+            for trace in numbered(comparison_figure(result, LIGHT))
+            for x, y, number in zip(trace["x"], trace["y"], trace["text"], strict=True)
+        }
+        rows = {(point.x.value, point.y.value): row for row, point in enumerate(result.points_by_skill, 1)}
+        assert numbers == (rows if count == MAX_NUMBERED_POINTS else {})
 
 
-def test_a_point_label_does_not_cover_a_curve_label() -> None:
-    draw, crowd = np.random.default_rng(6), []
-    for at in range(40):
-        right = min(0.95, max(0.08, 0.2 + 0.7 * at / 39 + draw.normal(0, 0.05)))
-        brier = right * (1 - right) + 0.03 + draw.random() * 0.05
-        crowd.append(make_point(f"model-{at:02d}-with-a-name", right, brier, half=0.06))
-    figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    heights = {
-        words: y
-        for trace in figure["data"]
-        if trace.get("xaxis") == "x300" and trace["mode"] == "text"
-        for words, y in zip(trace["text"], trace["y"], strict=True)
-    }
-    (told,) = [y for words, y in heights.items() if words == NUMBERS_NOTE]
-    low, high = figure["layout"]["yaxis"]["range"]
-    for words in (CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL):
-        assert abs(heights[words] - told) / (high - low) * 400 > 10, words
+def test_numbers_of_near_points_face_away_from_each_other() -> None:
+    low, high = make_point("low", 0.5, 0.2), make_point("high", 0.51, 0.21)
+    result = make_comparison(low, high, make_point("far", 0.9, 0.1))
+    assert free_corners(result, axis_ranges(result))[:2] == ["bottom left", "top right"]
+    same = make_comparison(low, replace(low, key="same"))
+    assert free_corners(same, axis_ranges(same)) == ["bottom left", "top right"]
 
 
 def test_sizes_of_one_model_are_joined_in_order() -> None:
@@ -264,7 +200,8 @@ def test_the_chosen_point_has_a_ring() -> None:
 
 def test_a_name_with_markup_is_drawn_as_text() -> None:
     hostile = make_point('<a href="https://x.test">x</a>', 0.5, 0.2)
-    drawn = comparison_figure(make_comparison(hostile), LIGHT)["data"]
+    drawn = comparison_figure(make_comparison(hostile, RED), LIGHT)["data"]
+    assert any("&lt;a" in name for name in legend_names(drawn))
     for trace in drawn:
         trace.pop("customdata", None)  # never drawn
     assert "<a" not in json.dumps(drawn)

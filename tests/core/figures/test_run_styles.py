@@ -10,15 +10,11 @@ from calib_core.figures.groups import groups_figure
 from calib_core.figures.palette import (
     DARK,
     LIGHT,
-    RUN_SYMBOLS,
-    SYMBOL_CHARACTERS,
     Theme,
-    method_style,
     run_style,
 )
 from calib_core.figures.robustness import metric_values_figure, relative_values_figure
 from calib_core.figures.training import training_figure
-from calib_core.methods import METHODS
 from core.figures.colour_vision import colour_distance
 from core.figures.group_builders import make_group, make_groups
 from core.figures.sweep_builders import (
@@ -71,12 +67,6 @@ def test_a_run_looks_the_same_in_light_and_dark_but_for_the_tone() -> None:
     light, dark = run_style(11, LIGHT), run_style(11, DARK)
     assert (light.dash, light.symbol) == (dark.dash, dark.symbol)
     assert LIGHT.series_colours.index(light.colour) == DARK.series_colours.index(dark.colour)
-
-
-def test_every_symbol_has_a_letter_of_its_own() -> None:
-    used = {*RUN_SYMBOLS, *(method_style(id_, LIGHT).symbol for id_ in METHODS)}
-    assert used <= set(SYMBOL_CHARACTERS)
-    assert len(set(SYMBOL_CHARACTERS.values())) == len(SYMBOL_CHARACTERS)
 
 
 def test_a_swept_run_keeps_its_symbol_whatever_the_order() -> None:

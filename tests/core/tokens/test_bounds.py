@@ -13,8 +13,8 @@ from calib_core.errors import Unavailable
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import SERVED_BINS
 from calib_core.tokens.sums import TokenSums
-from calib_core.tokens.topk import TopKReducer, reduce_topk
-from core.topk_builders import random_positions, topk_entries
+from calib_core.tokens.topk import TopKReducer
+from core.topk_builders import random_positions, reduce_topk, topk_entries
 from core.topk_completions import Stored, cut_list, full_eces
 
 EXAMPLE = [

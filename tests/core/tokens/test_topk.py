@@ -16,9 +16,9 @@ from calib_core.edges import Scheme
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, SERVED_BINS, GridSums
 from calib_core.tokens.sums import MAX_EXAMPLES, N_DRAWS, TokenSums
-from calib_core.tokens.topk import TopKEntries, TopKReducer, reduce_topk
+from calib_core.tokens.topk import TopKEntries, TopKReducer
 from core.oracle import Bins, Pair, Row, brier_multi, ece, full_ece, nll
-from core.topk_builders import random_positions, topk_entries, whole_and_cut_rows
+from core.topk_builders import random_positions, reduce_topk, topk_entries, whole_and_cut_rows
 from core.topk_completions import Stored, cut_list
 
 EXACT = 1e-12

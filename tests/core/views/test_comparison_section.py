@@ -87,3 +87,12 @@ def test_a_point_is_below_the_curve_for_certain_where_its_whole_interval_is() ->
     tiles = comparison_tiles(make_comparison(make_point("a", 0.5, 0.24), make_point("b", 0.5, 0.2)))
     (below,) = [tile for tile in tiles if tile.label == "Below a(1−a)"]
     assert (below.value, below.below) == ("2 of 2", "1 with the whole interval")
+
+
+def test_a_picture_says_which_point_each_number_is() -> None:
+    """Its table is not in it."""
+    points = make_point("low", 0.3, 0.3), make_point("high", 0.8, 0.1)
+    (figure,) = comparison_view(make_comparison(*points)).figures
+    assert figure.numbers is not None
+    key = figure.numbers.recipe.splitlines()[-1]
+    assert key == "1 high by confidence in the file; 2 low by confidence in the file"

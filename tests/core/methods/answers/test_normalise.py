@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import polars as pl
@@ -15,7 +16,7 @@ from calib_core.methods.answers.normalise import (
     AnswerNormaliser,
     choice_label,
     encode_texts,
-    normalise_answer,
+    normaliser_of_kind,
 )
 from calib_core.runs import RunInfo
 from core import confidence_oracle as oracle
@@ -85,6 +86,13 @@ NO_NUMBER = [
     "٣",
     "The answer is 18",
 ]
+
+
+def normalise_answer(text: str, kind: AnswerKind, choices: Sequence[str] = ()) -> str | None:
+    """Normal form of one answer, None where it does not parse."""
+    forms = normaliser_of_kind(kind, choices).answer_forms(pl.Series([0], dtype=pl.UInt32), pl.Series([text]))
+    (form,) = forms
+    return form
 
 
 @pytest.mark.parametrize(("form", "text"), [(form, text) for form, texts in SAME_NUMBER for text in texts])

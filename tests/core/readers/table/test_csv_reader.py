@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+import time
+
 import polars as pl
 import pytest
 
@@ -11,6 +12,10 @@ from calib_core.readers import content
 from calib_core.readers.content import Content
 from calib_core.readers.table import csv_reader, raw
 from calib_core.readers.table.csv_reader import COMMAS, DIALECTS, WHITE_SPACE, header_of, open_csv
+
+
+def is_well_quoted(block: bytes) -> bool:
+    return b'"' not in csv_reader.without_quoted_cells(block, ",")
 
 
 def slices(text: str, layout: csv_reader.CsvDialect = COMMAS) -> list[raw.Slice]:
@@ -115,7 +120,7 @@ def test_blocks_end_where_records_end(monkeypatch: pytest.MonkeyPatch, size: int
     data = b'1,"a\nb"\n2,"""\n"""\n3,c\n' * 20
     blocks = list(csv_reader.record_blocks(Content(data), 0))
     assert b"".join(blocks) == data
-    assert all(csv_reader.is_well_quoted(block, ",") and block.endswith((b'"\n', b"c\n")) for block in blocks)
+    assert all(is_well_quoted(block) and block.endswith((b'"\n', b"c\n")) for block in blocks)
 
 
 def test_a_block_ends_with_the_first_record_that_ends_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +145,24 @@ def test_a_block_ends_with_the_first_record_that_ends_in_it(monkeypatch: pytest.
     ],
 )
 def test_quotes_open_and_close_cells(block: bytes, well_quoted: bool) -> None:  # noqa: FBT001
-    assert csv_reader.is_well_quoted(block, ",") == well_quoted
+    assert is_well_quoted(block) == well_quoted
+
+
+@pytest.mark.parametrize("delimiter", [layout.delimiter for layout in DIALECTS])
+def test_only_cells_in_quotes_are_taken_out(delimiter: str) -> None:
+    block = f'a{delimiter}"b{delimiter}\n""c"""\r\n"d"{delimiter}e\n'.encode()
+    bare = f"a{delimiter}\r\n{delimiter}e\n".encode()
+    assert csv_reader.without_quoted_cells(block, delimiter) == bare
+
+
+def test_quotes_that_never_close_are_looked_through_in_time_that_grows_with_the_block() -> None:
+    def seconds(block: bytes) -> float:
+        begun = time.perf_counter()
+        csv_reader.without_quoted_cells(block, ",")
+        return time.perf_counter() - begun
+
+    for record in (b'"\n', b'"a\n', b'"""\n', b'""a\n', b',"",""'):
+        assert seconds(b'"' + record * 2**18) < 1, record
 
 
 def test_what_never_ends_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,8 +183,9 @@ def test_what_never_ends_is_looked_through_once(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("cell", ["nan", "inf", "-inf"])
 def test_what_is_no_finite_number_is_left_to_the_careful_parser(cell: str) -> None:
     schema = {"id": pl.String(), "confidence": pl.Float64()}
-    assert csv_reader.parse_csv_frame(b"q1,0.5\nq2,0.25\n", ",", schema) is not None
-    assert csv_reader.parse_csv_frame(f"q1,0.5\nq2,{cell}\n".encode(), ",", schema) is None
+    good, bad = b"q1,0.5\nq2,0.25\n", f"q1,0.5\nq2,{cell}\n".encode()
+    assert csv_reader.parse_csv_frame(good, good, ",", schema) is not None
+    assert csv_reader.parse_csv_frame(bad, bad, ",", schema) is None
 
 
 @pytest.mark.parametrize(
@@ -179,6 +202,6 @@ def test_what_is_no_finite_number_is_left_to_the_careful_parser(cell: str) -> No
     ],
 )
 def test_two_records_have_two_delimiters_and_two_line_ends(block: bytes, fits: bool) -> None:  # noqa: FBT001
-    frame = pl.DataFrame({"first": ["", ""], "second": ["", ""]})
-    codes = np.frombuffer(block, np.uint8)
-    assert csv_reader._matches_bytes(frame, codes, ",", quoted=b'"' in block) == fits
+    bare = csv_reader.without_quoted_cells(block, ",")
+    schema = {"first": pl.String(), "second": pl.String()}
+    assert (csv_reader.parse_csv_frame(block, bare, ",", schema) is not None) == fits

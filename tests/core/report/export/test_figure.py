@@ -16,7 +16,6 @@ import pytest
 
 import chromium as chromium_lookup
 from calib_core.errors import Unavailable
-from calib_core.figures.comparison import NAME_SET_WIDTHS, keep_names_for_width
 from calib_core.report.export import figure
 
 FIGURE: dict[str, Any] = {
@@ -92,13 +91,6 @@ def test_a_square_panel_is_as_wide_as_the_picture() -> None:
     low = {"layout": {"height": 300, "margin": margin, "yaxis": {"scaleanchor": "x"}}}
     assert figure.picture_size(low) == (420, 350 + 98)
     assert figure.picture_size({"layout": {"height": 410}}) == (800, 410)
-
-
-def test_one_set_of_names_is_kept() -> None:
-    traces = [{"xaxis": f"x{width}"} for width in NAME_SET_WIDTHS] + [{"xaxis": "x"}, {}]
-    kept = keep_names_for_width({"data": traces, "layout": {}}, 800)["data"]
-    assert kept == [{"xaxis": "x680"}, {"xaxis": "x"}, {}]
-    assert keep_names_for_width({"data": traces, "layout": {}}, 100)["data"][0] == {"xaxis": "x300"}
 
 
 @pytest.mark.browser

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.figures.label_placement import text_width
+from calib_core.figures.text import text_width
 from calib_core.report.export import kaleido_process
 from calib_core.report.export.kaleido_process import (
     PictureFrame,
