@@ -10,7 +10,9 @@ from typing import Final, Literal
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
 from calib_core.inference.intervals import unpaired_difference_interval
+from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.metric import Direction
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric
 from calib_core.results.score import score
@@ -131,6 +133,8 @@ class Measurement:
         None where the metric is not defined, or only its bounds are known.
     interval : (float, float) or None
         95 % interval, or the bounds.
+    note : str
+        Of which rows the value is, if those without a confidence are right more or less often; else "".
     """
 
     evidence: Evidence
@@ -138,16 +142,24 @@ class Measurement:
     scheme: Scheme
     value: float | None
     interval: tuple[float, float] | None
+    note: str = ""
 
 
 def measure(evidence: Evidence, metric: str, scheme: Scheme) -> Measurement:
-    """One metric with its interval; raises Unavailable where the evidence does not support the metric."""
+    """One metric with its interval; raises Unavailable where the evidence does not support the metric.
+
+    The accuracy is that of all rows with an outcome; other metrics are of those with a confidence, too.
+    """
+    missing, of = evidence.missingness, "those with a confidence"
+    if metric == ACCURACY.id:
+        evidence, of = evidence.top_label.every_outcome, "all rows with an outcome"
+    note = as_clause(missing_caveat([("", missing)], f"the value is of {of}"))
     found = score(evidence, metric, scheme)
     if found.low is not None and found.high is not None:
-        return Measurement(evidence, metric, scheme, None, (found.low, found.high))
+        return Measurement(evidence, metric, scheme, None, (found.low, found.high), note)
     interval = metric_interval(evidence, metric, scheme)
     ends = None if interval is None else (interval.low, interval.high)
-    return Measurement(evidence, metric, scheme, found.value, ends)
+    return Measurement(evidence, metric, scheme, found.value, ends, note)
 
 
 def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False) -> RuleCheck:
@@ -176,7 +188,7 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
         if significant and not held and interval is not None:
             held = _keeps(rule.kind, interval[0 if rule.kind == "max" else 1], limit)
             reason = "beyond the limit, but not clearly" if held else ""
-    return _check(rule, measured.evidence, value, interval, held=held, reason=reason)
+    return _check(rule, measured.evidence, value, interval, held=held, reason=reason, note=measured.note)
 
 
 def check_size(rule: Rule, evidence: Evidence) -> RuleCheck:
@@ -219,7 +231,8 @@ def check_no_worse(
     held = _keeps("max", difference, limit)
     if significant and not held and interval is not None and _keeps("max", interval[0], limit):
         held, comparison = True, f"beyond the limit, but not clearly; {comparison}"
-    return _check(rule, measured.evidence, difference, interval, held=held, reason=comparison)
+    note = measured.note
+    return _check(rule, measured.evidence, difference, interval, held=held, reason=comparison, note=note)
 
 
 def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> RuleCheck:
@@ -275,8 +288,10 @@ def _check(
     *,
     held: bool,
     reason: str,
+    note: str = "",
 ) -> RuleCheck:
     run, method = evidence.run, evidence.method.id
+    reason = "; ".join(filter(None, (note, reason)))
     return RuleCheck(
         rule, run.file, run.label, method, value, interval, held, reason, evidence.n_used, evidence.n_total
     )
