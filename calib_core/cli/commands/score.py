@@ -21,8 +21,10 @@ from calib_core.cli.options import (
 from calib_core.cli.rendering import ResultPrinter, element_value_text, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
+from calib_core.inference.missingness import ROWS_WITH_ONE, Missingness, missing_caveat
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
+from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.results.evidence import Evidence
@@ -77,6 +79,7 @@ def score(  # noqa: PLR0913  one parameter an option
     runner, printer = Runner(run_labels, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
     verdicts: list[VerdictElement] = []
+    missing: list[tuple[str, Missingness | None]] = []
     for run in runner.runs(input_files):
         results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), score_or_verdict)
         for result in results:
@@ -84,6 +87,7 @@ def score(  # noqa: PLR0913  one parameter an option
                 elements.append(score_element(run.file, result))
                 continue
             verdicts.append(verdict_element(run.file, result))
+            missing.append((f"in {result.run}, by “{METHODS[result.method].title}”", result.missing))
             elements.append(verdicts[-1])
         scores = [result for result in results if isinstance(result, Score)]
         if scores and not as_json:
@@ -92,7 +96,7 @@ def score(  # noqa: PLR0913  one parameter an option
     for element, q in zip(verdicts, q_values, strict=True):
         element["q"] = q
     if verdicts and not as_json:
-        printer.print_view(verdicts_view(verdicts, tolerance))
+        printer.print_view(verdicts_view(verdicts, tolerance, missing_caveat(missing, ROWS_WITH_ONE)))
     return runner.finish(elements, as_json=as_json)
 
 

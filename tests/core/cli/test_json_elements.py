@@ -37,6 +37,7 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "draws": 199,
         "interval": None,
         "interval_method": None,
+        "missing": None,
     }
     assert answer.err == ""
 
@@ -66,7 +67,7 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     assert set(red) == {
         *("file", "run", "method", "metric", "value", "p", "q", "level", "slope", "deviation"),
         *("tolerance", "reason", "n_used", "n_total"),
-        *("words", "reading", "recipe", "judged", "remarks"),
+        *("words", "reading", "recipe", "judged", "remarks", "missing"),
     }
     assert [element["value"] for element in (red, green, blue)] == ["over", "none", "none"]
     assert (red["metric"], red["tolerance"], red["n_used"]) == ("verdict", 0.02, 100)
