@@ -55,6 +55,27 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class UnpairedOutcomes:
+    """Outcomes of rows that have no confidence.
+
+    Attributes
+    ----------
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    rows : NDArray[np.intp], shape (n,)
+        Position of each in the `rows` of its run.
+    """
+
+    correct: NDArray[np.bool_]
+    rows: NDArray[np.intp]
+
+    def not_in(self, rows: NDArray[np.intp]) -> UnpairedOutcomes | None:
+        """Those of other rows than these; None if there are none."""
+        kept = ~np.isin(self.rows, rows)
+        return UnpairedOutcomes(self.correct[kept], self.rows[kept]) if kept.any() else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
     """The probability of every choice, for rows with differing numbers of choices.
 

@@ -36,6 +36,20 @@ class _Computed(_OfRun):
     recipe: Annotated[str, "How the numbers were made."]
 
 
+class Missing(TypedDict):
+    """Accuracy of rows that have an outcome and no confidence, beside that of rows with both."""
+
+    n: Annotated[int, "Rows with an outcome and no confidence."]
+    n_right: Annotated[int, "How many of them are right."]
+    p: Annotated[float | None, "Of equal accuracy."]
+    accuracy_without: float
+    accuracy_with: float | None
+    reason: Annotated[str | None, "Why there is no p."]
+
+
+Lacking: TypeAlias = Annotated[Missing | None, "Null where no row lacks a confidence."]
+
+
 class _Judged(_Computed):
     judged: Annotated[str, "Which answer the outcome belongs to."]
     remarks: Annotated[list[str], "What a reader has to know about these rows."]
@@ -50,6 +64,7 @@ class _Score(_Judged):
     draws: int | None
     interval: IntervalEnds
     interval_method: str | None
+    missing: Lacking
 
 
 class ScoreElement(_Score):
@@ -83,6 +98,7 @@ class VerdictElement(_Judged):
     tolerance: Annotated[float, "The deviation up to which miscalibration is tolerable."]
     reason: Annotated[str, "Why this is the verdict."]
     reading: Annotated[str, "The verdict as a sentence."]
+    missing: Lacking
 
 
 class Bin(TypedDict):
@@ -213,9 +229,12 @@ class Estimate(TypedDict):
 class CompareElement(_Computed):
     """One run and method, by its top label."""
 
-    accuracy: float
+    accuracy: Annotated[float, "Of the rows with a confidence."]
     accuracy_low: float | None
     accuracy_high: float | None
+    accuracy_of_all: Annotated[float, "Of all rows with an outcome; what runs are ranked by."]
+    accuracy_of_all_low: float | None
+    accuracy_of_all_high: float | None
     brier: float
     brier_low: float | None
     brier_high: float | None
@@ -224,6 +243,7 @@ class CompareElement(_Computed):
     best_by: Annotated[list[str], "The metrics by which it cannot be told from the best."]
     judged: Annotated[str, "Which answer the outcome belongs to."]
     metrics: Annotated[dict[str, Estimate], "Those named with --metric."]
+    missing: Lacking
 
 
 class Side(_OfFile):
@@ -310,7 +330,7 @@ class Threshold(TypedDict):
     """A confidence from which on the model answers; numbers are null where there is none."""
 
     threshold: float | None
-    answered: Annotated[float | None, "Share of the rows."]
+    answered: Annotated[float | None, "Share of all rows with an outcome, with a confidence or without."]
     accuracy: Annotated[float | None, "Of the answered rows."]
     accuracy_low: Annotated[float | None, "Lower bound of the accuracy."]
     n_answered: int | None
@@ -324,6 +344,7 @@ class ThresholdElement(_Judged, Threshold):
     empirical: Threshold | None
     target_accuracy: float
     confidence: Annotated[float, "How sure the guarantee is."]
+    missing: Lacking
 
 
 class GateElement(_OfRun):

@@ -253,7 +253,7 @@ def describe_abstention(
 ) -> str:
     """Describe the figure for screen readers, as plain text."""
     descriptions = "; ".join(
-        f"{METHODS[curve.method].title}: accuracy {format_percent(curve.answering_all.accuracy or 0.0)} "
+        f"{METHODS[curve.method].title}: accuracy {format_percent(curve.accuracy_of_all)} "
         f"answering all, {_accuracy_at_half(curve)} answering the more confident half"
         for curve in curves
     )
@@ -264,9 +264,9 @@ def describe_abstention(
 
 
 def _accuracy_at_half(curve: AbstentionCurve) -> str:
-    """The accuracy of the smallest step that answers half of the questions."""
-    step = int(np.searchsorted(curve.coverage, 0.5 - 1e-9))
-    return format_percent(float(curve.accuracy[min(step, curve.coverage.size - 1)]))
+    """The accuracy of the smallest step that answers half of the questions with a confidence."""
+    step = int(np.searchsorted(curve.n_answered / curve.n_used, 0.5 - 1e-9))
+    return format_percent(float(curve.accuracy[min(step, curve.n_answered.size - 1)]))
 
 
 # --- Levels of accuracy and their labels -------------------------------------------------------------------
@@ -321,8 +321,8 @@ def _overall_accuracies(curves: Sequence[AbstentionCurve]) -> list[_LevelLabel]:
     A label says what sets its accuracy apart from the others: the answer judged, or else the number of rows.
     """
     found: dict[str, tuple[float, list[AbstentionCurve]]] = {}
-    for curve in sorted(curves, key=lambda curve: -(curve.answering_all.accuracy or 0.0)):
-        value = curve.answering_all.accuracy or 0.0
+    for curve in sorted(curves, key=lambda curve: -curve.accuracy_of_all):
+        value = curve.accuracy_of_all
         found.setdefault(format_percent(value), (value, []))[1].append(curve)
     names = _distinct_names([of_value for _, of_value in found.values()])
     labels: list[_LevelLabel] = []
@@ -334,7 +334,7 @@ def _overall_accuracies(curves: Sequence[AbstentionCurve]) -> list[_LevelLabel]:
 def _distinct_names(curves_of_levels: Sequence[Sequence[AbstentionCurve]]) -> list[str]:
     """What each level has and no other has, such as " (greedy answer)" or " (1,020 rows)"; "" otherwise."""
     judged = [{curve.judged for curve in of_level} for of_level in curves_of_levels]
-    n_rows = [{plural(curve.n_used, "row") for curve in of_level} for of_level in curves_of_levels]
+    n_rows = [{plural(curve.n_questions, "row") for curve in of_level} for of_level in curves_of_levels]
     for names in (judged, n_rows):
         singles = [next(iter(of_level)) for of_level in names if len(of_level) == 1]
         if 1 < len(names) == len(set(singles)):

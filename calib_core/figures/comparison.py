@@ -36,6 +36,7 @@ from calib_core.figures.palette import (
 from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
 from calib_core.wording import format_number, format_percent, plural
 
@@ -170,7 +171,7 @@ def _hover_text(point: ComparisonPoint, result: Comparison) -> str:
     lines = [
         f"<b>{escape_for_plotly(truncate_middle(point.run, _MAX_HOVER_NAME))}</b>",
         escape_for_plotly(METHODS[point.method].title),
-        *(f"{METRICS[id_].title} {estimate_text(estimate)}" for id_, estimate in by_metric.items()),
+        *(f"{_metric_title(result, id_)} {estimate_text(estimate)}" for id_, estimate in by_metric.items()),
     ]
     if result.has_reference_curves and point.brier_skill is not None:
         lines.append(f"skill {format_number(point.brier_skill, '.3f')}")
@@ -205,7 +206,7 @@ def _family_lines(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
 
 def describe_comparison(result: Comparison) -> str:
     """Describe the figure in a few sentences for screen readers, as plain text."""
-    x, y = METRICS[result.x].title, METRICS[result.y].title
+    x, y = (_metric_title(result, id_) for id_ in (result.x, result.y))
     descriptions = "; ".join(
         f"{truncate_middle(point.name, _MAX_HOVER_NAME)} by {METHODS[point.method].title}: "
         f"{x} {estimate_text(point.x)}, {y} {estimate_text(point.y)}"
@@ -244,7 +245,7 @@ class AxisRanges:
 
 def axis_ranges(result: Comparison) -> AxisRanges:
     """Ranges that show all points with their intervals, and a(1−a) over their accuracies if it is drawn."""
-    accuracies = [point.accuracy.value for point in result.points]
+    accuracies = [point.accuracy_of_all.value for point in result.points]
     x = _padded_range(result.x, [point.x for point in result.points], ())
     accuracy_range = (min(accuracies, default=0.0), max(accuracies, default=1.0))
     curve = (
@@ -308,20 +309,27 @@ def _accuracies(accuracy_range: tuple[float, float]) -> list[float]:
 def comparison_axes(result: Comparison, ranges: AxisRanges, theme: Theme) -> dict[str, Any]:
     """Plotly's two axes, with titles that say which direction is better."""
     return {
-        "xaxis": _metric_axis(result.x, ranges.x, theme, standoff=8),
-        "yaxis": _metric_axis(result.y, ranges.y, theme, standoff=None),
+        "xaxis": _metric_axis(result, result.x, ranges.x, theme, standoff=8),
+        "yaxis": _metric_axis(result, result.y, ranges.y, theme, standoff=None),
     }
 
 
+def _metric_title(result: Comparison, metric_id: str) -> str:
+    """The title of a metric; that of the accuracy says of which rows it is, where some have no confidence."""
+    title = METRICS[metric_id].title
+    is_of_all = metric_id == ACCURACY.id and result.has_unpaired_outcomes
+    return f"{title} of all rows" if is_of_all else title
+
+
 def _metric_axis(
-    metric_id: str, axis_range: tuple[float, float], theme: Theme, standoff: int | None
+    result: Comparison, metric_id: str, axis_range: tuple[float, float], theme: Theme, *, standoff: int | None
 ) -> dict[str, Any]:
     metric = METRICS[metric_id]
     better = {"lower": "lower is better", "higher": "higher is better", "zero": "0 is best"}[metric.direction]
     percent_format = ".0%" if metric.shown_in_percent and axis_range[1] - axis_range[0] > 0.04 else ".1%"
     return axis(
         theme,
-        f"{metric.title} ({better})",
+        f"{_metric_title(result, metric_id)} ({better})",
         standoff=standoff,
         range=list(axis_range),
         nticks=8,

@@ -7,7 +7,7 @@ the command line say the same. The thresholds stand here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -82,6 +82,8 @@ class Verdict:
         Why this is the verdict, in a sentence or a few.
     test : CalibrationTest or None
         The test behind it; None for too few rows.
+    scope : str
+        What it is about if not all rows, with a space before it: " where it has a confidence".
     """
 
     kind: VerdictKind
@@ -91,6 +93,7 @@ class Verdict:
     deviation: float | None
     reason: str
     test: CalibrationTest | None
+    scope: str = ""
 
     @property
     def words(self) -> str:
@@ -119,7 +122,9 @@ class Verdict:
 
     def with_tolerance(self, tolerance: float) -> Verdict:
         """The verdict of the same test with another tolerance, at least 0."""
-        return self if self.test is None else verdict_of_test(self.test, tolerance=tolerance)
+        if self.test is None:
+            return self
+        return replace(verdict_of_test(self.test, tolerance=tolerance), scope=self.scope)
 
 
 def judge(
@@ -289,7 +294,7 @@ def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
 
 def top_label_verdict(verdict: Verdict) -> str:
     """The verdict in a sentence of its own, for numbers of all labels: "By its top label, the run is …"."""
-    return f"By its top label, the run {verdict_phrase(verdict.kind)}."
+    return f"By its top label, the run {verdict_phrase(verdict.kind)}{verdict.scope}."
 
 
 def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:

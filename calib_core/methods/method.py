@@ -12,7 +12,7 @@ import polars as pl
 from calib_core.errors import Suspicion, Unavailable
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.columns import missing_columns_phrase
-from calib_core.pairs import Distribution, Labels, Pairs
+from calib_core.pairs import Distribution, Labels, Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun
 
 
@@ -80,6 +80,8 @@ class Confidences:
     suspicions : tuple of Suspicion
         What suggests that the file means something else than it was taken for; `results.evidence` has it
         checked, not the method.
+    unpaired : UnpairedOutcomes or None
+        Outcomes of the judged answer in rows that have no confidence; None if there are none.
     """
 
     pairs: Pairs
@@ -93,6 +95,7 @@ class Confidences:
     n_samples: int = 0
     n_unparsed: int = 0
     suspicions: tuple[Suspicion, ...] = ()
+    unpaired: UnpairedOutcomes | None = None
 
 
 MethodStyle = tuple[int, str, str]

@@ -47,6 +47,9 @@ _NEEDS: Final = (
     "gold, or whether each is right (sample_correct)"
 )
 
+NO_SAMPLE_PARSES: Final = "no sample parses"
+"""Why a row has no confidence though it has samples."""
+
 COMPARED_WHOLE: Final = "compared as a whole text"
 """The end of a remark on samples that mark no answer."""
 
@@ -88,6 +91,11 @@ def self_consistency(
     reason = _missing_reasons(run, normaliser, clusters)
     _require_judged(run, clusters, outcomes)
     rows, _missing = usable_rows(run, reason.fill_null(outcomes.unknown_reason))
+    # No answer is a wrong one, though one without a confidence.
+    is_wrong = ((reason == NO_SAMPLE_PARSES) & outcomes.correct.is_null() & has_gold(run)).fill_null(
+        value=False
+    )
+    outcomes = replace(outcomes, correct=outcomes.correct.set(is_wrong, value=False))
     values = np.full(reason.len(), np.nan)
     values[rows] = formula(clusters, rows)
     confidences = RowConfidences(
@@ -147,7 +155,7 @@ def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clu
     reason = first_reason(
         run.rows.height,
         ("no samples", pl.Series(clusters.n_samples == 0)),
-        ("no sample parses", pl.Series(clusters.majority_size == 0)),
+        (NO_SAMPLE_PARSES, pl.Series(clusters.majority_size == 0)),
         ("one sample only", pl.Series(clusters.n_counted == 1)),
     )
     sampled = clusters.n_samples > 0

@@ -21,6 +21,7 @@ from calib_core.inference.guaranteed_accuracy import (
     RepeatedAnswers,
 )
 from calib_core.inference.intervals import wilson_interval
+from calib_core.inference.missingness import Missingness
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
@@ -51,7 +52,7 @@ THRESHOLD_COLUMNS: Final = (
     Column("method", "Confidence method", "method"),
     Column("kind", "Threshold"),
     Column("threshold", "Confidence ≥", "exact"),
-    Column("share", "Answered", "share"),
+    Column("share", "Answered", "share", "Share of all questions; one without a confidence is not answered."),
     Column("answered", "Rows answered", "count"),
     Column("accuracy", "Accuracy", "share"),
     Column(
@@ -81,8 +82,8 @@ class OperatingPoint:
         Rows with at least this confidence.
     n_correct : int
         Correct ones among them.
-    n_rows : int
-        All usable rows.
+    n_questions : int
+        All questions that have an outcome, with a confidence or without.
     accuracy : float or None
         Of the answered rows; None, like its interval, where none is answered.
     low, high : float or None
@@ -92,15 +93,15 @@ class OperatingPoint:
     threshold: float
     n_answered: int
     n_correct: int
-    n_rows: int
+    n_questions: int
     accuracy: float | None
     low: float | None
     high: float | None
 
     @property
     def coverage(self) -> float:
-        """Share answered, in [0, 1]."""
-        return self.n_answered / self.n_rows
+        """Share of the questions that is answered, in [0, 1]."""
+        return self.n_answered / self.n_questions
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +130,9 @@ class AbstentionCurve(Displayable):
         Of repeated questions (`inference.clusters.design_effect`).
     repeated : RepeatedAnswers or None
         The rows, where some repeat a question.
+    missing : Missingness or None
+        The rows that have an outcome and no confidence, which no threshold answers; None where no row lacks
+        one.
     """
 
     run: str
@@ -145,11 +149,23 @@ class AbstentionCurve(Displayable):
     remarks: tuple[str, ...]
     design_effect: float = 1.0
     repeated: RepeatedAnswers | None = None
+    missing: Missingness | None = None
+
+    @property
+    def n_questions(self) -> int:
+        """Rows with an outcome; those without a confidence count as not answered."""
+        return self.n_used + (self.missing.n if self.missing else 0)
 
     @cached_property
     def coverage(self) -> NDArray[np.float64]:
-        """Share answered at each step, ascending to 1; shape (n_steps,)."""
-        return self.n_answered / self.n_used
+        """Share of the questions answered at each step, ascending, to 1 if none lacks a confidence."""
+        return self.n_answered / self.n_questions
+
+    @property
+    def accuracy_of_all(self) -> float:
+        """Accuracy of answering every question, whether it has a confidence or not."""
+        n_right = int(self.n_correct[-1]) + (self.missing.n_right if self.missing else 0)
+        return n_right / self.n_questions
 
     @cached_property
     def accuracy(self) -> NDArray[np.float64]:
@@ -168,17 +184,17 @@ class AbstentionCurve(Displayable):
 
     @property
     def answering_all(self) -> OperatingPoint:
-        """The step that answers every row."""
+        """The step that answers every row with a confidence."""
         return self.at_step(self.threshold.size - 1)
 
     def at_threshold(self, threshold: float) -> OperatingPoint:
         """The operating point at any threshold; a confidence stored as float32 0.7 reaches 0.7."""
         reached = self._steps_reached(threshold)
         if not reached:
-            return OperatingPoint(threshold, 0, 0, self.n_used, None, None, None)
+            return OperatingPoint(threshold, 0, 0, self.n_questions, None, None, None)
         step = self.at_step(reached - 1)
         return OperatingPoint(
-            threshold, step.n_answered, step.n_correct, step.n_rows, step.accuracy, step.low, step.high
+            threshold, step.n_answered, step.n_correct, step.n_questions, step.accuracy, step.low, step.high
         )
 
     def for_accuracy(self, target: float) -> OperatingPoint | None:
@@ -214,7 +230,7 @@ class AbstentionCurve(Displayable):
             self._shortest_threshold(step),
             int(self.n_answered[step]),
             int(self.n_correct[step]),
-            self.n_used,
+            self.n_questions,
             float(self.accuracy[step]),
             float(self.accuracy_interval[0][step]),
             float(self.accuracy_interval[1][step]),
@@ -279,6 +295,7 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
         remarks=evidence.remarks,
         design_effect=top.design_effect,
         repeated=repeated,
+        missing=top.missingness,
     )
 
 
@@ -351,10 +368,14 @@ class GuaranteedThreshold(Displayable):
             return f"No threshold guarantees an accuracy of {target}: {self.reason}."
         low = format_percent_down(self.accuracy_low)
         promise = f"on new questions at least {low} with {confidence} confidence"
-        if self.point.n_answered == self.point.n_rows:
-            return (
-                f"Every question can be answered: accuracy {format_percent(self.point.accuracy)}, {promise}."
+        if self.point.n_answered == self.curve.n_used:
+            which = (
+                f" that has a confidence ({format_percent(self.point.coverage)})"
+                if self.curve.missing
+                else ""
             )
+            accuracy = format_percent(self.point.accuracy)
+            return f"Every question{which} can be answered: accuracy {accuracy}, {promise}."
         return (
             f"Answer when confidence ≥ {threshold_text(self.point.threshold)}: "
             f"{format_percent(self.point.coverage)} answered, accuracy "
@@ -475,7 +496,7 @@ def largest_guaranteed(thresholds: Sequence[GuaranteedThreshold]) -> GuaranteedT
 def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
     """The method that answers most with a guarantee; if none does, what these rows alone suggest."""
     found = largest_guaranteed(thresholds)
-    all_accuracy = format_percent(found.curve.answering_all.accuracy)
+    all_accuracy = format_percent(found.curve.accuracy_of_all)
     title, target = f"“{METHODS[found.curve.method].title}”", target_text(found.target_accuracy)
     if found.empirical is None:
         return abstention_headline([each.curve for each in thresholds], found.target_accuracy)
@@ -491,7 +512,7 @@ def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
         f"accuracy {format_percent(point.accuracy)}, on new questions at least "
         f"{format_percent_down(found.accuracy_low)} with {target_text(found.confidence)} confidence"
     )
-    if point.n_answered == point.n_rows:
+    if point.n_answered == found.curve.n_used:
         which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by {title}"
         return f"All questions{which} can be answered: {promise}."
     return (
@@ -526,14 +547,14 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
         if other is not curve and point.n_answered == best.n_answered
     ]
     ties = f", the same as {join_names(others)}" if others else ""
-    if best.n_answered == best.n_rows:
+    if best.n_answered == best.n_questions:
         subject = "All questions can be answered" if len(curves) == 1 else f"{title} can answer all questions"
         return f"{subject} at an accuracy of {target} or more: {operating_point_text(best)}{ties}."
     threshold = threshold_text(best.threshold)
     opening = f"To be right {target} of the time, answer when {title} says {threshold} or more"
     return (
         f"{opening}: {operating_point_text(best)}{ties}. Answering all: "
-        f"{format_percent(curve.answering_all.accuracy or 0.0)}."
+        f"{format_percent(curve.accuracy_of_all)}."
     )
 
 

@@ -1,6 +1,7 @@
 """Which of several runs and methods are best, as far as the questions they share can tell?
 
-Each pair is compared on the questions that both answered, and the p-values are corrected for all pairs
+Each pair is compared on the questions that both answered, by accuracy on all that have an outcome, and by
+other metrics on those that have a confidence, too, and the p-values are corrected for all pairs
 (Holm 1979). Best are all those that none of the others is clearly better than.
 """
 
@@ -146,7 +147,8 @@ class PairedComparison:
     Attributes
     ----------
     values : Mapping[str, Mapping[str, float]]
-        Metric id → key → its value on all rows; missing where not defined. "brier_skill" is always there.
+        Metric id → key → its value on all rows; missing where not defined. "brier_skill" is always there. The
+        accuracy is that of all rows with an outcome, the others are of rows with a confidence, too.
     datasets : Mapping[str, str or None]
         Key → data set.
     pairs : Mapping[str, tuple of PairDifference]
@@ -257,9 +259,11 @@ def compare_pairs(
             known = join_names(sorted(_COMPARABLE))
             raise Unavailable(f"A paired difference of {title} cannot be tested, only one of {known}.")
     tops = {key: evidence.top_label for key, evidence in evidences.items()}
+    every = {key: top.every_outcome for key, top in tops.items()}
     unpaired: dict[tuple[str, str], str] = {}
     tests: dict[str, list[tuple[str, str, PairedTest]]] = {metric: [] for metric in metrics}
     questions = _Questions(tops)
+    questions_with_outcome = questions if every == tops else _Questions(every)
     candidates = [
         (first, second)
         for first, second in combinations(tops, 2)
@@ -268,15 +272,22 @@ def compare_pairs(
     for done, (first, second) in enumerate(candidates, 1):
         try:
             rows = questions.common_pairs(first, second)
+            of_all = rows
+            if questions_with_outcome is not questions:
+                of_all = questions_with_outcome.common_pairs(first, second)
             for metric in metrics:
-                test = _test(metric, rows)
+                test = _test(metric, of_all if metric == "accuracy" else rows)
                 if test is not None:
                     tests[metric].append((first, second, test))
         except Unavailable as reason:
             unpaired[first, second] = str(reason).rstrip(".")
         on_progress(done / len(candidates))
     values = {
-        id_: {key: value for key, evidence in tops.items() if (value := _value(evidence, id_)) is not None}
+        id_: {
+            key: value
+            for key, evidence in (every if id_ == "accuracy" else tops).items()
+            if (value := _value(evidence, id_)) is not None
+        }
         for id_ in dict.fromkeys((*metrics, SKILL))
     }
     datasets = {key: top.run.info.dataset for key, top in tops.items()}

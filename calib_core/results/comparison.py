@@ -18,6 +18,7 @@ import polars as pl
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.intervals import interval_contains
+from calib_core.inference.missingness import Missingness, missing_caveat
 from calib_core.inference.paired_test import PairedTest
 from calib_core.inference.rank_correlation import MIN_POINTS, RankCorrelation, rank_correlation
 from calib_core.inference.verdict import MIN_ROWS
@@ -58,10 +59,16 @@ from calib_core.wording import (
 BASE_METRICS: Final = (ACCURACY.id, BRIER.id)
 """The metrics every point has. The curve of a(1 − a) belongs to these two alone."""
 
+OF_ALL_ROWS: Final = "accuracy is of all rows with an outcome, all else of those with a confidence"
+"""What follows for a comparison from confidences that are missing from wrong answers, say."""
+
 SKILL_HELP: Final = "Brier skill score: 1 − Brier/(a(1−a)), where a is the accuracy."
 BEST_BY_HELP: Final = (
     "Points not clearly worse than any other of their data set on common questions (paired t, corrected for "
     "all pairs). For skill and Brier score, points worse than always stating the accuracy do not count."
+)
+ACCURACY_OF_ALL_HELP: Final = (
+    "Of all rows with an outcome, with a confidence or without: the accuracy that is drawn and ranked."
 )
 _POINT_FIELDS: Final = ("run", "method", "ece_10", "n_used", "n_total", "judged", "recipe")
 
@@ -107,7 +114,9 @@ class ComparisonPoint:
     x, y : MetricEstimate
         The metrics on the two axes.
     accuracy, brier : MetricEstimate
-        Of the top label, whichever metrics are on the axes.
+        Of the top label in rows with a confidence, whichever metrics are on the axes.
+    accuracy_of_all : MetricEstimate
+        Of all rows with an outcome, with a confidence or without: the accuracy that is drawn and ranked.
     brier_skill : float or None
         1 − Brier / (a(1 − a)), with a the accuracy; None where all rows have the same outcome.
     ece_10 : float or None
@@ -118,6 +127,8 @@ class ComparisonPoint:
         Which answer the outcome belongs to.
     recipe : str
         How accuracy and Brier score were made.
+    missing : Missingness or None
+        Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
     """
 
     key: str
@@ -127,6 +138,7 @@ class ComparisonPoint:
     x: MetricEstimate
     y: MetricEstimate
     accuracy: MetricEstimate
+    accuracy_of_all: MetricEstimate
     brier: MetricEstimate
     brier_skill: float | None
     ece_10: float | None
@@ -134,10 +146,16 @@ class ComparisonPoint:
     n_total: int
     judged: str
     recipe: str
+    missing: Missingness | None
+
+    @property
+    def n_judged(self) -> int:
+        """Rows or positions with an outcome, with a confidence or without."""
+        return self.n_used + (self.missing.n if self.missing else 0)
 
     @property
     def constant_brier(self) -> float:
-        """a(1 − a): the Brier score of always stating a, the run's own accuracy."""
+        """a(1 − a): the Brier score of always stating a, the accuracy of the rows with a confidence."""
         return self.accuracy.value * (1 - self.accuracy.value)
 
 
@@ -193,9 +211,12 @@ def comparison_point(
     Unavailable
         As `estimate_metric`.
     """
-    x, y = (estimator(evidence, id_, scheme) for id_ in axes)
     top = evidence.top_label
-    accuracy, brier = (estimator(top, id_, scheme) for id_ in ("accuracy", "brier"))
+    accuracy, brier = (estimator(top, id_, scheme) for id_ in BASE_METRICS)
+    every = top.every_outcome
+    of_all = accuracy if every is top else estimate_metric(every, ACCURACY.id, scheme)
+    on_axes = (estimator(evidence, id_, scheme) for id_ in axes)
+    x, y = (of_all if estimate.metric == ACCURACY.id else estimate for estimate in on_axes)
     return ComparisonPoint(
         key=key,
         run=names[0],
@@ -204,6 +225,7 @@ def comparison_point(
         x=x,
         y=y,
         accuracy=accuracy,
+        accuracy_of_all=of_all,
         brier=brier,
         brier_skill=brier_skill(brier.value, accuracy.value),
         ece_10=ECE.compute(evidence.top_label_sums, Scheme()),
@@ -211,6 +233,7 @@ def comparison_point(
         n_total=evidence.n_total,
         judged=evidence.judged,
         recipe=", ".join((_estimate_recipe(accuracy), _estimate_recipe(brier), recipe_text(top, None, None))),
+        missing=top.missingness,
     )
 
 
@@ -324,6 +347,11 @@ class Comparison(Displayable):
         return (self.x, self.y) == BASE_METRICS
 
     @property
+    def has_unpaired_outcomes(self) -> bool:
+        """Whether a point has rows with an outcome and no confidence, so that it has two accuracies."""
+        return any(point.missing is not None for point in self.points)
+
+    @property
     def points_by_brier(self) -> tuple[ComparisonPoint, ...]:
         """The points, lowest Brier score first."""
         return tuple(sorted(self.points, key=lambda point: point.brier.value))
@@ -358,7 +386,14 @@ class Comparison(Displayable):
         return (
             Column("run", "Run"),
             Column("method", "Confidence method", "method"),
-            *_estimate_columns(ACCURACY.id, ACCURACY.title, "share"),
+            *(
+                (
+                    *_estimate_columns("accuracy_of_all", "Accuracy of all", "share", ACCURACY_OF_ALL_HELP),
+                    *_estimate_columns(ACCURACY.id, "Accuracy with confidence", "share"),
+                )
+                if self.has_unpaired_outcomes
+                else _estimate_columns(ACCURACY.id, ACCURACY.title, "share")
+            ),
             *_estimate_columns(BRIER.id, BRIER.name),
             *(column for id_ in others for column in _estimate_columns(id_, METRICS[id_].title)),
             Column("skill", "Skill", "signed", SKILL_HELP),
@@ -382,12 +417,12 @@ class Comparison(Displayable):
         )
 
 
-def _estimate_columns(metric_id: str, title: str, kind: Kind = "number") -> tuple[Column, ...]:
+def _estimate_columns(name: str, title: str, kind: Kind = "number", help_: str = "") -> tuple[Column, ...]:
     """The value of a metric, and its interval in one column."""
     return (
-        Column(metric_id, title, kind, METRICS[metric_id].help),
-        Column(f"{metric_id}_low", f"{title} 95 %", kind, upper=f"{metric_id}_high"),
-        Column(f"{metric_id}_high", kind=kind),
+        Column(name, title, kind, help_ or METRICS[name].help),
+        Column(f"{name}_low", f"{title} 95 %", kind, upper=f"{name}_high"),
+        Column(f"{name}_high", kind=kind),
     )
 
 
@@ -498,6 +533,8 @@ def _point_caveats(
     points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo], paired: PairedComparison
 ) -> Iterator[str]:
     """Differences between the points other than model and method, as sentences, what matters most first."""
+    if caveat := missing_caveat(((f"in {point.name}", point.missing) for point in points), OF_ALL_ROWS):
+        yield caveat
     judged_counts = Counter(point.judged for point in points)
     if len(judged_counts) > 1:
         counts = ", ".join(f"{answer} ({count})" for answer, count in judged_counts.most_common())
@@ -540,8 +577,9 @@ def _comparison_recipe(
         else f"n={low_used}/{low_total} to {high_used}/{high_total}"
     )
     best = paired_recipe(paired, SKILL)
+    of_all = ", accuracy of all rows with an outcome" if any(point.missing for point in points) else ""
     judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
-    return f"{' against '.join(parts)}, top label, {judged}{n}{best and f'; best: {best}'}"
+    return f"{' against '.join(parts)}, top label, {judged}{n}{of_all}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:
@@ -557,9 +595,10 @@ def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: 
 
 def _point_row(point: ComparisonPoint, best_by: Sequence[str]) -> dict[str, Any]:
     """The fields of a point by the names of the columns; each metric with the ends of its interval."""
+    named = {estimate.metric: estimate for estimate in (point.x, point.y, point.accuracy, point.brier)}
     ends = {
-        f"{estimate.metric}{end}": value
-        for estimate in (point.x, point.y, point.accuracy, point.brier)
+        f"{name}{end}": value
+        for name, estimate in (named | {"accuracy_of_all": point.accuracy_of_all}).items()
         for end, value in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high))
     }
     fields = {name: getattr(point, name) for name in _POINT_FIELDS}
@@ -609,7 +648,7 @@ def _few_rows_prefix(points: Sequence[ComparisonPoint]) -> str:
 
 def _one_point_clause(point: ComparisonPoint) -> str:
     return (
-        f"{point.name} has accuracy {format_percent(point.accuracy.value)} and Brier score "
+        f"{point.name} has accuracy {format_percent(point.accuracy_of_all.value)} and Brier score "
         f"{point.brier.value:.4f}"
     )
 
@@ -623,7 +662,9 @@ def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparis
     clauses: list[str] = []
     for best_set in best_sets:
         leader = None if best_set.leader is None else by_key[best_set.leader]
-        value = "" if leader is None else f"{point_value_text(leader, metric)}{rows_note(leader, ' on ')}"
+        value = (
+            "" if leader is None else f"{point_value_text(leader, metric)}{rows_note(leader, metric, ' on ')}"
+        )
         by_skill = metric == SKILL
         clause = best_clause(
             best_set,
@@ -646,13 +687,14 @@ def point_value_text(point: ComparisonPoint, metric: str) -> str:
     """A point's skill or accuracy as shown."""
     if metric == SKILL:
         return NO_VALUE if point.brier_skill is None else format_signed(point.brier_skill, "+.3f")
-    return format_percent(point.accuracy.value)
+    return format_percent(point.accuracy_of_all.value)
 
 
-def rows_note(point: ComparisonPoint, lead: str) -> str:
-    """On how many rows a point stands, after `lead`, where fewer than nine in ten have its confidence."""
-    few = point.n_used < MIN_SHARE_UNSAID * point.n_total
-    return f"{lead}{point.n_used:,} of {point.n_total:,} rows" if few else ""
+def rows_note(point: ComparisonPoint, metric: str, lead: str) -> str:
+    """On how many rows a number of a point stands, after `lead`, where that is fewer than nine in ten."""
+    n_rows = point.n_judged if metric == ACCURACY.id else point.n_used
+    few = n_rows < MIN_SHARE_UNSAID * point.n_total
+    return f"{lead}{n_rows:,} of {point.n_total:,} rows" if few else ""
 
 
 # --- Trends over the models -----------------------------------------------------------------------
@@ -725,7 +767,7 @@ def _no_change_reason(x: str, y: str, points: Sequence[ComparisonPoint], n_model
         return "only of accuracy against Brier score"
     if n_models < 2:
         return "1 model"
-    values = [point.accuracy.value for point in points]
+    values = [point.accuracy_of_all.value for point in points]
     if min(values) == max(values):
         return "all points have the same accuracy"
     for end, name in ((min(values), "lowest"), (max(values), "highest")):
@@ -736,7 +778,7 @@ def _no_change_reason(x: str, y: str, points: Sequence[ComparisonPoint], n_model
 
 def _brier_change(points: Sequence[ComparisonPoint], paired: PairedComparison) -> BrierChange:
     """From the point of the lowest to that of the highest accuracy; both are unique."""
-    ordered = sorted(points, key=lambda point: point.accuracy.value)
+    ordered = sorted(points, key=lambda point: point.accuracy_of_all.value)
     least_accurate, most_accurate_point = ordered[0], ordered[-1]
     change = paired.pair(BRIER.id, most_accurate_point.key, least_accurate.key)
     return BrierChange(
@@ -775,12 +817,11 @@ def _correlation_sentence(
 
 def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint]) -> str:
     least_accurate, most_accurate_point = points[change.least_accurate], points[change.most_accurate]
-    between = (
-        f"Between the least accurate run ({least_accurate.name}, "
-        f"{format_percent(least_accurate.accuracy.value)}) and the most "
-        f"accurate ({most_accurate_point.name}, {format_percent(most_accurate_point.accuracy.value)}) the "
-        "Brier score"
+    lowest, highest = (
+        f"{point.name}, {format_percent(point.accuracy_of_all.value)}"
+        for point in (least_accurate, most_accurate_point)
     )
+    between = f"Between the least accurate run ({lowest}) and the most accurate ({highest}) the Brier score"
     constant = f"a(1−a) alone would {_change_verb_phrase(change.constant_brier_change)}"
     test = change.on_common_questions
     if test is None:

@@ -28,6 +28,7 @@ from calib_core.inference.cluster_draws import (
 )
 from calib_core.inference.clusters import cluster_numbers, design_effect
 from calib_core.inference.fitted_null import FittedNull
+from calib_core.inference.missingness import SCOPE, Missingness, compare_missing
 from calib_core.inference.null import (
     BinnedNullDraws,
     BinomialDraws,
@@ -43,7 +44,7 @@ from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.token_level import TOKENS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
-from calib_core.pairs import Distribution, Pairs
+from calib_core.pairs import Distribution, Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun, RowCounts, Run, TokenRun
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, GridSums, unserved_reason
@@ -111,6 +112,16 @@ class Evidence(ABC):
     @abstractmethod
     def verdict(self) -> Verdict:
         """The verdict on the run as seen by this method, by its top label: the same wherever it is shown."""
+
+    @cached_property
+    def missingness(self) -> Missingness | None:
+        """Accuracy of rows without a confidence beside that of the others; None where no row lacks one."""
+        return None
+
+    @cached_property
+    def every_outcome(self) -> Self:
+        """The same rows, and those that have an outcome alone: for accuracy, which needs no confidence."""
+        return self
 
     @property
     def tolerance(self) -> float:
@@ -395,9 +406,41 @@ class AnswerEvidence(Evidence):
     def verdict(self) -> Verdict:
         """The verdict by the top label of each row, or its only confidence."""
         pairs = self.confidences.pairs
-        return judge(
+        verdict = judge(
             pairs.confidence, pairs.correct, self.cluster, tolerance=self.tolerance, sums=self.top_label.sums
         )
+        is_partial = self.missingness is not None and self.missingness.is_clear
+        return replace(verdict, scope=SCOPE) if is_partial else verdict
+
+    @cached_property
+    def missingness(self) -> Missingness | None:
+        """As in `Evidence.missingness`, for the outcome of the judged answer."""
+        if self.confidences.unpaired is None:
+            return None
+        every = self.every_outcome
+        pairs = every.confidences.pairs
+        has_confidence = np.isin(pairs.rows, self.confidences.pairs.rows, assume_unique=True)
+        return compare_missing(pairs.correct, has_confidence, every.cluster)
+
+    @cached_property
+    def every_outcome(self) -> AnswerEvidence:
+        """As in `Evidence.every_outcome`; confidences are 0 in rows that have none."""
+        confidences, unpaired = self.confidences, self.confidences.unpaired
+        if unpaired is None:
+            return self
+        rows = np.concatenate([confidences.pairs.rows, unpaired.rows])
+        order = np.argsort(rows, kind="stable")
+        pairs = Pairs(
+            np.append(
+                confidences.pairs.confidence,
+                np.zeros_like(unpaired.correct, confidences.pairs.confidence.dtype),
+            )[order],
+            np.concatenate([confidences.pairs.correct, unpaired.correct])[order],
+            rows[order],
+            confidences.pairs.computed,
+        )
+        every = Confidences(pairs, confidences.judged, confidences.recipe)
+        return AnswerEvidence(self.run, self.method, replace(self.options, labels="top"), every)
 
     @cached_property
     def no_null_reason(self) -> str | None:
@@ -945,11 +988,7 @@ def restrict_rows(evidence: AnswerEvidence, positions: NDArray[np.intp]) -> Answ
         Its `n_total` is `n`; bad rows that were left out of the run belong to no subset.
     """
     run, confidences = evidence.run, evidence.confidences
-    pair_of_row = np.full(run.rows.height, -1, np.intp)
-    pair_of_row[confidences.pairs.rows] = np.arange(confidences.pairs.n)
-    pairs = pair_of_row[positions]
-    used = np.flatnonzero(pairs >= 0)
-    pairs = pairs[used]
+    used, pairs = _found_at(confidences.pairs.rows, positions, run.rows.height)
     n_missing = positions.size - used.size
     subset = replace(
         run,
@@ -965,9 +1004,30 @@ def restrict_rows(evidence: AnswerEvidence, positions: NDArray[np.intp]) -> Answ
         missing=MappingProxyType({NOT_USABLE: n_missing} if n_missing else {}),
         remarks=(),
         suspicions=(),
+        unpaired=_restrict_unpaired(confidences.unpaired, positions, run.rows.height),
         distribution=confidences.distribution and replace(confidences.distribution.take(pairs), rows=used),
         answers=None
         if confidences.answers is None
         else confidences.answers[pl.Series(pairs, dtype=pl.UInt32)],
     )
     return AnswerEvidence(subset, evidence.method, evidence.options, subset_confidences)
+
+
+def _restrict_unpaired(
+    unpaired: UnpairedOutcomes | None, positions: NDArray[np.intp], n_rows: int
+) -> UnpairedOutcomes | None:
+    if unpaired is None:
+        return None
+    found, places = _found_at(unpaired.rows, positions, n_rows)
+    return UnpairedOutcomes(unpaired.correct[places], found) if found.size else None
+
+
+def _found_at(
+    rows: NDArray[np.intp], positions: NDArray[np.intp], n_rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which of the positions are among the rows, and where each of those stands there."""
+    place_of_row = np.full(n_rows, -1, np.intp)
+    place_of_row[rows] = np.arange(rows.size)
+    places = place_of_row[positions]
+    found = np.flatnonzero(places >= 0)
+    return found, places[found]

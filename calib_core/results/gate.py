@@ -10,7 +10,9 @@ from typing import Final, Literal
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
 from calib_core.inference.intervals import unpaired_difference_interval
+from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.metric import Direction
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric
 from calib_core.results.score import score
@@ -140,6 +142,8 @@ class Measurement:
         95 % interval, or the bounds.
     null_median : float or None
         What the metric would be if the run were calibrated; None where that is not known.
+    note : str
+        Of which rows the value is, if those without a confidence are right more or less often; else "".
     """
 
     evidence: Evidence
@@ -148,16 +152,24 @@ class Measurement:
     value: float | None
     interval: tuple[float, float] | None
     null_median: float | None = None
+    note: str = ""
 
 
 def measure(evidence: Evidence, metric: str, scheme: Scheme) -> Measurement:
-    """One metric with its interval; raises Unavailable where the evidence does not support the metric."""
+    """One metric with its interval; raises Unavailable where the evidence does not support the metric.
+
+    The accuracy is that of all rows with an outcome; other metrics are of those with a confidence, too.
+    """
+    missing, of = evidence.missingness, "those with a confidence"
+    if metric == ACCURACY.id:
+        evidence, of = evidence.top_label.every_outcome, "all rows with an outcome"
+    note = as_clause(missing_caveat([("", missing)], f"the value is of {of}"))
     found = score(evidence, metric, scheme)
     if found.low is not None and found.high is not None:
-        return Measurement(evidence, metric, scheme, None, (found.low, found.high))
+        return Measurement(evidence, metric, scheme, None, (found.low, found.high), note=note)
     interval = metric_interval(evidence, metric, scheme)
     ends = None if interval is None else (interval.low, interval.high)
-    return Measurement(evidence, metric, scheme, found.value, ends, found.null_median)
+    return Measurement(evidence, metric, scheme, found.value, ends, found.null_median, note)
 
 
 def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False) -> RuleCheck:
@@ -187,7 +199,7 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
             held = _keeps(rule.kind, interval[0 if rule.kind == "max" else 1], limit)
             reason = "beyond the limit, but not clearly" if held else ""
         reason = "; ".join(filter(None, (reason, _against_verdict(measured, held=held))))
-    return _check(rule, measured.evidence, value, interval, held=held, reason=reason)
+    return _check(rule, measured.evidence, value, interval, held=held, reason=reason, note=measured.note)
 
 
 def _against_verdict(measured: Measurement, *, held: bool) -> str:
@@ -243,7 +255,8 @@ def check_no_worse(
     held = _keeps("max", difference, limit)
     if significant and not held and interval is not None and _keeps("max", interval[0], limit):
         held, comparison = True, f"beyond the limit, but not clearly; {comparison}"
-    return _check(rule, measured.evidence, difference, interval, held=held, reason=comparison)
+    note = measured.note
+    return _check(rule, measured.evidence, difference, interval, held=held, reason=comparison, note=note)
 
 
 def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> RuleCheck:
@@ -299,8 +312,10 @@ def _check(
     *,
     held: bool,
     reason: str,
+    note: str = "",
 ) -> RuleCheck:
     run, method = evidence.run, evidence.method.id
+    reason = "; ".join(filter(None, (note, reason)))
     return RuleCheck(
         rule, run.file, run.label, method, value, interval, held, reason, evidence.n_used, evidence.n_total
     )

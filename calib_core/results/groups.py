@@ -858,8 +858,8 @@ def groups_subheadline(titles: Mapping[str, str], groups: Sequence[Group]) -> st
         first = clear_first(clear)[0]
         run = f" of {titles[first.run]}" if len(titles) > 1 else ""
         sentences.append(
-            f"The clearest verdict is for {first.name}{run}, n = {first.n_used:,}: {first.verdict.words} "
-            f"({q_value_phrase(first.q)})."
+            f"The clearest verdict is for {first.name}{run}, n = {first.n_used:,}: {first.verdict.words}"
+            f"{first.verdict.scope} ({q_value_phrase(first.q)})."
         )
     if uncounted := uncounted_note([(group.verdict, group.q) for group in groups], "group"):
         sentences.append(uncounted)

@@ -13,6 +13,7 @@ from calib_core.errors import Unavailable
 from calib_core.methods.answers.cluster import has_samples
 from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES, answer_outcomes
 from calib_core.methods.method import MethodOptions
+from calib_core.pairs import UnpairedOutcomes
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.runs import AnswerRun
 
@@ -70,8 +71,19 @@ def judged_by(evidence: Evidence, judged_choice: JudgedChoice) -> Evidence:
         distribution=None,
         answers=outcomes.answers.gather(rows),
         no_distribution_reason="each row has only one answer",
+        unpaired=_judged_unpaired(confidences.unpaired, outcomes.correct),
     )
     return AnswerEvidence(evidence.run, evidence.method, evidence.options, judged)
+
+
+def _judged_unpaired(unpaired: UnpairedOutcomes | None, correct: pl.Series) -> UnpairedOutcomes | None:
+    """The same rows with these outcomes, without those that have none."""
+    if unpaired is None:
+        return None
+    outcomes = correct.gather(pl.Series(unpaired.rows, dtype=pl.UInt32))
+    known = outcomes.is_not_null().to_numpy()
+    rows = unpaired.rows[known]
+    return UnpairedOutcomes(outcomes.drop_nulls().to_numpy().astype(np.bool_), rows) if rows.size else None
 
 
 def judged_by_text(judged_choice: Literal["greedy", "majority"]) -> str:

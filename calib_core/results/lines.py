@@ -12,6 +12,7 @@ import polars as pl
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import (
     Verdict,
@@ -442,7 +443,8 @@ def line_caveats(
     lines: Sequence[ReliabilityLine], labels: Mapping[str, str], infos: Mapping[str, RunInfo], metric: Metric
 ) -> tuple[str, ...]:
     """Differences between the lines other than run and method, as sentences."""
-    caveats: list[str] = []
+    missing = ((f"in {labels[line.key]}", line.result.score.missing) for line in lines)
+    caveats = [caveat] if (caveat := missing_caveat(missing, ROWS_WITH_ONE)) else []
     judged_answers = _keys_by_value({line.key: line.result.judged for line in lines})
     if len(judged_answers) > 1:
         caveats.append(f"The lines judge different answers: {_groups_text(judged_answers, labels)}.")

@@ -26,7 +26,7 @@ from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
 from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES
 from calib_core.methods.columns import column, first_reason, unanswered_reason
 from calib_core.methods.method import Confidences, Method, MethodOptions
-from calib_core.methods.self_consistency import CLUSTER_NUMBER, multiple_choice_note
+from calib_core.methods.self_consistency import CLUSTER_NUMBER, NO_SAMPLE_PARSES, multiple_choice_note
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Pairs
 from calib_core.results.best import PairedComparison, best_clause, compare_on_same_rows
@@ -46,9 +46,6 @@ UnparsedChoice = Literal["missing", "wrong"]
 """How a question counts if no sample parses: without a confidence, or as wrong with confidence 0."""
 
 MethodOrder = Literal["brier", "method"]
-
-NO_SAMPLE_PARSES = "no sample parses"
-"""The reason under which `Evidence.missing` counts these rows."""
 
 COMMON_ROWS: Final = "rows common to the methods shown"
 
@@ -399,6 +396,7 @@ def with_unparsed_as_wrong(evidence: AnswerEvidence) -> AnswerEvidence:
         pairs=pairs,
         recipe=(*confidences.recipe, counted_wrong_text(unparsed.size)),
         missing=MappingProxyType(missing | ({NO_SAMPLE_PARSES: n_still_missing} if n_still_missing else {})),
+        unpaired=confidences.unpaired and confidences.unpaired.not_in(unparsed),
         answers=None
         if confidences.answers is None
         else _extend_answers(confidences.answers, unparsed.size, order),

@@ -30,7 +30,7 @@ from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import bin_table
 from calib_core.results.run_names import GivenName, short_run_names
 from calib_core.results.run_verdict import verdict_headline
-from calib_core.wording import format_p_value
+from calib_core.wording import format_p_value, plural
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -309,8 +309,20 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
         f"{n_judged} runs (Benjamini–Hochberg)."
     )
     uncounted = uncounted_note([(summary.verdict, summary.q) for summary in judged], "run")
-    explained = f"{counted} {uncounted}".rstrip()
+    explained = " ".join(filter(None, (counted, uncounted, _partial_note(judged))))
     return verdicts_sentence(kinds, "run"), explained if len(judged) > 1 else ""
+
+
+def _partial_note(judged: Sequence[RunSummary]) -> str:
+    """How many verdicts are about a part of the rows that is no fair sample of them; "" if none is."""
+    n = sum(bool(summary.verdict.scope) for summary in judged)
+    if not n:
+        return ""
+    lacks, verdicts = ("lacks", "its verdict is") if n == 1 else ("lack", "their verdicts are")
+    return (
+        f"{plural(n, 'run')} {lacks} a confidence in rows that are right more or less often than the others: "
+        f"{verdicts} about rows with a confidence."
+    )
 
 
 def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:

@@ -411,11 +411,13 @@ def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit) -> str:
         case "few":
             return f"{verdict.words} ({verdict.reason.removeprefix('Not judged: ').removesuffix('.')})"
         case "none":
-            return f"{verdict.words} in {n:,} {unit}"
+            return f"{verdict.words}{verdict.scope} in {n:,} {unit}"
         case "tolerable" | "uneven" | "unclear":
-            return f"{verdict.words}, {format_percent(verdict.deviation or 0.0)} off on average"
+            return (
+                f"{verdict.words}{verdict.scope}, {format_percent(verdict.deviation or 0.0)} off on average"
+            )
         case "over" | "under" | "extreme" | "timid":
-            return verdict.words
+            return f"{verdict.words}{verdict.scope}"
 
 
 def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps) -> str:

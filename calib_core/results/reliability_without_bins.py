@@ -379,7 +379,7 @@ def _verdict_lead(top: Evidence) -> str:
         return too_few_phrase(top.n_used, "row")
     words = top.verdict.words
     in_rows = f" in {top.n_used:,} rows" if top.verdict.kind == "none" else ""
-    return f"{words[0].upper()}{words[1:]}{in_rows}"
+    return f"{words[0].upper()}{words[1:]}{top.verdict.scope}{in_rows}"
 
 
 def _corp_headline(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from calib_core.bins import Binned
 from calib_core.edges import Binning, Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.inference.null import (
     NULL_QUANTILES,
     NullDistribution,
@@ -499,6 +500,7 @@ def sweep_caveat(curves: Sequence[SweepCurve], evidence: Evidence, chance_note: 
     one_sign = [title for title, curve in titles.items() if one_sign_sentence([title]) in curve.remarks]
     bounded = [title for title, curve in titles.items() if curve.bounds]
     sentences = [
+        missing_caveat([("", evidence.missingness)], ROWS_WITH_ONE),
         chance_note if curves and _is_noise_unknown(curves[0], evidence.verdict) else "",
         one_sign_sentence(one_sign) if one_sign else "",
         f"The file keeps the largest probabilities only: {join_names(bounded)} "
@@ -673,7 +675,7 @@ def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:
 def _verdict_sentence(curve: SweepCurve, evidence: Evidence) -> str:
     """The verdict, with the values of a calibrated model where calibration is not rejected."""
     verdict, by = evidence.verdict, "" if METRICS[curve.metric].needs == "pairs" else ", by its top label"
-    opening = f"The run {verdict_phrase(verdict.kind)}{by}"
+    opening = f"The run {verdict_phrase(verdict.kind)}{verdict.scope}{by}"
     if verdict.kind == "none" and curve.fitted is not None and _rise_significant(curve.fitted):
         return f"{opening} in level and spread, all that the verdict tests."
     if verdict.miscalibrated or curve.null is None or curve.fitted is None:

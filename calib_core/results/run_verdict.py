@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from calib_core.inference.missingness import Missingness
 from calib_core.inference.verdict import Verdict, VerdictKind, verdict_phrase, verdict_recipe
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
@@ -63,6 +64,8 @@ class RunVerdict(Displayable):
         Which answer the outcome belongs to.
     remarks : tuple[str, ...]
         What a reader has to know about these rows.
+    missing : Missingness or None
+        Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
     """
 
     run: str
@@ -77,6 +80,7 @@ class RunVerdict(Displayable):
     recipe: str
     judged: str
     remarks: tuple[str, ...] = ()
+    missing: Missingness | None = None
 
     @property
     def kind(self) -> VerdictKind:
@@ -127,6 +131,7 @@ class RunVerdict(Displayable):
             "recipe": self.recipe,
             "judged": self.judged,
             "remarks": list(self.remarks),
+            "missing": self.missing and self.missing.to_dict(),
         }
 
 
@@ -156,6 +161,7 @@ def run_verdict(evidence: Evidence) -> RunVerdict:
         ),
         judged=evidence.judged,
         remarks=evidence.remarks,
+        missing=evidence.missingness,
     )
 
 
@@ -181,7 +187,7 @@ def verdict_headline(
         Number of rows or positions with a confidence and an outcome.
     unit : {"rows", "positions"}
     """
-    clause = f"{name} {verdict_phrase(verdict.kind)}"
+    clause = f"{name} {verdict_phrase(verdict.kind)}{verdict.scope}"
     if mean_confidence is None or accuracy is None:
         return f"{clause}: no {unit[:-1]} has both a confidence and an outcome."
     rows = f" in {n_used:,} {unit}" if verdict.kind == "none" else ""

@@ -9,6 +9,7 @@ import polars as pl
 
 from calib_core.edges import Scheme
 from calib_core.inference.bootstrap import Interval
+from calib_core.inference.missingness import Missingness
 from calib_core.inference.null import null_distribution
 from calib_core.inference.verdict import disagreement_text
 from calib_core.metrics import METRICS
@@ -77,6 +78,8 @@ class Score(Displayable):
     interval : Interval or None
         The 95 % interval; None where the metric has none, and where none was asked for (`score` of this
         module computes none, `results.uncertainty.score_with_interval` does).
+    missing : Missingness or None
+        Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
     """
 
     run: str
@@ -96,6 +99,7 @@ class Score(Displayable):
     null_median: float | None = None
     draws: int | None = None
     interval: Interval | None = None
+    missing: Missingness | None = None
 
     def to_frame(self) -> pl.DataFrame:
         """One row with a column for each field; the remarks are joined into one text.
@@ -113,6 +117,7 @@ class Score(Displayable):
             **asdict(self),
             "interval": None if interval is None else [interval.low, interval.high],
             "interval_method": None if interval is None else interval.interval_method,
+            "missing": self.missing and self.missing.to_dict(),
         }
 
 
@@ -165,6 +170,7 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
         p=null.p[0] if null else None,
         null_median=null.median[0] if null else None,
         draws=null.n_draws if null else None,
+        missing=evidence.missingness,
     )
 
 

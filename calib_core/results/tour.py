@@ -504,10 +504,10 @@ def overall_step(subject: TourSubject) -> TourStep:
     result = reliability_diagram(evidence, "ece", DEFAULT_SCHEME)
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     verdict = evidence.verdict
-    where_clause = ", and where" if verdict.kind in {"over", "under"} else ""
+    where_clause = ", and where" if verdict.kind in {"over", "under"} and not verdict.scope else ""
     return TourStep(
         kind="whole",
-        heading=verdict.words.capitalize() + where_clause,
+        heading=verdict.words.capitalize() + verdict.scope + where_clause,
         sentences=(
             f"{subject.name} {stated_and_observed(binned)}.",
             _largest_gap_sentence(
@@ -688,14 +688,14 @@ def _selection_note(subject: TourSubject, n_runs: int, method: str) -> str:
 
 def _best_and_most_accurate(points: Sequence[ComparisonPoint]) -> tuple[ComparisonPoint, ComparisonPoint]:
     """The points of lowest Brier score and of highest accuracy; ties are decided by the other metric."""
-    best = min(points, key=lambda point: (point.brier.value, -point.accuracy.value))
-    return best, max(points, key=lambda point: (point.accuracy.value, -point.brier.value))
+    best = min(points, key=lambda point: (point.brier.value, -point.accuracy_of_all.value))
+    return best, max(points, key=lambda point: (point.accuracy_of_all.value, -point.brier.value))
 
 
 def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown: str) -> str:
     """The run with the lowest Brier score, and the score of the run that the tour is about (key `shown`)."""
     best, most_accurate = _best_and_most_accurate(points)
-    brier, accuracy = f"{best.brier.value:.4f}", format_percent(best.accuracy.value)
+    brier, accuracy = f"{best.brier.value:.4f}", format_percent(best.accuracy_of_all.value)
     if len(points) == 1:
         return (
             f"{_BRIER_MEANING}. {best.name} scores {brier} with “{method}” and is right {accuracy} of the "
@@ -711,12 +711,13 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown
     if own_clause and own.brier.low is not None and own.brier.low > own.constant_brier:
         own_clause += f", worse than always stating {format_percent(own.accuracy.value)}"
     if most_accurate is best:
-        unique_accuracy = [point.accuracy.value for point in points].count(best.accuracy.value) == 1
+        accuracies = [point.accuracy_of_all.value for point in points]
+        unique_accuracy = accuracies.count(best.accuracy_of_all.value) == 1
         how_often = "the highest share of these runs" if unique_accuracy else "as often as any"
         return f"{opening} of the time, {how_often}{own_clause}."
     return (
         f"{opening} of the time, but {most_accurate.name} is right most often "
-        f"({format_percent(most_accurate.accuracy.value)}, Brier score "
+        f"({format_percent(most_accurate.accuracy_of_all.value)}, Brier score "
         f"{most_accurate.brier.value:.4f}){own_clause}."
     )
 

@@ -500,7 +500,8 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
     if first is last and len(followed) > 1:
         return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
     if first is last:
-        return f"{metric} is {_value_text(first)} at its only checkpoint: {first.verdict.words}."
+        verdict = f"{first.verdict.words}{first.verdict.scope}"
+        return f"{metric} is {_value_text(first)} at its only checkpoint: {verdict}."
     if len(followed) == 1:
         name = f"{followed[0].title}: " if len(lines) > 1 else ""
         return f"{name}{metric} {_value_text(first)} → {_value_text(last)}{_single_change(followed[0])}."

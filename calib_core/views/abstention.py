@@ -10,6 +10,7 @@ import polars as pl
 from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.figures.cascade import cascade_figure, describe_cascade
+from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.results.abstention import (
@@ -30,7 +31,7 @@ from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
 from calib_core.views.inputs import ReportInput
-from calib_core.views.score import unused_rows_help, used_tile
+from calib_core.views.score import places_of_methods, unused_rows_help, used_tile
 from calib_core.views.view import (
     Fact,
     Numbers,
@@ -42,6 +43,7 @@ from calib_core.views.view import (
     ViewTable,
     file_parts,
     not_drawn_views,
+    text_lines,
     varying_columns,
 )
 from calib_core.wording import (
@@ -85,7 +87,7 @@ _TABLE_COLUMNS: Final = (
 )
 _METHOD_COLUMNS: Final = (
     Column("method", "Confidence method", "method"),
-    Column("accuracy", "Accuracy of all", "share", "With every question answered."),
+    Column("accuracy", "Accuracy of all", "share", "With every question answered, whatever its confidence."),
     Column("auroc", "AUROC", "number"),
     Column("aurc", "AURC", "number"),
     Column("n_used", "Rows used", "count"),
@@ -165,7 +167,15 @@ def abstention_view(
         title=title,
         method_title=method,
         headline=guarantee_headline(results),
-        caveat=f"The lines judge different answers: {', '.join(judged)}." if len(judged) > 1 else "",
+        caveat=" ".join(
+            text_lines(
+                missing_caveat(
+                    places_of_methods((curve.method, curve.missing) for curve in curves),
+                    "they count as not answered",
+                ),
+                f"The lines judge different answers: {', '.join(judged)}." if len(judged) > 1 else "",
+            )
+        ),
         tiles=tuple(_tiles(results, evidences)),
         recipes=recipes,
         figures=(
@@ -226,7 +236,7 @@ def _method_table(curves: Sequence[AbstentionCurve], recipe: str) -> ViewTable:
     rows = (
         {
             "method": curve.method,
-            "accuracy": curve.answering_all.accuracy,
+            "accuracy": curve.accuracy_of_all,
             "auroc": curve.auroc,
             "aurc": curve.aurc,
             "n_used": curve.n_used,
@@ -276,7 +286,7 @@ def _tiles(thresholds: Sequence[GuaranteedThreshold], evidences: Sequence[Eviden
         ),
         Tile(
             "Accuracy, answering all",
-            format_percent(curve.answering_all.accuracy),
+            format_percent(curve.accuracy_of_all),
             f"Judged: {curve.judged}.",
             curve.judged,
         ),

@@ -264,7 +264,7 @@ def _best_tile(result: Comparison, metric: str, label: str, meaning: str) -> Til
     names = list(dict.fromkeys(point_name(by_key[key], metric) for key in order))
     below = names[0] if len(names) == 1 else f"{abbreviated_list(names)}: not told apart"
     leader = by_key[best.leader]
-    below = f"{below}{rows_note(leader, ', ')}"
+    below = f"{below}{rows_note(leader, metric, ', ')}"
     return Tile(label, point_value_text(leader, metric), meaning, shorten(below, 90))
 
 

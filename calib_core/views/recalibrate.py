@@ -9,6 +9,7 @@ import polars as pl
 
 from calib_core.errors import Unavailable
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.inference.recalibration import MAP_KINDS
 from calib_core.results.recalibration import (
     COVERAGE,
@@ -99,6 +100,7 @@ def recalibration_view(
         title=title,
         method_title=method,
         headline=result.headline,
+        caveat=missing_caveat([("", result.evidence.missingness)], ROWS_WITH_ONE),
         tiles=tuple(recalibration_tiles(result)),
         recipes=(result.recipe,),
         figures=(

@@ -23,6 +23,7 @@ from calib_core.figures.reliability_without_bins import (
     describe_smooth,
     smooth_figure,
 )
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
@@ -169,7 +170,9 @@ def reliability_view(
     return replace(
         _run_and_method(result, title, result.scheme),
         headline=result.headline,
-        caveat=result.warning or "",
+        caveat=" ".join(
+            text_lines(missing_caveat([("", result.score.missing)], ROWS_WITH_ONE), result.warning)
+        ),
         tiles=tuple(reliability_tiles(result, evidence)),
         recipes=(recipe,),
         figures=(_diagram(result, axes, chosen),),
@@ -280,6 +283,7 @@ def classwise_view(
     return replace(
         _run_and_method(result, title, result.scheme),
         headline=result.headline,
+        caveat=missing_caveat([("", result.score.missing)], ROWS_WITH_ONE),
         tiles=tiles if overall is None else tuple(reliability_tiles(overall, evidence)),
         recipes=(result.recipe,),
         figures=(

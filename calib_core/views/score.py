@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from calib_core.inference.missingness import ROWS_WITH_ONE, Missingness, missing_caveat
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
@@ -31,6 +32,7 @@ def score_view(result: Score) -> View:
     return View(
         title=result.run,
         method_title=METHODS[result.method].title,
+        caveat=missing_caveat([("", result.missing)], ROWS_WITH_ONE),
         tiles=(*tiles, used_tile(result.method, result.n_used, result.n_total)),
         recipes=tuple(recipes),
         facts=tuple(Fact("Rows", text) for text in text_lines(result.remark, *result.remarks)),
@@ -42,6 +44,9 @@ def scores_view(results: Sequence[Score]) -> View:
     frame = pl.concat(result.to_frame() for result in results)
     return View(
         title=results[0].run,
+        caveat=missing_caveat(
+            places_of_methods((result.method, result.missing) for result in results), ROWS_WITH_ONE
+        ),
         recipes=recipe_lines(results),
         tables=(
             ViewTable(
@@ -58,6 +63,16 @@ def scores_view(results: Sequence[Score]) -> View:
             *(Fact("Values", remark) for remark in dict.fromkeys(one.remark for one in results) if remark),
         ),
     )
+
+
+def places_of_methods(
+    missing: Iterable[tuple[str, Missingness | None]],
+) -> list[tuple[str, Missingness | None]]:
+    """What is missing from each method, by id, as `missing_caveat` takes it; a single method has no name."""
+    by_method = dict(missing)
+    if len(by_method) == 1:
+        return [("", only) for only in by_method.values()]
+    return [(f"by “{METHODS[method].title}”", of_method) for method, of_method in by_method.items()]
 
 
 def recipe_lines(scores: Sequence[Score]) -> tuple[str, ...]:

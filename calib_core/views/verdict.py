@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.inference.verdict import verdict_recipe
 from calib_core.methods import METHODS
 from calib_core.results.columns import Column, frame_of
@@ -23,6 +24,7 @@ def verdict_view(result: RunVerdict) -> View:
         title=result.run,
         method_title=METHODS[result.method].title,
         headline=result.headline,
+        caveat=missing_caveat([("", result.missing)], ROWS_WITH_ONE),
         tiles=(
             Tile("Verdict", result.words, result.reason, p_value_phrase(result.p, None)),
             Tile("Mean confidence", format_percent(result.mean_confidence)),
@@ -34,7 +36,7 @@ def verdict_view(result: RunVerdict) -> View:
     )
 
 
-def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> View:
+def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float, caveat: str = "") -> View:
     """All verdicts with their q.
 
     Parameters
@@ -42,11 +44,14 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float) -> Vi
     verdicts : sequence of Mapping
         Fields of `RunVerdict.to_dict`, and `q`.
     tolerance : float
+    caveat : str
+        What changes how they are to be read; "" for nothing.
     """
     columns = shown_columns((*VERDICT_COLUMNS, Column("q", "q", "p")))
     n_tested = sum(each["p"] is not None for each in verdicts)
     q_text = f"; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}" if n_tested else ""
     return View(
+        caveat=caveat,
         recipes=(
             (f"Verdict: {verdict_recipe(tolerance)}{q_text}. A metric's own p tests the gaps of its bins."),
         ),

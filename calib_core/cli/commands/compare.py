@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
@@ -38,7 +38,7 @@ from calib_core.views.comparison import comparison_view
 from calib_core.wording import as_clause
 
 if TYPE_CHECKING:  # as in json_output
-    from calib_core.cli.json_elements import CompareElement, PairElement, Side
+    from calib_core.cli.json_elements import CompareElement, Missing, PairElement, Side
 
 GATE_ADVICE: Final = (
     "The interval of one such difference: calib gate FILE --baseline OTHER --worse-by METRIC=0 --significant"
@@ -188,6 +188,9 @@ def compare_element(
         "accuracy": point.accuracy.value,
         "accuracy_low": point.accuracy.low,
         "accuracy_high": point.accuracy.high,
+        "accuracy_of_all": point.accuracy_of_all.value,
+        "accuracy_of_all_low": point.accuracy_of_all.low,
+        "accuracy_of_all_high": point.accuracy_of_all.high,
         "brier": point.brier.value,
         "brier_low": point.brier.low,
         "brier_high": point.brier.high,
@@ -202,6 +205,7 @@ def compare_element(
             for estimate in requested
         },
         "recipe": point.recipe,
+        "missing": cast("Missing | None", point.missing and point.missing.to_dict()),
     }
 
 

@@ -11,8 +11,10 @@ from calib_core.cli.options import ChoiceGroup, JsonOption, MethodGroup, SchemeG
 from calib_core.cli.rendering import ResultPrinter, element_value_text, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
+from calib_core.inference.missingness import ROWS_WITH_ONE, Missingness, missing_caveat
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
+from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.reliability import reliability_diagram
@@ -55,6 +57,7 @@ def score(
     runner, printer = Runner(choice.runs, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
     verdicts: list[VerdictElement] = []
+    missing: list[tuple[str, Missingness | None]] = []
     for run in runner.runs(input_files):
         results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), score_or_verdict)
         for result in results:
@@ -62,6 +65,7 @@ def score(
                 elements.append(score_element(run.file, result))
                 continue
             verdicts.append(verdict_element(run.file, result))
+            missing.append((f"in {result.run}, by “{METHODS[result.method].title}”", result.missing))
             elements.append(verdicts[-1])
         scores = [result for result in results if isinstance(result, Score)]
         if scores and not as_json:
@@ -70,7 +74,7 @@ def score(
     for element, q in zip(verdicts, q_values, strict=True):
         element["q"] = q
     if verdicts and not as_json:
-        printer.print_view(verdicts_view(verdicts, tolerance))
+        printer.print_view(verdicts_view(verdicts, tolerance, missing_caveat(missing, ROWS_WITH_ONE)))
     return runner.finish(elements, as_json=as_json)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
@@ -32,7 +32,7 @@ from calib_core.results.evidence import Evidence
 from calib_core.views.abstention import abstention_view
 
 if TYPE_CHECKING:  # as in json_output
-    from calib_core.cli.json_elements import Threshold, ThresholdElement
+    from calib_core.cli.json_elements import Missing, Threshold, ThresholdElement
 
 
 @takes_options
@@ -102,6 +102,7 @@ def threshold_element(file: str, found: GuaranteedThreshold) -> ThresholdElement
         "judged": found.curve.judged,
         "recipe": found.recipe,
         "remarks": list(found.curve.remarks),
+        "missing": cast("Missing | None", found.curve.missing and found.curve.missing.to_dict()),
     }
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from calib_core.errors import Unavailable
 from calib_core.methods.answers.cluster import Clusters, cluster_samples, sample_texts
@@ -31,7 +32,7 @@ from calib_core.methods.columns import (
     usable_rows,
 )
 from calib_core.methods.method import Confidences, MethodOptions
-from calib_core.pairs import Pairs
+from calib_core.pairs import Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun, AnswerSource, Run, TokenRun
 
 JUDGED_ANSWER_NAMES: Final[Mapping[AnswerSource, str]] = MappingProxyType(
@@ -128,7 +129,19 @@ def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Ou
         missing=missing,
         remarks=(*confidences.remarks, *outcomes.remarks),
         answers=answers,
+        unpaired=_unpaired(run, rows, outcomes.correct),
     )
+
+
+def _unpaired(run: AnswerRun, paired: NDArray[np.intp], correct: pl.Series) -> UnpairedOutcomes | None:
+    """The outcomes of the rows that are not paired, which lack a confidence; None if there are none."""
+    if paired.size == correct.len():
+        return None
+    is_lacking = correct.is_not_null() & unanswered_reason(run).is_null()
+    rows = np.setdiff1d(is_lacking.arg_true().to_numpy(), paired, assume_unique=True).astype(np.intp)
+    if not rows.size:
+        return None
+    return UnpairedOutcomes(correct.gather(pl.Series(rows)).to_numpy().astype(np.bool_), rows)
 
 
 def greedy_correct(run: AnswerRun) -> pl.Series:

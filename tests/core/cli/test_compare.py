@@ -21,6 +21,9 @@ KEYS = {
     "accuracy",
     "accuracy_low",
     "accuracy_high",
+    "accuracy_of_all",
+    "accuracy_of_all_low",
+    "accuracy_of_all_high",
     "brier",
     "brier_low",
     "brier_high",
@@ -32,6 +35,7 @@ KEYS = {
     "judged",
     "metrics",
     "recipe",
+    "missing",
 }
 
 METHOD, SKILL = 3, 8

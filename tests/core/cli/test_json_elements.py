@@ -38,6 +38,7 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "draws": 199,
         "interval": [pytest.approx(0.32, abs=0.01), pytest.approx(0.48, abs=0.01)],
         "interval_method": "directional delta method 95 % over rows, 1999 draws, seed 0",
+        "missing": None,
     }
     assert answer.err == ""
     few = call("score", write(tmp_path, "few.csv", GOOD), "--metric", "ece", "--json").element
@@ -70,7 +71,7 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
     assert set(red) == {
         *("file", "run", "method", "metric", "value", "p", "q", "level", "slope", "deviation"),
         *("p_level", "p_slope", "p_curve", "deviation_bound", "tolerance", "reason", "n_used", "n_total"),
-        *("words", "reading", "recipe", "judged", "remarks"),
+        *("words", "reading", "recipe", "judged", "remarks", "missing"),
     }
     assert [element["value"] for element in (red, green, blue)] == ["over", "none", "none"]
     assert (red["metric"], red["tolerance"], red["n_used"]) == ("verdict", 0.02, 100)

@@ -30,6 +30,7 @@ def make_point(
         x=one(metrics[0], x),
         y=one(metrics[1], y),
         accuracy=one("accuracy", x),
+        accuracy_of_all=one("accuracy", x),
         brier=one("brier", y),
         brier_skill=0.1,
         ece_10=0.1,
@@ -37,6 +38,7 @@ def make_point(
         n_total=1000,
         judged="greedy answer",
         recipe="Brier",
+        missing=None,
     )
 
 

@@ -128,6 +128,7 @@ def test_frame_has_the_same_columns_whatever_is_null() -> None:
     assert defined.to_frame().schema == undefined.to_frame().schema
     fields = defined.to_dict()
     assert fields.pop("interval") is None
+    assert fields.pop("missing") is None
     nulls = {"interval_low": None, "interval_high": None}
     assert defined.to_frame().to_dicts() == [{**fields, **nulls, "remarks": ""}]
 
