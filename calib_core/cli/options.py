@@ -276,6 +276,13 @@ JudgedOption: TypeAlias = Annotated[
         help="Which answer's outcome judges a method: its own, or greedy or majority for all methods.",
     ),
 ]
+HeldOutOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--held-out",
+        help="F_CS: half of the samples choose the answer, and its share is counted on the others.",
+    ),
+]
 UnparseableOption: TypeAlias = Annotated[
     UnparseableRule,
     typer.Option(

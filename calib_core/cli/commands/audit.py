@@ -5,6 +5,7 @@ from __future__ import annotations
 from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement, audit_element
 from calib_core.cli.options import (
+    HeldOutOption,
     JsonOption,
     LabelsOption,
     MethodOption,
@@ -23,7 +24,7 @@ from calib_core.views.robustness import audit_view
 
 
 @takes_files
-def audit(
+def audit(  # noqa: PLR0913  one parameter an option
     input_files: InputFiles,
     *,
     as_json: JsonOption = False,
@@ -33,6 +34,7 @@ def audit(
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
 ) -> int:
     """Compute the ECE under every convention in use, by tool.
 
@@ -41,7 +43,7 @@ def audit(
     HELM, Humanity's Last Exam and RLCR. --metric takes ece only.
     """
     request = CommandRequest.from_options(
-        methods, metrics, Scheme(), MethodOptions(renormalise, labels, unparseable)
+        methods, metrics, Scheme(), MethodOptions(renormalise, labels, unparseable, held_out=held_out)
     )
     runner, printer = Runner(run_labels), ResultPrinter()
     elements: list[JsonElement] = []

@@ -11,6 +11,7 @@ from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     BinningOption,
     BinsOption,
+    HeldOutOption,
     JsonOption,
     JudgedOption,
     LabelsOption,
@@ -63,6 +64,7 @@ def compare(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
     judged: JudgedOption = "own",
     pairs: PairsOption = False,
 ) -> int:
@@ -81,7 +83,7 @@ def compare(  # noqa: PLR0913  one parameter an option
                 methods,
                 metrics,
                 Scheme(binning, n_bins),
-                MethodOptions(renormalise, "top", unparseable),
+                MethodOptions(renormalise, "top", unparseable, held_out=held_out),
             ),
             tuple(dict.fromkeys(metrics or RANKED_METRICS)),
             _top_label_runner(labels, run_labels),
@@ -89,7 +91,10 @@ def compare(  # noqa: PLR0913  one parameter an option
             as_json=as_json,
         )
     request = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable)
+        methods,
+        metrics,
+        Scheme(binning, n_bins),
+        MethodOptions(renormalise, "top", unparseable, held_out=held_out),
     )
     runner = _top_label_runner(labels, run_labels)
     metric_ids = (*BASE_METRICS, *(metric for metric in request.metrics if metric not in BASE_METRICS))

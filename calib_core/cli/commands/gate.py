@@ -17,6 +17,7 @@ from calib_core.cli.options import (
     BinningOption,
     BinsOption,
     GateFormatOption,
+    HeldOutOption,
     JsonOption,
     LabelsOption,
     MaxOption,
@@ -80,6 +81,7 @@ def gate(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
 ) -> int:
     """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
 
@@ -107,7 +109,7 @@ def gate(  # noqa: PLR0913  one parameter an option
             methods,
             [rule.metric for rule in rules if rule.metric],
             Scheme(binning, n_bins),
-            MethodOptions(renormalise, labels, unparseable),
+            MethodOptions(renormalise, labels, unparseable, held_out=held_out),
         ),
     )
     checks = measuring.checks(input_files, baseline, rules, significant=significant)

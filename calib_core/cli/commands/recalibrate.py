@@ -13,6 +13,7 @@ from calib_core.advice import quote_argument
 from calib_core.cli.input_files import InputFiles, takes_files
 from calib_core.cli.json_output import JsonElement, recalibration_element
 from calib_core.cli.options import (
+    HeldOutOption,
     JsonOption,
     MethodOption,
     RenormaliseOption,
@@ -108,6 +109,7 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
     apply: ApplyOption = None,
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
 ) -> int:
     """Fit a map from confidence to accuracy, judge it out of fold, and apply it.
 
@@ -120,7 +122,7 @@ def recalibrate(  # noqa: PLR0913  one parameter an option
     elements: Sequence[JsonElement] = []
     try:
         request = CommandRequest.from_options(
-            methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)
+            methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable, held_out=held_out)
         )
         _check_options(by, output, python, apply)
         for path in (output, python):

@@ -14,6 +14,7 @@ from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     BinningOption,
     BinsOption,
+    HeldOutOption,
     JsonOption,
     JudgedOption,
     LabelsOption,
@@ -112,6 +113,7 @@ def report(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
     judged: JudgedOption = "own",
     pages: PageOption = None,
     runs: RunOption = None,
@@ -125,7 +127,11 @@ def report(  # noqa: PLR0913  one parameter an option
     runner = Runner()
     scheme = Scheme(binning, n_bins)
     options = MethodOptions(
-        renormalise, labels, unparseable, None if tolerance == DEFAULT_TOLERANCE else tolerance
+        renormalise,
+        labels,
+        unparseable,
+        None if tolerance == DEFAULT_TOLERANCE else tolerance,
+        held_out=held_out,
     )
     request = CommandRequest.from_options(methods, metrics, scheme, options)
     settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin, judged)

@@ -9,6 +9,7 @@ from calib_core.cli.json_output import JsonElement, bins_element, score_element,
 from calib_core.cli.options import (
     BinningOption,
     BinsOption,
+    HeldOutOption,
     JsonOption,
     LabelsOption,
     MethodOption,
@@ -54,6 +55,7 @@ def score(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
     tolerance: ToleranceOption = DEFAULT_TOLERANCE,
 ) -> int:
     """Compute every metric of every method, with intervals and a verdict.
@@ -65,7 +67,7 @@ def score(  # noqa: PLR0913  one parameter an option
         methods,
         metrics,
         Scheme(binning, n_bins),
-        MethodOptions(renormalise, labels, unparseable),
+        MethodOptions(renormalise, labels, unparseable, held_out=held_out),
         besides=(VERDICT,),
     )
 
@@ -109,13 +111,17 @@ def bins(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
 ) -> int:
     """Print confidence and accuracy, bin by bin.
 
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """
     request = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
+        methods,
+        metrics,
+        Scheme(binning, n_bins),
+        MethodOptions(renormalise, labels, unparseable, held_out=held_out),
     )
     runner, printer = Runner(run_labels, warns=False), ResultPrinter()
     elements: list[JsonElement] = []

@@ -12,6 +12,7 @@ from calib_core.cli.options import (
     BinningOption,
     BinsListOption,
     DdofOption,
+    HeldOutOption,
     JsonOption,
     LabelsOption,
     MethodOption,
@@ -47,6 +48,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
 ) -> int:
     """Compute metrics over the number of bins M, compared with noise.
 
@@ -55,7 +57,10 @@ def sweep(  # noqa: PLR0913  one parameter an option
     """
     bin_counts = _parse_bins(bins_text)
     request = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, bin_counts[0]), MethodOptions(renormalise, labels, unparseable)
+        methods,
+        metrics,
+        Scheme(binning, bin_counts[0]),
+        MethodOptions(renormalise, labels, unparseable, held_out=held_out),
     )
     runner, printer = Runner(run_labels), ResultPrinter()
     reasons: list[str] = []

@@ -11,6 +11,7 @@ from calib_core.cli.json_output import JsonElement
 from calib_core.cli.options import (
     BinningOption,
     ConfidenceLevelOption,
+    HeldOutOption,
     JsonOption,
     LabelsOption,
     MethodOption,
@@ -54,6 +55,7 @@ def threshold(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
 ) -> int:
     """Find the confidence from which on answers are right often enough, with a guarantee.
 
@@ -66,7 +68,7 @@ def threshold(  # noqa: PLR0913  one parameter an option
     runner, printer = Runner(run_labels, warns=False), ResultPrinter()
     _tell_unused_options(runner, metrics, labels, binning)
     request = CommandRequest.from_options(
-        methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable)
+        methods, None, Scheme(), MethodOptions(renormalise, "top", unparseable, held_out=held_out)
     )
     find = partial(_find_threshold, accuracy, confidence)
     elements: list[JsonElement] = []
