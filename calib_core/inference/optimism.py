@@ -44,7 +44,7 @@ class Optimism:
     gap : float
         Mean share minus accuracy, in [−1, 1], where all samples choose the answer and count.
     optimism : Estimate
-        The part that comes from counting the samples that chose the answer.
+        The part that vanishes where half of the samples choose and the others count.
     held_out_gap : Estimate
         The rest, the gap of the held-out share.
     n : int
@@ -84,7 +84,8 @@ def split_gap(pairs: Pairs, held_out: Pairs, cluster: NDArray[np.intp] | None) -
 def _estimate(values: NDArray[np.float64], cluster: NDArray[np.intp] | None) -> Estimate:
     total, weight = values, np.ones(values.size)
     if cluster is not None:
-        total, weight = np.bincount(cluster, values), np.bincount(cluster).astype(np.float64)
+        total = np.bincount(cluster, values).astype(np.float64)
+        weight = np.bincount(cluster).astype(np.float64)
     return Estimate(float(values.mean()), *mean_interval(total, weight, None))
 
 
@@ -118,6 +119,6 @@ def score_note(score: str, optimism: Optimism | None, *, is_share: bool, held_ou
     if optimism is None:
         return f"{about}, which makes {score} too high."
     return (
-        f"{about}. Of the gap of {format_number(optimism.gap, '+.3f')}, {optimism.optimism} comes from that; "
-        f"{optimism.held_out_gap} is left where half of the samples choose and the others count."
+        f"{about}. Where half of them choose and the others count, {optimism.optimism} of the gap of "
+        f"{format_number(optimism.gap, '+.3f')} vanishes and {optimism.held_out_gap} is left."
     )

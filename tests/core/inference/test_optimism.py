@@ -59,9 +59,9 @@ def test_rows_with_one_share_only_are_left_out() -> None:
 def test_rows_of_a_question_count_together() -> None:
     twice = [pairs(list(one.confidence) * 2, list(one.correct) * 2, range(2 * N)) for one in (OWN, OTHER)]
     cluster = np.tile(np.arange(N), 2)
-    once, repeated = found(OWN, OTHER), found(*twice, cluster)
+    once, repeated = found(OWN, OTHER), found(twice[0], twice[1], cluster)
     assert repeated.held_out_gap.low == pytest.approx(once.held_out_gap.low)
-    assert found(*twice).held_out_gap.low > once.held_out_gap.low + 0.01
+    assert found(twice[0], twice[1]).held_out_gap.low > once.held_out_gap.low + 0.01
 
 
 def test_too_few_questions_have_no_parts() -> None:
