@@ -387,6 +387,7 @@ def score(
     binning: Binning = "width",
     labels: Labels = "top",
     renormalise: bool | None = None,
+    held_out: bool = False,
 ) -> Score:
     """Compute one metric of one method on one run.
 
@@ -407,6 +408,8 @@ def score(
         Whether a row of choices contributes its top label or one pair per choice.
     renormalise : bool, optional
         Whether the method renormalises its probabilities; by default as the method does.
+    held_out : bool
+        Of F_CS, whether half of the samples choose the answer and its share is counted on the others.
 
     Returns
     -------
@@ -422,11 +425,19 @@ def score(
     ValueError
         If M is outside 1 to 1000.
     """
-    evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
+    evidence = _evidence(
+        run, method, MethodOptions(renormalise=renormalise, labels=labels, held_out=held_out)
+    )
     return score_with_interval(evidence, metric, Scheme(binning, bins))
 
 
-def verdict(run: Run, *, method: str | None = None, tolerance: float = DEFAULT_TOLERANCE) -> RunVerdict:
+def verdict(
+    run: Run,
+    *,
+    method: str | None = None,
+    tolerance: float = DEFAULT_TOLERANCE,
+    held_out: bool = False,
+) -> RunVerdict:
     """Judge whether one run's confidence can be believed: over- or under-confident, or no such evidence.
 
     Parameters
@@ -436,6 +447,8 @@ def verdict(run: Run, *, method: str | None = None, tolerance: float = DEFAULT_T
     tolerance : float
         Mean deviation of the fitted accuracy from the confidence, in [0, 1], up to which miscalibration is
         tolerable.
+    held_out : bool
+        As in `score`.
 
     Returns
     -------
@@ -458,10 +471,11 @@ def verdict(run: Run, *, method: str | None = None, tolerance: float = DEFAULT_T
     """
     if not 0 <= tolerance <= 1:
         raise ValueError(f"tolerance must be from 0 to 1, not {tolerance!r}")
-    return run_verdict(_evidence(run, method).with_tolerance(tolerance))
+    evidence = _evidence(run, method, MethodOptions(held_out=held_out))
+    return run_verdict(evidence.with_tolerance(tolerance))
 
 
-def sweep(
+def sweep(  # noqa: PLR0913  as `score`, and what is swept
     run: Run,
     *,
     method: str | None = None,
@@ -471,12 +485,13 @@ def sweep(
     binning: Binning = "width",
     labels: Labels = "top",
     renormalise: bool | None = None,
+    held_out: bool = False,
 ) -> Sweep:
     """Compute one or more metrics of one method over several numbers of bins.
 
     Parameters
     ----------
-    run, method, binning, labels, renormalise
+    run, method, binning, labels, renormalise, held_out
         As in `score`.
     metric : str or sequence of str
         Ids of the metrics.
@@ -497,7 +512,9 @@ def sweep(
     ValueError
         If an M is outside 1 to 1000, or ddof is neither 0 nor 1.
     """
-    evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
+    evidence = _evidence(
+        run, method, MethodOptions(renormalise=renormalise, labels=labels, held_out=held_out)
+    )
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     swept = sweep_of(evidence, metrics, bins, ddof, binning=binning)
     if not swept.curves:
@@ -514,12 +531,13 @@ def reliability(
     binning: Binning = "width",
     labels: Labels = "top",
     renormalise: bool | None = None,
+    held_out: bool = False,
 ) -> Reliability:
     """Compare confidence with accuracy, bin by bin.
 
     Parameters
     ----------
-    run, method, metric, bins, binning, labels, renormalise
+    run, method, metric, bins, binning, labels, renormalise, held_out
         As in `score`.
 
     Returns
@@ -533,7 +551,9 @@ def reliability(
     ValueError
         If M is outside 1 to 1000.
     """
-    evidence = _evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
+    evidence = _evidence(
+        run, method, MethodOptions(renormalise=renormalise, labels=labels, held_out=held_out)
+    )
     return reliability_diagram(evidence, metric, Scheme(binning, bins))
 
 

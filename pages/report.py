@@ -151,6 +151,7 @@ def settings_from_url(url_state: UrlState, tolerance: float | None) -> ReportSet
             cast("Labels", labels if labels in LABEL_TITLES else "top"),
             cast("UnparseableRule", unparseable if unparseable in UNPARSEABLE_TITLES else "own"),
             tolerance,
+            held_out=held.get("held_out") == "yes",
         ),
         parse_whole_number(held.get("bin", ""), 1, MAX_BINS),
         cast("JudgedChoice", judged if judged in JUDGED_TITLES else "own"),

@@ -49,7 +49,7 @@ from pages.widgets.number_inputs import (
     number_list_input,
     whole_number_input,
 )
-from pages.widgets.pickers import pick_method_options, pick_run, select_box, usual_run
+from pages.widgets.pickers import pick_run, pick_unparseable_rule, select_box, usual_run
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_warnings_of_runs
 from pages.widgets.url_inputs import url_selectbox
@@ -148,7 +148,7 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
         seed = whole_number_input(
             url_state, "seed", "Seed", (0, 0, MAX_DRAW_SEED), "The same seed draws the same subsets."
         )
-    options = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
+    options = MethodOptions(unparseable=pick_unparseable_rule(url_state))
     tolerance = decimal_input(
         url_state,
         "within",

@@ -97,6 +97,10 @@ class VerdictElement(_Judged):
     deviation_bound: Annotated[float | None, "What that mean is below with 95 % confidence."]
     tolerance: Annotated[float, "The deviation up to which miscalibration is tolerable."]
     reason: Annotated[str, "Why this is the verdict."]
+    score_note: Annotated[str | None, "Whether it is on a score or on the model; null where on the model."]
+    held_out_gap: Annotated[float | None, "Level of the held-out share of samples; null except for F_CS."]
+    held_out_low: Annotated[float | None, "Its 95 % interval."]
+    held_out_high: float | None
     reading: Annotated[str, "The verdict as a sentence."]
     missing: Lacking
 

@@ -279,6 +279,13 @@ JudgedOption: TypeAlias = Annotated[
         help="Which answer's outcome judges a method: its own, or greedy or majority for all methods.",
     ),
 ]
+HeldOutOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--held-out",
+        help="F_CS: half of the samples choose the answer, and its share is counted on the others.",
+    ),
+]
 UnparseableOption: TypeAlias = Annotated[
     UnparseableRule,
     typer.Option(
@@ -306,8 +313,9 @@ def _method_options(
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
 ) -> MethodOptions:
-    return MethodOptions(renormalise, labels, unparseable)
+    return MethodOptions(renormalise, labels, unparseable, held_out=held_out)
 
 
 ChoiceGroup: TypeAlias = Annotated[Choice, OptionGroup(Choice)]

@@ -290,6 +290,8 @@ class Runner:
             unaffected[option] = [method.id for method in methods if not method.renormalises]
         if request.options.unparseable != MethodOptions().unparseable:
             unaffected["--unparseable"] = [method.id for method in methods if not method.uses_samples]
+        if request.options.held_out:
+            unaffected["--held-out"] = [method.id for method in methods if not method.holds_out]
         for option, ids in unaffected.items():
             if ids:
                 self.message(f"{run.file}, {run.label}: {option} has no effect on {', '.join(ids)}.")

@@ -292,6 +292,18 @@ def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
     return f"{singular_verb if count == 1 else plural_verb} {VERDICT_WORDS[kind]}"
 
 
+def score_suffix(kind: VerdictKind, score: str | None) -> str:
+    """What follows a verdict on a score rather than on the model: " as a score (F_CS)"; "" elsewhere.
+
+    Parameters
+    ----------
+    kind : VerdictKind
+    score : str or None
+        The score's name; None for a confidence of the model.
+    """
+    return f" as a score ({score})" if score and kind != "few" else ""
+
+
 def top_label_verdict(verdict: Verdict) -> str:
     """The verdict in a sentence of its own, for numbers of all labels: "By its top label, the run is …"."""
     return f"By its top label, the run {verdict_phrase(verdict.kind)}{verdict.scope}."

@@ -31,6 +31,9 @@ class MethodOptions:
     tolerance : float or None
         Mean of |c − P(right)|, in [0, 1], up to which miscalibration is tolerable; None means the default
         of the verdict. `results.evidence` applies it, not the method.
+    held_out : bool
+        Whether a share of samples is counted on those that did not choose the answer; see
+        `methods.answers.held_out`. Only a method that `holds_out` reads it.
 
     Raises
     ------
@@ -42,6 +45,7 @@ class MethodOptions:
     labels: Labels = "top"
     unparseable: UnparseableRule = "own"
     tolerance: float | None = None
+    held_out: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in (
@@ -137,6 +141,8 @@ class Method:
     uses_samples : bool
         Whether the confidence is computed from several sampled answers: it then depends on
         `MethodOptions.unparseable` and takes only few distinct values.
+    holds_out : bool
+        Whether the method reads `MethodOptions.held_out`.
     is_baseline : bool
         Whether the method serves as a baseline for those from samples, as it needs none itself.
     display_rank : int
@@ -165,6 +171,7 @@ class Method:
     renormalises_by_default: bool | None = None
     renormalisation_column: str | None = None
     uses_samples: bool = False
+    holds_out: bool = False
     is_baseline: bool = False
     display_rank: int = 100
     headline_rank: int = 100
@@ -193,6 +200,11 @@ class Method:
     def short_title(self) -> str:
         """The title without its family, if it has one: "F_CS", "softmax over the choices"."""
         return self.title.rpartition(", ")[2]
+
+    @property
+    def score_name(self) -> str | None:
+        """What a verdict on it is on, "F_CS", where that is a score rather than a confidence of the model."""
+        return self.short_title if self.uses_samples else None
 
     @property
     def help(self) -> str:

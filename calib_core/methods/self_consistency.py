@@ -28,6 +28,7 @@ from calib_core.methods.answers.cluster import (
 )
 from calib_core.methods.answers.extract import marked_answers, may_have_marker
 from calib_core.methods.answers.gold_match import has_gold
+from calib_core.methods.answers.held_out import hold_out
 from calib_core.methods.answers.normalise import AnswerNormaliser
 from calib_core.methods.answers.outcomes import (
     MIN_FREE_TEXT_ROWS,
@@ -50,6 +51,12 @@ _NEEDS: Final = (
 NO_SAMPLE_PARSES: Final = "no sample parses"
 """Why a row has no confidence though it has samples."""
 
+HELD_OUT_PHRASE: Final = "held out: answer chosen on the first half of the samples, counted on the others"
+"""The recipe's phrase where other samples count than those that choose the answer."""
+
+HELD_OUT_JUDGED: Final = "majority answer of half of the samples"
+"""The answer that is judged there."""
+
 COMPARED_WHOLE: Final = "compared as a whole text"
 """The end of a remark on samples that mark no answer."""
 
@@ -65,7 +72,12 @@ def _no_remarks(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]
 
 
 def self_consistency(
-    run: AnswerRun, options: MethodOptions, formula: ConfidenceFormula, remark: RemarkFormula = _no_remarks
+    run: AnswerRun,
+    options: MethodOptions,
+    formula: ConfidenceFormula,
+    remark: RemarkFormula = _no_remarks,
+    *,
+    held_out: bool = False,
 ) -> Confidences:
     """Judge the majority answer of each row, with a confidence from its clusters.
 
@@ -81,6 +93,8 @@ def self_consistency(
         The confidence.
     remark : callable, optional
         Further remarks.
+    held_out : bool, default False
+        Whether half of the samples choose the answer and the formula is of the others (`hold_out`).
 
     Raises
     ------
@@ -89,6 +103,11 @@ def self_consistency(
     """
     normaliser, clusters, outcomes, n_whole = _cached_clusters(run, options.unparseable)
     reason = _missing_reasons(run, normaliser, clusters)
+    n_counted, phrases = clusters.n_counted, ()
+    if held_out:
+        clusters, phrases = hold_out(clusters), (HELD_OUT_PHRASE,)
+        reason = reason.fill_null(_missing_half(clusters))
+        outcomes = _held_out_outcomes(run, normaliser, clusters)
     _require_judged(run, clusters, outcomes)
     rows, _missing = usable_rows(run, reason.fill_null(outcomes.unknown_reason))
     # No answer is a wrong one, though one without a confidence.
@@ -101,7 +120,8 @@ def self_consistency(
     confidences = RowConfidences(
         pl.Series("confidence", values, nan_to_null=True),
         (
-            _sample_count_phrase(clusters.n_counted[rows]),
+            _sample_count_phrase(n_counted[rows]),
+            *phrases,
             *_equality_phrases(normaliser, clusters, rows),
             UNPARSEABLE_PHRASES[options.unparseable],
         ),
@@ -168,6 +188,21 @@ def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clu
             f"marks it: \\boxed{{}}, ####, “the answer is”, “Answer:”; {OPEN_ANSWERS_NEED}"
         )
     return reason
+
+
+def _missing_half(clusters: Clusters) -> pl.Series:
+    """Why a row with several samples has no held-out share, null where it has one."""
+    return first_reason(
+        clusters.n_counted.size,
+        ("no sample parses in the first half", pl.Series(clusters.majority_first < 0)),
+        ("no sample counts in the second half", pl.Series(clusters.n_counted == 0)),
+    )
+
+
+def _held_out_outcomes(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clusters) -> Outcomes:
+    # `correct_majority` judges the majority of all samples; half of them may choose another answer.
+    without = replace(run, rows=run.rows.drop("correct_majority", strict=False))
+    return replace(majority_outcomes(without, normaliser, clusters), judged=HELD_OUT_JUDGED)
 
 
 def _require_judged(run: AnswerRun, clusters: Clusters, outcomes: Outcomes) -> None:
@@ -308,8 +343,8 @@ def _f_cs(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _cluster_size_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """F_CS = n_i/N of the majority cluster i, in [1/N, 1]."""
-    return self_consistency(run, options, _f_cs)
+    """F_CS = n_i/N of the majority cluster i, in [1/N, 1]; held out, in [0, 1]."""
+    return self_consistency(run, options, _f_cs, held_out=options.held_out)
 
 
 CLUSTER_SIZE: Final = Method(
@@ -324,6 +359,7 @@ CLUSTER_SIZE: Final = Method(
     columns=SAMPLE_COLUMNS,
     requirement=SAMPLES_REQUIRED,
     uses_samples=True,
+    holds_out=True,
     display_rank=1,
     headline_rank=4,
     style=(0, "circle", "solid"),

@@ -105,6 +105,8 @@ class ReportCommand:
             yield "--renormalise" if settings.options.renormalise else "--no-renormalise"
         if settings.options.unparseable != defaults.unparseable:
             yield from ("--unparseable", settings.options.unparseable)
+        if settings.options.held_out:
+            yield "--held-out"
         if settings.options.tolerance is not None:
             yield from ("--tolerance", f"{settings.options.tolerance:g}")
         if settings.judged_choice != "own":

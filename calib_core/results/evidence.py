@@ -37,10 +37,13 @@ from calib_core.inference.null import (
     sum_draws,
     sum_sparse_draws,
 )
+from calib_core.inference.optimism import Optimism, score_note, split_gap
 from calib_core.inference.suspicion import suspicions
 from calib_core.inference.verdict import DEFAULT_TOLERANCE, MIN_ROWS, Verdict, judge, judge_sums
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
+from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
 from calib_core.methods.method import Confidences, Method, MethodOptions
+from calib_core.methods.self_consistency import HELD_OUT_JUDGED
 from calib_core.methods.token_level import TOKENS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -172,6 +175,23 @@ class Evidence(ABC):
     @abstractmethod
     def judged(self) -> str:
         """Which answer the outcome belongs to: "greedy answer", "its own top label"."""
+
+    @cached_property
+    def optimism(self) -> Optimism | None:
+        """The gap of F_CS and of its held-out share; None for another method, or where not known."""
+        return None
+
+    @property
+    def score_note(self) -> str | None:
+        """Whether the numbers are about a score or about the model; None where they are about the model."""
+        if self.method.score_name is None:
+            return None
+        return score_note(
+            self.method.score_name,
+            self.optimism,
+            is_share=self.method.holds_out,
+            held_out=self.options.held_out,
+        )
 
     @property
     @abstractmethod
@@ -473,6 +493,20 @@ class AnswerEvidence(Evidence):
     def judged(self) -> str:
         """As given by the method."""
         return self.confidences.judged
+
+    @cached_property
+    def optimism(self) -> Optimism | None:
+        """As in `Evidence.optimism`; None where another answer is judged, or only the file's majority."""
+        held_out = self.options.held_out
+        judged = HELD_OUT_JUDGED if held_out else JUDGED_ANSWER_NAMES["majority"]
+        if not self.method.holds_out or self.judged != judged:
+            return None
+        try:
+            other = self.method.confidences(self.run, replace(self.options, held_out=not held_out)).pairs
+        except Unavailable:
+            return None
+        both = (other, self.confidences.pairs) if held_out else (self.confidences.pairs, other)
+        return split_gap(*both, cluster_numbers(self.run, both[0].rows))
 
     @property
     def recipe_parts(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from calib_core.inference.verdict import (
     verdict_recipe,
     verdicts_sentence,
 )
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence, RowUnit
@@ -342,4 +343,5 @@ def _single_run_headline(summary: RunSummary) -> str:
         summary.accuracy,
         n_used=summary.n_used,
         unit=summary.unit,
+        score=METHODS[summary.method].score_name,
     )

@@ -13,7 +13,7 @@ from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, top_label_verdict
+from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, score_suffix, top_label_verdict
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -91,6 +91,8 @@ class Reliability(Displayable):
         Why the number rests on how M cuts the bins, where it does.
     all_labels : AllLabels or None
         The numbers of every label, where every label is pooled.
+    score_note : str or None
+        Whether the diagram is of a score or of the model; None where it is of the model.
     part : str
         The class whose pairs these are; "" for all of them.
     """
@@ -110,6 +112,7 @@ class Reliability(Displayable):
     remarks: tuple[str, ...]
     warning: str | None = None
     all_labels: AllLabels | None = None
+    score_note: str | None = None
     part: str = ""
 
     @property
@@ -193,6 +196,7 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
             None if dependent else evidence.verdict,
             unit=evidence.unit,
             design_effect=evidence.design_effect,
+            score=evidence.method.score_name,
         )
     if dependent and binned.n_bins:
         headline = f"{headline} {top_label_verdict(evidence.verdict)}"
@@ -212,6 +216,7 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
         remarks=evidence.remarks,
         warning=_cut_warning(evidence, metric, scheme, binned) if dependent else None,
         all_labels=_all_labels(evidence) if evidence.options.labels == "all" else None,
+        score_note=evidence.score_note,
     )
 
 
@@ -343,6 +348,7 @@ def reliability_headline(
     *,
     unit: RowUnit = "rows",
     design_effect: float = 1.0,
+    score: str | None = None,
 ) -> str:
     """One sentence: the verdict, and the bins whose gap is clear beyond chance.
 
@@ -356,6 +362,8 @@ def reliability_headline(
         What is counted.
     design_effect : float, default 1
         Of repeated questions (`inference.clusters.design_effect`).
+    score : str, optional
+        As for `score_suffix`.
     """
     if not binned.n_bins:
         return f"No {unit[:-1]} has both a confidence and an outcome."
@@ -364,7 +372,7 @@ def reliability_headline(
         return _all_labels_headline(binned, n, unit)
     if n < MIN_ROWS:
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
-    clause = _verdict_clause(verdict, n, unit)
+    clause = _verdict_clause(verdict, n, unit, score)
     location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect))
     return f"{_capitalised(clause)}: {stated_and_observed(binned)}.{f' {location}' if location else ''}"
 
@@ -405,19 +413,18 @@ def _capitalised(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit) -> str:
+def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit, score: str | None) -> str:
     """The verdict's word, with the number of rows or the size of the deviation where it needs them."""
+    words = f"{verdict.words}{score_suffix(verdict.kind, score)}{verdict.scope}"
     match verdict.kind:
         case "few":
-            return f"{verdict.words} ({verdict.reason.removeprefix('Not judged: ').removesuffix('.')})"
+            return f"{words} ({verdict.reason.removeprefix('Not judged: ').removesuffix('.')})"
         case "none":
-            return f"{verdict.words}{verdict.scope} in {n:,} {unit}"
+            return f"{words} in {n:,} {unit}"
         case "tolerable" | "uneven" | "unclear":
-            return (
-                f"{verdict.words}{verdict.scope}, {format_percent(verdict.deviation or 0.0)} off on average"
-            )
+            return f"{words}, {format_percent(verdict.deviation or 0.0)} off on average"
         case "over" | "under" | "extreme" | "timid":
-            return f"{verdict.words}{verdict.scope}"
+            return words
 
 
 def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps) -> str:

@@ -8,7 +8,14 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core.inference.missingness import Missingness
-from calib_core.inference.verdict import Verdict, VerdictKind, verdict_phrase, verdict_recipe
+from calib_core.inference.optimism import Optimism
+from calib_core.inference.verdict import (
+    Verdict,
+    VerdictKind,
+    score_suffix,
+    verdict_phrase,
+    verdict_recipe,
+)
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit
@@ -30,6 +37,10 @@ VERDICT_COLUMNS: Final = (
     Column("deviation_bound", kind="number"),
     Column("tolerance", kind="number"),
     Column("reason"),
+    Column("score_note"),
+    Column("held_out_gap", kind="number"),
+    Column("held_out_low", kind="number"),
+    Column("held_out_high", kind="number"),
     Column("reading"),
     Column("n_used", "rows used", "count"),
     Column("n_total", "rows", "count"),
@@ -66,6 +77,10 @@ class RunVerdict(Displayable):
         What a reader has to know about these rows.
     missing : Missingness or None
         Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
+    score_note : str or None
+        Whether the verdict is on a score or on the model; None where it is on the model.
+    optimism : Optimism or None
+        The parts of the gap of F_CS; None for another method, or where they are not known.
     """
 
     run: str
@@ -81,6 +96,8 @@ class RunVerdict(Displayable):
     judged: str
     remarks: tuple[str, ...] = ()
     missing: Missingness | None = None
+    score_note: str | None = None
+    optimism: Optimism | None = None
 
     @property
     def kind(self) -> VerdictKind:
@@ -111,6 +128,7 @@ class RunVerdict(Displayable):
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as the command line prints it: `value` is its id, `reading` the headline."""
+        held_out = self.optimism and self.optimism.held_out_gap
         return {
             "run": self.run,
             "method": self.method,
@@ -125,6 +143,10 @@ class RunVerdict(Displayable):
             "deviation_bound": self.verdict.deviation_bound,
             "tolerance": self.tolerance,
             "reason": self.reason,
+            "score_note": self.score_note,
+            "held_out_gap": held_out and held_out.value,
+            "held_out_low": held_out and held_out.low,
+            "held_out_high": held_out and held_out.high,
             "reading": self.headline,
             "n_used": self.n_used,
             "n_total": self.n_total,
@@ -149,6 +171,7 @@ def run_verdict(evidence: Evidence) -> RunVerdict:
             evidence.accuracy,
             n_used=evidence.n_used,
             unit=evidence.unit,
+            score=evidence.method.score_name,
         ),
         mean_confidence=evidence.mean_confidence,
         accuracy=evidence.accuracy,
@@ -162,6 +185,8 @@ def run_verdict(evidence: Evidence) -> RunVerdict:
         judged=evidence.judged,
         remarks=evidence.remarks,
         missing=evidence.missingness,
+        score_note=evidence.score_note,
+        optimism=evidence.optimism,
     )
 
 
@@ -173,6 +198,7 @@ def verdict_headline(
     *,
     n_used: int,
     unit: RowUnit,
+    score: str | None = None,
 ) -> str:
     """The verdict on one run as a sentence.
 
@@ -186,8 +212,10 @@ def verdict_headline(
     n_used : int
         Number of rows or positions with a confidence and an outcome.
     unit : {"rows", "positions"}
+    score : str, optional
+        As for `score_suffix`.
     """
-    clause = f"{name} {verdict_phrase(verdict.kind)}{verdict.scope}"
+    clause = f"{name} {verdict_phrase(verdict.kind)}{score_suffix(verdict.kind, score)}{verdict.scope}"
     if mean_confidence is None or accuracy is None:
         return f"{clause}: no {unit[:-1]} has both a confidence and an outcome."
     rows = f" in {n_used:,} {unit}" if verdict.kind == "none" else ""

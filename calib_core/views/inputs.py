@@ -195,12 +195,14 @@ class ReportInput:
 
 
 def applicable_options(options: MethodOptions, evidence: Evidence) -> MethodOptions:
-    """Resets `labels` and `renormalise` where they have no effect on the method of this evidence.
+    """Resets `labels`, `renormalise` and `held_out` where they have no effect on the method of this evidence.
 
     `unparseable` is kept: p(True) and path probabilities may refer to the majority of the samples.
     """
     if not evidence.has_distribution:
         options = replace(options, labels="top")
+    if not evidence.method.holds_out:
+        options = replace(options, held_out=False)
     return options if evidence.method.renormalises else replace(options, renormalise=None)
 
 

@@ -241,8 +241,10 @@ def how_to_read_bins(result: Reliability) -> str:
 
 
 def _facts_on_rows(result: Reliability | Classwise) -> tuple[Fact, ...]:
+    note = result.score_note if isinstance(result, Reliability) else None
     return (
         Fact("Answer", judged_phrase(result.judged)),
+        *(Fact("Score", text) for text in text_lines(note)),
         *(Fact("Value", text) for text in text_lines(result.score.remark)),
         *(Fact("Rows", text) for text in result.remarks),
     )

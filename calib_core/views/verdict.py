@@ -11,7 +11,7 @@ from calib_core.methods import METHODS
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.run_verdict import VERDICT_COLUMNS, RunVerdict
 from calib_core.views.score import used_tile
-from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns
+from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns, text_lines
 from calib_core.wording import format_percent, p_value_phrase, plural
 
 MAX_REASONS: Final = 6
@@ -32,7 +32,11 @@ def verdict_view(result: RunVerdict) -> View:
             used_tile(result.method, result.n_used, result.n_total),
         ),
         recipes=(result.recipe,),
-        facts=(Fact("Why", result.reason), *(Fact("Rows", remark) for remark in result.remarks)),
+        facts=(
+            Fact("Why", result.reason),
+            *(Fact("Score", note) for note in text_lines(result.score_note)),
+            *(Fact("Rows", remark) for remark in result.remarks),
+        ),
     )
 
 
@@ -62,6 +66,9 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float, cavea
 
 def _reasons(verdicts: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
     if len(verdicts) <= MAX_REASONS:
-        return tuple(Fact(f"{one['run']}, {one['method']}", one["reason"]) for one in verdicts)
+        return tuple(
+            Fact(f"{one['run']}, {one['method']}", " ".join(text_lines(one["reason"], one["score_note"])))
+            for one in verdicts
+        )
     untested = dict.fromkeys(one["reason"] for one in verdicts if one["p"] is None)
     return tuple(Fact("Without a test", reason) for reason in untested)

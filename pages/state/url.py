@@ -40,6 +40,7 @@ URL_KEYS = (
     "labels",
     "renormalise",
     "unparseable",
+    "held_out",
     "good",
     "with",
     "bin",

@@ -37,6 +37,7 @@ MAX_VISIBLE_FILE_NAME: Final = 60
 
 LABEL_TITLES: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
 RENORMALISE_TITLES: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
+HELD_OUT_TITLES: Final[Mapping[str, str]] = {"no": "All samples", "yes": "Held out"}
 UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
     "own": "each a cluster of its own",
     "one": "one cluster together",
@@ -145,6 +146,15 @@ def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOption
             options = replace(options, renormalise=selected == "yes")
     if evidence.method.uses_samples:
         options = replace(options, unparseable=pick_unparseable_rule(url_state))
+    if evidence.method.holds_out:
+        selected = pick_segment(
+            url_state,
+            "held_out",
+            HELD_OUT_TITLES,
+            label="Share counted on",
+            help_="Held out: half of the samples choose the answer, and its share is counted on the others.",
+        )
+        options = replace(options, held_out=selected == "yes")
     return options
 
 

@@ -58,12 +58,14 @@ def test_labels_and_renormalising_are_offered_where_they_mean_something(folder: 
     def keys(at: screens.AppTest) -> set[str]:
         return {str(getattr(node, "key", "")) for node in screens.walk(at.sidebar)}
 
-    switches = {"labels", "renormalise", "unparseable"}
+    switches = {"labels", "renormalise", "unparseable", "held_out"}
     assert keys(visit("reliability")) & switches == {"labels"}
     normalised = visit("reliability", method="choice_length_normalised")
     assert keys(normalised) & switches == {"labels", "renormalise"}
     assert keys(visit("reliability", method="p_true")) & switches == {"renormalise"}
-    assert keys(visit("reliability", run="ten")) & switches == {"unparseable"}
+    assert keys(visit("reliability", run="ten")) & switches == {"unparseable", "held_out"}
+    pairwise = visit("reliability", run="ten", method="pairwise")
+    assert keys(pairwise) & switches == {"unparseable"}
     assert keys(visit("reliability", run="red")) & switches == set()
 
 

@@ -12,7 +12,7 @@ import screens
 from calib_core.bins import BinSums
 from calib_core.metrics import METRICS
 from predictions import choices, quiz, samples, write_csv, write_jsonl
-from screens import Visit, figure, page_text, run, table, targets, tiles
+from screens import Visit, address, choose, figure, page_text, run, table, targets, tiles
 from token_files import positions, write_npz
 
 QUESTION = ("question", "confidence", "right")
@@ -149,6 +149,26 @@ def test_samples_that_do_not_parse_can_be_left_out_of_n(data: Path, visit: Visit
     own, dropped = visit("reliability"), visit("reliability", unparseable="drop")
     assert tiles(own)["ECE"] != tiles(dropped)["ECE"]
     assert own.text[0].value != dropped.text[0].value
+
+
+def test_a_share_can_be_counted_on_samples_that_did_not_choose_the_answer(data: Path, visit: Visit) -> None:
+    (loaded,) = calib_core.load(write_jsonl(data / "ten.jsonl", samples()))
+    at = choose(visit("reliability"), "held_out", "yes")
+    number = calib_core.score(loaded, method="cluster_size", metric="ece", held_out=True)
+    assert number.value != calib_core.score(loaded, method="cluster_size", metric="ece").value
+    assert (tiles(at)["ECE"], at.text[0].value) == (format_value(number.value), number.recipe)
+    assert address(at)["held_out"] == "yes"
+    choose(at, "held_out", "no")
+    assert "held_out" not in address(at)
+
+
+def test_a_run_with_outcomes_of_its_majority_only_says_why_nothing_is_held_out(
+    data: Path, visit: Visit
+) -> None:
+    rows = [{"sample_cluster": [0, 0, 1], "correct_majority": at % 2} for at in range(40)]
+    write_jsonl(data / "open.jsonl", rows)
+    at = visit("reliability", held_out="yes")
+    assert "sample_correct, whether each sample is right, is missing" in page_text(at)
 
 
 def test_rows_that_are_all_right_have_no_auroc(data: Path, visit: Visit) -> None:

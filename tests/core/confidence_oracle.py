@@ -248,3 +248,17 @@ def self_consistency(question: Question, method: str, rule: str = "own") -> Judg
         "pairwise": math.prod((Fraction(largest, largest + other) for other in others), start=Fraction(1)),
     }[method]
     return JudgedConfidence(confidence, clusters.answer in right)
+
+
+def held_out_share(question: Question, rule: str = "own") -> JudgedConfidence | None:
+    """The share, among the second half of the samples, of the answer that the first half chooses."""
+    texts = question.get("samples") or []
+    half = len(texts) // 2
+    chosen = cluster_samples({**question, "samples": texts[:half]}, rule)
+    counting = [parse_answer(text, question) for text in texts[half:]]
+    if rule == "drop":
+        counting = [answer for answer in counting if answer is not None]
+    right = golds(question)
+    if not self_consistency(question, "cluster_size", rule) or not chosen or not counting:
+        return None
+    return JudgedConfidence(Fraction(counting.count(chosen.answer), len(counting)), chosen.answer in right)

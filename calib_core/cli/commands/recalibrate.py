@@ -16,6 +16,7 @@ from calib_core.cli.json_output import JsonElement, recalibration_element
 from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
     Choice,
+    HeldOutOption,
     JsonOption,
     MethodOption,
     RenormaliseOption,
@@ -124,6 +125,7 @@ def recalibrate(
     paths: Annotated[_Paths, OptionGroup(_Paths)],
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
     input_files: FilesGroup,
 ) -> int:
     """Fit a map from confidence to accuracy, judge it out of fold, and apply it.
@@ -136,7 +138,7 @@ def recalibrate(
     runner = Runner([run] if run else None)
     elements: Sequence[JsonElement] = []
     try:
-        options = MethodOptions(renormalise, "top", unparseable)
+        options = MethodOptions(renormalise, "top", unparseable, held_out=held_out)
         request = CommandRequest.from_options(Choice(methods=methods), Scheme(), options)
         _check_options(fit.by, paths)
         for path in (paths.output, paths.python):

@@ -72,9 +72,11 @@ def test_the_verdict_is_an_element_of_its_own(call: Call, tmp_path: Path) -> Non
         *("file", "run", "method", "metric", "value", "p", "q", "level", "slope", "deviation"),
         *("p_level", "p_slope", "p_curve", "deviation_bound", "tolerance", "reason", "n_used", "n_total"),
         *("words", "reading", "recipe", "judged", "remarks", "missing"),
+        *("score_note", "held_out_gap", "held_out_low", "held_out_high"),
     }
     assert [element["value"] for element in (red, green, blue)] == ["over", "none", "none"]
     assert (red["metric"], red["tolerance"], red["n_used"]) == ("verdict", 0.02, 100)
+    assert (red["score_note"], red["held_out_gap"]) == (None, None)
     assert red["level"] == pytest.approx(0.4)
     p_values = [element["p"] for element in (red, green, blue)]
     assert [element["q"] for element in (red, green, blue)] == pytest.approx(

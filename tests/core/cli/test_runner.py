@@ -100,6 +100,14 @@ def test_the_unparseable_rule_is_reported_as_unused_by_other_methods(
     assert (desk.exit_code, capsys.readouterr().err) == (0, said)
 
 
+def test_holding_out_is_reported_as_unused_by_other_methods(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {"gold": ["4"], "samples_parsed": [["4", "four", "4"]], "confidence": [0.5], "correct": [True]}
+    request = CommandRequest.from_options(None, None, Scheme(), MethodOptions(held_out=True))
+    Runner().results(make_answer_run(asked), request, ("ece",), score)
+    said = "--held-out has no effect on cluster_number, pairwise, given.\n"
+    assert capsys.readouterr().err == f"quiz.csv, model · quiz: {said}"
+
+
 def test_nothing_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     run = make_answer_run({"confidence": [0.5], "correct": [True]})
     desk = Runner()

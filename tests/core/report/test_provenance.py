@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from calib_core.methods.method import MethodOptions
 from calib_core.readers.format import ReadOptions
 from calib_core.report.provenance import ReportCommand
 from calib_core.views.inputs import ReportSettings
@@ -43,6 +44,12 @@ def test_only_what_differs_from_the_default_is_an_option(changed: dict[str, Any]
         *options,
         *WRITTEN,
     ]
+
+
+def test_holding_out_is_an_option() -> None:
+    settings = ReportSettings(options=MethodOptions(held_out=True))
+    command = ReportCommand(("quiz.csv",), "out.html", settings)
+    assert "report --held-out -o" in command.command_line
 
 
 def test_the_answer_that_judges_is_an_option() -> None:
