@@ -22,7 +22,7 @@ from calib_core.tokens.accumulators import CellSums
 from calib_core.tokens.texts import TextCellSums
 
 SEED: Final = 20261128
-REPEATS: Final = 400
+REPEATS: Final = 300
 TEXT_SPREAD: Final = 0.7
 """Standard deviation of the mean of logit(c) over texts, as some are easier than others."""
 
@@ -83,6 +83,8 @@ SIZES: Final[dict[str, tuple[int, int, float]]] = {
     "300 × about 50, log-normal": (300, 50, 0.8),
 }
 """Texts, positions of each, and the standard deviation of the logarithm of their number."""
+
+SIZES_OF_POWER: Final = ("60 × 200", "300 × about 50, log-normal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def miscalibrated() -> Iterator[list[str]]:
     confidences = CONFIDENCES["logit normal (1.2, 2)"]
     for name, error in ERRORS.items():
         for kind, dependence in DEPENDENCES.items():
-            for size in SIZES:
+            for size in SIZES_OF_POWER:
                 yield [name, kind, size, *shares(confidences, dependence, SIZES[size], error)]
 
 
