@@ -96,7 +96,8 @@ class _Residuals:
     def by_text(self, values: Floats64, of_cell: Floats64) -> Floats64:
         """Σ over the cells of each text of values times what the cell has, shape (texts, …)."""
         weighted = values[:, None] * of_cell[self.texts.cell]
-        return np.column_stack([np.bincount(self.text, column) for column in weighted.T])
+        summed = [np.bincount(self.text, column) for column in weighted.T]
+        return np.column_stack(summed).astype(np.float64)
 
     def covariance(self, of_cell: Floats64) -> tuple[Floats64, Floats64, Floats64]:
         """Sums of residuals times what the cells have, their covariance, and each text's share in each sum.
@@ -187,5 +188,6 @@ def cox_test_by_text(sums: CalibrationSums, texts: TextSums) -> CalibrationTest:
 def _correlation(of: _Residuals, design_effect: float) -> float:
     """Intra-text correlation of residuals that has this design effect on the level, in [0, 1]."""
     spread = np.sqrt(of.information * of.texts.count)
-    all_alike = float((np.bincount(of.text, spread) ** 2).sum() / of.information.sum())
+    variance = max(float(of.variance.sum()), np.finfo(np.float64).tiny)
+    all_alike = float((np.bincount(of.text, spread) ** 2).sum()) / variance
     return float(np.clip((design_effect - 1) / (all_alike - 1), 0.0, 1.0)) if all_alike > 1 else 0.0

@@ -316,7 +316,7 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
 def _unjudged_text(summaries: Sequence[RunSummary]) -> str:
     if not summaries:
         return "No run is loaded."
-    kinds = [summary.verdict.kind for summary in summaries]
+    kinds: list[VerdictKind] = [summary.verdict.kind for summary in summaries]
     if set(kinds) != {"few"}:
         return verdicts_sentence(kinds, "run")
     if len(summaries) == 1:

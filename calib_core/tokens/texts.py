@@ -43,7 +43,7 @@ def text_logit(cell: NDArray[np.intp]) -> NDArray[np.float64]:
     >>> text_logit(TEXT_CELL_OF[[0, 1499, 1500, 2999]]).tolist()
     [-8.625, -0.375, 0.375, 8.625]
     """
-    return (cell - TEXT_CELLS // 2 + 0.5) * _CELL_LOGITS
+    return (cell.astype(np.float64) - TEXT_CELLS // 2 + 0.5) * _CELL_LOGITS
 
 
 def text_numbers(names: NDArray[Any] | Sequence[object]) -> NDArray[np.int64]:

@@ -66,7 +66,7 @@ def test_another_name_can_be_mapped_and_an_array_left_out(tmp_path: Path) -> Non
     path = npz(tmp_path / "a.npz", probs=PROBS, target=TARGET, text=[1, 1, 2, 2], other=[1, 2, 3, 4])
     assert read_texts(path, text="") is None
     with pytest.raises(
-        Refused, match=r"'text' and 'other', and one of them is the text\. Say which: --map text"
+        Refused, match=r"'text', 'other', and one of them is the text\. Say which: --map text"
     ):
         read_texts(path, other="text")
 
