@@ -30,9 +30,11 @@ def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def write_npz(path: Path, rows: Rows, **meta: Any) -> Path:
-    """The rows as dense NPZ, with what is known of the run."""
-    np.savez(path, probs=rows[0], target=rows[1], meta=np.array(json.dumps(meta)))
+def write_npz(path: Path, rows: Rows, *, texts_known: bool = True, **meta: Any) -> Path:
+    """The rows, three of each text, as dense NPZ, with what is known of the run."""
+    probs, target = rows
+    text = {"text": np.arange(target.size) // 3} if texts_known else {}
+    np.savez(path, probs=probs, target=target, meta=np.array(json.dumps(meta)), **text)
     return path
 
 

@@ -86,7 +86,7 @@ class VerdictElement(_Judged):
     metric: Literal["verdict"]
     value: VerdictKind
     words: Annotated[str, "The verdict in words."]
-    p: Annotated[float | None, "Of calibration; null for too few rows."]
+    p: Annotated[float | None, "Of calibration; null without a test."]
     p_level: Annotated[float | None, "Of the level alone."]
     p_slope: Annotated[float | None, "Of the slope alone; null if all confidences are equal."]
     p_curve: Annotated[float | None, "Of what groups show beyond level and slope; null if they show no more."]

@@ -302,17 +302,8 @@ class CalibrationSums:
         Where few confidences are stated each is a group, else there are up to `MAX_GROUPS` of equal
         information Σ c(1 − c). Neighbours share one until they have `MIN_GROUP_INFORMATION`.
         """
-        total = float(self.variance.sum())
-        wanted = total / MAX_GROUPS if self.cell.size > MAX_STATED_CONFIDENCES else 0.0
-        wanted = max(wanted * (1 - ROUNDING_TOLERANCE), MIN_GROUP_INFORMATION)
-        group, so_far = np.zeros(self.cell.size, np.intp), 0.0
-        number = 0
-        for place, information in enumerate(self.variance.tolist()):
-            group[place] = number
-            so_far += information
-            if so_far >= wanted:
-                number, so_far = number + 1, 0.0
-        return np.minimum(group, max(number - 1, 0))  # what is left over belongs to the last whole group
+        few = self.cell.size <= MAX_STATED_CONFIDENCES
+        return groups_of_cells(self.variance, math.inf if few else MAX_GROUPS, MIN_GROUP_INFORMATION)
 
     @property
     def n_groups(self) -> int:
@@ -323,6 +314,28 @@ class CalibrationSums:
     def design(self) -> Floats64:
         """1, x and the indicators of the groups, shape (cells, 2 + groups)."""
         return np.column_stack([np.ones(self.cell.size), self.x, np.eye(self.n_groups)[self.groups]])
+
+
+def groups_of_cells(information: Floats64, n_groups: float, least: float) -> NDArray[np.intp]:
+    """Group of each cell, numbered from 0, shape (cells,).
+
+    Parameters
+    ----------
+    information : NDArray[np.float64], shape (cells,)
+        Σ c(1 − c) of each cell, by confidence.
+    n_groups : float
+        Number of groups at most; they have about the same information.
+    least : float
+        Least information of a group; neighbours share one until they have it.
+    """
+    wanted = max(float(information.sum()) / n_groups * (1 - ROUNDING_TOLERANCE), least)
+    group, so_far, number = np.zeros(information.size, np.intp), 0.0, 0
+    for place, own in enumerate(information.tolist()):
+        group[place] = number
+        so_far += own
+        if so_far >= wanted:
+            number, so_far = number + 1, 0.0
+    return np.minimum(group, max(number - 1, 0))  # what is left over belongs to the last whole group
 
 
 def cell_logit(cell: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -407,7 +420,7 @@ class CalibrationTest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Parts:
+class CalibrationParts:
     """Which independent parts the scores have under the null hypothesis.
 
     The scores are Σ (y − c), Σ x(y − c), and Σ (y − c) of each group of confidences.
@@ -433,7 +446,7 @@ class _Parts:
         return self.root.shape[1] - 2
 
     @classmethod
-    def of_scores(cls, x: Floats64, variance: Floats64, covariance: Floats64) -> _Parts:
+    def of_scores(cls, x: Floats64, variance: Floats64, covariance: Floats64) -> CalibrationParts:
         """From x and Σ c(1 − c) of rows or cells, and the covariance of the scores."""
         n_scores = covariance.shape[0]
         root = np.zeros((n_scores, 2))
@@ -457,7 +470,7 @@ class _Parts:
         curve = rest @ (vectors[:, kept] / np.sqrt(values[kept]))
         return cls(np.hstack([root, curve]), has_level=True, has_slope=has_slope, effective=effective)
 
-    def widened(self, independent: Floats64, squares: Floats64, products: Floats64) -> _Parts:
+    def widened(self, independent: Floats64, squares: Floats64, products: Floats64) -> CalibrationParts:
         """The same parts, with slope and curve as variable as the residuals of a question show them to be.
 
         The covariances of the scores are those for independent rows, Σ z zᵀ v and Σ z zᵀ e², and that of the
@@ -543,7 +556,7 @@ def cox_test(
     correlation = residual_correlation(c, right, cluster)
     independent = products(spread, rows)
     covariance = (1 - correlation) * independent + correlation * products(spread, cluster)
-    parts = _Parts.of_scores(x, variance, covariance)
+    parts = CalibrationParts.of_scores(x, variance, covariance)
     parts = parts.widened(independent, products(residual, rows), products(residual, cluster))
     float32 = c.astype(np.float32)
 
@@ -555,12 +568,19 @@ def cox_test(
     return _result(sums, parts, covariance, drawn_scores, n, (correlation, count_clusters(cluster)))
 
 
-def cox_test_of_sums(sums: CalibrationSums) -> CalibrationTest:
-    """The test of calibration for independent rows; ValueError if there are none."""
+def cox_test_of_sums(sums: CalibrationSums, *, draw: bool = True) -> CalibrationTest:
+    """The test of calibration for independent rows; ValueError if there are none.
+
+    Parameters
+    ----------
+    sums : CalibrationSums
+    draw : bool
+        Whether outcomes are drawn where χ² would mislead.
+    """
     x, variance = sums.x, sums.variance
     design = sums.design
     covariance = design.T @ (design * variance[:, None])
-    parts = _Parts.of_scores(x, variance, covariance)
+    parts = CalibrationParts.of_scores(x, variance, covariance)
     chance = np.clip(sums.confidence / sums.count, 0.0, 1.0)
     one_a_row = sums.n <= 2 * chance.size  # comparing single rows with uniform numbers is faster then
     times = sums.count if one_a_row else 1
@@ -577,7 +597,7 @@ def cox_test_of_sums(sums: CalibrationSums) -> CalibrationTest:
         )
         return drawn.astype(np.float64) @ row_design - expected
 
-    return _result(sums, parts, covariance, drawn_scores, row_chance.size, None)
+    return _result(sums, parts, covariance, drawn_scores if draw else None, row_chance.size, None)
 
 
 def _float32_at_least(value: Floats64) -> NDArray[np.float32]:
@@ -588,9 +608,9 @@ def _float32_at_least(value: Floats64) -> NDArray[np.float32]:
 
 def _result(
     sums: CalibrationSums,
-    parts: _Parts,
+    parts: CalibrationParts,
     covariance: Floats64,
-    drawn_scores: DrawnScores,
+    drawn_scores: DrawnScores | None,
     n_outcomes: int,
     clusters: tuple[float, int] | None,
 ) -> CalibrationTest:
@@ -607,7 +627,7 @@ def _result(
             parts.n_of_curve > 0
             and float(np.bincount(sums.groups, sums.variance).min()) < MIN_CURVE_INFORMATION
         )
-        if few or skewed:
+        if drawn_scores is not None and (few or skewed):
             drawn, n_draws = _drawn_p_values(statistics, parts, drawn_scores, n_outcomes)
             if clusters is not None:
                 drawn = np.maximum(ps, drawn)
@@ -655,7 +675,7 @@ def joint_p(logistic_p: float, curve_p: float) -> float:
     return min(1.0, logistic_p / (1 - CURVE_SHARE), curve_p / CURVE_SHARE)
 
 
-def _chi_square_p_values(statistics: Floats64, parts: _Parts) -> Floats64:
+def _chi_square_p_values(statistics: Floats64, parts: CalibrationParts) -> Floats64:
     """p-values of level and slope together, level, slope and curve, from χ², shape (4,)."""
     from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
 
@@ -664,7 +684,7 @@ def _chi_square_p_values(statistics: Floats64, parts: _Parts) -> Floats64:
 
 
 def _drawn_p_values(
-    statistics: Floats64, parts: _Parts, drawn_scores: DrawnScores, n_outcomes: int
+    statistics: Floats64, parts: CalibrationParts, drawn_scores: DrawnScores, n_outcomes: int
 ) -> tuple[Floats64, int]:
     """The same p-values from draws, (1 + draws at least as far) / (1 + draws), and the number of draws."""
     random = np.random.default_rng(DRAW_SEED)

@@ -269,6 +269,10 @@ class FittedNull:
         """Metric and scheme → seed, and value of each draw."""
         return {}
 
+    @property
+    def no_p_reason(self) -> None:
+        """Always None: the draws are as dependent as the rows."""
+
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws:
         """The bins of the scheme with outcomes drawn from the model, the same for every metric."""
         del metric

@@ -534,6 +534,11 @@ class NullSource(Protocol):
         """Metric and scheme → seed, and value of each draw; filled by this module."""
         ...
 
+    @property
+    def no_p_reason(self) -> str | None:
+        """Why draws of independent rows give no p-value; None where they give one."""
+        ...
+
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
         """The metric's bins with outcomes drawn from the confidences; None if there is no null."""
         ...
@@ -550,7 +555,8 @@ class NullDistribution:
     median, low, high : tuple of float
         Median, 5th and 95th percentile, for each M.
     p : tuple of float or None
-        (1 + draws at least as large as the observed value) / (1 + R), for each M; None if there is no value.
+        (1 + draws at least as large as the observed value) / (1 + R), for each M; None if there is no value,
+        or the draws are of independent rows and the rows are not.
     rsd_median, rsd_low, rsd_high : float or None
         Median, 5th and 95th percentile of the relative standard deviation over these M, since each draw
         covers all M; None if it is not defined.
@@ -578,9 +584,15 @@ class NullDistribution:
     change_p: float | None = None
 
     @property
+    def has_p(self) -> bool:
+        """Whether there is a p-value."""
+        return any(p is not None for p in self.p)
+
+    @property
     def recipe_text(self) -> str:
         """The recipe's phrase, "p over R=199 draws, seed 0"."""
-        return f"p over R={self.n_draws} draws, seed {self.seed}"
+        draws = f"over R={self.n_draws} draws, seed {self.seed}"
+        return f"p {draws}" if self.has_p else f"calibrated values {draws}, of independent positions"
 
 
 def null_distribution(
@@ -619,7 +631,7 @@ def null_distribution(
         low=tuple(low.tolist()),
         high=tuple(high.tolist()),
         p=tuple(
-            None if value is None else monte_carlo_p_value(scheme_draws, value)
+            None if value is None or evidence.no_p_reason else monte_carlo_p_value(scheme_draws, value)
             for scheme_draws, value in zip(table, observed, strict=True)
         ),
     )

@@ -23,6 +23,8 @@ from calib_core.inference.calibration_test import (
     cox_test_of_sums,
 )
 from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
+from calib_core.inference.text_test import DEPENDENT_POSITIONS, cox_test_by_text, too_few_texts
+from calib_core.tokens.texts import TextSums
 from calib_core.wording import both_or_all, format_number, format_percent, join_names, p_value_phrase, plural
 
 MIN_ROWS: Final = 30
@@ -38,7 +40,9 @@ RELATIVE_TOLERANCE: Final = 25.0
 """Times the tolerance, the share of the errors stated by which the level may be off: half of them for .02. Of
 the right answers where they are fewer."""
 
-VerdictKind = Literal["over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few"]
+VerdictKind = Literal[
+    "over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few", "dependent"
+]
 
 VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
     {
@@ -51,9 +55,13 @@ VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
         "tolerable": "miscalibrated but within tolerance",
         "none": "no evidence of miscalibration",
         "few": "too few rows",
+        "dependent": "not judged",
     }
 )
 """How each verdict is worded, in the order in which verdicts are counted."""
+
+UNTESTED: Final[frozenset[VerdictKind]] = frozenset({"few", "dependent"})
+"""Verdicts without a test: of too few rows, and of positions whose texts are too few or not known."""
 
 _VERBS: Final[Mapping[VerdictKind, tuple[str, str]]] = MappingProxyType(
     {"none": ("shows", "show"), "few": ("has", "have")}
@@ -66,22 +74,22 @@ class Verdict:
 
     Attributes
     ----------
-    kind : {"over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few"}
+    kind : {"over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few", "dependent"}
         The verdict; `VERDICT_WORDS` has its wording.
     p : float or None
-        p-value of calibration, in (0, 1]; None for too few rows.
+        p-value of calibration, in (0, 1]; None without a test.
     level : float or None
         Mean confidence minus accuracy, in [−1, 1]; None without rows.
     slope : float or None
-        Fitted β of Cox's recalibration: below 1 if the confidences are too extreme; None for too few rows,
+        Fitted β of Cox's recalibration: below 1 if the confidences are too extreme; None without a test,
         or if all confidences or all outcomes are equal.
     deviation : float or None
         Estimate of the mean of |c − P(right)|: by the curve of level and slope, or by groups of confidences
-        where these are clearly off it; None for too few rows.
+        where these are clearly off it; None without a test.
     reason : str
         Why this is the verdict, in a sentence or a few.
     test : CalibrationTest or None
-        The test behind it; None for too few rows.
+        The test behind it; None for the kinds in `UNTESTED`.
     scope : str
         What it is about if not all rows, with a space before it: " where it has a confidence".
     """
@@ -112,13 +120,18 @@ class Verdict:
 
     @property
     def deviation_bound(self) -> float | None:
-        """What the mean of |c − P(right)| is below with 95 % confidence; None for too few rows."""
+        """What the mean of |c − P(right)| is below with 95 % confidence; None without a test."""
         return None if self.test is None else self.test.deviation_bound
 
     @property
     def miscalibrated(self) -> bool:
         """Whether calibration is rejected, within tolerance or not."""
-        return self.kind not in {"none", "few"}
+        return self.kind != "none" and self.is_tested
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there is a test behind it."""
+        return self.kind not in UNTESTED
 
     def with_tolerance(self, tolerance: float) -> Verdict:
         """The verdict of the same test with another tolerance, at least 0."""
@@ -157,19 +170,43 @@ def judge(
     """
     cells = CalibrationSums.from_pairs(confidence, correct, sums)
     if cells.n < MIN_ROWS:
-        return _too_few(cells, _rows_reason(cells.n))
+        return _untested("few", cells, _rows_reason(cells.n))
     if cluster is None or count_clusters(cluster) == cells.n:
         return judge_sums(cells, tolerance=tolerance)
     if reason := too_few_clusters(cluster):
-        return _too_few(cells, f"Not judged: {reason}.")
+        return _untested("few", cells, f"Not judged: {reason}.")
     return verdict_of_test(cox_test(confidence, correct, cluster, sums=cells), tolerance=tolerance)
 
 
 def judge_sums(sums: CalibrationSums, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:
     """The verdict on independent rows, from their sums; equal to that of `judge` on the rows."""
     if sums.n < MIN_ROWS:
-        return _too_few(sums, _rows_reason(sums.n))
+        return _untested("few", sums, _rows_reason(sums.n))
     return verdict_of_test(cox_test_of_sums(sums), tolerance=tolerance)
+
+
+def judge_texts(
+    sums: CalibrationSums, texts: TextSums | None, *, tolerance: float = DEFAULT_TOLERANCE
+) -> Verdict:
+    """The verdict on positions of texts, by text.
+
+    Parameters
+    ----------
+    sums : CalibrationSums
+        Of all positions.
+    texts : TextSums or None
+        Of the same positions, by text; None where it is not known which text each came from.
+    tolerance : float
+        As for `judge`.
+    """
+    if sums.n < MIN_ROWS:
+        return _untested("few", sums, _rows_reason(sums.n))
+    if texts is None:
+        unknown = f"the file does not say which text each of its {sums.n:,} positions came from"
+        return _untested("dependent", sums, f"Not judged: {unknown}, and {DEPENDENT_POSITIONS}.")
+    if few := too_few_texts(texts):
+        return _untested("dependent", sums, f"Not judged: {few}, as {DEPENDENT_POSITIONS}.")
+    return verdict_of_test(cox_test_by_text(sums, texts), tolerance=tolerance)
 
 
 def verdict_of_test(test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:
@@ -358,9 +395,9 @@ def _rows_reason(n: int) -> str:
     return f"Not judged: {rows}, fewer than {MIN_ROWS}."
 
 
-def _too_few(sums: CalibrationSums, reason: str) -> Verdict:
+def _untested(kind: VerdictKind, sums: CalibrationSums, reason: str) -> Verdict:
     level = (sums.rounded - float(sums.residual.sum())) / sums.n if sums.n else None
-    return Verdict("few", None, level, None, None, reason, None)
+    return Verdict(kind, None, level, None, None, reason, None)
 
 
 _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(

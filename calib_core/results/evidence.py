@@ -5,6 +5,7 @@ The sums are computed once and read by every result.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -39,7 +40,8 @@ from calib_core.inference.null import (
 )
 from calib_core.inference.optimism import Optimism, score_note, split_gap
 from calib_core.inference.suspicion import suspicions
-from calib_core.inference.verdict import DEFAULT_TOLERANCE, MIN_ROWS, Verdict, judge, judge_sums
+from calib_core.inference.text_test import DEPENDENT_POSITIONS
+from calib_core.inference.verdict import DEFAULT_TOLERANCE, MIN_ROWS, Verdict, judge, judge_texts
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
 from calib_core.methods.method import Confidences, Method, MethodOptions
@@ -71,6 +73,12 @@ NO_ALL_LABELS: Final = "Only the largest entries of each position are stored: al
 
 NOT_FITTED_TO_SUMS: Final = "a model is fitted to rows, and a token-level run keeps sums only"
 """Why no model is fitted to a token-level run."""
+
+INDEPENDENT_DRAWS: Final = (
+    "Values of a calibrated model are those of independent positions; as positions of a text depend on one "
+    "another, chance may make them larger."
+)
+"""What null draws of a token-level run don't show."""
 
 NOT_USABLE: Final = "no confidence or outcome"
 """Why a row of a subset is not used; the exact reason is known for the whole run only."""
@@ -108,7 +116,10 @@ class Evidence(ABC):
 
     @cached_property
     def design_effect(self) -> float:
-        """Design effect (Kish 1965) of repeated questions; 1 where each question is asked once."""
+        """Design effect (Kish 1965) of repeated questions or of positions of a text, in the worst case.
+
+        1 where each question is asked once; infinite where it is not known which positions share a text.
+        """
         return 1.0
 
     @cached_property
@@ -145,6 +156,11 @@ class Evidence(ABC):
     @cached_property
     def no_null_reason(self) -> str | None:
         """Why no outcomes are drawn for any metric, so that nothing has a p-value; None where they are."""
+        return None
+
+    @property
+    def no_p_reason(self) -> str | None:
+        """Why metrics have no p-value though outcomes are drawn; None where they have one."""
         return None
 
     def no_fitted_reason(self, metric: Metric) -> str | None:
@@ -706,10 +722,21 @@ class TokenEvidence(Evidence):
         return "positions"
 
     @cached_property
+    def design_effect(self) -> float:
+        """Design effect of positions of one text; infinite where the texts are not known."""
+        texts = self.run.sums.texts
+        return math.inf if texts is None else float((texts.sizes**2).sum() / max(self.n_used, 1))
+
+    @cached_property
     def verdict(self) -> Verdict:
-        """The verdict by the top label of each position; positions count as independent."""
+        """The verdict by the top label of each position, tested by text."""
         sums = CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
-        return judge_sums(sums, tolerance=self.tolerance)
+        return judge_texts(sums, self.run.sums.texts, tolerance=self.tolerance)
+
+    @property
+    def no_p_reason(self) -> str:
+        """The draws are of independent positions."""
+        return DEPENDENT_POSITIONS
 
     @property
     def n_used(self) -> int:
@@ -734,8 +761,8 @@ class TokenEvidence(Evidence):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on the file's positions."""
-        return self.run.row_counts.notes
+        """What the values of a calibrated model are, then remarks on the file's positions."""
+        return INDEPENDENT_DRAWS, *self.run.row_counts.notes
 
     @property
     def has_distribution(self) -> bool:

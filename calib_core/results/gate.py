@@ -205,7 +205,8 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
 def _against_verdict(measured: Measurement, *, held: bool) -> str:
     """What the verdict says where a rule on a distance from calibration says the contrary; "" elsewhere."""
     verdict = measured.evidence.verdict
-    if measured.null_median is None or verdict.kind in {"few", "tolerable"} or held != verdict.miscalibrated:
+    speaks = verdict.is_tested and verdict.kind != "tolerable"
+    if measured.null_median is None or not speaks or held != verdict.miscalibrated:
         return ""
     if held:
         return f"within the limit, though clearly {verdict.words} ({p_value_phrase(verdict.p, None)})"

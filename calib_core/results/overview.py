@@ -298,9 +298,9 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
     headline, subheadline : str
         The second says what is counted; it is "" if the first is enough.
     """
-    judged = [summary for summary in summaries if summary.verdict.kind != "few"]
+    judged = [summary for summary in summaries if summary.verdict.is_tested]
     if not judged:
-        return _too_few_rows_text(summaries), ""
+        return _unjudged_text(summaries), ""
     if len(summaries) == 1:
         return _single_run_headline(judged[0]), ""
     kinds: list[VerdictKind] = [summary.counted_kind for summary in summaries]
@@ -326,9 +326,12 @@ def _partial_note(judged: Sequence[RunSummary]) -> str:
     )
 
 
-def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:
+def _unjudged_text(summaries: Sequence[RunSummary]) -> str:
     if not summaries:
         return "No run is loaded."
+    kinds: list[VerdictKind] = [summary.verdict.kind for summary in summaries]
+    if set(kinds) != {"few"}:
+        return verdicts_sentence(kinds, "run")
     if len(summaries) == 1:
         return f"{summaries[0].run}, the only run loaded, has too few {summaries[0].unit} for a verdict."
     which = "Neither" if len(summaries) == 2 else "None"

@@ -403,9 +403,9 @@ def _no_rsd_reason(sweep: Sweep, curves: Mapping[str, SweepCurve]) -> str:
 
 
 def _rsd_half_width(curve: SweepCurve) -> float | None:
-    """Half the band of the RSD in draws; None where there is none."""
+    """Half the band of the RSD in draws; None where there is none, or not of rows that depend on others."""
     null = curve.null
-    if null is None or null.rsd_low is None or null.rsd_high is None:
+    if null is None or not null.has_p or null.rsd_low is None or null.rsd_high is None:
         return None
     return (null.rsd_high - null.rsd_low) / 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -229,10 +230,13 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
     with_intervals : bool
         Whether to compute Wilson intervals; otherwise their columns are null.
     design_effect : float, default 1
-        Of repeated questions; widens the intervals.
+        Of repeated questions, or of positions of a text; widens the intervals. There are none where it is
+        infinite.
     """
     low, high = (
-        wilson_interval(binned.correct, binned.count, design_effect) if with_intervals else (None, None)
+        wilson_interval(binned.correct, binned.count, design_effect)
+        if with_intervals and math.isfinite(design_effect)
+        else (None, None)
     )
     intervals = [
         pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
@@ -417,7 +421,7 @@ def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit, score: str | None) 
     """The verdict's word, with the number of rows or the size of the deviation where it needs them."""
     words = f"{verdict.words}{score_suffix(verdict.kind, score)}{verdict.scope}"
     match verdict.kind:
-        case "few":
+        case "few" | "dependent":
             return f"{words} ({verdict.reason.removeprefix('Not judged: ').removesuffix('.')})"
         case "none":
             return f"{words} in {n:,} {unit}"
@@ -441,7 +445,7 @@ def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps) -> str:
             sides = ((VERDICT_WORDS["over"], gaps.clear_over), (VERDICT_WORDS["under"], gaps.clear_under))
             located = [f"{word} {_gap_location(binned, side)}".rstrip() for word, side in sides if side.any()]
             parts = [" and ".join(located)]
-        case "few" | "none" | "tolerable" | "unclear":
+        case "few" | "dependent" | "none" | "tolerable" | "unclear":
             parts = []
     sentence = "; ".join(filter(None, parts))
     return f"{_capitalised(sentence)}." if sentence else ""

@@ -419,14 +419,17 @@ def with_rsd(
         Of the RSD.
     """
     drawn = metric_draws(evidence, metric, schemes)
-    return null if drawn is None else replace(null, **_rsd_null(drawn[1], observed, ddof))
+    if drawn is None:
+        return null
+    fields = _rsd_null(drawn[1], observed, ddof)
+    return replace(null, **fields if null.has_p else {**fields, "rsd_p": None, "change_p": None})
 
 
-def _rsd_null(draws: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float]:
+def _rsd_null(draws: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float | None]:
     """The fields of `NullDistribution` about the RSD and the change from the first M to the last."""
     changes = draws[-1] - draws[0]
     change_median, change_low, change_high = np.quantile(changes, NULL_QUANTILES).tolist()
-    fields = {
+    fields: dict[str, float | None] = {
         "change_median": change_median,
         "change_low": change_low,
         "change_high": change_high,
@@ -540,7 +543,7 @@ def sweep_headline(curve: SweepCurve, verdict: Verdict) -> str:
     values = [value for value in curve.values if value is not None]
     title, ends = METRICS[curve.metric].title, (f"M = {curve.bins[0]}", f"M = {curve.bins[-1]}")
     texts = [format_short(value) for value in values]
-    null = None if verdict.kind == "few" else curve.null
+    null = curve.null if verdict.is_tested and curve.null is not None and curve.null.has_p else None
     if curve.fitted is None and null is not None:
         chance_headline = _chance_headline(title, ends, texts, null, verdict)
         if chance_headline:
@@ -624,7 +627,7 @@ def sweep_chance_note(curve: SweepCurve, evidence: Evidence) -> str:
     verdict, null = evidence.verdict, curve.null
     if any(value is None for value in curve.values):
         return ""
-    if verdict.kind == "few":
+    if not verdict.is_tested:
         return verdict.reason
     if curve.fitted is not None:
         return " ".join([*_split_sentences(curve, curve.fitted), _verdict_sentence(curve, evidence)])
@@ -644,11 +647,12 @@ def sweep_chance_note(curve: SweepCurve, evidence: Evidence) -> str:
 
 
 def _is_noise_unknown(curve: SweepCurve, verdict: Verdict) -> bool:
-    """Whether nothing can be said of noise: too few rows, or no model has the miscalibration of the run."""
-    if verdict.kind == "few":
+    """Whether nothing can be said of noise: no test, or no model has the miscalibration of the run."""
+    if not verdict.is_tested:
         return True
-    several = len(curve.bins) > 1 and curve.null is not None and curve.fitted is None
-    return several and verdict.miscalibrated and not _rise_significant(curve.null)
+    if len(curve.bins) == 1 or curve.null is None or curve.fitted is not None:
+        return False
+    return not curve.null.has_p or (verdict.miscalibrated and not _rise_significant(curve.null))
 
 
 def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:
@@ -688,7 +692,8 @@ def _calibrated_values(curve: SweepCurve, null: NullDistribution, evidence: Evid
     """ "A perfectly calibrated model would score about 0.0191 (M = 5) and 0.1685 (M = 500) on 60 rows"."""
     places = (0,) if len(curve.bins) == 1 else (0, -1)
     medians = [f"{format_short(null.median[place])} (M = {curve.bins[place]})" for place in places]
-    rows = plural(evidence.n_used, evidence.unit[:-1])
+    independent = "" if null.has_p else "independent "
+    rows = plural(evidence.n_used, f"{independent}{evidence.unit[:-1]}")
     return f"A perfectly calibrated model would score about {' and '.join(medians)} on {rows}"
 
 

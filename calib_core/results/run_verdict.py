@@ -116,7 +116,7 @@ class RunVerdict(Displayable):
 
     @property
     def p(self) -> float | None:
-        """p-value of calibration, in [0, 1]; None for too few rows."""
+        """p-value of calibration, in [0, 1]; None without a test."""
         return self.verdict.p
 
     def __str__(self) -> str:

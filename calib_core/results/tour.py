@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from calib_core.errors import Unavailable, single_line
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.null import NullDistribution
+from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import MIN_ROWS, Verdict, VerdictKind
 from calib_core.methods import METHODS
 from calib_core.methods.answers.normalise import choice_texts
@@ -459,8 +461,11 @@ def bin_step(subject: TourSubject) -> TourStep:
     low, high = (
         float(end[bin_index]) for end in wilson_interval(binned.correct, binned.count, evidence.design_effect)
     )
+    limit = float(gaps.chance_limit[bin_index]) / n
     chance_clause = (
-        f", give or take {100 * float(gaps.chance_limit[bin_index]) / n:.1f} percentage points of chance"
+        f", give or take {100 * limit:.1f} percentage points of chance"
+        if n >= MIN_ROWS and math.isfinite(limit)
+        else ""
     )
     interval = reading_of_bin(binned, bin_index)
     return TourStep(
@@ -471,7 +476,7 @@ def bin_step(subject: TourSubject) -> TourStep:
                 f"Sort the {noun} of {subject.name} by confidence into ten bins. The fullest bin, "
                 f"{interval}, holds {count_text} with a mean confidence of {format_percent(stated)}: "
                 f"calibrated means that {format_percent(stated)} of them are "
-                f"right{chance_clause if n >= MIN_ROWS else ''}."
+                f"right{chance_clause}."
             ),
             (
                 f"{n_correct:,} of {n:,} {'is' if n_correct == 1 else 'are'} right, which is "
@@ -490,6 +495,8 @@ def _bin_verdict_clause(gaps: BinGaps, bin_index: int, n: int, unit_plural: str)
     """The verdict on this bin, judged together with all other bins as in the next step."""
     if n < MIN_ROWS:
         return too_few_phrase(n, unit_plural[:-1])
+    if not math.isfinite(gaps.chance_limit[bin_index]):
+        return f"chance may explain any difference, as {DEPENDENT_POSITIONS}"
     if not gaps.clear[bin_index]:
         return f"as often as the model says, as far as {n:,} {unit_plural} can tell"
     return f"{'less' if gaps.over[bin_index] else 'more'} often than the model says, by more than chance"
@@ -523,7 +530,7 @@ def overall_step(subject: TourSubject) -> TourStep:
 def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, unit_plural: str) -> str:
     """The bin with the largest part of the gap the verdict is about; without one, the fullest bin."""
     table = result.table.with_columns(clear=pl.Series(gaps.clear))
-    if verdict.kind == "few":
+    if not verdict.is_tested:
         reason = f"a verdict takes at least {MIN_ROWS} {unit_plural}."
         if result.score.n_used >= MIN_ROWS:
             reason = verdict.reason[0].lower() + verdict.reason[1:]

@@ -132,7 +132,7 @@ class Checkpoint:
     @property
     def is_miscalibrated(self) -> bool:
         """Whether calibration is rejected, given how many checkpoints are drawn."""
-        return counted_kind(self.verdict, self.q) not in {"none", "few"}
+        return self.verdict.is_tested and counted_kind(self.verdict, self.q) != "none"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -585,7 +585,7 @@ def line_summary(
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.position, axis)}"
         opening += _single_change(line) if with_change and line.change and line.change.difference else ""
-    judged = [point for point in line.points if point.verdict.kind != "few"]
+    judged = [point for point in line.points if point.verdict.is_tested]
     n_miscalibrated = sum(point.is_miscalibrated for point in judged)
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
     uncounted = uncounted_note([(point.verdict, point.q) for point in judged], "checkpoint")

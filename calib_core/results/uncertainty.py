@@ -60,6 +60,7 @@ from calib_core.inference.intervals import (
 from calib_core.inference.null import metric_draws, monte_carlo_p_value
 from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS, paired_test
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
+from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.pairs import Pairs
@@ -178,7 +179,7 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
     if not isinstance(evidence, AnswerEvidence):
-        return "Positions of a text depend on one another, so there is no interval."
+        return f"{DEPENDENT_POSITIONS.capitalize()}, so there is no interval."
     if metric.interval_method == "none":
         return f"{metric.title} has no interval: {metric.no_interval_reason}."
     if metric.interval_method == "auroc" and count_rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
@@ -235,11 +236,11 @@ def _missing_reasons(
     ]
     if not shown:
         return []
-    without_p = evidence.no_null_reason
+    without_p = evidence.no_null_reason or evidence.no_p_reason
     reasons: list[str] = []
     if without_p and any(metric.binned for metric in shown):
         reasons.append(f"No p-value: {without_p}.")
-    elif evidence.verdict.kind == "few":
+    elif not evidence.verdict.is_tested:
         reasons.append(evidence.verdict.reason)
     if intervals:
         found = (no_interval_reason(evidence, metric.id, scheme) for metric in shown)

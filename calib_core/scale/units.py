@@ -286,7 +286,7 @@ def _blocks_of_pair(
 def _blocks_of_archive(request: FileRequest, stream: BinaryIO, main: FileVersion) -> RowBlocks | None:
     with open_array_archive(stream, request.name) as archive:
         found = archive_positions(archive, request.options.columns)
-        if found is None:
+        if found is None or found.positions.text is not None:
             return None
         arrays = (found.positions.values, found.positions.target)
         members = [archive.members[array.name] for array in arrays]

@@ -25,6 +25,7 @@ from calib_core.tokens.row_checks import (
 from calib_core.tokens.row_scanner import PositionBlock, ScannedRows
 from calib_core.tokens.scales import ProbabilityScale, problem_in_scale, to_probabilities
 from calib_core.tokens.sums import MAX_EXAMPLES, ExamplePosition, TokenSums, example_from_row
+from calib_core.tokens.texts import TextCellSums
 
 PADDING_TARGET: Final = -100
 """Target of a row that is not a position."""
@@ -93,6 +94,7 @@ class DenseReducer:
         self._compiled = compiled
         self._by_class: ClassSums | None = None
         self._sampler = NullSampler(seed, classes, by_class=by_class) if draws else None
+        self._texts: TextCellSums | None = TextCellSums()
         self._examples: list[ExamplePosition] = []
         self._checker: RowChecker | None = None
         self._dtype = np.dtype(np.float64)
@@ -112,7 +114,7 @@ class DenseReducer:
         """Number of bad rows so far."""
         return self._problem_log.n_rows
 
-    def add(self, values: NDArray[Any], target: NDArray[Any]) -> None:
+    def add(self, values: NDArray[Any], target: NDArray[Any], text: NDArray[np.int64] | None = None) -> None:
         """Adds the next rows; rows with a fault are left out and recorded in `problems`.
 
         Parameters
@@ -121,6 +123,8 @@ class DenseReducer:
             Distributions as float16, float32 or float64, with the same dtype in all calls.
         target : NDArray, shape (n,)
             Right class of each row, an integer.
+        text : NDArray[np.int64] or None, shape (n,)
+            Number of each row's text; sums by text are kept if every row has one.
 
         Raises
         ------
@@ -128,11 +132,16 @@ class DenseReducer:
             If a shape or the dtype does not match.
         """
         self._check(values, target)
+        if text is None:
+            self._texts = None
+        elif text.shape != target.shape:
+            raise ValueError(f"one text a row, not {text.shape} for {target.shape}")
         few_listed = self._scale == "probs" and self._classes >= LONG_ROW_CLASSES
         step = LONG_BLOCK_ROWS if few_listed else max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // self._classes))
         for begin in range(0, values.shape[0], step):
             block = np.ascontiguousarray(values[begin : begin + step], self._dtype)
-            self._add_block(block, np.asarray(target[begin : begin + step]))
+            block_text = None if text is None else text[begin : begin + step]
+            self._add_block(block, np.asarray(target[begin : begin + step]), block_text)
 
     def result(self) -> TokenSums:
         """The sums of all good rows so far."""
@@ -151,6 +160,7 @@ class DenseReducer:
             sum_deviation=self._pooled.sum_deviation,
             draws=None if self._sampler is None else self._sampler.result(),
             examples=tuple(self._examples),
+            texts=None if self._texts is None else self._texts.sums(),
         )
 
     def _check(self, values: NDArray[Any], target: NDArray[Any]) -> None:
@@ -174,12 +184,13 @@ class DenseReducer:
         if dtype != self._dtype:
             raise ValueError(f"blocks of one run have one dtype, not {self._dtype} and {dtype}")
 
-    def _add_block(self, values: NDArray[Any], target: NDArray[Any]) -> None:
+    def _add_block(self, values: NDArray[Any], target: NDArray[Any], text: NDArray[np.int64] | None) -> None:
         row_number = np.arange(self._n_read, self._n_read + target.size)
         self._n_read += target.size
         is_class = self._in_vocabulary(row_number, target)
         if not is_class.all():
             values, row_number, target = values[is_class], row_number[is_class], target[is_class]
+            text = None if text is None else text[is_class]
 
         def report(row: int, kind: ProblemKind, found: str) -> None:
             self._problem_log.add(
@@ -193,10 +204,10 @@ class DenseReducer:
                 report,
                 None if self._by_class is None else self._by_class.unlisted,
             )
-        if scanned.usable_rows.size:
-            self._add_scanned(
-                scanned, row_number[scanned.usable_rows], target[scanned.usable_rows].astype(np.int64)
-            )
+        usable = scanned.usable_rows
+        if usable.size:
+            target = target[usable].astype(np.int64)
+            self._add_scanned(scanned, row_number[usable], target, None if text is None else text[usable])
 
     def _in_vocabulary(self, row_number: NDArray[np.int64], target: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each target is a class; padding is counted, any other target is recorded as a problem."""
@@ -208,7 +219,11 @@ class DenseReducer:
         return is_class
 
     def _add_scanned(
-        self, scanned: ScannedRows, row_number: NDArray[np.int64], target: NDArray[np.int64]
+        self,
+        scanned: ScannedRows,
+        row_number: NDArray[np.int64],
+        target: NDArray[np.int64],
+        text: NDArray[np.int64] | None,
     ) -> None:
         """Adds valid rows to every sum."""
         target_values = scanned.values[np.arange(target.size), target]
@@ -227,6 +242,10 @@ class DenseReducer:
             self._by_class.add(positions)
         if self._sampler is not None:
             self._sampler.add(positions)
+        if self._texts is not None and text is not None:
+            top = scanned.top_entry
+            is_right = scanned.class_index[top] == target
+            self._texts.add(text, positions.entry_cell[top], scanned.prob[top], is_right)
         for row in range(min(MAX_EXAMPLES - len(self._examples), target.size)):
             large = scanned.class_index[scanned.start[row] : scanned.start[row + 1]]
             self._examples.append(

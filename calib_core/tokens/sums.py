@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calib_core.errors import Refused
 from calib_core.tokens.float_bits import as_bits, to_float64
 from calib_core.tokens.grid import GRID_CELLS, GridSums, positions_in_union
+from calib_core.tokens.texts import TextSums
 
 N_DRAWS: Final = 199
 """Number of null draws for the pooled sums."""
@@ -157,6 +158,8 @@ class TokenSums:
         Bounds on unstored probabilities; None where all probabilities are known.
     examples : tuple[ExamplePosition, ...]
         The first `MAX_EXAMPLES` positions.
+    texts : TextSums or None
+        The top labels by text; None where it is not known of every position.
     """
 
     n_rows: int
@@ -170,12 +173,13 @@ class TokenSums:
     draws: NullDraws | None
     unstored: UnstoredBounds | None = None
     examples: tuple[ExamplePosition, ...] = ()
+    texts: TextSums | None = None
 
     def merge(self, other: TokenSums) -> TokenSums:
         """The sums of both parts.
 
-        Sums by class and draws that one part lacks are missing in the result. Each part keeps its own
-        draws, which depend on the stored values as well as on the seed.
+        Sums by class or by text and draws that one part lacks are missing in the result. Each part keeps its
+        own draws, which depend on the stored values as well as on the seed.
 
         Raises
         ------
@@ -206,6 +210,7 @@ class TokenSums:
             draws=_merge_optional(self.draws, other.draws),
             unstored=_merge_optional(self.unstored, other.unstored) or self.unstored or other.unstored,
             examples=(self.examples + other.examples)[:MAX_EXAMPLES],
+            texts=_merge_optional(self.texts, other.texts),
         )
 
 

@@ -26,6 +26,7 @@ from calib_core.tokens.sums import (
     TokenSums,
     UnstoredBounds,
 )
+from calib_core.tokens.texts import TextCellSums
 
 # --- Known pairs --------------------------------------------------------------
 
@@ -54,6 +55,8 @@ class TopKEntries:
         0-based position in the file.
     n_classes : int
         Number of classes, K.
+    text : NDArray[np.int64] or None, shape (n,)
+        Number of each position's text, as from `text_numbers`; None where it is not known of every one.
 
     Raises
     ------
@@ -68,11 +71,14 @@ class TopKEntries:
     target_prob: Floats
     row: NDArray[np.int64]
     n_classes: int
+    text: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        shapes = {self.sizes.shape, self.target.shape, self.target_prob.shape, self.row.shape}
+        text = self.row if self.text is None else self.text
+        of_positions = (self.sizes, self.target, self.target_prob, self.row, text)
+        shapes = {values.shape for values in of_positions}
         if len(shapes) > 1 or self.probs.shape != self.ids.shape or self.sizes.sum() != self.probs.size:
-            raise ValueError("an id an entry; a size, a target, its probability and a row a position")
+            raise ValueError("an id an entry; a size, a target, its probability, row and text a position")
         if self.sizes.size and self.sizes.min() < 1:
             raise ValueError("a position has at least one stored entry")
         for classes in (self.ids, self.target):
@@ -277,6 +283,7 @@ class TopKReducer:
         self._drawn_top_label, self._drawn_all_labels = (
             np.zeros((N_DRAWS, GRID_CELLS), np.int32) for _ in range(2)
         )
+        self._texts: TextCellSums | None = TextCellSums()
         self._examples: list[ExamplePosition] = []
 
     def add(self, entries: TopKEntries) -> None:
@@ -294,6 +301,7 @@ class TopKReducer:
         known = known_pairs(entries)
         self._n_rows += known.n_rows
         self._add_pairs(known)
+        self._add_texts(known, entries.text)
         self._occurrences += np.bincount(entries.target, minlength=self._classes)
         self._sum_deviation += float(known.sum_deviation.sum())
         unstored = known.unstored.to_bounds()
@@ -321,6 +329,7 @@ class TopKReducer:
             draws=NullDraws(self._seed, self._drawn_top_label.copy(), self._drawn_all_labels.copy(), None),
             unstored=self._unstored,
             examples=tuple(self._examples),
+            texts=None if self._texts is None else self._texts.sums(),
         )
 
     def _class_sums(self) -> tuple[GridSums | None, str | None]:
@@ -355,6 +364,13 @@ class TopKReducer:
         nonzero = known.target_prob[known.target_prob > 0]
         self._log_loss_sum -= float(np.log(nonzero).sum())
         self._n_infinite_losses += known.n_rows - nonzero.size
+
+    def _add_texts(self, known: KnownPairs, text: NDArray[np.int64] | None) -> None:
+        if text is None:
+            self._texts = None
+        elif self._texts is not None:
+            top = known.start
+            self._texts.add(text, known.cell[top], known.prob[top], known.is_correct[top])
 
     def _draw(self, known: KnownPairs, entries: TopKEntries) -> None:
         """Draws one class per position and draw, from the position's own distribution.

@@ -219,7 +219,7 @@ def training_tiles(result: Training) -> list[Tile]:
     if firsts != lasts:
         tiles.append(_end_tile(f"{metric.title}, last checkpoint", lasts, metric.help))
     tiles.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
-    if judged := [point.is_miscalibrated for point in points if point.verdict.kind != "few"]:
+    if judged := [point.is_miscalibrated for point in points if point.verdict.is_tested]:
         help_ = (
             f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label, counted by q "
             "over all checkpoints shown."

@@ -53,15 +53,17 @@ def runs(data: Path) -> None:
 def test_every_page_says_the_same_of_a_run(visit: Visit) -> None:
     overview = table(visit("start"), "run", "verdict").set_index("run")
     assert dict(overview["verdict"]) == {kind: VERDICT_WORDS[kind] for kind in RUNS}
-    for kind, words in VERDICT_WORDS.items():
+    for kind in RUNS:
+        words = VERDICT_WORDS[kind]
         reliability = screens.plain(visit("reliability", run=kind).header[0].value)
         if kind == "few":  # said with the number of rows
             assert "20 rows are too few for a verdict" in reliability
         else:
             assert reliability.startswith(words[0].upper() + words[1:])
-        others = [word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")]
+        others = [VERDICT_WORDS[other] for other in RUNS if other not in (kind, "over", "under")]
         assert not [word for word in others if word in reliability.lower()]
-    for kind, words in VERDICT_WORDS.items():
+    for kind in RUNS:
+        words = VERDICT_WORDS[kind]
         robustness = page_text(visit("robustness", run=kind))
         named = re.findall(r"The run (?:is|shows|has) ([^.:,]+)", robustness)
         assert set(named) == (set() if kind == "few" else {words})
@@ -96,8 +98,13 @@ def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: 
 
 
 PAGES_OF_FILES = [page for page in screens.SCRIPTS if page not in ("files", "report")]
-LEGENDS = ("above zero is over-confident", "same sign (over-confident everywhere)")
-"""What figures say of their axes; not of a run."""
+LEGENDS = (
+    "above zero is over-confident",
+    "same sign (over-confident everywhere)",
+    "not judged: ",
+    ": not judged. ",
+)
+"""What figures say of their axes, how a reason begins, and what is said of maps; not verdicts."""
 
 
 def alone(folder: Path, kind: VerdictKind) -> Path:
@@ -130,11 +137,10 @@ def repeated_few(folder: Path) -> Path:
     return write_csv(folder / "run.csv", rows)
 
 
-def checkpoints(folder: Path) -> Path:
-    """Positions of a text, far too sure."""
-    return write_npz(
-        folder / "run.npz", positions(seed=2, sharp=2.5), model="gpt", dataset="plays", checkpoint="step100"
-    )
+def checkpoints(folder: Path, *, texts_known: bool = True) -> Path:
+    """Positions of texts, far too sure."""
+    rows, info = positions(seed=2, sharp=2.5), {"model": "gpt", "dataset": "plays", "checkpoint": "step100"}
+    return write_npz(folder / "run.npz", rows, texts_known=texts_known, **info)
 
 
 @pytest.mark.parametrize(
@@ -150,11 +156,12 @@ def checkpoints(folder: Path) -> Path:
         ("over", checkpoints, None),
         ("tolerable", partial(alone, kind="over"), "0.4"),
         ("tolerable", checkpoints, "0.9"),
+        ("dependent", partial(checkpoints, texts_known=False), None),
         ("under", partial(alone, kind="tolerable"), "0.005"),
     ],
     ids=[
         *("over", "under", "extreme", "none", "repeated", "few questions", "few rows", "token level"),
-        *("tolerated", "token level tolerated", "not tolerated"),
+        *("tolerated", "token level tolerated", "token level of unknown texts", "not tolerated"),
     ],
 )
 def test_no_page_report_or_command_says_something_else(
@@ -181,9 +188,9 @@ def test_no_page_report_or_command_says_something_else(
         texts[f"command: {verb[0]}"] = call(verb[0], path, *verb[1:]).out
     assert call("score", path, "--metric", "verdict", *chosen, "--json").element["value"] == kind
     others = {word for other, word in VERDICT_WORDS.items() if other not in (kind, "over", "under")}
-    if kind in ("none", "few", "under", "tolerable"):
+    if kind in ("none", "few", "dependent", "under", "tolerable"):
         others.add(VERDICT_WORDS["over"])
-    if kind in ("none", "few", "over", "tolerable"):
+    if kind in ("none", "few", "dependent", "over", "tolerable"):
         others.add(VERDICT_WORDS["under"])
     texts = {where: text.lower() for where, text in texts.items()}  # a headline begins with a capital
     for legend in LEGENDS:
@@ -192,7 +199,9 @@ def test_no_page_report_or_command_says_something_else(
     assert {where: words for where, words in said_otherwise.items() if words} == {}
     wording = {where for where, text in texts.items() if VERDICT_WORDS[kind] in text}
     expected = {"start", "command: score"}
-    if kind != "few":  # elsewhere worded with the number of rows or questions
+    if kind == "dependent":  # other pages give the reason alone
+        expected |= {"reliability", "report: reliability"}
+    elif kind != "few":  # elsewhere worded with the number of rows or questions
         expected |= {"reliability", "robustness", "tour", "report: reliability"}
     if kind != "few" and visit("groups").dataframe:
         expected.add("groups")

@@ -251,7 +251,11 @@ def test_words_tell_what_the_sweep_says(networks: list[TokenRun]) -> None:
     assert max(run.sums.all_labels.cell.max() for run in networks[:2]) < GRID_CELLS // 10
     last, cold = (sweep_bins(gather_evidence(run, "tokens")).curves for run in networks[7:9])
     clear = {
-        curve.metric: [bins for bins, p in zip(PAPER_BINS, curve.null.p, strict=True) if p and p <= 0.05]
+        curve.metric: [
+            bins
+            for bins, value, high in zip(PAPER_BINS, curve.values, curve.null.high, strict=True)
+            if value is not None and value > high
+        ]
         for curve in last
         if curve.null
     }

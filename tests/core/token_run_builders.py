@@ -39,10 +39,16 @@ def distribution(
     return Distribution(flat, sizes, np.asarray(label, np.int64), rows, computed=False, normalised=True)
 
 
-def dense_sums(probs: NDArray[Any], target: NDArray[Any], *, by_class: bool = True) -> TokenSums:
-    """Every entry stored."""
+def dense_sums(
+    probs: NDArray[Any],
+    target: NDArray[Any],
+    *,
+    by_class: bool = True,
+    text: NDArray[np.int64] | None = None,
+) -> TokenSums:
+    """Every entry stored; text: number of each position's text."""
     reducer = DenseReducer(probs.shape[1], by_class=by_class)
-    reducer.add(probs, target)
+    reducer.add(probs, target, text)
     return reducer.result()
 
 
@@ -53,10 +59,16 @@ def token_run(sums: TokenSums, *notes: str) -> TokenRun:
 
 
 def dense_evidence(
-    probs: NDArray[Any], target: NDArray[Any], options: MethodOptions | None = None, *, by_class: bool = True
+    probs: NDArray[Any],
+    target: NDArray[Any],
+    options: MethodOptions | None = None,
+    *,
+    by_class: bool = True,
+    text: NDArray[np.int64] | None = None,
 ) -> TokenEvidence:
     """Every entry stored, seen by the method `tokens`."""
-    return gather_evidence(token_run(dense_sums(probs, target, by_class=by_class)), "tokens", options)
+    sums = dense_sums(probs, target, by_class=by_class, text=text)
+    return gather_evidence(token_run(sums), "tokens", options)
 
 
 def top_k_evidence(

@@ -115,6 +115,15 @@ class _Paths:
     apply: ApplyOption = None
 
 
+def _method_options(
+    *,
+    renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
+    held_out: HeldOutOption = False,
+) -> MethodOptions:
+    return MethodOptions(renormalise, "top", unparseable, held_out=held_out)
+
+
 @takes_options
 def recalibrate(
     *,
@@ -123,9 +132,7 @@ def recalibrate(
     run: _RunOption = None,
     fit: Annotated[_Fit, OptionGroup(_Fit)],
     paths: Annotated[_Paths, OptionGroup(_Paths)],
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
-    held_out: HeldOutOption = False,
+    options: Annotated[MethodOptions, OptionGroup(_method_options)],
     input_files: FilesGroup,
 ) -> int:
     """Fit a map from confidence to accuracy, judge it out of fold, and apply it.
@@ -138,7 +145,6 @@ def recalibrate(
     runner = Runner([run] if run else None)
     elements: Sequence[JsonElement] = []
     try:
-        options = MethodOptions(renormalise, "top", unparseable, held_out=held_out)
         request = CommandRequest.from_options(Choice(methods=methods), Scheme(), options)
         _check_options(fit.by, paths)
         for path in (paths.output, paths.python):

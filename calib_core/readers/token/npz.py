@@ -1,6 +1,6 @@
 """Reads saved NumPy arrays: the distribution at every position of a text, or answers to questions.
 
-Either one archive (NPZ) of `probs` (or `logprobs`, `logits`) and `target`, or a pair of files
+Either one archive (NPZ) of `probs` (or `logprobs`, `logits`), `target` and perhaps `text`, or a pair of files
 `X.probs.npy` and `X.target.npy`, which may have been written as memory maps.
 """
 
@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import repeat
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
@@ -40,6 +41,7 @@ from calib_core.tokens.dense import LONG_BLOCK_ROWS, DenseReducer
 from calib_core.tokens.row_checks import PositionProblem
 from calib_core.tokens.scales import ProbabilityScale
 from calib_core.tokens.sums import MergeTree, TokenSums
+from calib_core.tokens.texts import text_numbers
 from calib_core.wording import all_are
 
 # --- Roles of arrays ----------------------------------------------------------
@@ -50,6 +52,9 @@ METADATA_ARRAY: Final = "meta"
 """The array with the canonical metadata, JSON text that describes the run."""
 
 TARGET_ARRAY: Final = "target"
+
+TEXT_ARRAY: Final = "text"
+"""The array with the text that each position came from."""
 
 TOKEN_TARGET_NAMES: Final = ("token_ids", "input_ids")
 """Other names of the right classes that occur in token-level files only."""
@@ -81,11 +86,14 @@ class TokenArrayNames:
         What its values are.
     target : str
         The array of right classes.
+    text : str or None
+        The array of texts; None where the file does not say which text a position came from.
     """
 
     values: str
     scale: ProbabilityScale
     target: str
+    text: str | None = None
 
 
 def find_token_arrays(
@@ -137,7 +145,10 @@ def find_token_arrays(
             f"{file} holds {' and '.join(repr(name) for name, _ in values)}, and one of them is read. Leave "
             f"the others out: {Advice(columns={name: '' for name, _ in values[1:]})}"
         )
-    return TokenArrayNames(*values[0], _target_array(file, array_roles))
+    texts = [name for name, role in array_roles.items() if role == TEXT_ARRAY]
+    if len(texts) > 1:
+        raise _one_of_several(file, texts, TEXT_ARRAY)
+    return TokenArrayNames(*values[0], _target_array(file, array_roles), next(iter(texts), None))
 
 
 def _is_token_level(
@@ -185,11 +196,15 @@ def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
             f"{file} has no target: the class that is right at each position. {_array_names_advice()}"
         )
     if len(candidates) > 1:
-        raise Refused(
-            f"{file} holds {column_list_text(candidates)}, and one of them is the target. Say which: "
-            f"{' or '.join(str(Advice(columns={name: TARGET_ARRAY})) for name in candidates)}"
-        )
+        raise _one_of_several(file, candidates, TARGET_ARRAY)
     return candidates[0]
+
+
+def _one_of_several(file: str, names: Sequence[str], role: str) -> Refused:
+    return Refused(
+        f"{file} holds {column_list_text(names)}, and one of them is the {role}. Say which: "
+        f"{' or '.join(str(Advice(columns={name: role})) for name in names)}"
+    )
 
 
 # --- Answers to questions: one array per column, one row per question ---------
@@ -329,6 +344,8 @@ class DensePositions:
         The run's label where its model and data set are not known.
     columns : tuple[str, ...]
         Names of all arrays in the file.
+    text : StoredArray or None
+        The text of each position, whole numbers or text of shape (T,).
     unused_columns : tuple[str, ...]
         Those that are not read.
 
@@ -344,11 +361,14 @@ class DensePositions:
     origin: Origin
     label: str
     columns: tuple[str, ...]
+    text: StoredArray | None = None
     unused_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_values(self.values)
         _check_target(self.target, self.values.shape[0])
+        if self.text is not None:
+            _check_text(self.text, self.values.shape[0])
 
     @property
     def n_positions(self) -> int:
@@ -479,6 +499,7 @@ def reduce_rows(
     first_row: int,
     after_part: Callable[[int, DenseReducer], None] = lambda _n_rows, _reducer: None,
     *,
+    text: StoredArray | None = None,
     compiled: bool = False,
 ) -> ReducedRows:
     """One block, reduced to sums; memory holds `BLOCK_BYTES` of it at a time.
@@ -493,6 +514,8 @@ def reduce_rows(
         Number of rows of the file before the block.
     after_part : Callable[[int, DenseReducer], None]
         Called after every such part, with the number of rows of the block so far.
+    text : StoredArray or None
+        The text of each row.
     compiled : bool, default=False
         As for `DenseReducer`. Compiling needs more memory than the process that reads files is allowed, and
         writes cache files.
@@ -507,11 +530,12 @@ def reduce_rows(
         part_rows -= part_rows % LONG_BLOCK_ROWS
     reducer = DenseReducer(values.shape[1], scale=scale, first_row=first_row, compiled=compiled)
     alignment, n_read = DenseAlignment(scale), 0
+    texts = repeat(None) if text is None else map(text_numbers, text.blocks(part_rows))
     for part, stored in zip(values.blocks(part_rows), target.blocks(part_rows), strict=True):
         part_target = _as_int64(stored)
         if not first_row:  # the first rows of the file are those that are examined
             alignment.add(part, part_target)
-        reducer.add(part, part_target)
+        reducer.add(part, part_target, next(texts))
         n_read += len(part_target)
         after_part(n_read, reducer)
     return ReducedRows(
@@ -544,11 +568,13 @@ def _reduce_all(positions: DensePositions, progress: ReadProgress) -> ReducedRow
     for start in range(0, n_rows, block_rows):
         stop = min(start + block_rows, n_rows)
         values, target = positions.values.part(start, stop), positions.target.part(start, stop)
-        reduced = reduce_rows(values, target, positions.scale, start, after_part)
+        text = None if positions.text is None else positions.text.part(start, stop)
+        reduced = reduce_rows(values, target, positions.scale, start, after_part, text=text)
         n_bad, first_problems = n_bad + reduced.n_bad_rows, first_problems or reduced.problems
         tree.add(reduced)
-    positions.values.finish()
-    positions.target.finish()
+    for array in (positions.values, positions.target, positions.text):
+        if array is not None:
+            array.finish()
     total = tree.total()
     if total is None:
         raise Refused(f"{positions.origin.file} holds no positions: its arrays are empty.")
@@ -597,6 +623,20 @@ def _check_target(target: StoredArray, rows: int) -> None:
     if target.shape != (rows,):
         raise Refused(
             f"{subject} has the shape {target.shape}, and one class for each of the {rows:,} positions is "
+            f"expected: the shape ({rows},)."
+        )
+
+
+def _check_text(text: StoredArray, rows: int) -> None:
+    subject = f"{text.file}: {text.name!r}"
+    if text.dtype.kind not in "iuU":
+        raise Refused(
+            f"{subject} holds {_dtype_text(text.dtype)}, and whole numbers or text (the text that each "
+            "position came from) are expected."
+        )
+    if text.shape != (rows,):
+        raise Refused(
+            f"{subject} has the shape {text.shape}, and one text for each of the {rows:,} positions is "
             f"expected: the shape ({rows},)."
         )
 
@@ -772,8 +812,9 @@ def archive_positions(archive: ArrayArchive, mapping: Mapping[str, str]) -> Foun
         Origin(file, NPZ.id, run_info_from_metadata(metadata, file)),
         label=file_stem(file),
         columns=names,
+        text=None if arrays.text is None else archive.open_array(arrays.text),
         unused_columns=tuple(
-            name for name in names if name not in (arrays.values, arrays.target, METADATA_ARRAY)
+            name for name in names if name not in (arrays.values, arrays.target, arrays.text, METADATA_ARRAY)
         ),
     )
     return FoundPositions(positions, _vocabulary_notes(metadata, positions.n_classes))

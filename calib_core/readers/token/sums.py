@@ -30,6 +30,7 @@ from calib_core.readers.token.sums_digest import BLANK_DIGEST, DIGEST_KEY, diges
 from calib_core.runs import RowCounts, TokenRun
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.sums import ExamplePosition, NullDraws, TokenSums, UnstoredBounds
+from calib_core.tokens.texts import MAX_TEXT_NUMBER, TEXT_CELL_OF, TEXT_CELLS, TextSums
 
 # --- Sums as a table ----------------------------------------------------------
 #
@@ -38,6 +39,7 @@ from calib_core.tokens.sums import ExamplePosition, NullDraws, TokenSums, Unstor
 
 TABLE_PARTS: Final = (
     "top", "all", "class", "occurrences", "draws_top", "draws_all", "draws_class", "unseen", "examples",
+    "texts",
 )  # fmt: skip
 """Parts of the table.
 
@@ -45,7 +47,8 @@ TABLE_PARTS: Final = (
 - occurrences: positions by right class;
 - draws_top, draws_all, draws_class: outcomes drawn under the null hypothesis (`draw` is the draw's number);
 - unseen: bounds A_j of a top-k file (`draw` is M, `cell` is j − 1, `confidence` is A_j);
-- examples: largest entries of the example positions (`draw` is the position's number, `group` the class).
+- examples: largest entries of the example positions (`draw` is the position's number, `group` the class);
+- texts: top labels by text and cell (`group` is the text's number).
 """
 
 SUMS_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
@@ -113,6 +116,7 @@ def sums_metadata(sums: TokenSums) -> RunMetadata:
             {key: getattr(example, field) for key, field in _EXAMPLE_KEYS.items()}
             for example in sums.examples
         ],
+        "texts": sums.texts is not None,
     }
 
 
@@ -162,6 +166,7 @@ def sums_from_table(metadata: RunMetadata, table: pl.DataFrame) -> TokenSums:
         if metadata["unseen"] is None
         else _unseen_from_columns(metadata["unseen"], parts.get("unseen", empty)),
         examples=tuple(_examples_from_columns(metadata["examples"], parts.get("examples", empty))),
+        texts=_texts_from_columns(parts.get("texts", empty)) if metadata.get("texts") else None,
     )
 
 
@@ -207,6 +212,9 @@ def _sums_parts(sums: TokenSums) -> Iterator[tuple[str, PartColumns]]:
     for at, example in enumerate(sums.examples):
         ids = np.array(example.ids, np.int64)
         yield "examples", {"draw": np.full(ids.size, at), "group": ids, "confidence": np.array(example.probs)}
+    if sums.texts is not None:
+        names = ("cell", "count", "correct", "confidence")
+        yield "texts", {"group": sums.texts.text} | {name: getattr(sums.texts, name) for name in names}
 
 
 def _part_frame(run: int, part: str, columns: PartColumns) -> pl.DataFrame:
@@ -282,6 +290,16 @@ def _examples_from_columns(
         )
 
 
+def _texts_from_columns(columns: PartColumns) -> TextSums:
+    return TextSums(
+        text=columns["group"].astype(np.int32),
+        cell=columns["cell"].astype(np.int32),
+        count=columns["count"].astype(np.int64),
+        correct=columns["correct"].astype(np.int64),
+        confidence=columns["confidence"].astype(np.float64),
+    )
+
+
 # --- Checks of sums that were read --------------------------------------------
 #
 # A damaged or altered file must not pass for sums.
@@ -329,14 +347,16 @@ def check_table(metadata: RunMetadata, table: pl.DataFrame) -> None:
     _require(dict(table.schema) == dict(SUMS_SCHEMA), "its columns are others")
     _require(not any(table.null_count().row(0)), "values are missing")
     max_draw = max(GRID_CELLS, MAX_STORED_DRAWS, len(metadata["examples"]))
+    is_text = pl.col("part") == "texts"
     for name, upper in (
-        ("draw", max_draw),
-        ("group", metadata["classes"]),
-        ("cell", GRID_CELLS),
-        ("count", 2**53),
-        ("correct", 2**53),
+        ("draw", pl.lit(max_draw)),
+        ("group", pl.when(is_text).then(MAX_TEXT_NUMBER + 1).otherwise(metadata["classes"])),
+        ("cell", pl.when(is_text).then(TEXT_CELLS).otherwise(GRID_CELLS)),
+        ("count", pl.lit(2**53)),
+        ("correct", pl.lit(2**53)),
     ):
-        _require(table[name].is_between(0, upper, closed="left").all(), f"a {name} is out of range")
+        in_range = table.select(pl.col(name).is_between(0, upper, closed="left").all()).item()
+        _require(in_range, f"a {name} is out of range")
 
 
 def check_sums(sums: TokenSums) -> None:
@@ -361,6 +381,8 @@ def check_sums(sums: TokenSums) -> None:
         _check_draws(sums.draws, sums.n_rows)
     if sums.unstored is not None:
         _check_unseen(sums.unstored, sums.n_rows)
+    if sums.texts is not None:
+        _check_texts(sums.texts, sums.top_label)
     _require(all(_is_valid_example(example, sums) for example in sums.examples),
           "a position kept is none")  # fmt: skip
 
@@ -425,6 +447,21 @@ def _check_unseen(bounds: UnstoredBounds, rows: int) -> None:
         )
 
 
+def _check_texts(texts: TextSums, top_label: GridSums) -> None:
+    """The texts are sorted and together the top labels, cell by cell."""
+    _require((np.diff(texts.key) > 0).all(), "the texts are not in order")
+    _require(((texts.count > 0) & (texts.correct <= texts.count)).all(), "the positions of a text are none")
+    cell = TEXT_CELL_OF[top_label.cell]
+    for name, slack in (
+        ("count", 0.0),
+        ("correct", 0.0),
+        ("confidence", _CELL_SLACK * max(top_label.n_rows, 1)),
+    ):
+        by_text = np.bincount(texts.cell, getattr(texts, name), TEXT_CELLS)
+        gap = np.abs(by_text - np.bincount(cell, getattr(top_label, name), TEXT_CELLS))
+        _require((gap <= slack).all(), "the texts do not add up")
+
+
 def _is_valid_mass(mass: NDArray[np.float64], bins: int, rows: int) -> bool:
     return mass.shape == (bins,) and bool(((mass >= 0) & (mass <= rows * (1 + _CELL_SLACK))).all())
 
@@ -443,7 +480,9 @@ def _require(holds: object, message: str) -> None:
 # --- The format ---------------------------------------------------------------
 
 SUMS_FORMAT: Final = "calib-sums"
-SUMS_VERSION: Final = 1
+SUMS_VERSION: Final = 2
+READABLE_VERSIONS: Final = (1, SUMS_VERSION)
+"""Version 1 has no texts."""
 
 _INVALID_SUMS_ERRORS: Final = (
     InvalidSumsError,
@@ -508,10 +547,10 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     if options.columns:
         raise Refused(f"{head.file} holds saved sums, of which no column can be read as another.")
     metadata = _stored_metadata(head)
-    if metadata.get("version") != SUMS_VERSION:
+    if metadata.get("version") not in READABLE_VERSIONS:
         raise Refused(
             f"{head.file} holds sums of version {shorten(repr(metadata.get('version')))}, and this version "
-            f"of the program reads version {SUMS_VERSION}. Reduce the token-level files again."
+            f"of the program reads versions up to {SUMS_VERSION}. Reduce the token-level files again."
         )
     try:
         runs = tuple(_read_runs(head, metadata, progress))
@@ -538,13 +577,13 @@ def _read_runs(head: Head, metadata: Mapping[str, Any], progress: ReadProgress) 
         raise InvalidSumsError("its seal is broken")
     table = _scan_table(head)
     run_metadata = cast("list[RunMetadata]", metadata["runs"])
-    if not run_metadata or dict(table.collect_schema()) != dict(SUMS_SCHEMA):
+    if not run_metadata or dict(table.collect_schema()) != _stored_schema(metadata):
         raise InvalidSumsError("its columns are others")
     ranges = _run_ranges(table)
     for number, run in enumerate(run_metadata):
         progress(number / len(run_metadata), f"run {number + 1:,} of {len(run_metadata):,}")
         check_run_metadata(run)
-        rows = table.slice(*ranges.pop(number, (0, 0))).collect()
+        rows = table.slice(*ranges.pop(number, (0, 0))).collect().cast({"part": SUMS_SCHEMA["part"]})
         check_table(run, rows)
         sums = sums_from_table(run, rows)
         check_sums(sums)
@@ -552,6 +591,12 @@ def _read_runs(head: Head, metadata: Mapping[str, Any], progress: ReadProgress) 
         yield TokenRun(head.file, SUMS.id, str(run["label"]), info, sums, row_counts)
     if ranges:
         raise InvalidSumsError("there are cells of no run")
+
+
+def _stored_schema(metadata: Mapping[str, Any]) -> dict[str, pl.DataType]:
+    """The columns of a file of that version."""
+    n_parts = len(TABLE_PARTS) - (metadata["version"] < SUMS_VERSION)
+    return {**SUMS_SCHEMA, "part": pl.Enum(TABLE_PARTS[:n_parts])}
 
 
 def _scan_table(head: Head) -> pl.LazyFrame:

@@ -213,7 +213,8 @@ class TokenRunBuilder:
             sums = self._column_sums
             has_sums = sums is not None and sums.size == self.n_classes
             self._reducer = TopKReducer(self.n_classes, self._seed, sums if has_sums else None)
-        self._reducer.add(lists.as_topk(offset))
+        text = values.columns.get("text", values.columns.get("doc"))
+        self._reducer.add(lists.as_topk(offset, text))
         self.n_inexact_sums += int(np.count_nonzero(lists.sum_error > EXACT_SUM_TOLERANCE))
         self._alignment.add(lists, values.columns.get("doc"), values.columns.get("position"))
         for column, rows in values.clipped_positions.items():

@@ -35,6 +35,7 @@ from calib_core.readers.table.raw import Slice
 from calib_core.runs import INFO_COLUMNS
 from calib_core.tokens.dense import PADDING_TARGET
 from calib_core.tokens.row_checks import SUM_TOLERANCE
+from calib_core.tokens.texts import text_numbers
 from calib_core.tokens.topk import TopKEntries
 from calib_core.wording import ROUNDING_TOLERANCE
 
@@ -80,6 +81,7 @@ TOPK_COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "vocab_size": integer_judge(1, pl.Int64()),
         "rest_mass": judge_probability,
         "doc": judge_text,
+        "text": judge_text,
         "position": integer_judge(0, pl.Int64()),
         **{name: COLUMN_JUDGES[name] for name in INFO_COLUMNS},
     }
@@ -243,8 +245,17 @@ class TopLists:
         sizes = np.bincount(self.owner[entries], minlength=self.records.size)
         return replace(self, ids=self.ids[entries], probs=self.probs[entries], sizes=sizes).select(sizes > 0)
 
-    def as_topk(self, offset: int) -> TopKEntries:
-        """Positions of one run, ready to be reduced; offset: records in the file before this slice."""
+    def as_topk(self, offset: int, text: pl.Series | None) -> TopKEntries:
+        """Positions of one run, ready to be reduced.
+
+        Parameters
+        ----------
+        offset : int
+            Records in the file before this slice.
+        text : pl.Series or None
+            Text of every record of the slice; None where the file has no such column.
+        """
+        own = None if text is None else text.gather(self.records)
         return TopKEntries(
             self.probs,
             self.ids,
@@ -253,6 +264,7 @@ class TopLists:
             self.target_prob,
             self.records + offset,
             int(self.n_classes[0]),
+            None if own is None or own.null_count() else text_numbers(own.to_numpy()),
         )
 
     @cached_property

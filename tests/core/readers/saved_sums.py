@@ -7,6 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_core import readers
 from calib_core.readers.token.sums import write_sums
 from calib_core.runs import RowCounts, RunInfo, TokenRun
@@ -15,10 +18,16 @@ from calib_core.tokens.sums import TokenSums
 from core.readers.token.array_files import distributions
 
 
-def make_sums(rows: int = 40, classes: int = 12, seed: int = 0, **options: Any) -> TokenSums:
+def make_sums(
+    rows: int = 40,
+    classes: int = 12,
+    seed: int = 0,
+    text: NDArray[np.int64] | None = None,
+    **options: Any,
+) -> TokenSums:
     """The sums of random distributions."""
     reducer = DenseReducer(classes, **options)
-    reducer.add(*distributions(rows, classes, seed))
+    reducer.add(*distributions(rows, classes, seed), text)
     return reducer.result()
 
 

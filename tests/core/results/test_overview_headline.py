@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from calib_core.results.overview import summarise_runs
 from core.run_builders import block_evidence
 from core.token_run_builders import dense_evidence, random_rows
@@ -65,7 +67,7 @@ def test_no_run_has_no_verdict_to_judge_with_others() -> None:
 
 def test_no_run_is_named_best_or_worst() -> None:
     """Data sets and methods differ, so an ECE of one says nothing about another's."""
-    text = dense_evidence(*random_rows(200, 8))
+    text = dense_evidence(*random_rows(200, 8), text=np.arange(200) // 2)
     runs = {"good": [block_evidence(*CALIBRATED)], "bad": [block_evidence(*OVER)], "text": [text]}
     result = summarise_runs(runs)
     words = f"{result.headline} {result.subheadline}"

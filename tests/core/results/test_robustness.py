@@ -165,7 +165,9 @@ def test_adaptive_ece_is_swept_over_its_own_bins() -> None:
 
 def test_recipes_name_every_m() -> None:
     recipe = "ECE-L1, equal width, M=5, 10, right-closed, top label, n=80/80, RSD with ddof=1"
-    assert curve(TOKENS, "ece", (5, 10), 1).recipe == f"{recipe}, p over R=199 draws, seed 0"
+    assert curve(TOKENS, "ece", (5, 10), 1).recipe == (
+        f"{recipe}, calibrated values over R=199 draws, seed 0, of independent positions"
+    )
 
 
 def test_invalid_requests_are_refused() -> None:

@@ -286,10 +286,27 @@ def test_a_number_that_is_the_same_at_every_m_is_reported_once(p: tuple[float, f
 
 def test_calibrated_choices_are_not_criticised() -> None:
     probs, label = random_rows(400, 4, seed=21)
-    for evidence in (choice_evidence(probs.tolist(), label.tolist()), dense_evidence(probs, label)):
-        assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both no more than expected by chance.")
-    top = sweep_bins(choice_evidence(probs.tolist(), label.tolist()), ("ece",))
+    evidence = choice_evidence(probs.tolist(), label.tolist())
+    assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both no more than expected by chance.")
+    top = sweep_bins(evidence, ("ece",))
     assert top.headline.endswith(", which noise alone can explain.")
+
+
+def test_nothing_is_said_of_chance_where_positions_depend_on_one_another() -> None:
+    probs, label = random_rows(400, 4, seed=21)
+    unknown = sweep_bins(dense_evidence(probs, label), ("full_ece",))
+    known = sweep_bins(dense_evidence(probs, label, text=np.arange(400) // 4), ("full_ece",))
+    assert unknown.headline == known.headline == "Full-ECE rises from 0.0287 (M = 5) to 0.5246 (M = 500)."
+    assert unknown.chance_note.startswith("Not judged: the file does not say which text each of its 400 ")
+    expected, noise, _ = known.chance_note.split(". ")
+    assert expected.startswith("A perfectly calibrated model would score about ")
+    assert expected.endswith(" on 400 independent positions")
+    assert noise.startswith("How much of a change over M is noise is not known: ")
+    for sweep in (unknown, known):
+        null = sweep.curves[0].null
+        assert null is not None
+        assert (*null.p, null.rsd_p, null.change_p) == (None,) * (len(sweep.bins) + 2)
+        assert null.rsd_median is not None
 
 
 def test_gaps_that_cancel_are_named_and_constant_ones_are_not() -> None:

@@ -7,12 +7,13 @@ import pytest
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.intervals import wilson_interval
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.readers.format import Reading
 from calib_core.results.concentration import measure_concentration
-from calib_core.results.evidence import Evidence, gather_evidence, survey_methods
+from calib_core.results.evidence import INDEPENDENT_DRAWS, Evidence, gather_evidence, survey_methods
 from calib_core.results.files import check_file
 from calib_core.results.overview import summarise_runs
 from calib_core.results.questions import questions_in_bin
@@ -114,7 +115,8 @@ def test_full_ece_of_a_list_is_exact_or_an_interval() -> None:
     assert exact.value == pytest.approx(score(WHOLE, "full_ece", Scheme("width", upto)).value)
     assert (exact.low, exact.high) == (None, None)
     assert exact.remark == f"Exact up to M = {upto}."
-    assert exact.p is not None
+    assert exact.p is None
+    assert exact.null_median is not None
     bounds = score(LIST, "full_ece", Scheme("width", 500))
     truth = score(WHOLE, "full_ece", Scheme("width", 500)).value
     assert (bounds.value, bounds.p, bounds.null_median) == (None, None, None)
@@ -124,30 +126,38 @@ def test_full_ece_of_a_list_is_exact_or_an_interval() -> None:
     assert bounds.low <= truth <= bounds.high
     assert bounds.remark is not None
     assert bounds.remark.startswith(f"Exact up to M = {upto}. At M = 500 only an interval is known: in ")
-    assert "p over" not in bounds.recipe
+    assert "draws" not in bounds.recipe
     with pytest.raises(Unavailable, match=r"The bins cannot be drawn\. Exact up to"):
         reliability_diagram(LIST, "full_ece", Scheme("width", 500))
 
 
 def test_recipes_say_what_is_counted() -> None:
     number = score(WHOLE, "ece")
-    null = "p over R=199 draws, seed 0"
+    null = "calibrated values over R=199 draws, seed 0, of independent positions"
     assert number.recipe == f"ECE-L1, equal width, M=10, right-closed, top label, n=60/60, {null}"
     assert (number.n_used, number.judged) == (60, "its own top label")
     assert ", all classes, K=12, n=60/60" in score(WHOLE, "full_ece").recipe
     assert ", all classes, K=12, the 3 largest or more stored, n=60/60" in score(LIST, "full_ece").recipe
-    assert score(WHOLE, "cw_ece").recipe.endswith("p over R=19 draws, seed 0")
+    assert score(WHOLE, "cw_ece").recipe.endswith(
+        "calibrated values over R=19 draws, seed 0, of independent positions"
+    )
 
 
 def test_notes_of_the_file_are_remarks() -> None:
-    assert gather_evidence(token_run(WHOLE.run.sums, "3 paddings"), "tokens").remarks == ("3 paddings",)
+    remarks = gather_evidence(token_run(WHOLE.run.sums, "3 paddings"), "tokens").remarks
+    assert remarks == (INDEPENDENT_DRAWS, "3 paddings")
     assert WHOLE.missing == {}
 
 
 def test_the_diagram_counts_positions() -> None:
     diagram = reliability_diagram(WHOLE, "ece")
     assert diagram.pair_unit == "positions"
-    assert diagram.table["accuracy_low"].null_count() == 0
+    assert diagram.table["accuracy_low"].null_count() == diagram.table.height
+    by_text = dense_evidence(PROBS, LABEL, text=np.arange(60) // 3)
+    table = reliability_diagram(by_text, "ece").table
+    n, accuracy = table["count"].to_numpy(), table["accuracy"].to_numpy()
+    low, _ = wilson_interval(n * accuracy, n, 3.0)
+    assert table["accuracy_low"].to_list() == pytest.approx(low.tolist())
     assert diagram.table["count"].sum() == 60
     pooled = reliability_diagram(WHOLE, "full_ece")
     assert (pooled.pair_unit, pooled.table["count"].sum()) == ("labels", 720)
