@@ -343,7 +343,7 @@ def score_suffix(kind: VerdictKind, score: str | None) -> str:
 
 def top_label_verdict(verdict: Verdict) -> str:
     """The verdict in a sentence of its own, for numbers of all labels: "By its top label, the run is …"."""
-    return f"By its top label, the run {verdict_phrase(verdict.kind)}{verdict.scope}."
+    return f"By its top label, the run {verdict_phrase(verdict.kind)}."
 
 
 def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:

@@ -285,7 +285,6 @@ def classwise_view(
     return replace(
         _run_and_method(result, title, result.scheme),
         headline=result.headline,
-        caveat=missing_caveat([("", result.score.missing)], ROWS_WITH_ONE),
         tiles=tiles if overall is None else tuple(reliability_tiles(overall, evidence)),
         recipes=(result.recipe,),
         figures=(

@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.edges import Scheme
+from calib_core.figures.abstention import describe_abstention
 from calib_core.inference.missingness import SCOPE
 from calib_core.results.abstention import abstention_curve, guaranteed_threshold
 from calib_core.results.comparison import compare_runs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, restrict_rows
-from calib_core.results.gate import Rule, check_limit, measure
+from calib_core.results.gate import Rule, check_limit, check_no_worse, measure
+from calib_core.results.groups import group_by_choices, groups_of_rows
 from calib_core.results.judged_answer import judged_by
 from calib_core.results.lines import reliability_lines
 from calib_core.results.methods_table import with_unparsed_as_wrong
@@ -27,6 +29,7 @@ from calib_core.results.reliability_without_bins import corp_reliability
 from calib_core.results.robustness import sweep_bins
 from calib_core.results.run_verdict import run_verdict
 from calib_core.results.score import score
+from calib_core.results.training import training_curves
 from calib_core.runs import RunInfo
 from calib_core.views.abstention import abstention_view
 from calib_core.views.comparison import comparison_view
@@ -37,6 +40,7 @@ from calib_core.views.verdict import verdict_view
 from core.cli_calls import Call, write
 from core.confidence_runs import run_of
 from core.run_builders import given_evidence, make_answer_run
+from core.tour_runs import make_step
 
 FINDING = "117 of 800 rows have no confidence and are right less often (0.0 % against 77.7 %, p < 0.001)"
 
@@ -60,10 +64,11 @@ def quiz(
         },
         label=f"{name} · quiz",
     )
-    return gather_evidence(replace(run, info=RunInfo(model=name, dataset="quiz")), "given")
+    info = RunInfo(model=name, dataset="quiz", checkpoint="step10")
+    return gather_evidence(replace(run, info=info), "given")
 
 
-A, B = quiz("A", 571), quiz("B", 531, 117)
+A, B = quiz("A", 571), quiz("B", 531, 117, subject=["law", "sums"] * 400)
 
 
 def test_the_run_that_is_right_most_often_is_the_most_accurate() -> None:
@@ -80,6 +85,13 @@ def test_the_run_that_is_right_most_often_is_the_most_accurate() -> None:
     brier = result.paired.pair("brier", "A", "B")
     assert brier is not None
     assert brier.test.n_rows == 683
+
+
+def test_of_runs_that_cannot_be_told_apart_the_more_accurate_comes_first() -> None:
+    result = compare_runs({"B": quiz("B", 560, 117), "A": A})
+    assert "Neither run clearly has the highest accuracy; A comes first with 71.4 %" in result.headline
+    assert result.trends[0].change is not None
+    assert (result.trends[0].change.least_accurate, result.trends[0].change.most_accurate) == ("B", "A")
 
 
 def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
@@ -132,6 +144,10 @@ def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
         reliability_diagram(B, "ece").headline,
         corp_reliability(B).headline,
         summarise_runs({"B": [B]}).headline,
+        sweep_bins(B, ["ece"]).chance_note,
+        training_curves({"B": B}, "ece").headline,
+        make_step("whole", B.run).heading,
+        groups_of_rows({"B": B}, group_by_choices({"B": B.run})["subject"], "ece").subheadline,
     ):
         assert "where it has a confidence" in headline
     summary = summarise_runs({"A": [A], "B": [B]})
@@ -184,10 +200,23 @@ def test_a_question_without_a_confidence_is_not_answered() -> None:
     assert (typed.n_answered, typed.coverage) == (0, 0)
 
 
+def test_the_more_confident_half_is_one_of_the_answers_with_a_confidence() -> None:
+    correct = [True] * 10 + [at < 5 for at in range(10)] + [False] * 30
+    said = describe_abstention(
+        [abstention_curve(given_evidence([0.9] * 10 + [0.5] * 10 + [None] * 30, correct))]
+    )
+    assert "accuracy 30.0 % answering all, 100.0 % answering the more confident half" in said
+
+
 def test_the_gate_takes_the_accuracy_of_all_rows() -> None:
     accuracy = check_limit(Rule("min", "accuracy", 0.7), measure(B, "accuracy", Scheme()))
     assert (accuracy.held, accuracy.value, accuracy.n_used) == (False, 531 / 800, 800)
     assert accuracy.reason == f"{FINDING}: the value is of all rows with an outcome"
+    worse = check_no_worse(
+        Rule("worse-by", "accuracy", 0.02), measure(B, "accuracy", Scheme()), measure(A, "accuracy", Scheme())
+    )
+    assert (worse.held, worse.value) == (False, pytest.approx(40 / 800))
+    assert worse.reason == f"{FINDING}: the value is of all rows with an outcome; paired on 800 questions"
     brier = check_limit(Rule("max", "brier", 0.3), measure(B, "brier", Scheme()))
     assert (brier.held, brier.n_used) == (True, 683)
     assert brier.reason == f"{FINDING}: the value is of those with a confidence"
