@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calib_core.methods.answers.cluster import Clusters, EncodedSamples, SampleGroups
+from calib_core.methods.answers.cluster import ABSENT_CODE, Clusters, EncodedSamples, SampleGroups
 from calib_core.methods.answers.unparseable import UNPARSED_CODE, counted_samples
 
 
@@ -32,16 +32,15 @@ def hold_out(clusters: Clusters) -> Clusters:
     row = np.repeat(np.arange(half.size), samples.counts)
     chooses = np.arange(row.size) - samples.starts[row] < half[row]
     groups = SampleGroups.from_samples(EncodedSamples(half, samples.codes[chooses], samples.has_labels))
-    chosen = np.full(half.size, UNPARSED_CODE, np.int32)
+    chosen = np.full(half.size, ABSENT_CODE, np.int32)
     known = np.flatnonzero(groups.majority_first >= 0)
     chosen[known] = samples.codes[samples.starts[known] + groups.majority_first[known]]
     row, codes = row[~chooses], samples.codes[~chooses]
-    parses = codes != UNPARSED_CODE
-    unparsed = np.bincount(row[~parses], minlength=half.size)
+    unparsed = np.bincount(row[codes == UNPARSED_CODE], minlength=half.size)
     return replace(
         clusters,
         n_counted=counted_samples(samples.counts - half, unparsed, clusters.rule),
-        majority_size=np.bincount(row[parses & (codes == chosen[row])], minlength=half.size),
+        majority_size=np.bincount(row[codes == chosen[row]], minlength=half.size),
         majority_first=groups.majority_first,
         is_tied=groups.is_tied,
     )

@@ -16,6 +16,7 @@ from calib_core.results.overview import summarise_runs
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.run_verdict import run_verdict
 from calib_core.runs import AnswerRun
+from calib_core.views.inputs import applicable_options
 from core.cli_calls import Call
 from core.run_builders import make_answer_run
 from core.sampled_runs import METHODS, make_questions, make_run
@@ -86,6 +87,12 @@ def test_rows_of_a_question_count_together() -> None:
     assert alone is not None
     assert repeated is not None
     assert repeated.optimism.high == pytest.approx(alone.optimism.high)
+
+
+def test_a_report_scores_the_other_two_once() -> None:
+    options = MethodOptions(held_out=True)
+    assert applicable_options(options, gather_evidence(RUN, "pairwise")) == MethodOptions()
+    assert applicable_options(options, gather_evidence(RUN, "cluster_size")) == options
 
 
 @pytest.mark.parametrize("verb", ["score", "bins", "sweep", "compare", "audit"])

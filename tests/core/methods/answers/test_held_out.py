@@ -41,6 +41,11 @@ def test_worked_example() -> None:
     assert result.answers.to_list() == ["1", "1", "2"]
     assert result.judged == HELD_OUT_JUDGED
     assert result.recipe[:2] == ("N=2–5", HELD_OUT_PHRASE)
+    assert result.remarks == ()
+    tied = run_of([{"gold": "1", "samples": ["1", "2", "1", "1"]}])
+    assert confidences("cluster_size", tied, held_out=True).remarks == (
+        "1 tie, the first sampled answer taken",
+    )
 
 
 @FEWER
