@@ -28,7 +28,7 @@ from calib_core.metrics.metric import Metric
 SEED: Final = 20261123
 REPEATS: Final = 400
 REPEATS_OF_LARGE: Final = 200
-REPEATS_OF_POWER: Final = 400
+REPEATS_OF_POWER: Final = 100
 REPEATS_AGAIN: Final = 2_000
 REPEATS_OF_ALTERNATIVES: Final = 4_000
 ROWS: Final = (30, 100, 300, 1_000, 10_000)
@@ -146,6 +146,8 @@ class DrawnRun:
 
     def __init__(self, confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> None:
         self.sums = BinSums.from_pairs(confidence, correct)
+
+    no_p_reason = None
 
     @cached_property
     def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
