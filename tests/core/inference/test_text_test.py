@@ -20,7 +20,7 @@ from calib_core.inference.calibration_test import (
 from calib_core.inference.text_test import cox_test_by_text, too_few_texts
 from calib_core.inference.verdict import DEFAULT_TOLERANCE, judge_texts
 from calib_core.tokens.accumulators import CellSums
-from calib_core.tokens.texts import TextCellSums, TextSums
+from calib_core.tokens.texts import TEXT_CELL_OF, TextCellSums, TextSums, text_logit
 
 Positions = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]
 """Text, confidence and outcome of each position."""
@@ -80,6 +80,30 @@ def test_level_and_slope_are_hotellings() -> None:
     assert test.slope_p == pytest.approx(stats.f.sf(total[1] ** 2 / covariance[1, 1], 1, 79), rel=1e-9)
     assert test.slope == pytest.approx(-total[1] / math.sqrt(covariance[1, 1]), rel=1e-9)
     assert (test.curve_p, test.p) == (None, test.logistic_p)
+
+
+def test_curve_is_what_neither_level_nor_slope_explains() -> None:
+    # Three confidences leave one contrast: a with Σ a v = Σ a v x = 0, of variance Σ a² v = 1.
+    random = np.random.default_rng(7)
+    confidences, length = np.array([0.25, 0.5, 0.75]), 12
+    chance = confidences + np.array([0.06, -0.1, 0.06])
+    n_right = random.binomial(length, random.beta(8 * chance, 8 * (1 - chance), (90, 3)))
+    right = np.arange(length) < n_right[:, :, None]
+    test = by_text(
+        (np.repeat(np.arange(90), 3 * length), np.tile(np.repeat(confidences, length), 90), right.ravel())
+    )
+    x = text_logit(TEXT_CELL_OF[bin_of(confidences, FINEST_BINS)])
+    variance = 90 * length * confidences * (1 - confidences)
+    contrast = np.cross(np.ones(3), x) / variance
+    contrast /= math.sqrt(contrast**2 @ variance)
+    score = (n_right - length * confidences) @ contrast
+    residual = (score - score.mean()) / (1 - 1 / 90)
+    squared = score.sum() ** 2 / (89 / 90 * residual @ residual)
+    assert test.curve_p == pytest.approx(stats.f.sf(squared, 1, 89), rel=1e-9)
+    assert test.curve_p < 0.005
+    assert test.p == joint_p(test.logistic_p, test.curve_p)
+    gap = np.abs((n_right - length * confidences).sum(axis=0)) / right.size
+    assert test.group_deviation == pytest.approx(gap.sum())
 
 
 def test_every_position_twice_tells_nothing_new() -> None:
