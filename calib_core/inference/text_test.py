@@ -158,19 +158,20 @@ def cox_test_by_text(sums: CalibrationSums, texts: TextSums) -> CalibrationTest:
         logistic_p = p_value(squared * (below - 1) / (2 * below), 2, below - 1)
     curve_p = None
     if parts.n_of_curve:
-        rest = covariance[2:, 2:]
+        independent = np.eye(parts.n_of_curve)
+        rest = max(covariance[2:, 2:], independent, key=np.trace)
         trace = float(np.trace(rest))
-        above = trace**2 / float((rest**2).sum()) if trace > 0 else 1.0
-        statistic = float((total[2:] ** 2).sum()) / max(trace, parts.n_of_curve)
+        above = trace**2 / float((rest**2).sum())
+        statistic = float((total[2:] ** 2).sum()) / trace
         curve_p = p_value(statistic, above, 1 / float((share[:, 2:].mean(axis=1) ** 2).sum()) - 1)
 
-    independent = cox_test_of_sums(sums, draw=False)
+    fitted = cox_test_of_sums(sums, draw=False)
     gap = np.bincount(group[texts.cell], of.residual, n_groups)
     sign = np.where(gap < 0, -1.0, 1.0)[group]
     error = math.sqrt(max(float(of.covariance(sign[:, None])[1].item()), float(of.variance.sum())))
     group_deviation = float(np.abs(gap).sum()) / sums.n
     return replace(
-        independent,
+        fitted,
         n_clusters=of.n_texts,
         p=logistic_p if curve_p is None else joint_p(logistic_p, curve_p),
         logistic_p=logistic_p,
@@ -179,7 +180,7 @@ def cox_test_by_text(sums: CalibrationSums, texts: TextSums) -> CalibrationTest:
         curve_p=curve_p,
         slope=slope,
         group_deviation=group_deviation,
-        deviation_bound=max(independent.deviation, group_deviation + Z_95 * error / sums.n),
+        deviation_bound=max(fitted.deviation, group_deviation + Z_95 * error / sums.n),
         n_groups=n_groups,
         correlation=_correlation(of, float(covariance[0, 0])),
     )

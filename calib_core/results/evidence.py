@@ -116,9 +116,9 @@ class Evidence(ABC):
 
     @cached_property
     def design_effect(self) -> float:
-        """Design effect (Kish 1965) of repeated questions or of positions of a text, in the worst case.
+        """Design effect (Kish 1965) of repeated questions in the worst case, or of positions of a text.
 
-        1 where each question is asked once; infinite where it is not known which positions share a text.
+        1 where each question is asked once; infinite where it is not known how positions depend.
         """
         return 1.0
 
@@ -723,9 +723,11 @@ class TokenEvidence(Evidence):
 
     @cached_property
     def design_effect(self) -> float:
-        """Design effect of positions of one text; infinite where the texts are not known."""
-        texts = self.run.sums.texts
-        return math.inf if texts is None else float((texts.sizes**2).sum() / max(self.n_used, 1))
+        """Design effect of positions of one text, as they correlate; infinite where that is not known."""
+        texts, test = self.run.sums.texts, self.verdict.test
+        if texts is None or test is None:
+            return math.inf
+        return 1 + test.correlation * (float((texts.sizes**2).sum()) / self.n_used - 1)
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -588,7 +588,7 @@ def bins_step(subject: TourSubject) -> TourStep:
                 f"over the bins, weighted by their {subject.unit_plural}. For {subject.name}, the ECE is "
                 f"{number}{_points_clause(ends)}."
             ),
-            _null_sentence(curve, plural(evidence.n_used, subject.unit_plural[:-1])),
+            _null_sentence(curve, evidence.n_used, subject.unit_plural[:-1]),
         ),
         picture=result,
         selection_note=f"ECE at the {len(curve.bins)} values of M of the Full-ECE paper.",
@@ -605,7 +605,7 @@ def _points_clause(values: Sequence[float | None]) -> str:
     return f": {' and '.join(points)} percentage points on average"
 
 
-def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
+def _null_sentence(curve: SweepCurve, n: int, noun: str) -> str:
     advice = "read an ECE together with its number of bins and rows"
     values = [value for value in curve.values if value is not None]
     if curve.null is not None and len(values) == len(curve.values):
@@ -613,10 +613,11 @@ def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
         if is_flat and min(values) > _FAR_ABOVE_CHANCE * max(curve.null.median):
             advice = "here the ECE is far above that, and the number of bins hardly changes it"
     if curve.null is None:
-        return f"How much of the ECE is chance on {rows_text} is not known: {advice}."
+        return f"How much of the ECE is chance on {plural(n, noun)} is not known: {advice}."
     fewest, most = curve.bins[0], curve.bins[-1]
+    rows = plural(n, noun if curve.null.has_p else f"independent {noun}")
     return (
-        f"On {rows_text}, a perfectly calibrated model would by chance score about "
+        f"On {rows}, a perfectly calibrated model would by chance score about "
         f"{_null_median_text(curve, curve.null, 0)} with {fewest} bins and "
         f"{_null_median_text(curve, curve.null, -1)} with {most}: {advice}."
     )

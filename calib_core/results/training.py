@@ -178,6 +178,8 @@ class Training(Displayable):
         For each followed line its ends, the change, and how many of its checkpoints are miscalibrated.
     step_summaries : tuple[str, ...]
         For each followed line of several checkpoints, whether the metric improves from each to the next.
+    remarks : tuple[str, ...]
+        What a reader has to know about the rows of any checkpoint.
     """
 
     metric: str
@@ -189,6 +191,7 @@ class Training(Displayable):
     headline: str
     line_summaries: tuple[str, ...] = ()
     step_summaries: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def followed_lines(self) -> tuple[TrainingLine, ...]:
@@ -327,6 +330,11 @@ def training_curves(
             f"{line.title}: {summary}" if len(followed) > 1 else summary
             for line in followed
             if (summary := steps_summary(line, metric_id))
+        ),
+        remarks=tuple(
+            dict.fromkeys(
+                remark for line in lines for point in line.points for remark in evidences[point.run].remarks
+            )
         ),
     )
 

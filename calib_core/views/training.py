@@ -148,6 +148,7 @@ def training_view(
             *(Fact("Line", text) for text in result.line_summaries),
             *(Fact("Steps", text) for each in results for text in each.step_summaries),
             *_FACTS,
+            *(Fact("Rows", remark) for remark in result.remarks),
         ),
         left_out=reasons_by_title({titles.get(run, run): why for run, why in reasons.items()}),
         subject=", ".join((names_or_count(lines, "lines"), *text_lines(method_title))),

@@ -10,6 +10,7 @@ from calib_core.inference.verdict import VERDICT_WORDS, VerdictKind
 from calib_core.metrics import METRICS
 from core.cli_calls import Call
 from predictions import quiz, write_csv
+from token_files import positions, write_npz
 
 Block = tuple[float, int, int]
 
@@ -45,8 +46,18 @@ def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
     assert {"p_level", "p_slope", "p_curve"} <= element.keys()
 
 
+def test_positions_of_unknown_texts(tmp_path: Path, call: Call) -> None:
+    path = write_npz(tmp_path / "run.npz", positions(), texts_known=False)
+    element = call("score", path, "--metric", "verdict", "--json").element
+    assert (element["value"], element["words"]) == ("dependent", "not judged")
+    assert {element[name] for name in ("p", "q", "p_level", "p_slope", "p_curve", "slope")} == {None}
+    assert isinstance(element["level"], float)
+    assert element["reason"].startswith("Not judged: the file does not say which text each of its 300 ")
+    assert {score["p"] for score in call("score", path, "--json").elements} == {None}
+
+
 def test_every_verdict_has_a_case() -> None:
-    assert ROWS.keys() == VERDICT_WORDS.keys()
+    assert {*ROWS, "dependent"} == VERDICT_WORDS.keys()
 
 
 def test_scores_have_interval_and_null(tmp_path: Path, call: Call) -> None:

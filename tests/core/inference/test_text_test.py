@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import linalg, stats
 
 from calib_core.edges import FINEST_BINS, bin_of
 from calib_core.inference.calibration_test import (
     FINEST,
+    Z_95,
     CalibrationSums,
     CalibrationTest,
     cox_test_of_sums,
@@ -20,7 +21,7 @@ from calib_core.inference.calibration_test import (
 from calib_core.inference.text_test import cox_test_by_text, too_few_texts
 from calib_core.inference.verdict import DEFAULT_TOLERANCE, judge_texts
 from calib_core.tokens.accumulators import CellSums
-from calib_core.tokens.texts import TextCellSums, TextSums
+from calib_core.tokens.texts import TEXT_CELL_OF, TextCellSums, TextSums, text_logit
 
 Positions = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]
 """Text, confidence and outcome of each position."""
@@ -80,6 +81,38 @@ def test_level_and_slope_are_hotellings() -> None:
     assert test.slope_p == pytest.approx(stats.f.sf(total[1] ** 2 / covariance[1, 1], 1, 79), rel=1e-9)
     assert test.slope == pytest.approx(-total[1] / math.sqrt(covariance[1, 1]), rel=1e-9)
     assert (test.curve_p, test.p) == (None, test.logistic_p)
+
+
+@pytest.mark.parametrize("spread", [8.0, np.inf])
+def test_curve_is_what_neither_level_nor_slope_explains(spread: float) -> None:
+    # Four confidences leave two contrasts a with Σ a v = Σ a v x = 0, orthonormal in v.
+    random = np.random.default_rng(7)
+    confidences, length = np.array([0.2, 0.4, 0.6, 0.8]), 40
+    chance = confidences + np.array([0.05, -0.05, 0.05, -0.05])
+    if spread < np.inf:
+        chance = random.beta(spread * chance, spread * (1 - chance), (90, 4))
+        n_right = random.binomial(length, chance)
+    else:  # all texts are alike, and vary less than independent positions
+        n_right = np.rint(length * np.tile(chance, (90, 1))).astype(np.int64)
+    right = (np.arange(length) < n_right[:, :, None]).ravel()
+    test = by_text((np.repeat(np.arange(90), 4 * length), np.tile(np.repeat(confidences, length), 90), right))
+    x = text_logit(TEXT_CELL_OF[bin_of(confidences, FINEST_BINS)])
+    variance = 90 * length * confidences * (1 - confidences)
+    nuisance = np.stack([np.ones(4), x]) * np.sqrt(variance)
+    contrasts = linalg.null_space(nuisance) / np.sqrt(variance)[:, None]
+    score = (n_right - length * confidences) @ contrasts
+    residual = (score - score.mean(axis=0)) / (1 - 1 / 90)
+    covariance = 89 / 90 * residual.T @ residual
+    trace = float(np.trace(covariance))
+    above = trace**2 / float((covariance**2).sum()) if spread < np.inf else 2.0
+    squared = float((score.sum(axis=0) ** 2).sum())
+    assert test.curve_p == pytest.approx(stats.f.sf(squared / max(trace, 2), above, 89), rel=1e-6, abs=0)
+    assert test.p == joint_p(test.logistic_p, test.curve_p)
+    gap = (n_right - length * confidences).sum(axis=0)
+    signed = (n_right - length * confidences) @ np.sign(gap)
+    error = math.sqrt(max(89 / 90 * (((signed - signed.mean()) * 90 / 89) ** 2).sum(), variance.sum()))
+    assert test.group_deviation == pytest.approx(np.abs(gap).sum() / right.size)
+    assert test.deviation_bound == pytest.approx(test.group_deviation + Z_95 * error / right.size)
 
 
 def test_every_position_twice_tells_nothing_new() -> None:

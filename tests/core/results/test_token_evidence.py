@@ -153,10 +153,12 @@ def test_the_diagram_counts_positions() -> None:
     diagram = reliability_diagram(WHOLE, "ece")
     assert diagram.pair_unit == "positions"
     assert diagram.table["accuracy_low"].null_count() == diagram.table.height
-    by_text = dense_evidence(PROBS, LABEL, text=np.arange(60) // 3)
+    probs, label = random_rows(80, 12, seed=2)
+    by_text = dense_evidence(np.repeat(probs, 3, 0), np.repeat(label, 3), text=np.arange(240) // 3)
+    assert by_text.design_effect == pytest.approx(3.0, rel=0.2)  # three times the same
     table = reliability_diagram(by_text, "ece").table
     n, accuracy = table["count"].to_numpy(), table["accuracy"].to_numpy()
-    low, _ = wilson_interval(n * accuracy, n, 3.0)
+    low, _ = wilson_interval(n * accuracy, n, by_text.design_effect)
     assert table["accuracy_low"].to_list() == pytest.approx(low.tolist())
     assert diagram.table["count"].sum() == 60
     pooled = reliability_diagram(WHOLE, "full_ece")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from calib_core.results.concentration import Concentration
@@ -87,7 +88,7 @@ def test_a_long_question_is_cut_and_the_answer_stays() -> None:
 
 
 def test_of_a_text_all_positions_are_shown() -> None:
-    run = token_run(dense_sums(*random_rows(400, 5)))
+    run = token_run(dense_sums(*random_rows(400, 5), text=np.arange(400) // 2))
     step = make_step("answer", run, method="tokens")
     assert isinstance(step.picture, Concentration)
     assert step.sentences[0].startswith(
@@ -95,6 +96,11 @@ def test_of_a_text_all_positions_are_shown() -> None:
     )
     assert "The figure shows all positions" in step.sentences[1]
     assert make_step("bin", run, method="tokens").sentences[1].endswith("positions can tell.")
+    unknown = make_step("bin", token_run(dense_sums(*random_rows(400, 5))), method="tokens")
+    assert unknown.sentences[0].endswith(" of them are right.")
+    assert unknown.sentences[1].endswith(
+        ": chance may explain any difference, as positions of a text depend on one another."
+    )
 
 
 @pytest.mark.parametrize(

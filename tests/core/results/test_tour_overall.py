@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from calib_core.errors import Unavailable
@@ -133,12 +134,12 @@ def test_one_number_at_every_m() -> None:
 
 
 def test_of_a_text() -> None:
-    run = token_run(dense_sums(*random_rows(600, 6, off=0.4)))
+    run = token_run(dense_sums(*random_rows(600, 6, off=0.4), text=np.arange(600) // 5))
     whole, bins = make_step("whole", run, method="tokens"), make_step("bins", run, method="tokens")
     assert whole.heading == "Over-confident, and where"
     assert "positions state" in whole.sentences[1]
     assert bins.sentences[1].startswith(
-        "On 600 positions, a perfectly calibrated model would by chance score"
+        "On 600 independent positions, a perfectly calibrated model would by chance score"
     )
 
 

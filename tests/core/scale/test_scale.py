@@ -384,6 +384,17 @@ def test_another_version_of_the_program_is_refused(folder: Path) -> None:
     assert "another version of Calib" in outcome
 
 
+def test_a_file_with_texts_is_read_by_one_worker(folder: Path, tmp_path: Path) -> None:
+    with np.load(folder / "packed.npz") as arrays:
+        np.savez(tmp_path / "a.npz", **arrays, text=np.arange(50) // 5)
+    request, survey = surveyed(tmp_path / "a.npz")
+    assert survey.blocks is None
+    assert surveyed(folder / "whole.npz")[1].blocks is not None
+    (run,) = units.read_whole(request, survey).good_runs
+    assert isinstance(run, TokenRun)
+    assert run.sums.texts is not None
+
+
 def test_a_block_without_a_good_row_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(npz_format, "REDUCED_ROWS", 4)
     probs, target = np.full((12, 2), 0.5), np.zeros(12, np.int64)
