@@ -63,6 +63,11 @@ class DrawnBins:
     sums: BinSums
     draws: BinomialDraws | ClusterDraws
 
+    @property
+    def no_p_reason(self) -> None:
+        """None: they have p-values."""
+        return
+
     @cached_property
     def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
         """As `NullSource` wants it."""

@@ -147,7 +147,10 @@ class DrawnRun:
     def __init__(self, confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> None:
         self.sums = BinSums.from_pairs(confidence, correct)
 
-    no_p_reason = None
+    @property
+    def no_p_reason(self) -> None:
+        """None: it has p-values."""
+        return
 
     @cached_property
     def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:

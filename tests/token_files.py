@@ -33,7 +33,7 @@ def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def write_npz(path: Path, rows: Rows, *, texts_known: bool = True, **meta: Any) -> Path:
     """The rows, three of each text, as dense NPZ, with what is known of the run."""
     probs, target = rows
-    text = {"text": np.arange(target.size) // 3} if texts_known else {}
+    text: dict[str, Any] = {"text": np.arange(target.size) // 3} if texts_known else {}
     np.savez(path, probs=probs, target=target, meta=np.array(json.dumps(meta)), **text)
     return path
 

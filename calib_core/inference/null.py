@@ -566,6 +566,8 @@ class NullDistribution:
         Median, 5th and 95th percentile of the increase from the first M to the last.
     change_p : float or None
         p-value of the observed increase from the first M to the last.
+    has_p : bool
+        Whether an observed value has a p-value.
     """
 
     n_draws: int
@@ -582,11 +584,7 @@ class NullDistribution:
     change_low: float | None = None
     change_high: float | None = None
     change_p: float | None = None
-
-    @property
-    def has_p(self) -> bool:
-        """Whether there is a p-value."""
-        return any(p is not None for p in self.p)
+    has_p: bool = True
 
     @property
     def recipe_text(self) -> str:
@@ -634,6 +632,7 @@ def null_distribution(
             None if value is None or evidence.no_p_reason else monte_carlo_p_value(scheme_draws, value)
             for scheme_draws, value in zip(table, observed, strict=True)
         ),
+        has_p=evidence.no_p_reason is None,
     )
 
 

@@ -23,7 +23,7 @@ MIN_QUESTIONS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class GapEstimate:
     """A mean over questions, with its 95 % interval."""
 
     value: float
@@ -43,17 +43,17 @@ class Optimism:
     ----------
     gap : float
         Mean share minus accuracy, in [−1, 1], where all samples choose the answer and count.
-    optimism : Estimate
+    optimism : GapEstimate
         The part that vanishes where half of the samples choose and the others count.
-    held_out_gap : Estimate
+    held_out_gap : GapEstimate
         The rest, the gap of the held-out share.
     n : int
         Rows with both shares.
     """
 
     gap: float
-    optimism: Estimate
-    held_out_gap: Estimate
+    optimism: GapEstimate
+    held_out_gap: GapEstimate
     n: int
 
 
@@ -81,12 +81,12 @@ def split_gap(pairs: Pairs, held_out: Pairs, cluster: NDArray[np.intp] | None) -
     return Optimism(float(gap.mean()), _estimate(gap - rest, common), _estimate(rest, common), own.size)
 
 
-def _estimate(values: NDArray[np.float64], cluster: NDArray[np.intp] | None) -> Estimate:
+def _estimate(values: NDArray[np.float64], cluster: NDArray[np.intp] | None) -> GapEstimate:
     total, weight = values, np.ones(values.size)
     if cluster is not None:
         total = np.bincount(cluster, values).astype(np.float64)
         weight = np.bincount(cluster).astype(np.float64)
-    return Estimate(float(values.mean()), *mean_interval(total, weight, None))
+    return GapEstimate(float(values.mean()), *mean_interval(total, weight, None))
 
 
 def score_note(score: str, optimism: Optimism | None, *, is_share: bool, held_out: bool) -> str:

@@ -102,7 +102,7 @@ def test_the_unparseable_rule_is_reported_as_unused_by_other_methods(
 
 def test_holding_out_is_reported_as_unused_by_other_methods(capsys: pytest.CaptureFixture[str]) -> None:
     asked = {"gold": ["4"], "samples_parsed": [["4", "four", "4"]], "confidence": [0.5], "correct": [True]}
-    request = CommandRequest.from_options(None, None, Scheme(), MethodOptions(held_out=True))
+    request = CommandRequest.from_options(Choice(), Scheme(), MethodOptions(held_out=True))
     Runner().results(make_answer_run(asked), request, ("ece",), score)
     said = "--held-out has no effect on cluster_number, pairwise, given.\n"
     assert capsys.readouterr().err == f"quiz.csv, model · quiz: {said}"

@@ -188,6 +188,7 @@ def test_errors_that_cancel_in_level_and_slope_are_found() -> None:
         for c, rows, right in ((0.6, 3000, 1720), (0.8, 3000, 2440), (0.95, 3000, 2820))
     )
     explained = -2 * math.log(drawn.logistic_p)
+    assert drawn.curve_p is not None
     assert drawn.curve_p == pytest.approx(math.erfc(math.sqrt((total - explained) / 2)), rel=1e-3)
     assert drawn.p == pytest.approx(min(drawn.logistic_p / 0.9, drawn.curve_p / 0.1), rel=1e-12)
     assert drawn.group_deviation == pytest.approx((80 + 40 + 30) / 9000)

@@ -107,6 +107,7 @@ def test_curve_is_what_neither_level_nor_slope_explains(spread: float) -> None:
     above = trace**2 / float((covariance**2).sum()) if spread < np.inf else 2.0
     squared = float((score.sum(axis=0) ** 2).sum())
     assert test.curve_p == pytest.approx(stats.f.sf(squared / max(trace, 2), above, 89), rel=1e-6, abs=0)
+    assert test.curve_p is not None
     assert test.p == joint_p(test.logistic_p, test.curve_p)
     gap = (n_right - length * confidences).sum(axis=0)
     signed = (n_right - length * confidences) @ np.sign(gap)

@@ -131,11 +131,8 @@ def test_a_p_value_belongs_to_the_claim_before_it() -> None:
 
 def test_no_direction_is_named_that_is_not_clear_by_itself() -> None:
     random = np.random.default_rng(1)
-    for _ in range(3000):
-        c = random.beta(4, 2, 300)
-        verdict = judge(c, random.random(300) < np.clip(c - 0.02, 0, 1))
-        if verdict.kind == "unclear":
-            break
+    drawn = ((c, random.random(300) < np.clip(c - 0.02, 0, 1)) for c in random.beta(4, 2, (3000, 300)))
+    verdict = next(found for found in (judge(c, y) for c, y in drawn) if found.kind == "unclear")
     assert verdict.words == "miscalibrated in no clear direction"
     assert verdict.test is not None
     assert verdict.test.logistic_p <= 0.05 < min(verdict.test.level_p, verdict.test.slope_p or 1)

@@ -70,8 +70,9 @@ def assert_words_agree(evidence: AnswerEvidence, text: str) -> None:
     """The text has no other verdict's words; but bins may be over- or under-confident."""
     kind = evidence.verdict.kind
     of_bins = {"over", "under"} if kind in {"over", "under", "extreme", "timid", "uneven"} else set()
+    said = text.removeprefix("Not judged: ") if kind == "few" else text
     for other, words in VERDICT_WORDS.items():
-        assert words not in text.lower() or other in {kind, *of_bins}, (evidence.verdict, text)
+        assert words not in said.lower() or other in {kind, *of_bins}, (evidence.verdict, text)
 
 
 def assert_claims_agree(text: str) -> None:

@@ -48,7 +48,7 @@ def test_an_array_of_numbers_or_names(tmp_path: Path, text: Any, compressed: boo
 
 def test_a_verdict_by_text_from_the_file_to_the_word(tmp_path: Path) -> None:
     probs, target = distributions(1_200, 6)
-    arrays = {"probs": probs, "target": target}
+    arrays: dict[str, Any] = {"probs": probs, "target": target}
     (known,) = api.load(npz(tmp_path / "known.npz", **arrays, text=np.arange(1_200) // 12))
     (unknown,) = api.load(npz(tmp_path / "unknown.npz", **arrays))
     assert api.verdict(known).kind == "none"
