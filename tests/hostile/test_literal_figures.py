@@ -57,7 +57,9 @@ def test_names_stand_in_figures_as_they_are(name: str, server: Server, windows: 
         page = window.open(f"{server.url}/{name}")
         names = set(map(squeeze, NAMES))
         drawn = squeeze(page.evaluate(DRAWN))
-        assert {name for name in names if name not in drawn} == set(), "in the figure"
+        # The legend of Comparison cuts long names, which the mouse shows whole.
+        shown = {name: name[:12] if page.url.endswith("comparison") else name for name in names}
+        assert {name for name, start in shown.items() if start not in drawn} == set(), "in the figure"
         assert not_hovered(page, names) == set(), "under the mouse"
         assert page.evaluate(APART) == []
         assert window.strangers() == []
