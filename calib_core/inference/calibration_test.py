@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,7 +139,7 @@ def rounding_half_width(confidence: Floats) -> float:
     return HALF_PRECISION if (values.astype(np.float16) == values).all() else 2.0**-25
 
 
-def within_rounding(confidence: Floats, correct: NDArray[np.bool_]) -> Floats64:
+def within_rounding(confidence: Floats, correct: NDArray[np.bool_]) -> tuple[Floats64, NDArray[np.intp]]:
     """The confidences, with 0 and 1 at that point of what rounds to them that is nearest to the outcomes.
 
     Near 0 and 1 rounding goes to one side only, so that "1.00" stands for less than 1.
@@ -151,23 +151,26 @@ def within_rounding(confidence: Floats, correct: NDArray[np.bool_]) -> Floats64:
     correct : NDArray[np.bool_], shape (n,)
         Outcomes.
 
+    Returns
+    -------
+    value : NDArray[np.float64], shape (n,)
+        The confidences.
+    cell : NDArray[np.intp], shape (n,)
+        Cell of each in the finest grid, by the edges of the dtype given.
+
     Examples
     --------
-    >>> within_rounding(np.array([0.25, 1.0, 1.0]), np.array([False, True, False])).tolist()
-    [0.25, 0.995, 0.995]
+    >>> value, cell = within_rounding(np.array([0.25, 1.0, 1.0]), np.array([False, True, False]))
+    >>> value.tolist(), cell.tolist()
+    ([0.25, 0.995, 0.995], [749, 2984, 2984])
     """
-    c = confidence.astype(np.float64)
-    half = rounding_half_width(confidence)
-    for end in (0.0, 1.0):
-        there = c == end
-        if there.any():
-            c[there] = _settled(end, correct[there], half)
-    return c
-
-
-def _settled(end: float, right: NDArray[np.bool_], half_width: float) -> float:
-    """The value nearest to the share of right answers among those that round to `end`, 0 or 1."""
-    return float(np.clip(right.mean(), max(0.0, end - half_width), min(1.0, end + half_width)))
+    value, cell = confidence.astype(np.float64), bin_of(confidence, FINEST_BINS)
+    ends = [(end, there) for end in (0.0, 1.0) if (there := value == end).any()]
+    half = rounding_half_width(confidence) if ends else 0.0
+    for end, there in ends:
+        value[there] = np.clip(correct[there].mean(), max(0.0, end - half), min(1.0, end + half))
+        cell[there] = bin_of(value[there], FINEST_BINS)
+    return value, cell
 
 
 # --- Sums ---------------------------------------------------------------------------------------------------
@@ -215,15 +218,30 @@ class CalibrationSums:
         if sums.n_pairs != np.size(confidence):
             raise ValueError(f"sums of {sums.n_pairs} pairs, for {np.size(confidence)}")
         value, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
-        value = value if value.dtype.kind == "f" else value.astype(np.float64)
-        made = cls._of_cells(sums.binned(FINEST))
-        half = None
-        for end in (0.0, 1.0):
-            there = value == end
-            if there.any():
-                half = rounding_half_width(value) if half is None else half
-                made = made.with_end(end, right[there], half)
-        return made
+        if ((value == 0) | (value == 1)).any():
+            return cls.from_rows(value if value.dtype.kind == "f" else value.astype(np.float64), right)
+        return cls._of_cells(sums.binned(FINEST))
+
+    @classmethod
+    def from_rows(cls, stated: Floats, right: NDArray[np.bool_]) -> CalibrationSums:
+        """The sums of the confidences that the stated ones stand for; see `within_rounding`."""
+        value, cell = within_rounding(stated, right)
+        count = np.bincount(cell, minlength=FINEST_BINS)
+        used = np.flatnonzero(count)
+
+        def added(values: Floats64 | NDArray[np.bool_]) -> Floats64:
+            return np.bincount(cell, values, FINEST_BINS)[used].astype(np.float64)
+
+        return cls(
+            used,
+            count[used].astype(np.int64),
+            added(right).astype(np.int64),
+            added(value),
+            added(value * (1 - value)),
+            int(np.count_nonzero(~right[stated == 1])),
+            int(np.count_nonzero(right[stated == 0])),
+            float((stated - value).sum()),
+        )
 
     @classmethod
     def from_bins(cls, binned: Binned) -> CalibrationSums:
@@ -252,33 +270,6 @@ class CalibrationSums:
     def _of_cells(cls, binned: Binned) -> CalibrationSums:
         variance = np.maximum(binned.confidence - binned.squared_confidence, 0.0)
         return cls(binned.index, binned.count, binned.correct, binned.confidence, variance)
-
-    def with_end(self, end: float, right: NDArray[np.bool_], half: float) -> CalibrationSums:
-        """The sums when the answers of confidence 0 or 1 stand for the interval that rounds to it."""
-        settled, n = _settled(end, right, half), right.size
-        moves = ((-1, end), (1, settled))
-        cell = np.concatenate([self.cell, bin_of(np.array([value for _, value in moves]), FINEST_BINS)])
-        count = np.concatenate([self.count, [sign * n for sign, _ in moves]])
-        correct = np.concatenate([self.correct, [sign * int(right.sum()) for sign, _ in moves]])
-        confidence = np.concatenate([self.confidence, [sign * n * value for sign, value in moves]])
-        variance = np.concatenate([self.variance, [sign * n * value * (1 - value) for sign, value in moves]])
-        cells, place = np.unique(cell, return_inverse=True)
-
-        def added(values: NDArray[Any]) -> Floats64:
-            return np.bincount(place, values, minlength=cells.size).astype(np.float64)
-
-        kept = added(count) > 0
-        n_off = int(np.count_nonzero(right != bool(end)))
-        return CalibrationSums(
-            cells[kept].astype(np.intp),
-            added(count)[kept].astype(np.int64),
-            added(correct)[kept].astype(np.int64),
-            added(confidence)[kept],
-            np.maximum(added(variance)[kept], 0.0),
-            n_off if end else self.n_wrong_at_one,
-            self.n_right_at_zero if end else n_off,
-            self.rounded + n * (end - settled),
-        )
 
     @property
     def n(self) -> int:
@@ -496,8 +487,6 @@ def cox_test(
     confidence: ArrayLike,
     correct: ArrayLike,
     cluster: NDArray[np.intp] | None = None,
-    *,
-    sums: CalibrationSums | None = None,
 ) -> CalibrationTest:
     """The test of calibration for rows.
 
@@ -509,8 +498,6 @@ def cox_test(
         Outcomes, 0 or 1.
     cluster : NDArray[np.intp], shape (n,), optional
         Cluster of each row, any numbers of at least 0; None if the rows are independent.
-    sums : CalibrationSums, optional
-        The sums of these rows; computed where omitted.
 
     Raises
     ------
@@ -531,14 +518,14 @@ def cox_test(
     which is exact for independent rows. For clusters they are drawn as in `cluster_draws`, and the larger
     p-value is taken.
     """
-    sums = CalibrationSums.from_pairs(confidence, correct) if sums is None else sums
     if cluster is None or cluster.size == count_clusters(cluster):
-        return cox_test_of_sums(sums)
+        return cox_test_of_sums(CalibrationSums.from_pairs(confidence, correct))
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
     said, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
-    c = within_rounding(said if said.dtype.kind == "f" else said.astype(np.float64), right)
-    n, cell = c.size, bin_of(c, FINEST_BINS)
+    said = said if said.dtype.kind == "f" else said.astype(np.float64)
+    sums = CalibrationSums.from_rows(said, right)
+    (c, cell), n = within_rounding(said, right), said.size
     x, variance, residual = cell_logit(cell), c * (1 - c), right - c
     group = sums.groups[np.searchsorted(sums.cell, cell)]
     scores = (

@@ -180,8 +180,12 @@ def effective_clusters(cluster: NDArray[np.intp]) -> float:
     >>> effective_clusters(np.array([0, 0, 1, 1])), effective_clusters(np.array([0, 0, 0, 1]))
     (2.0, 1.6)
     """
-    sizes = np.bincount(cluster).astype(np.float64)
-    return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.any() else 0.0
+    return effective_number(np.bincount(cluster).astype(np.float64))
+
+
+def effective_number(weight: NDArray[np.float64]) -> float:
+    """Number of equal weights that would say as much as these, (Σ w)² / Σ w²; 0 where all are 0."""
+    return float(weight.sum() ** 2 / (weight @ weight)) if weight.any() else 0.0
 
 
 def effective_sample_size(correct: NDArray[np.bool_], cluster: NDArray[np.intp]) -> float:

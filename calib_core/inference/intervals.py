@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.inference.clusters import jackknife_variance
+from calib_core.inference.clusters import effective_number, jackknife_variance
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
 
@@ -139,7 +139,7 @@ def mean_interval(
     divisor = float(weight.sum())
     centre = float(total.sum()) / divisor
     variance = jackknife_variance(total - centre * weight, weight / divisor) / divisor**2
-    half = t_975(divisor**2 / float(weight @ weight) - 1) * variance**0.5
+    half = t_975(effective_number(weight) - 1) * variance**0.5
     return min(centre - half, mean), max(centre + half, mean)
 
 

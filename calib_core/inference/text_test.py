@@ -35,6 +35,7 @@ from calib_core.inference.calibration_test import (
     joint_p,
 )
 from calib_core.inference.cluster_draws import MIN_CLUSTERS
+from calib_core.inference.clusters import effective_number
 from calib_core.tokens.texts import TEXT_CELL_OF, TEXT_CELLS, TextSums, text_logit
 from calib_core.wording import ROUNDING_TOLERANCE, plural
 
@@ -48,7 +49,7 @@ def too_few_texts(texts: TextSums) -> str | None:
     As for questions, at least `MIN_CLUSTERS` are needed, or texts of unequal length worth as many.
     """
     sizes = texts.sizes.astype(np.float64)
-    effective = float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.size else 0.0
+    effective = effective_number(sizes)
     if effective > MIN_CLUSTERS * (1 - ROUNDING_TOLERANCE):
         return None
     worth = f", worth {int(effective)} of one length" if sizes.size >= MIN_CLUSTERS else ""

@@ -175,7 +175,7 @@ def judge(
         return judge_sums(cells, tolerance=tolerance)
     if reason := too_few_clusters(cluster):
         return _untested("few", cells, f"Not judged: {reason}.")
-    return verdict_of_test(cox_test(confidence, correct, cluster, sums=cells), tolerance=tolerance)
+    return verdict_of_test(cox_test(confidence, correct, cluster), tolerance=tolerance)
 
 
 def judge_sums(sums: CalibrationSums, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:

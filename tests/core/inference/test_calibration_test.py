@@ -252,6 +252,18 @@ def test_whole_numbers_are_confidences_too() -> None:
     assert cox_test([0, 1] * 100, [0, 1] * 80 + [0, 0] * 20, cluster).p < 0.01
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_repeated_questions_are_tested_in_any_precision(dtype: type) -> None:
+    """On the edges of cells a float16 and the same number as float64 lie in different ones."""
+    random = np.random.default_rng(0)
+    c = random.integers(1, 20, 400) / 20
+    y, cluster = random.random(400) < c, np.arange(400) // 2
+    coarse, fine = cox_test(c.astype(dtype), y, cluster), cox_test(c, y, cluster)
+    assert (coarse.n, coarse.n_groups, coarse.n_clusters) == (400, fine.n_groups, 200)
+    assert coarse.level_p == pytest.approx(fine.level_p, rel=0.02)
+    assert coarse.slope_p == pytest.approx(fine.slope_p, rel=0.02)
+
+
 def test_rows_that_share_no_cluster_are_independent() -> None:
     c, y = drawn(200, 9)
     assert cox_test(c, y, np.random.default_rng(0).permutation(200)) == cox_test(c, y)
