@@ -137,7 +137,7 @@ _PAGES: Final = (
         "robustness",
         "tune",
         _ONE_RUN,
-        body_keys=("place", "paper_rsd", "published"),
+        body_keys=("place", "relative", "published"),
         is_of_one_run=True,
         shows_verdicts=True,
     ),
