@@ -202,17 +202,14 @@ def sweep_legend(curves: Sequence[RunCurve], theme: Theme, *, relative: bool) ->
     theme : Theme
         Colours.
     relative : bool
-        Whether the figure shows values relative to their means, and so no band.
-
-    Notes
-    -----
-    A metric has its RSD for each run, in the order of the runs.
+        Whether the figure shows values relative to their means. If so, metrics have their RSD for each run,
+        in the order of the runs, and there is no band.
     """
     entries: list[dict[str, Any]] = []
     for metric in dict.fromkeys(run_curve.curve.metric for run_curve in curves):
         of_metric = [run_curve.curve for run_curve in curves if run_curve.curve.metric == metric]
         rsds = ", ".join(f"{100 * curve.rsd:.1f}" for curve in of_metric if curve.rsd is not None)
-        rsd = f" (RSD {rsds} %)" if rsds else ""
+        rsd = f" (RSD {rsds} %)" if relative and rsds else ""
         line = metric_line_style(metric, theme)
         symbol = {"marker": curves[0].marker(line["color"], theme)} if curves[0].single_run else {}
         mode = "lines+markers" if curves[0].single_run else "lines"
