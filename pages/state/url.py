@@ -75,6 +75,7 @@ URL_KEYS = (
     "groups",
     "hidden",
     "lines",
+    "form",
     "search",
     "outcome",
     "class",

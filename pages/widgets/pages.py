@@ -128,7 +128,7 @@ _PAGES: Final = (
         "reliability",
         "show_chart",
         _ONE_RUN,
-        body_keys=("view", "bin", "log", "logx", "class", "search", "outcome"),
+        body_keys=("view", "bin", "log", "logx", "class", "search", "outcome", "form"),
         is_of_one_run=True,
         shows_verdicts=True,
     ),
