@@ -75,6 +75,7 @@ from pages.widgets.published import published_area, show_published
 from pages.widgets.run_choice import pick_metric
 from pages.widgets.run_selection import (
     RunSelection,
+    pick_one_dataset,
     pick_run_selection,
     runs_to_start_with,
     short_names_by_id,
@@ -164,7 +165,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
         url_state,
         usable_runs,
         methods=(method,),
-        prefer_most="runs",
+        pick_dataset=partial(pick_one_dataset, prefer_most="runs"),
         options=pick_method_options(url_state, usable_runs[0].report.survey.usable[method]),
         run_limit=lambda runs: _run_limit(url_state, runs),
     )

@@ -24,14 +24,16 @@ from calib_core.results.methods_table import (
     multiple_choice_notes,
 )
 from calib_core.results.published import (
-    PUBLISHED_METHOD_COLUMNS,
+    N_QUESTIONS,
+    PAPER_METHODS,
+    PUBLISHED_MODELS,
     compare_published_methods,
     has_choices,
 )
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
-from calib_core.views.methods import OFFERED_METHODS, methods_view, published_methods_view, run_columns
+from calib_core.views.methods import OFFERED_METHODS, methods_view, names_in_datasets, published_methods_view
 from pages.state.cache import cached_result
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
@@ -45,6 +47,7 @@ from pages.widgets.run_selection import (
     RunSelection,
     pick_judged_answer,
     pick_run_selection,
+    pick_several_datasets,
     short_names_by_id,
 )
 from pages.widgets.shell import shell
@@ -129,6 +132,9 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             runs,
             methods=offered,
             default_methods=lambda available, _n_runs: available,
+            pick_dataset=lambda url_state, runs: pick_several_datasets(
+                url_state, runs, datasets_like_the_paper(runs)
+            ),
             options=MethodOptions(unparseable=rule),
             extra_methods=unparsed if unparsed_choice == "wrong" else {},
         )
@@ -160,6 +166,14 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
         judged,
         cast("MethodOrder", order),
     )
+
+
+def datasets_like_the_paper(runs: Sequence[LoadedRun]) -> list[str | None]:
+    """Return as many data sets as the paper's table has, with runs that have all of its methods."""
+    names = dict.fromkeys(
+        run.report.run.info.dataset for run in runs if {*PAPER_METHODS} <= {*run.report.survey.usable}
+    )
+    return list(names)[: len(N_QUESTIONS)]
 
 
 def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:
@@ -245,19 +259,20 @@ def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
     runs = choice.selection.runs
     names = short_names_by_id(runs)
     with_choices = {run.id: has_choices(run.report.run) for run in runs}
-    with published_area(compare_published_methods(result, names, with_choices)):
-        reference = pick_reference("paper", PUBLISHED_METHOD_COLUMNS)
-        show_published(compare_published_methods(result, names, with_choices, reference), "methods")
+    comparison = compare_published_methods(result, names, with_choices)
+    with published_area(comparison):
+        if comparison.tables:
+            reference = pick_reference("paper", PUBLISHED_MODELS)
+            comparison = compare_published_methods(result, names, with_choices, reference)
+        show_published(comparison, "methods")
 
 
-def show_published_tables() -> None:
-    """Draw the published tables, folded and labelled, since they are not of the loaded runs."""
+def show_published_table() -> None:
+    """Draw the published table, folded and labelled, since it is not of the loaded runs."""
     view = published_methods_view()
     with st.expander(view.title, key="published"):
-        with st.grid(2, min_column_width=600, gap="medium"):
-            for table in view.ece_brier_tables:
-                with st.container():
-                    show_ece_brier_table(view, table)
+        for table in view.ece_brier_tables:
+            show_ece_brier_table(view, table)
         st.caption(view.how_to_read)
 
 
@@ -275,7 +290,7 @@ def page() -> None:
     show_view(
         methods_view(
             result,
-            names=run_columns({run.id: run.report.run.info for run in selection.runs}, titles),
+            names=names_in_datasets({run.id: run.report.run.info for run in selection.runs}, titles),
             titles=titles,
             refused={
                 f"{titles[run]}, {METHODS[method].title}": why
@@ -287,7 +302,7 @@ def page() -> None:
         controls=above_the_table,
     )
     show_paper(choice, result)
-    show_published_tables()
+    show_published_table()
 
 
 if __name__ == "__main__":

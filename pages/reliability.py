@@ -10,6 +10,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.errors import Unavailable
+from calib_core.figures.lines import allows_bars
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
 from calib_core.results.classwise import Classwise, classwise, is_classwise
@@ -74,6 +75,7 @@ COMPARE_KEY: Final = "_compare_with"
 MAX_RIVAL_LENGTH: Final = 30
 """Letters of a run's name that fit into the control that compares with it."""
 
+LINE_FORMS: Final = {"lines": "Lines", "bars": "Bars"}
 BINS_VIEW: Final = "bins"
 DIAGRAM_VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
 VIEWS_HELP: Final = (
@@ -295,9 +297,12 @@ def show_lines(choice: LinesChoice) -> None:
         result,
         style_indices=choice.style_indices,
         chosen=chosen,
+        as_bars=st.query_params.get("form") == "bars",
         left_out=reasons_by_title({choice.titles[key]: why for key, why in unavailable.items()}),
     )
     show_opening(view)
+    if allows_bars(result):
+        url_segment("form", "Draw", LINE_FORMS, "Bars: the accuracy in each bin, side by side.")
     show_beside(view, selectable=("lines_figure", "line_rows"), chosen=chosen, select=select_line)
     show_how_computed(view, _lines_view_caption(choice, result), key="looking_lines")
     show_left_out(view, key="lines_not_drawn")

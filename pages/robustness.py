@@ -16,7 +16,7 @@ from calib_core.results.pooling import (
     pools_of_position,
     pools_of_question,
 )
-from calib_core.results.published import RSD_MODELS, compare_rsd
+from calib_core.results.published import compare_rsd
 from calib_core.results.question_clusters import MAX_OFFERED_QUESTIONS
 from calib_core.results.robustness import Sweep, sweep_bins
 from calib_core.results.uncertainty import missing_statistics_note
@@ -36,11 +36,11 @@ from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_progress
 from pages.widgets.figure import side_by_side
-from pages.widgets.published import pick_reference, published_area, show_published
+from pages.widgets.published import published_area, show_published
 from pages.widgets.run_choice import RunChoice, choose_sweep
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_warnings
-from pages.widgets.url_inputs import url_labelled_text, url_selectbox
+from pages.widgets.url_inputs import is_url_toggle_on, url_labelled_text, url_selectbox, url_toggle
 from pages.widgets.view import show_part, show_view
 
 
@@ -76,9 +76,9 @@ def show_paper(choice: RunChoice, results: Sequence[Sweep]) -> None:
     """Draw the paper's Table 1 beside the swept runs."""
     titles = [choice.run.title, *(run.title for run, _ in choice.required_sweep.other_runs)]
     sweeps = dict(zip(titles, results, strict=True))
-    with published_area(compare_rsd(sweeps)):
-        reference = pick_reference("paper_rsd", RSD_MODELS, len(RSD_MODELS) - 1)
-        show_published(compare_rsd(sweeps, reference), "rsd")
+    comparison = compare_rsd(sweeps)
+    with published_area(comparison):
+        show_published(comparison, "rsd")
 
 
 def cached_audit(choice: RunChoice) -> ConventionAudit:
@@ -151,17 +151,30 @@ def show_occurrences(choice: RunChoice) -> None:
         show_part(occurrences_view(choice.evidence.run, title=choice.run.title), "occurrences")
 
 
+def above_the_figure(choice: RunChoice) -> None:
+    """Draw what suggests that the file was misread, and the switch between values and their ratios."""
+    show_warnings(*choice.evidence.warnings)
+    help_ = "Divide each curve by its own mean over M: the RSD is the spread of what is then drawn."
+    url_toggle("relative", "Relative to own mean", help_)
+
+
 def page() -> None:
     """Draw the page."""
     choice = shell("robustness", choose_sweep).choice
     result, *others = results = cached_sweeps(choice)
     show_view(
-        sweep_view(result, others, title=choice.run.title, style_indices=choice.style_indices),
+        sweep_view(
+            result,
+            others,
+            title=choice.run.title,
+            style_indices=choice.style_indices,
+            relative=is_url_toggle_on("relative"),
+        ),
         _sweep_view_caption(choice, results),
-        controls=lambda: show_warnings(*choice.evidence.warnings),
+        controls=lambda: above_the_figure(choice),
     )
-    show_audit(choice)
     show_paper(choice, results)
+    show_audit(choice)
     pooling, occurrences = side_by_side()
     with pooling:
         show_pooling(choice, choice.required_sweep.bin_counts)

@@ -274,7 +274,7 @@ def _spread_text(result: Concentration) -> str:
     rows = plural(result.n_used, result.unit[:-1])
     return (
         f"{result.title}: {format_percent(result.top_two_share)} of {rows} in {two_fullest_text(result)}, "
-        f"an effective {result.effective_bins:.1f} of {result.n_bins} bins"
+        f"as if only {result.effective_bins:.1f} of {result.n_bins} bins were used"
     )
 
 
@@ -447,7 +447,7 @@ def _single_line_notes(result: Concentration, theme: Theme) -> list[dict[str, An
     return [
         annotation(
             theme,
-            f"<b>{name}<br>{format_percent(result.top_two_share)}</b>",
+            f"<b>{name}</b>",
             **beside(n_fullest),
             y=result.top_two_share,
             yanchor="top",

@@ -1,4 +1,4 @@
-"""One reliability diagram of several runs or methods, a line for each, and their shares of pairs per bin."""
+"""One reliability diagram of several runs or methods, lines or bars, and their shares of pairs per bin."""
 
 from __future__ import annotations
 
@@ -92,10 +92,12 @@ def lines_figure(
     *,
     style_indices: Mapping[str, int] | None = None,
     selected: str | None = None,
+    as_bars: bool = False,
 ) -> Figure:
     """A square of accuracy against mean confidence with a line per run or method, and shares of pairs below.
 
-    Each non-empty bin has a point. A thin bin's point is small and hollow, and the line to it is pale.
+    Each non-empty bin has a point. A thin bin's point is small and hollow, and the line to it is pale. As
+    bars, those of one bin stand beside each other, and a thin bin's are pale.
 
     Parameters
     ----------
@@ -107,6 +109,8 @@ def lines_figure(
         Key of a line → index of its run among all loaded runs.
     selected : str, optional
         Key of the line to draw thicker. A key of no line has no effect.
+    as_bars : bool
+        Whether bars take the place of lines; the lines then share bins of equal width (`allows_bars`).
 
     Notes
     -----
@@ -116,15 +120,17 @@ def lines_figure(
     widths = {
         line.key: _SELECTED_LINE_WIDTH if line.key == selected else _LINE_WIDTH for line in result.lines
     }
-    entries = [
-        _line_legend_entry(result, line, styles[line.key], theme, widths[line.key]) for line in result.lines
-    ]
-    data: list[dict[str, Any]] = [*_diagonal(theme), *entries]
-    for line in result.lines:
-        style = styles[line.key]
-        data += _line_traces(line, style, theme, widths[line.key])
-        data += _bin_points(result, line, style, theme)
+    data: list[dict[str, Any]] = [] if as_bars else _diagonal(theme)
+    for place, line in enumerate(result.lines):
+        style, width = styles[line.key], widths[line.key]
+        if as_bars:
+            data += _bin_bars(result, line, style, theme, place)
+        else:
+            data.append(_line_legend_entry(result, line, style, theme, width))
+            data += _line_traces(line, style, theme, width)
+            data += _bin_points(result, line, style, theme)
         data += _share_outline(line, style)
+    data += _diagonal(theme) if as_bars else []
     top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
     layout = base_layout(
         theme, height=_PANELS_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=one_per_line
@@ -135,9 +141,10 @@ def lines_figure(
         "layout": layout
         | {
             "hovermode": "closest",
+            "barmode": "overlay",
             "xaxis": probability_axis(
                 theme,
-                "Mean confidence of the bin",
+                "Confidence" if as_bars else "Mean confidence of the bin",
                 standoff=6,
                 anchor="y2",
                 constrain="domain",
@@ -161,10 +168,15 @@ def lines_figure(
 def _line_legend_entry(
     result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float
 ) -> dict[str, Any]:
-    """The line's legend entry: its label and its metric."""
-    metric = f" · {_metric_text(result, line)}"
-    name = f"{truncate_middle(result.labels[line.key], _MAX_LEGEND_NAME - len(metric))}{metric}"
+    """The line's legend entry."""
+    name = _legend_name(result, line)
     return legend_entry(name, "lines+markers", line=style.line(width), marker=style.marker(theme))
+
+
+def _legend_name(result: ReliabilityLines, line: ReliabilityLine) -> str:
+    """The line's label and its metric."""
+    metric = f" · {_metric_text(result, line)}"
+    return f"{truncate_middle(result.labels[line.key], _MAX_LEGEND_NAME - len(metric))}{metric}"
 
 
 def _metric_text(result: ReliabilityLines, line: ReliabilityLine) -> str:
@@ -210,8 +222,6 @@ def _bin_points(
     """A point for each bin, small and hollow if the bin is thin."""
     table = line.result.table
     size = bar_detail(bins_across(table, line.result.scheme)).point_size + 1.5
-    run, method = truncate_middle(line.run, 60), METHODS[line.method].title
-    heading = f"<b>{escape_for_plotly(run)}</b><br>{escape_for_plotly(method)}"
     traces: list[dict[str, Any]] = []
     for thin in (False, True):
         part = table.filter(pl.col("thin") == thin)
@@ -236,7 +246,7 @@ def _bin_points(
                 "marker": marker,
                 "unselected": {"marker": {"opacity": 1}},
                 "hoverinfo": "text",
-                "hovertext": [f"{heading}<br>{text}" for text in _hover_texts(line, part)],
+                "hovertext": _hover_texts(line, part),
                 "customdata": [[line.key, bin_] for bin_ in part["bin"]],
                 "meta": {"line": line.key, "thin": thin, "metric": result.metric},
             }
@@ -244,10 +254,62 @@ def _bin_points(
     return traces
 
 
+# --- Bars in the place of lines ----------------------------------------------------------------------------
+
+MAX_BINS_AS_BARS: Final = 20
+"""More bins than this, of several lines each, have bars too thin to be told apart."""
+
+_GROUP_WIDTH: Final = 0.86
+"""Part of a bin's width that its bars fill."""
+
+_PATTERNS: Final = ("", "/", "x", "\\", "-", ".")
+"""Plotly's pattern of each line's bars, so that colour does not tell them apart alone; one for each line."""
+
+
+def allows_bars(result: ReliabilityLines) -> bool:
+    """Whether the lines can be bars: they share the edges of a few bins."""
+    return result.scheme.binning == "width" and result.scheme.bins <= MAX_BINS_AS_BARS
+
+
+def _bin_bars(
+    result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme, place: int
+) -> list[dict[str, Any]]:
+    """The accuracy in each bin beside that of other lines, as in Figure 1 of the self-consistency paper."""
+    table, slot = line.result.table, 1 / result.scheme.bins
+    width = _GROUP_WIDTH * slot / len(result.lines)
+    pale = blend(style.colour, theme.background, _THIN_BIN_OPACITY)
+    colours = [pale if thin else style.colour for thin in table["thin"]]
+    pattern = {
+        "shape": _PATTERNS[place % len(_PATTERNS)],
+        "fgcolor": theme.background,
+        "size": 5,
+        "solidity": 0.3,
+    }
+    left = (1 - _GROUP_WIDTH) / 2 * slot + place * width
+    return [
+        {
+            "type": "bar",
+            "name": escape_for_plotly(_legend_name(result, line)),
+            "x": rounded_values(table["low"]),
+            "y": rounded_values(table["accuracy"]),
+            "offset": round(left, 6),
+            "width": round(width, 6),
+            "marker": {"color": colours, "pattern": pattern, "line": {"color": style.colour, "width": 1}},
+            "unselected": {"marker": {"opacity": 1}},
+            "hoverinfo": "text",
+            "hovertext": _hover_texts(line, table),
+            "customdata": [[line.key, bin_] for bin_ in table["bin"]],
+            "meta": {"line": line.key, "metric": result.metric},
+        }
+    ]
+
+
 def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:
     """The hover text of each bin."""
+    run, method = truncate_middle(line.run, 60), METHODS[line.method].title
+    heading = f"<b>{escape_for_plotly(run)}</b><br>{escape_for_plotly(method)}<br>"
     return [
-        f"{escape_for_plotly(str(BinReading(percent, interval)))}: "
+        f"{heading}{escape_for_plotly(str(BinReading(percent, interval)))}: "
         f"{plural(pairs, line.result.pair_unit[:-1])}"
         f"<br>confidence {confidence:.3f}, accuracy {accuracy:.3f}<br>gap {format_signed(gap, '+.3f')}"
         for percent, interval, pairs, confidence, accuracy, gap in bins.select(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from calib_core.figures.layout import (
@@ -247,6 +248,9 @@ _SCALE_TITLES: Final[Mapping[str, str]] = {
 MAX_CEILING_RATIO: Final = 1.6
 """A ceiling up to this multiple of the highest point is drawn; a higher one is named in the heading."""
 
+_LEAST_PADDING: Final = 0.05
+"""Part of the highest value left free below and above values that hardly differ, so that they look it."""
+
 EXPONENT_TICKS_BELOW: Final = 0.005
 """Axes that end below this value have ticks such as 2e-4."""
 
@@ -275,7 +279,7 @@ def metric_values_figure(results: Sequence[Sweep], theme: Theme, style_indices: 
     for index, scale in enumerate(scales):
         curves = [curve for curve in all_curves if curve.scale == scale]
         yaxis = stack.trace_axis(index)
-        top = _panel_top(curves)
+        bottom, top = _panel_ends(curves)
         data += [trace for curve in curves for trace in _curve_traces(curve, theme, yaxis)]
         lines, labels = _ceiling_lines(curves, theme, yaxis, top)
         layout["shapes"] += lines
@@ -284,7 +288,7 @@ def metric_values_figure(results: Sequence[Sweep], theme: Theme, style_indices: 
             {"exponentformat": "e"} if top < EXPONENT_TICKS_BELOW else {"tickformat": "~g"}
         )
         layout[stack.layout_key(index)] = axis(
-            theme, "Value", domain=stack.domains[index], range=[0, top or 1], nticks=6, **tick_format
+            theme, "Value", domain=stack.domains[index], range=[bottom, top], nticks=6, **tick_format
         )
     return {"data": [*entries, *data] or [empty_trace()], "layout": layout}
 
@@ -349,19 +353,31 @@ def _bounds_trace(curve: SweepCurve, colour: str, yaxis: str) -> dict[str, Any]:
     }
 
 
-def _highest_value(run_curve: RunCurve) -> float:
-    """The highest point of a curve, its band and its bounds."""
+def _drawn_values(run_curve: RunCurve) -> list[float]:
+    """The points of a curve, the ends of its band, and its bounds."""
     curve = run_curve.curve
-    noise = list(curve.noise.high) if curve.noise is not None and run_curve.run_index == 0 else []
-    known = [value for value in curve.values if value is not None]
-    return max([*known, *noise, *(high for _, high in curve.bounds.values())], default=0.0)
+    noise = (*curve.noise.low, *curve.noise.high) if curve.noise and run_curve.run_index == 0 else ()
+    known = (value for value in curve.values if value is not None)
+    return [*known, *noise, *chain.from_iterable(curve.bounds.values())]
 
 
-def _panel_top(curves: Sequence[RunCurve]) -> float:
-    """The upper end of a panel: above everything drawn, and above a ceiling that is not much higher."""
-    highest = max(map(_highest_value, curves), default=0.0)
+def _panel_ends(curves: Sequence[RunCurve]) -> tuple[float, float]:
+    """The ends of a panel: around everything drawn, and a ceiling that is not much higher."""
+    drawn = list(chain.from_iterable(map(_drawn_values, curves)))
+    highest = max(drawn, default=0.0)
     near = [ceiling for ceiling in _first_run_ceilings(curves) if ceiling <= MAX_CEILING_RATIO * highest]
-    return 1.12 * max([highest, *near])
+    return _fitting_ends([*drawn, *near])
+
+
+def _fitting_ends(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of an axis for lines: from 0, unless all values lie in the upper half."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    if high <= 0:
+        return 0.0, 1.0
+    if low <= high / 2:
+        return 0.0, 1.12 * high
+    padding = max(0.12 * (high - low), _LEAST_PADDING * high)
+    return low - padding, high + padding
 
 
 def _first_run_ceilings(curves: Sequence[RunCurve]) -> list[float]:
@@ -468,16 +484,16 @@ def relative_values_figure(
     entries = sweep_legend(curves, theme, relative=True)
     layout, stack = sweep_layout(theme, results, entries, panels=1)
     data: list[dict[str, Any]] = []
-    highest = 1.0
+    drawn = [1.0]
     for curve in curves:
         ratios = _values_over_mean(curve)
-        highest = max(highest, *ratios)
+        drawn += ratios
         data.append(curve_line(curve, theme, "y", ratios, [f"{ratio:.2f} × its mean" for ratio in ratios]))
     layout["yaxis"] = axis(
         theme,
         "Value / own mean over M",
         domain=stack.domains[0],
-        range=[0, 1.1 * highest],
+        range=list(_fitting_ends(drawn)),
         nticks=6,
         tickformat="~g",
     )

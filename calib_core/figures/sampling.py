@@ -271,7 +271,7 @@ def _greyed_legend_entry(result: SampleSizeSweep, theme: Theme) -> list[dict[str
         "color": with_opacity(theme.axis_line, 2 * _GREYED_GROUND_OPACITY),
         "line": {"color": theme.muted_text, "width": 1},
     }
-    return [legend_entry("grey: N' > N/2, subsets overlap", "markers", marker=marker)]
+    return [legend_entry("grey: subsets overlap", "markers", marker=marker)]
 
 
 def describe_sampling(result: SampleSizeSweep, metric: str) -> str:

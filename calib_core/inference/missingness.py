@@ -150,7 +150,9 @@ def compare_missing(
     return Missingness(int(n[0]), int(n_right[0]), int(n[1]), int(n_right[1]), p, reason)
 
 
-def missing_caveat(named: Iterable[tuple[str, Missingness | None]], consequence: str) -> str:
+def missing_caveat(
+    named: Iterable[tuple[str, Missingness | None]], consequence: str, *, max_findings: int = MAX_FINDINGS
+) -> str:
     """Where rows without a confidence are right more or less often, in a sentence; "" if it is clear nowhere.
 
     Parameters
@@ -160,6 +162,8 @@ def missing_caveat(named: Iterable[tuple[str, Missingness | None]], consequence:
         many, those that matter most are told.
     consequence : str
         What follows for the numbers, as a clause.
+    max_findings : int
+        Number of places that are told; of further ones only how many there are.
 
     Examples
     --------
@@ -173,7 +177,7 @@ def missing_caveat(named: Iterable[tuple[str, Missingness | None]], consequence:
     if not names_of:
         return ""
     largest = sorted(names_of, key=lambda missing: -missing.shift)
-    places = {each: join_names(list(dict.fromkeys(names_of[each]))) for each in largest[:MAX_FINDINGS]}
+    places = {each: join_names(list(dict.fromkeys(names_of[each]))) for each in largest[:max_findings]}
     findings = [f"{place}, {each.finding}" if place else each.finding for each, place in places.items()]
     if n_more := len(largest) - len(findings):
         findings.append(f"and {n_more} more differ")

@@ -6,14 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
-from itertools import groupby, islice
+from itertools import islice
 from typing import Final
 
 import polars as pl
 
 from calib_core.figures.text import escape_invisible
 from calib_core.report.export.table import is_numeric_column
-from calib_core.views.view import FEW_BINS_MARK, EceBrierCell, EceBrierTable, Fact, Tile, ViewTable
+from calib_core.views.view import (
+    FEW_BINS_MARK,
+    EceBrierBlock,
+    EceBrierCell,
+    EceBrierTable,
+    Fact,
+    Tile,
+    ViewTable,
+)
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _MAX_UNBROKEN_LENGTH: Final = 22
@@ -139,11 +147,20 @@ MAX_PAIRS_OF_COLUMNS: Final = 3
 
 def split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
     """Splits a table into parts that fit on paper."""
-    remaining = iter(table.columns.items())
-    while columns := dict(islice(remaining, MAX_PAIRS_OF_COLUMNS)):
-        row_ids = {id_ for column, id_ in table.cells if column in columns}
-        rows = {id_: title for id_, title in table.rows.items() if id_ in row_ids}
-        yield replace(table, columns=columns, rows=rows)
+    for start in range(
+        0, max((len(block.columns) for block in table.blocks), default=0), MAX_PAIRS_OF_COLUMNS
+    ):
+        parts = (_columns_from(block, start) for block in table.blocks)
+        yield replace(table, blocks=tuple(part for part in parts if part.columns))
+
+
+def _columns_from(block: EceBrierBlock, start: int) -> EceBrierBlock:
+    """The part of a block that begins with this column, without rows that it has no number of."""
+    columns = dict(islice(block.columns.items(), start, start + MAX_PAIRS_OF_COLUMNS))
+    row_ids = {id_ for column, id_ in block.cells if column in columns}
+    return replace(
+        block, columns=columns, rows={id_: title for id_, title in block.rows.items() if id_ in row_ids}
+    )
 
 
 def ece_brier_html(table: EceBrierTable) -> str:
@@ -151,47 +168,49 @@ def ece_brier_html(table: EceBrierTable) -> str:
 
     The lowest numbers are bold and unreliable ECEs marked with FEW_BINS_MARK; tooltips explain both.
     """
-    rows = "".join(_ece_brier_row(table, method, title) for method, title in table.rows.items())
     name = escape_text(table.title)
+    blocks, above = "", [""]
+    for block in table.blocks:
+        headings = "" if block.headings == above else _ece_brier_headings(block, table.row_heading)
+        blocks += tag("tbody", headings + _ece_brier_block(block))
+        above = block.headings
     return (
         f'<div class="paired-box" role="region" tabindex="0" aria-label="{name}"><table class="paired">'
-        f"<caption>{name}</caption><thead>{_ece_brier_heading(table)}</thead><tbody>{rows}</tbody></table></div>"
+        f"<caption>{name}</caption>{blocks}</table></div>"
     )
 
 
-def _ece_brier_heading(table: EceBrierTable) -> str:
-    datasets = [dataset for dataset, _ in table.columns.values()]
-    dataset_cells = "".join(
-        f'<th scope="colgroup" colspan="{2 * len(list(group))}">{escape_text(dataset)}</th>'
-        for dataset, group in groupby(datasets)
+def _ece_brier_headings(block: EceBrierBlock, row_heading: str) -> str:
+    """The names of the columns, and which number of a pair is which."""
+    names = "".join(
+        f'<th scope="colgroup" colspan="2">{escape_text(name)}</th>' for name in block.columns.values()
     )
-    model_cells = "".join(
-        '<th scope="colgroup" colspan="2">'
-        f"{escape_text(model)}{_small_print(table.column_notes.get(column))}</th>"
-        for column, (_, model) in table.columns.items()
+    numbers = '<th scope="col">ECE</th><th scope="col">Brier</th>' * len(block.columns)
+    return (
+        f'<tr class="names"><td></td>{names}</tr>'
+        f'<tr class="numbers"><th scope="col">{row_heading}</th>{numbers}</tr>'
     )
-    number_heads = '<th scope="col">ECE</th><th scope="col">Brier</th>' * len(table.columns)
-    dataset_row = f"<tr><td></td>{dataset_cells}</tr>" if any(datasets) else ""
-    model_row = f"<tr><td></td>{model_cells}</tr>"
-    return f'{dataset_row}{model_row}<tr><th scope="col">{table.row_heading}</th>{number_heads}</tr>'
 
 
-def _ece_brier_row(table: EceBrierTable, method: str, title: str) -> str:
-    entries = [table.cells.get((column, method)) for column in table.columns]
-    two_rows = any(entry is not None and entry.small_print for entry in entries)
-    span = ' rowspan="2"' if two_rows else ""
-    numbers = "".join(_number_cells(entry) for entry in entries)
-    small_cells = "".join(
-        f'<td colspan="2">{escape_text(entry.small_print) if entry else ""}</td>' for entry in entries
+def _ece_brier_block(block: EceBrierBlock) -> str:
+    """The name of the data set with notes on its columns, where there are any, then the rows."""
+    notes = "".join(
+        f'<td colspan="2">{_small_print(block.column_notes.get(column, ()))}</td>' for column in block.columns
     )
-    small_row = f'<tr class="below">{small_cells}</tr>' if two_rows else ""
-    heading = f"<span>{escape_text(title)}</span>{_small_print(table.row_notes.get(method))}"
-    return f'<tr><th scope="row"{span}>{heading}</th>{numbers}</tr>{small_row}'
+    opening = f'<tr class="block"><th scope="rowgroup">{escape_text(block.title)}</th>{notes}</tr>'
+    rows = "".join(_ece_brier_row(block, row, title) for row, title in block.rows.items())
+    return (opening if block.title or block.column_notes else "") + rows
 
 
-def _small_print(note: str | None) -> str:
-    """A note on all numbers of a row or column, below its name."""
-    return f"<span>{escape_text(note)}</span>" if note else ""
+def _ece_brier_row(block: EceBrierBlock, row: str, title: str) -> str:
+    numbers = "".join(_number_cells(block.cells.get((column, row))) for column in block.columns)
+    notes = _small_print(block.row_notes.get(row, ()))
+    return f'<tr><th scope="row"><span>{escape_text(title)}</span>{notes}</th>{numbers}</tr>'
+
+
+def _small_print(notes: Iterable[str]) -> str:
+    """Notes on all numbers of a row or column, below its name."""
+    return "".join(f"<span>{escape_text(note)}</span>" for note in notes)
 
 
 def _number_cells(entry: EceBrierCell | None) -> str:

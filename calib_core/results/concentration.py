@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Binned
 from calib_core.edges import MAX_BINS, Scheme
+from calib_core.inference.missingness import Missingness
 from calib_core.metrics.ece import ECE
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
@@ -25,6 +26,11 @@ CONCENTRATED_SHARE: Final = 0.8
 
 LOW_ECE: Final = 0.1
 """An ECE up to this would pass as good, so a reader wants to know what it rests on."""
+
+LOW_ECE_CAUTION: Final = (
+    "A low ECE of so few bins does not say that higher confidence means more right answers: look at the "
+    "Brier score and AUROC."
+)
 
 
 METHOD_COLUMNS: Final = (
@@ -67,7 +73,9 @@ class Concentration(Displayable):
         Share of rows at exactly 0 and 1; None without rows, and where single confidences are not kept.
     ece : float or None
     warning : str or None
-        Why the ECE says little, where it does.
+        That the ECE rests on one or two bins, where it does.
+    missing : Missingness or None
+        Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
     recipe : str
     unit : {"rows", "positions"}
         What is counted.
@@ -90,6 +98,12 @@ class Concentration(Displayable):
     warning: str | None
     recipe: str
     unit: RowUnit = "rows"
+    missing: Missingness | None = None
+
+    @property
+    def caution(self) -> str:
+        """What a low ECE does not say that rests on one or two bins; "" for another."""
+        return LOW_ECE_CAUTION if self.warning and self.ece is not None and self.ece <= LOW_ECE else ""
 
     @property
     def n_bins(self) -> int:
@@ -146,9 +160,10 @@ def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> C
         share_at_zero=evidence.share_at(0.0),
         share_at_one=evidence.share_at(1.0),
         ece=ece,
-        warning=None if ece is None else _low_ece_warning(ece, top_shares, scheme, evidence.unit),
+        warning=None if ece is None else _few_bins_warning(ece, top_shares, scheme, evidence.unit),
         recipe=recipe_text(evidence, None, scheme, binned.n_bins),
         unit=evidence.unit,
+        missing=evidence.missingness,
     )
 
 
@@ -190,9 +205,9 @@ def concentration_headline(results: Sequence[Concentration]) -> str:
         return f"There is 1 {lowest.unit[:-1]}, so all lies in one bin."
     if lowest.table.height == 1:
         return f"{both_or_all(lowest.n_used).capitalize()} {lowest.unit} lie in one bin."
-    return (
-        f"The two fullest of {lowest.n_bins:,} bins hold {format_percent(low)} of the {lowest.n_used:,} "
-        f"{lowest.unit}: an effective {lowest.effective_bins or 1:.1f} of {lowest.n_bins} bins."
+    return lowest.warning or (
+        f"The two fullest of {lowest.n_bins:,} bins hold {format_percent(low)} of the {lowest.unit}, as if "
+        f"only {lowest.effective_bins or 1:.1f} of the {lowest.n_bins:,} bins were used."
     )
 
 
@@ -217,10 +232,10 @@ def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
     )
 
 
-def _low_ece_warning(
+def _few_bins_warning(
     ece: float, top_shares: NDArray[np.float64], scheme: Scheme, unit: RowUnit
 ) -> str | None:
-    """A low ECE may rest on one or two bins, as the self-consistency paper shows for p(True).
+    """An ECE may rest on one or two bins, as the self-consistency paper shows for p(True).
 
     Parameters
     ----------
@@ -234,13 +249,10 @@ def _low_ece_warning(
     if float(top_shares.sum()) < CONCENTRATED_SHARE or (scheme.binning != "natural" and scheme.bins <= 2):
         return None
     if float(top_shares[0]) >= CONCENTRATED_SHARE:
-        opening = f"One bin holds {format_percent(float(top_shares[0]))} of the {unit}"
+        opening, which = f"One bin holds {format_percent(float(top_shares[0]))}", "that bin"
     else:
-        opening = f"The two fullest bins hold {format_percent(float(top_shares.sum()))} of the {unit}"
-    if ece > LOW_ECE:
-        return f"{opening}: the ECE of {ece:.4f} describes little else."
-    return (
-        f"{opening}, so the ECE of {ece:.4f} says little more than how far their average confidence is "
-        "from their accuracy. It does not say whether higher confidence means more right answers: look at "
-        "the Brier score and AUROC before trusting it."
-    )
+        opening, which = (
+            f"The two fullest bins hold {format_percent(float(top_shares.sum()))}",
+            "those two bins",
+        )
+    return f"{opening} of the {unit}, so the ECE of {ece:.4f} mostly reflects {which}."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.missingness import Missingness
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.cluster import cluster_samples, has_samples
 from calib_core.methods.answers.gold_match import gold_forms, row_positions
@@ -132,6 +133,11 @@ class MethodsTable(Displayable):
         Run key → its methods compared in pairs, where all stand on the same rows; keys are method ids.
     headline : str
         Which method has the lowest Brier score on which run, as far as can be told.
+    datasets : Mapping[str, str or None]
+        Run key → its data set.
+    missing : Mapping[tuple[str, str], Missingness]
+        (run, method) → how often rows without its confidence are right, where some lack one.
+    order : MethodOrder
     """
 
     scheme: Scheme
@@ -144,6 +150,15 @@ class MethodsTable(Displayable):
     judged_choice: JudgedChoice
     paired: Mapping[str, PairedComparison]
     headline: str
+    datasets: Mapping[str, str | None]
+    missing: Mapping[tuple[str, str], Missingness] = field(default_factory=dict[tuple[str, str], Missingness])
+    order: MethodOrder = "brier"
+
+    @property
+    def runs_with_cells(self) -> tuple[str, ...]:
+        """The runs that have a number, in order."""
+        with_cells = {run for run, _ in self.cells}
+        return tuple(run for run in self.runs if run in with_cells)
 
     @property
     def one_method_per_run(self) -> bool:
@@ -159,13 +174,17 @@ class MethodsTable(Displayable):
             By mean Brier score over the runs that have every method of the table, best first (registry
             order where no run has them all), or in registry order.
         """
-        methods = in_order(self.methods)
-        complete = [run for run in self.runs if all((run, id_) in self.cells for id_ in methods)]
-        if order == "brier" and complete:
-            methods.sort(
-                key=lambda id_: sum(self.cells[run, id_].brier or 0 for run in complete) / len(complete)
-            )
-        return replace(self, methods=tuple(methods))
+        table = replace(self, order=order)
+        return replace(table, methods=table.methods_of(self.runs))
+
+    def methods_of(self, runs: Collection[str]) -> tuple[str, ...]:
+        """The methods that some of these runs have, in the order of the table; by Brier score, of these."""
+        cells = {key: cell for key, cell in self.cells.items() if key[0] in runs}
+        methods = in_order({method for _, method in cells})
+        complete = [run for run in runs if all((run, id_) in cells for id_ in methods)]
+        if self.order == "brier" and complete:
+            methods.sort(key=lambda id_: sum(cells[run, id_].brier or 0 for run in complete) / len(complete))
+        return tuple(methods)
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each cell, run by run: the fields of `MethodsCell`."""
@@ -244,6 +263,16 @@ def compare_methods(
         judged_choice,
         paired,
         _methods_headline(cells, paired, tuple(evidences_by_run)),
+        {
+            run: evidences[0].run.info.dataset if evidences else None
+            for run, evidences in evidences_by_run.items()
+        },
+        {
+            (run, evidence.method.id): missing
+            for run, evidences in evidences_by_run.items()
+            for evidence in evidences
+            if (missing := evidence.missingness) is not None
+        },
     ).ordered(order)
 
 
@@ -278,7 +307,7 @@ def _on_common_rows(
 
 
 def _methods_cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> MethodsCell:
-    ece = score(evidence, "ece", scheme)
+    ece = score(evidence, "ece", scheme, with_remark=False)
     return MethodsCell(
         run=run,
         method=evidence.method.id,
@@ -333,13 +362,20 @@ def _methods_headline(
         names = {id_: f"“{METHODS[id_].title}”" for (cell_run, id_) in cells if cell_run == run}
         clause = best_clause(best_set, names, value, "lowest Brier score", "method")
         return f"{clause} ({plural(cell.n_used, 'row')})."
-    wins = Counter(id_ for best_set in best_sets.values() for id_ in best_set.best)
-    ranked = sorted(in_order(wins), key=lambda id_: -wins[id_])
-    counts = [f"“{METHODS[id_].title}” on {wins[id_]} of {len(best_sets)} runs" for id_ in ranked]
-    n_without = sum(not best_set.best for best_set in best_sets.values())
-    if n_without:
-        counts.append(f"no method on {n_without}" if ranked else f"no method on any of {len(best_sets)} runs")
-    return f"Best by Brier score, or tied for best: {'; '.join(counts)}."
+    n_runs = len(best_sets)
+    wins = Counter(best_set.best[0] for best_set in best_sets.values() if best_set.has_winner)
+    if not wins:
+        return f"By Brier score, no method wins on any of {n_runs} runs."
+    (leader, n_won), *others = sorted(
+        wins.items(), key=lambda item: (-item[1], in_order(wins).index(item[0]))
+    )
+    counts = [
+        f"{METHODS[leader].short_title} wins by Brier score on {n_won} of {n_runs} runs",
+        *(f"{METHODS[id_].short_title} on {count}" for id_, count in others),
+    ]
+    n_without = n_runs - wins.total()
+    rest = f"; the other {n_without} {'have' if n_without > 1 else 'has'} no winner" if n_without else ""
+    return f"{join_names(counts)}{rest}."
 
 
 def multiple_choice_notes(evidences: Iterable[Evidence]) -> tuple[str, ...]:

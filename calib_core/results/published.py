@@ -1,14 +1,14 @@
 """What did the papers publish, and does it hold here? Their numbers beside one's own, their findings judged.
 
 A finding is judged on each run by the statistics that the pages show anyway: what noise alone gives, paired
-differences corrected by Holm's method, and verdicts. Where these decide nothing, the finding is undecided.
+differences corrected by Holm's method, and verdicts. Where these decide nothing, the finding is inconclusive.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -18,7 +18,7 @@ from calib_core.edges import Scheme
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
-from calib_core.results.best import PairDifference, PairedComparison
+from calib_core.results.best import PairDifference, PairedComparison, abbreviated_list
 from calib_core.results.changes import Contrast, change_phrase, difference_text
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import paired_contrasts
@@ -113,7 +113,7 @@ def published_methods() -> pl.DataFrame:
 # --- Findings, judged on the loaded runs ----------------------------------------------------------
 
 JudgementKind = Literal["holds", "fails", "unknown"]
-"""Whether a finding holds in a run, clearly does not, or is undecided."""
+"""Whether a finding holds in a run, clearly does not, or is inconclusive."""
 
 FindingKind = Literal["holds", "fails", "unknown", "mixed", "none"]
 """As `JudgementKind` over all runs; "mixed" where they differ, "none" where no result was published."""
@@ -122,7 +122,7 @@ FINDING_WORDS: Final[Mapping[FindingKind, str]] = MappingProxyType(
     {
         "holds": "holds here",
         "fails": "does not hold here",
-        "unknown": "undecided",
+        "unknown": "inconclusive",
         "none": "nothing to compare",
     }
 )
@@ -146,7 +146,7 @@ class Judgement:
         The run or line; may be "".
     kind : {"holds", "fails", "unknown"}
     detail : str
-        The numbers, or why it is undecided, as the end of a sentence without a full stop.
+        The numbers, or why it is inconclusive, as the end of a sentence without a full stop.
     """
 
     subject: str
@@ -179,7 +179,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """ "holds here", "holds on 2 of 3 runs, undecided on 1"."""
+        """ "holds here", "holds on 2 of 3 runs, inconclusive on 1"."""
         kind = self.kind
         if kind != "mixed":
             return FINDING_WORDS[kind]
@@ -188,7 +188,7 @@ class Finding:
             for kind, phrase in (
                 ("holds", "holds on"),
                 ("fails", "does not hold on"),
-                ("unknown", "undecided on"),
+                ("unknown", "inconclusive on"),
             )
         }
         (first, n_first), *others = [(phrase, count) for phrase, count in counts.items() if count]
@@ -197,12 +197,12 @@ class Finding:
 
     @property
     def details(self) -> str:
-        """The numbers of a few runs of each kind, or why it is undecided; "" without runs."""
+        """The numbers of a few runs of each kind, or why it is inconclusive; "" without runs."""
         parts: list[str] = []
         for kind, word in (
             ("holds", "holds for"),
             ("fails", "does not hold for"),
-            ("unknown", "undecided for"),
+            ("unknown", "inconclusive for"),
         ):
             of_kind = [judgement for judgement in self.judgements if judgement.kind == kind]
             texts = [
@@ -222,18 +222,15 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedComparison:
-    """A paper's table with one's own runs as further columns, and its findings judged on them.
+class PublishedTable:
+    """A paper's numbers with one's own runs as further columns.
 
     Attributes
     ----------
-    source, setting : str
-        Where the numbers are printed, and how they were made.
-    judged_by : str
-        By which statistics the findings are judged, as the end of a sentence.
-    findings : tuple[Finding, ...]
+    title : str
+        What all numbers are of, such as the data set; "" for none.
     rows : Mapping[str, str]
-        Row key → title; empty where the paper prints no numbers.
+        Row key → title.
     published_columns : Mapping[str, str]
         Column key → one of the paper's models.
     own_columns : Mapping[str, str]
@@ -241,23 +238,17 @@ class PublishedComparison:
     values : Mapping[tuple[str, str], float]
         (row key, published column or run key) → value; missing where there is none.
     reference : str
-        The published column that differences are from; "" without a table.
+        The published column that differences are from; "" where the data are others, which have none.
     in_percent : bool
-    remarks : tuple[str, ...]
-        Why runs or numbers are not in the table.
     """
 
-    source: str
-    setting: str
-    judged_by: str
-    findings: tuple[Finding, ...]
-    rows: Mapping[str, str] = field(default_factory=dict[str, str])
-    published_columns: Mapping[str, str] = field(default_factory=dict[str, str])
-    own_columns: Mapping[str, str] = field(default_factory=dict[str, str])
-    values: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    title: str
+    rows: Mapping[str, str]
+    published_columns: Mapping[str, str]
+    own_columns: Mapping[str, str]
+    values: Mapping[tuple[str, str], float]
     reference: str = ""
     in_percent: bool = False
-    remarks: tuple[str, ...] = ()
 
     def difference(self, row: str, run: str) -> float | None:
         """The run's value less that of the reference column; None where one of them is missing."""
@@ -265,11 +256,12 @@ class PublishedComparison:
         return None if own is None or published is None else own - published
 
     def to_frame(self) -> pl.DataFrame:
-        """One row for each number: number, column, published, value, difference (from `reference`)."""
+        """One row for each number: table, number, column, published, value, difference (from `reference`)."""
         columns = {key: (key, True) for key in self.published_columns}
         columns |= {run: (title, False) for run, title in self.own_columns.items()}
         records = [
             {
+                "table": self.title,
                 "number": title,
                 "column": name,
                 "published": published,
@@ -283,7 +275,33 @@ class PublishedComparison:
         return pl.DataFrame(records, schema=_COMPARISON_SCHEMA)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedComparison:
+    """A paper's tables with one's own runs as further columns, and its findings judged on them.
+
+    Attributes
+    ----------
+    source, setting : str
+        Where the numbers are printed, and how they were made.
+    judged_by : str
+        By which statistics the findings are judged, as the end of a sentence.
+    findings : tuple[Finding, ...]
+    tables : tuple of PublishedTable
+        () where the paper prints no numbers, or none of the runs' data.
+    remarks : tuple[str, ...]
+        Why runs or numbers are not in a table.
+    """
+
+    source: str
+    setting: str
+    judged_by: str
+    findings: tuple[Finding, ...]
+    tables: tuple[PublishedTable, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
 _COMPARISON_SCHEMA: Final = {
+    "table": pl.String,
     "number": pl.String,
     "column": pl.String,
     "published": pl.Boolean,
@@ -305,15 +323,13 @@ MAX_NOISE_SHARE: Final = 0.5
 OTHER_BINS: Final = f"the paper's RSD is over M in {{{', '.join(map(str, PAPER_BINS))}}} with ddof 0"
 
 
-def compare_rsd(sweeps: Mapping[str, Sweep], reference: str = RSD_MODELS[-1]) -> PublishedComparison:
-    """The paper's RSD over M beside that of one's own runs.
+def compare_rsd(sweeps: Mapping[str, Sweep]) -> PublishedComparison:
+    """The paper's RSD over M beside that of one's own runs, which are of other data.
 
     Parameters
     ----------
     sweeps : Mapping[str, Sweep]
         Run title → its sweep.
-    reference : str
-        One of `RSD_MODELS`.
     """
     values = {(metric, model): rsd for metric, model, rsd in published_rsd().iter_rows()}
     own_columns: dict[str, str] = {}
@@ -339,12 +355,16 @@ def compare_rsd(sweeps: Mapping[str, Sweep], reference: str = RSD_MODELS[-1]) ->
                 tuple(_judge_rsd(run, sweep) for run, sweep in sweeps.items()),
             ),
         ),
-        rows={metric: f"RSD of {METRICS[metric].title_in_sentence}" for metric in _RSD_ROWS},
-        published_columns={model: model for model in RSD_MODELS},
-        own_columns=own_columns,
-        values=values,
-        reference=reference,
-        in_percent=True,
+        tables=(
+            PublishedTable(
+                "",
+                rows={metric: f"RSD of {METRICS[metric].title_in_sentence}" for metric in _RSD_ROWS},
+                published_columns={model: model for model in RSD_MODELS},
+                own_columns=own_columns,
+                values=values,
+                in_percent=True,
+            ),
+        ),
         remarks=tuple(remarks),
     )
 
@@ -464,10 +484,8 @@ PAPER_METHODS: Final = _METHOD_ORDER
 
 SELF_CONSISTENCY: Final = ("cluster_number", "cluster_size", "pairwise")
 
-PUBLISHED_METHOD_COLUMNS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {f"{dataset}, {model}": (dataset, model) for dataset in N_QUESTIONS for model in _MODEL_TEMPERATURES}
-)
-"""Published column → (data set, model)."""
+PUBLISHED_MODELS: Final = tuple(_MODEL_TEMPERATURES)
+"""The models of the self-consistency paper."""
 
 _ROW_METRICS: Final[Mapping[str, str]] = MappingProxyType({"brier": "Brier", "ece": "ECE"})
 
@@ -476,9 +494,9 @@ def compare_published_methods(
     table: MethodsTable,
     titles: Mapping[str, str],
     has_choices: Mapping[str, bool],
-    reference: str = next(iter(PUBLISHED_METHOD_COLUMNS)),
+    reference: str = PUBLISHED_MODELS[0],
 ) -> PublishedComparison:
-    """The paper's ECE and Brier scores beside those of one's own runs, on the data set of the reference.
+    """The paper's ECE and Brier scores beside those of one's own runs on the same data set.
 
     Parameters
     ----------
@@ -488,42 +506,76 @@ def compare_published_methods(
     has_choices : Mapping[str, bool]
         Run key → whether its questions are multiple choice.
     reference : str
-        A key of `PUBLISHED_METHOD_COLUMNS`.
+        One of `PUBLISHED_MODELS`: differences are from its numbers on the data set of the run.
     """
-    dataset, _ = PUBLISHED_METHOD_COLUMNS[reference]
-    columns = {key: model for key, (of, model) in PUBLISHED_METHOD_COLUMNS.items() if of == dataset}
-    shared = [run for run in table.runs if any((run, id_) in table.cells for id_ in PAPER_METHODS)]
-    own_methods = in_order({id_ for run, id_ in table.cells if run in shared})
+    runs_by_dataset: dict[str | None, list[str]] = {}
+    for run in table.runs:
+        runs_by_dataset.setdefault(published_dataset(table.datasets[run]), []).append(run)
+    others = runs_by_dataset.pop(None, [])
+    tables = tuple(
+        _published_methods_table(
+            table, dataset, {run: titles[run] for run in runs_by_dataset[dataset]}, reference
+        )
+        for dataset in N_QUESTIONS
+        if dataset in runs_by_dataset
+    )
+    names = list(dict.fromkeys(table.datasets[run] or "data without a name" for run in others))
+    published = " and ".join(N_QUESTIONS)
+    text = (
+        f"The paper has no numbers for {abbreviated_list(names)}, only for {published}: no difference."
+        if names
+        else ""
+    )
+    return PublishedComparison(
+        source=METHODS_SOURCE,
+        setting=f"{published}; {METHODS_SETTING}",
+        judged_by="paired differences in Brier score, corrected for all pairs (Holm) and the number of runs",
+        findings=_method_findings(table, titles, has_choices),
+        tables=tables,
+        remarks=(text,) if text else (),
+    )
+
+
+def published_dataset(name: str | None) -> str | None:
+    """The data set of the paper that a name means; None where it means another.
+
+    Examples
+    --------
+    >>> published_dataset("openai/gsm8k"), published_dataset("math_qa"), published_dataset("gsm8k-hard")
+    ('GSM8K', 'MathQA', None)
+    """
+    letters = "".join(filter(str.isalnum, (name or "").rpartition("/")[2].lower()))
+    return next((dataset for dataset in N_QUESTIONS if dataset.lower() == letters), None)
+
+
+def _published_methods_table(
+    table: MethodsTable, dataset: str, own: Mapping[str, str], reference: str
+) -> PublishedTable:
+    """One data set's numbers in the paper, and those of the runs on it."""
+    own_methods = in_order({id_ for run, id_ in table.cells if run in own})
     methods = [*PAPER_METHODS, *(id_ for id_ in own_methods if id_ not in PAPER_METHODS)]
     values: dict[tuple[str, str], float] = {}
-    for of, method, model, ece, brier in (
-        published_methods().select("dataset", "method", "model", "ece", "brier").iter_rows()
+    for method, model, ece, brier in (
+        published_methods().filter(dataset=dataset).select("method", "model", "ece", "brier").iter_rows()
     ):
-        if of == dataset:
-            values[f"brier {method}", f"{of}, {model}"] = brier
-            values[f"ece {method}", f"{of}, {model}"] = ece
+        values |= {(f"brier {method}", model): brier, (f"ece {method}", model): ece}
     for (run, method), cell in table.cells.items():
-        if run in shared:
+        if run in own:
             numbers = {"brier": cell.brier, "ece": cell.ece}
             values |= {
                 (f"{metric} {method}", run): value for metric, value in numbers.items() if value is not None
             }
-    left_out = [titles[run] for run in table.runs if run not in shared]
-    return PublishedComparison(
-        source=METHODS_SOURCE,
-        setting=f"{dataset}, {N_QUESTIONS[dataset]:,} questions; {METHODS_SETTING}",
-        judged_by="paired differences in Brier score, corrected for all pairs (Holm) and the number of runs",
-        findings=_method_findings(table, titles, has_choices),
+    return PublishedTable(
+        f"{dataset}, {N_QUESTIONS[dataset]:,} questions",
         rows={
             f"{metric} {method}": f"{name}, {METHODS[method].short_title}"
             for metric, name in _ROW_METRICS.items()
             for method in methods
         },
-        published_columns=columns,
-        own_columns={run: titles[run] for run in shared},
+        published_columns={model: model for model in PUBLISHED_MODELS},
+        own_columns=own,
         values=values,
         reference=reference,
-        remarks=(f"Without any of the paper's confidences: {join_names(left_out)}.",) if left_out else (),
     )
 
 

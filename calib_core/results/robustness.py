@@ -143,8 +143,8 @@ class Sweep(Displayable):
         How the first curve varies over M, in one sentence.
     chance_note : str
         How much of that chance alone would give, in one or two sentences.
-    caveat : str
-        What the values over M do not tell, such as that nearly all gaps have one sign; "" for nothing.
+    caveats : tuple of str
+        What the values over M do not tell, such as that nearly all gaps have one sign, gravest first.
     """
 
     run: str
@@ -157,7 +157,7 @@ class Sweep(Displayable):
     n_total: int
     headline: str
     chance_note: str = ""
-    caveat: str = ""
+    caveats: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -292,7 +292,7 @@ def sweep_bins(
         n_total=evidence.n_total,
         headline=headline,
         chance_note=chance_note,
-        caveat=sweep_caveat(curves, evidence, chance_note),
+        caveats=sweep_caveats(curves, evidence, chance_note),
     )
 
 
@@ -497,7 +497,7 @@ def one_sign_sentence(titles: Sequence[str]) -> str:
     )
 
 
-def sweep_caveat(curves: Sequence[SweepCurve], evidence: Evidence, chance_note: str) -> str:
+def sweep_caveats(curves: Sequence[SweepCurve], evidence: Evidence, chance_note: str) -> tuple[str, ...]:
     """What the values over M do not tell: few rows, unknown noise, gaps of one sign, bounds only."""
     titles = {METRICS[curve.metric].title: curve for curve in curves}
     one_sign = [title for title, curve in titles.items() if one_sign_sentence([title]) in curve.remarks]
@@ -512,7 +512,7 @@ def sweep_caveat(curves: Sequence[SweepCurve], evidence: Evidence, chance_note: 
         if bounded and isinstance(evidence.run, TokenRun)
         else "",
     ]
-    return " ".join(filter(None, sentences))
+    return tuple(filter(None, sentences))
 
 
 def _one_value_per_bin(evidence: Evidence, metric: Metric, scheme: Scheme) -> bool:

@@ -22,6 +22,7 @@ from calib_core.bins import BinSums
 from calib_core.edges import DEFAULT_SCHEME, Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS
+from calib_core.inference.missingness import Missingness
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.methods.answers.cluster import ABSENT_CODE
@@ -333,6 +334,8 @@ class SampleSizeSweep(Displayable):
         How many samples are enough.
     sufficiency_definition : str
         What the headline calls enough.
+    missing : Missingness or None
+        Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
     """
 
     run: str
@@ -358,6 +361,7 @@ class SampleSizeSweep(Displayable):
     sufficient_sizes: tuple[SufficientSize, ...] = ()
     headline: str = ""
     sufficiency_definition: str = ""
+    missing: Missingness | None = None
 
     def curve(self, method: str, metric: str) -> SampleSizeCurve:
         """The curve of this method and metric; raises KeyError where it was not computed."""
@@ -565,6 +569,7 @@ def _assemble_sweep(
         missing_baselines=MappingProxyType(missing),
         judged=evidence.judged,
         recipe=recipe,
+        missing=evidence.missingness,
     )
 
 

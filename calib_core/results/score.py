@@ -10,7 +10,7 @@ import polars as pl
 from calib_core.edges import Scheme
 from calib_core.inference.bootstrap import Interval
 from calib_core.inference.missingness import Missingness
-from calib_core.inference.null import null_distribution
+from calib_core.inference.null import NullDistribution, null_distribution
 from calib_core.inference.verdict import disagreement_text
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -121,7 +121,9 @@ class Score(Displayable):
         }
 
 
-def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Score:
+def score(
+    evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, with_remark: bool = True
+) -> Score:
     """Compute one metric from the evidence.
 
     Parameters
@@ -130,6 +132,8 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
     metric_id : str
     scheme : Scheme, optional
         The bins; ten of equal width by default, and replaced where the metric prescribes its own.
+    with_remark : bool
+        Whether to look for a remark on the value; that takes the verdict, and so most of the time.
 
     Returns
     -------
@@ -162,15 +166,22 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
         recipe=f"{recipe}, {null.recipe_text}" if null else recipe,
         judged=evidence.judged,
         remarks=evidence.remarks,
-        remark=(metric.remark and metric.remark(sums))
-        or evidence.exactness_note(metric, scheme)
-        or (_disagreement(evidence, metric, null.p[0]) if null else None),
+        remark=_remark(evidence, metric, scheme, null) if with_remark else None,
         low=low,
         high=high,
         p=null.p[0] if null else None,
         null_median=null.median[0] if null else None,
         draws=null.n_draws if null else None,
         missing=evidence.missingness,
+    )
+
+
+def _remark(evidence: Evidence, metric: Metric, scheme: Scheme, null: NullDistribution | None) -> str | None:
+    """What a reader has to know about this value."""
+    return (
+        (metric.remark and metric.remark(evidence.sums_for(metric, scheme)))
+        or evidence.exactness_note(metric, scheme)
+        or (_disagreement(evidence, metric, null.p[0]) if null else None)
     )
 
 

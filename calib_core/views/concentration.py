@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from calib_core.figures.concentration import (
     describe_histogram,
     histogram_figure,
 )
-from calib_core.metrics.ece import ECE
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.results.concentration import (
     METHOD_COLUMNS,
     Concentration,
@@ -29,14 +29,14 @@ from calib_core.views.view import (
     Numbers,
     ProgressCallback,
     Section,
-    Tile,
     View,
     ViewFigure,
     ViewTable,
     file_parts,
     not_drawn_views,
+    text_lines,
 )
-from calib_core.wording import format_number, format_percent, join_names
+from calib_core.wording import join_names
 
 ID, TITLE = "concentration", "Bin concentration"
 QUESTION = "How are the confidences distributed, and can the bins be trusted?"
@@ -80,6 +80,8 @@ def concentration_view(
     recipes = tuple(f"{each.title}: {each.recipe}" if others else each.recipe for each in results)
     bins = (result.scheme.binning, result.scheme.bins)
 
+    caveat, *caveats = text_lines(*_caveats(results)) or ("",)
+
     def numbers(frame: Callable[[], pl.DataFrame], content: str) -> Numbers:
         return Numbers(frame, "\n".join(recipes), (content, *bins))
 
@@ -87,8 +89,7 @@ def concentration_view(
         title=title,
         method_title=method,
         headline=concentration_headline(results),
-        caveat=_caveat(results),
-        tiles=() if others else tuple(concentration_tiles(result)),
+        caveat=caveat,
         recipes=recipes,
         figures=(
             ViewFigure(
@@ -108,9 +109,12 @@ def concentration_view(
                 numbers=numbers(lambda: pl.concat(each.to_frame() for each in results), "cumulative"),
             ),
         ),
-        tables=(_method_table(results, numbers),) if others else (),
+        tables=(_method_table(results, numbers),),
         how_to_read=_how_to_read(results),
-        facts=tuple(Fact(each.title, each.warning) for each in results if others and each.warning),
+        facts=(
+            *(Fact("ECE", text) for text in caveats),
+            *(Fact(each.title, each.warning) for each in results if others and each.warning),
+        ),
         subject=", ".join(filter(None, (full_name(title), method))),
         name=(title, *file_parts((each.method for each in results), "methods")),
     )
@@ -120,18 +124,21 @@ def _method_table(
     results: Sequence[Concentration], numbers: Callable[[Callable[[], pl.DataFrame], str], Numbers]
 ) -> ViewTable:
     frame = concentration_table(results)
-    return ViewTable("Methods", frame, METHOD_COLUMNS, id="methods", numbers=numbers(lambda: frame, "table"))
+    return ViewTable("", frame, METHOD_COLUMNS, id="methods", numbers=numbers(lambda: frame, "table"))
 
 
-def _caveat(results: Sequence[Concentration]) -> str:
-    """Where the ECE says little, by how many methods it may be."""
-    warned = [result for result in results if result.warning]
-    if len(results) == 1 or not warned:
-        return results[0].warning or ""
-    names = join_names([f"“{result.title}”" for result in warned])
-    return (
-        f"By {names} the ECE rests on one or two bins: look at the Brier score and AUROC before trusting it."
-    )
+def _caveats(results: Sequence[Concentration]) -> Iterator[str]:
+    """What is missing, and where a low ECE says little, by how many methods it may be; gravest first."""
+    several = len(results) > 1
+    places = ((f"by “{result.title}”" if several else "", result.missing) for result in results)
+    yield missing_caveat(places, ROWS_WITH_ONE, max_findings=1)
+    if not several:
+        yield results[0].caution
+    elif names := [f"“{result.title}”" for result in results if result.warning]:
+        yield (
+            f"By {join_names(names)} the ECE rests on one or two bins: look at the Brier score and AUROC "
+            "before trusting it."
+        )
 
 
 def _how_to_read(results: Sequence[Concentration]) -> str:
@@ -140,44 +147,3 @@ def _how_to_read(results: Sequence[Concentration]) -> str:
         f"Amber: the two fullest bins. Fine strip: the same {results[0].unit} in {MAX_BINS:,} bins{scale}. "
         "The steeper the cumulative line rises, the fewer bins the ECE rests on."
     )
-
-
-def concentration_tiles(result: Concentration) -> list[Tile]:
-    """The tiles: how far the confidences spread."""
-    unit = result.unit
-    return [
-        Tile("Two fullest bins", format_percent(result.top_two_share), f"Share of the {unit} in them."),
-        Tile(
-            "Effective bins",
-            f"{format_number(result.effective_bins, '.1f')} of {result.n_bins}",
-            f"1/Σw², w = a bin's share of the {unit}: so many full bins would be as spread out.",
-        ),
-        Tile(
-            "Distinct values",
-            format_number(result.n_distinct, ",d"),
-            _help_or_unknown(result, "Different confidences."),
-        ),
-        Tile("ECE", format_number(result.ece), f"Of the same bins. {ECE.help}"),
-        Tile("At exactly 0", format_percent(result.share_at_zero), _certainty_help(result, "wrong")),
-        Tile("At exactly 1", format_percent(result.share_at_one), _certainty_help(result, "right")),
-        Tile(
-            "Non-empty bins",
-            f"{result.table.height} of {result.n_bins}",
-            "Empty bins have no accuracy and add nothing to the ECE.",
-        ),
-        Tile(
-            f"{unit.capitalize()} used / total",
-            f"{result.n_used:,} / {result.n_total:,}",
-            f"{unit.capitalize()} with confidence and outcome.",
-        ),
-    ]
-
-
-def _certainty_help(result: Concentration, outcome: str) -> str:
-    return _help_or_unknown(result, f"Share of the {result.unit} that are certain to be {outcome}.")
-
-
-def _help_or_unknown(result: Concentration, text: str) -> str:
-    """The help text, with a remark if the number is unknown because single confidences were not kept."""
-    is_known = result.n_distinct is not None
-    return text if is_known else f"{text} Not known: of a token-level run only sums are kept."

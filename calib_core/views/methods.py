@@ -8,16 +8,15 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.errors import Unavailable, shorten
+from calib_core.errors import Unavailable
+from calib_core.inference.missingness import missing_caveat
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
-from calib_core.metrics import METRICS
-from calib_core.results.best import abbreviated_list, paired_recipe
+from calib_core.results.best import paired_recipe
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.judged_answer import judged_by_text
 from calib_core.results.methods_table import (
     METHODS_COLUMNS,
-    MethodsCell,
     MethodsTable,
     compare_methods,
     multiple_choice_notes,
@@ -25,7 +24,7 @@ from calib_core.results.methods_table import (
 from calib_core.results.published import (
     METHODS_SETTING,
     METHODS_SOURCE,
-    N_QUESTIONS,
+    PAPER_METHODS,
     compare_published_methods,
     has_choices,
     published_methods,
@@ -38,23 +37,23 @@ from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
 from calib_core.views.published_table import published_view
 from calib_core.views.view import (
     FEW_BINS_MARK,
+    Fact,
     Numbers,
     ProgressCallback,
     Section,
-    Tile,
     View,
     ViewTable,
     file_parts,
     reasons_by_title,
     text_lines,
 )
-from calib_core.wording import NO_VALUE, as_clause, format_number, plural
+from calib_core.wording import as_clause, definite, names_sharing
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which model?"
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
-FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: one or two bins hold most of the confidences."
+LEFT_OUT_OF_TABLE: Final = "they are left out"
 NO_SAMPLED_METHOD: Final = "No method shown uses samples, so counting answers as wrong has no effect."
 BOLD_LEGEND: Final = (
     "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
@@ -98,21 +97,22 @@ def _dataset_views(
     view = methods_view(
         result,
         title=dataset or "",
-        names=run_columns({key: run.report.run.info for key, run in keyed.items()}, titles),
+        names=names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles),
         titles=titles,
         notes=multiple_choice_notes(one for of_run in evidences.values() for one in of_run),
     )
     comparison = compare_published_methods(
         result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}
     )
-    return (view, published_view(comparison)) if comparison.own_columns else (view,)
+    is_comparable = any(method in PAPER_METHODS for _, method in result.cells)
+    return (view, published_view(comparison)) if is_comparable else (view,)
 
 
 def methods_view(
     result: MethodsTable,
     *,
     title: str = "",
-    names: Mapping[str, tuple[str, str]] | None = None,
+    names: Mapping[str, str] | None = None,
     titles: Mapping[str, str] | None = None,
     refused: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
@@ -124,8 +124,8 @@ def methods_view(
     result : MethodsTable
     title : str
         What the runs have in common, such as their data set.
-    names : Mapping of str to (str, str), optional
-        Run key → (data set, short name), as by `run_columns`; the keys themselves where omitted.
+    names : Mapping of str to str, optional
+        Run key → short name, as by `names_in_datasets`; the keys themselves where omitted.
     titles : Mapping of str to str, optional
         Run key → title; the keys themselves where omitted.
     refused : Mapping of str to str, optional
@@ -133,7 +133,7 @@ def methods_view(
     notes : sequence of str
         What to know about a method on these runs.
     """
-    names = names or {run: ("", run) for run in result.runs}
+    names = names or {run: run for run in result.runs}
     titles = titles or {run: run for run in result.runs}
     numbers = Numbers(
         lambda: _with_titles(result.to_frame(), titles),
@@ -145,17 +145,34 @@ def methods_view(
         METHODS[id_].uses_samples for id_ in result.methods
     )
     without_rows = {titles[run]: why for (run, _), why in result.unavailable.items()}
+    several_datasets = len(set(result.datasets.values())) > 1
+    places = {
+        run: f"{name} on {result.datasets[run]}" if several_datasets and result.datasets[run] else name
+        for run, name in names.items()
+    }
+    missing = (
+        (f"by {METHODS[method].short_title} in {places[run]}", each)
+        for (run, method), each in result.missing.items()
+    )
+    caveat, *caveats = text_lines(
+        missing_caveat(missing, LEFT_OUT_OF_TABLE, max_findings=1),
+        NO_SAMPLED_METHOD if no_samples else "",
+        *notes,
+    ) or ("",)
     return View(
         title=title,
         headline=result.headline,
-        caveat=" ".join((*notes, *text_lines(NO_SAMPLED_METHOD if no_samples else ""))),
-        tiles=() if result.one_method_per_run else tuple(methods_tiles(result, names)),
+        caveat=caveat,
         recipes=(methods_recipe(result),) if result.cells else (),
         tables=(_list_of_runs(result, titles, numbers),) if is_list else (),
         ece_brier_tables=()
         if is_list or not result.cells
         else (replace(ece_brier_table(result, names), numbers=numbers),),
         how_to_read="" if is_list else " ".join(methods_legend(result)),
+        facts=(
+            *(Fact("Methods", text) for text in caveats),
+            *(Fact("Judged answer", text) for text in text_lines(_judged_text(result))),
+        ),
         left_out=reasons_by_title({**without_rows, **(refused or {})}),
         name=("methods", *file_parts(result.runs, "runs")),
     )
@@ -175,88 +192,36 @@ def _with_titles(frame: pl.DataFrame, titles: Mapping[str, str]) -> pl.DataFrame
     return frame.with_columns(pl.col("run").replace_strict(dict(titles), return_dtype=pl.String))
 
 
-def published_methods_view() -> View:
-    """The published tables, labelled as such."""
-    source = f"{METHODS_SOURCE}: {METHODS_SETTING}"
-    tables = (
-        replace(
-            published_ece_brier_table(dataset),
-            id=f"published_{dataset}",
-            numbers=Numbers(
-                lambda dataset=dataset: published_methods().filter(dataset=dataset),
-                source,
-                (dataset, "ece", "brier"),
-            ),
-        )
-        for dataset in N_QUESTIONS
+def _judged_text(result: MethodsTable) -> str:
+    """Which answer each method is scored on."""
+    methods_by_answer = names_sharing(
+        (METHODS[method].title, cell.judged) for (_, method), cell in result.cells.items()
     )
-    return View(
-        PUBLISHED_TITLE, ece_brier_tables=tuple(tables), how_to_read=f"{source}.", name=("published",)
-    )
-
-
-def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Run key → (data set, short name that is unique within the data set)."""
-    columns: dict[str, tuple[str, str]] = {}
-    for dataset in dict.fromkeys(info.dataset for info in infos.values()):
-        dataset_infos = {key: info for key, info in infos.items() if info.dataset == dataset}
-        names = short_run_names(dataset_infos, {key: titles[key] for key in dataset_infos})
-        columns |= {key: (dataset or "", name) for key, name in names.items()}
-    return columns
-
-
-def methods_tiles(result: MethodsTable, names: Mapping[str, tuple[str, str]]) -> list[Tile]:
-    """The tiles: methods, lowest Brier score, warnings, rows used; `names` as of `methods_view`."""
-    cells = list(result.cells.values())
-    if not any(cell.brier is not None for cell in cells):
-        return []
-    fewest, most = _extreme_cells(cells)
-    range_note = (
-        "" if fewest.n_used == most.n_used else f"minimum; maximum {most.n_used:,} / {most.n_total:,}"
-    )
-    n_flagged = sum(cell.warning is not None for cell in cells)
-    return [
-        Tile(
-            "Methods",
-            str(len(result.methods)),
-            "Columns of the table; the rows are runs."
-            if runs_as_rows(result)
-            else "Rows of the table; the columns are runs.",
-            plural(len({cell.run for cell in cells}), "run"),
-        ),
-        _best_tile(result, names),
-        Tile("ECE from few bins", f"{n_flagged} of {len(cells)}", FEW_BINS_HELP),
-        Tile(
-            "Rows used / total",
-            f"{fewest.n_used:,} / {fewest.n_total:,}",
-            "Of the run and method with the fewest rows.",
-            range_note,
-        ),
+    texts = [
+        f"{', '.join(methods)}: scored on {definite(answer)}" for answer, methods in methods_by_answer.items()
     ]
+    return f"{'; '.join(texts)}." if texts else ""
 
 
-def _best_tile(result: MethodsTable, names: Mapping[str, tuple[str, str]]) -> Tile:
-    """The lowest Brier score of a single run, and what cannot be told from it; of several how many decide."""
-    label, meaning = "Lowest Brier score", METRICS["brier"].help
-    best_sets = {run: paired.best_sets("brier")[0] for run, paired in result.paired.items()}
-    if len(best_sets) != 1:
-        n_won = sum(best_set.has_winner for best_set in best_sets.values())
-        value = f"{n_won} of {len(best_sets)}" if best_sets else NO_VALUE
-        return Tile("Runs with one best method", value, f"By Brier score. {meaning}")
-    ((run, best_set),) = best_sets.items()
-    if best_set.leader is None:
-        return Tile(label, NO_VALUE, meaning, shorten(best_set.no_best_reason or "", 60))
-    order = [best_set.leader, *(id_ for id_ in best_set.best if id_ != best_set.leader)]
-    titles = abbreviated_list([METHODS[id_].short_title for id_ in order])
-    below = f"{names[run][1]}, {titles}{': not told apart' if len(order) > 1 else ''}"
-    return Tile(label, format_number(result.cells[run, best_set.leader].brier), meaning, shorten(below, 90))
+def published_methods_view() -> View:
+    """The published table, labelled as such."""
+    source = f"{METHODS_SOURCE}: {METHODS_SETTING}"
+    numbers = Numbers(published_methods, source, ("ece", "brier"))
+    return View(
+        PUBLISHED_TITLE,
+        ece_brier_tables=(replace(published_ece_brier_table(), numbers=numbers),),
+        how_to_read=f"{METHODS_SETTING}.",
+        name=("published",),
+    )
 
 
-def _extreme_cells(cells: Sequence[MethodsCell]) -> tuple[MethodsCell, MethodsCell]:
-    """The cells that use the smallest and the largest share of their rows."""
-    ordered = sorted(cells, key=lambda cell: cell.n_used / cell.n_total)
-    largest_share = ordered[-1].n_used / ordered[-1].n_total
-    return ordered[0], next(cell for cell in cells if cell.n_used / cell.n_total == largest_share)
+def names_in_datasets(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
+    """Run key → short name that is unique within its data set."""
+    names: dict[str, str] = {}
+    for dataset in dict.fromkeys(info.dataset for info in infos.values()):
+        of_dataset = {key: info for key, info in infos.items() if info.dataset == dataset}
+        names |= short_run_names(of_dataset, {key: titles[key] for key in of_dataset})
+    return names
 
 
 def methods_recipe(result: MethodsTable) -> str:

@@ -13,7 +13,7 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.classwise import classwise_figure, describe_classwise
 from calib_core.figures.layout import Figure
-from calib_core.figures.lines import describe_lines, lines_figure
+from calib_core.figures.lines import allows_bars, describe_lines, lines_figure
 from calib_core.figures.palette import Theme
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.reliability_log import log_reliability_figure
@@ -324,6 +324,7 @@ def lines_view(
     *,
     style_indices: Mapping[str, int] | None = None,
     chosen: str | None = None,
+    as_bars: bool = False,
     left_out: Sequence[str] = (),
 ) -> View:
     """Several runs or methods as lines on one diagram.
@@ -335,10 +336,13 @@ def lines_view(
         Key of a line → position of its run among all runs.
     chosen : str, optional
         Key of the line that is ringed.
+    as_bars : bool
+        Whether bars of each bin take the place of the lines, where that is possible (`allows_bars`).
     left_out : sequence of str
         Lines that are not drawn, and why.
     """
     caveat, *caveats = result.caveats or ("",)
+    as_bars = as_bars and allows_bars(result)
     bins = (result.metric, result.scheme.binning, result.scheme.bins)
     labels = pl.Series("line", [result.labels[line.key] for line in result.lines], pl.String)
     frame = result.summary().with_columns(labels)
@@ -350,7 +354,9 @@ def lines_view(
         recipes=text_lines(result.recipe),
         figures=(
             ViewFigure(
-                lambda theme: lines_figure(result, theme, style_indices=style_indices or {}, selected=chosen),
+                lambda theme: lines_figure(
+                    result, theme, style_indices=style_indices or {}, selected=chosen, as_bars=as_bars
+                ),
                 describe_lines(result),
                 f"On one diagram{of}",
                 narrow=True,
@@ -368,7 +374,7 @@ def lines_view(
                 numbers=Numbers(result.summary, result.recipe, bins),
             ),
         ),
-        how_to_read=how_to_read_lines(result),
+        how_to_read=how_to_read_lines(result, as_bars=as_bars),
         facts=tuple(Fact("Lines", text) for text in caveats),
         left_out=tuple(left_out),
         subject=result.shared_label,
@@ -376,13 +382,18 @@ def lines_view(
     )
 
 
-def how_to_read_lines(result: ReliabilityLines) -> str:
-    """How to read the diagram of several lines."""
+def how_to_read_lines(result: ReliabilityLines, *, as_bars: bool = False) -> str:
+    """How to read the diagram of several lines, or of their bars."""
     thin = sum(line.result.n_thin_bins for line in result.lines)
     n_bins = sum(line.result.table.height for line in result.lines)
+    marks = (
+        "Each bar is the accuracy in a bin; pale bars have"
+        if as_bars
+        else "Each point is a bin; small hollow points have"
+    )
     return (
-        "Below the diagonal: over-confident. Each point is a bin; small hollow points have fewer than "
-        f"{MIN_ROWS} pairs ({thin} of {n_bins} bins). Lower panel: share of each line's pairs."
+        f"Below the diagonal: over-confident. {marks} fewer than {MIN_ROWS} pairs ({thin} of {n_bins} bins). "
+        f"Lower panel: share of each {'run or method' if as_bars else 'line'}'s pairs."
     )
 
 

@@ -49,7 +49,6 @@ from calib_core.views.view import (
     Numbers,
     ProgressCallback,
     Section,
-    Tile,
     View,
     ViewFigure,
     ViewTable,
@@ -59,17 +58,16 @@ from calib_core.views.view import (
     text_lines,
 )
 from calib_core.wording import (
-    ROUNDING_TOLERANCE,
-    format_interval,
-    format_number,
-    format_percent,
-    format_short,
     join_names,
     names_sharing,
 )
 
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
+RSD_BY_CHANCE_HELP: Final = (
+    "The RSD of draws, 5th to 95th percentile: from a model fitted to the run, or else from a perfectly "
+    "calibrated one."
+)
 HOW_TO_READ: Final = "Shaded band: noise alone, 5th to 95th percentile; dotted: its median."
 POOLING_TITLE: Final = "Which pairs go into which bin?"
 AUDIT_TITLE: Final = "ECE under different conventions"
@@ -77,7 +75,7 @@ SWEEPABLE_METRICS: Final = tuple(
     id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
 )
 EXAMPLE_BINS = 10
-"""M of the pooling example, and of the Full-ECE tiles if that M is swept."""
+"""M of the pooling example."""
 
 _FACTS: Final = (
     Fact(
@@ -176,19 +174,22 @@ def sweep_view(
     *,
     title: str = "",
     style_indices: Sequence[int] = (),
+    relative: bool = False,
 ) -> View:
     """Metrics over M, of one run or of several side by side.
 
     Parameters
     ----------
     result : Sweep
-        What headline and tiles are of.
+        What the headline is of.
     others : sequence of Sweep
         Of further runs, over the same M.
     title : str
         The run's title; its label where omitted.
     style_indices : sequence of int
         Position of each run among all runs.
+    relative : bool
+        Whether each metric is drawn relative to its own mean over M, and not at its values.
     """
     results = (result, *others)
     title, method = title or result.run, METHODS[result.method].title
@@ -202,35 +203,29 @@ def sweep_view(
             f"m{result.bins[0]}-to-{result.bins[-1]}",
         ),
     )
-    figures = (
-        ViewFigure(
-            lambda theme: metric_values_figure(results, theme, style_indices),
-            describe_metric_values(results),
-            "Values",
-            narrow=True,
-            id="values",
-            numbers=numbers,
-        ),
-        ViewFigure(
-            lambda theme: relative_values_figure(results, theme, style_indices),
-            describe_relative_values(results),
-            "Relative to the curve's own mean",
-            narrow=True,
-            id="relative",
-            numbers=numbers,
-        ),
+    draw, describe = (
+        (relative_values_figure, describe_relative_values)
+        if relative
+        else (metric_values_figure, describe_metric_values)
     )
+    figure = ViewFigure(
+        lambda theme: draw(results, theme, style_indices),
+        describe(results),
+        "Relative to the curve's own mean" if relative else "Values",
+        id="sweep_figure",
+        numbers=numbers,
+    )
+    caveat, *caveats = result.caveats or ("",)
     return View(
         title=title,
         method_title=method,
         headline=result.headline,
-        caveat=result.caveat,
-        tiles=(*robustness_tiles(result), *full_ece_tiles(result)) if result.curves else (),
+        caveat=caveat,
         recipes=recipes,
-        figures=figures if curves else (),
+        figures=(figure,) if curves else (),
         tables=(_rsd_table(results, numbers),) if curves else (),
-        how_to_read=HOW_TO_READ if curves else "",
-        facts=(*_sweep_facts(results), *_FACTS),
+        how_to_read=HOW_TO_READ if curves and not relative else "",
+        facts=(*(Fact("Caution", text) for text in caveats), *_sweep_facts(results), *_FACTS),
         left_out=_refusals(results),
         subject=f"{full_name(title)}, {method}",
         name=(title, result.method),
@@ -269,7 +264,7 @@ def sweep_recipes(results: Sequence[Sweep]) -> tuple[str, ...]:
 def _sweep_facts(results: Sequence[Sweep]) -> list[Fact]:
     """What chance alone gives, the headlines of further runs, and what is special about single curves."""
     result, *others = results
-    facts = [] if result.chance_note in result.caveat else [Fact("By chance", result.chance_note)]
+    facts = [] if result.chance_note in result.caveats else [Fact("By chance", result.chance_note)]
     facts += [Fact(other.run, other.headline) for other in others]
     sharing = names_sharing(
         (title, remark)
@@ -299,26 +294,29 @@ def _refusals(results: Sequence[Sweep]) -> tuple[str, ...]:
 
 
 def _rsd_table(results: Sequence[Sweep], numbers: Numbers) -> ViewTable:
-    """A row for each run and metric: RSD, that of draws, and the value at each M."""
+    """A row for each metric and run, runs below one another: RSD, that of draws, and the value at each M."""
     bins = results[0].bins
     bounded = {n_bins for result in results for curve in result.curves for n_bins in curve.bounds}
     columns = (
-        Column("run", "Run" if len(results) > 1 else ""),
         Column("metric", "Metric"),
+        Column("run", "Run" if len(results) > 1 else ""),
         Column("rsd", "RSD", "share"),
-        Column("noise", "Noise alone", "share"),
-        Column("noise_low", "5–95 %", "share", upper="noise_high"),
+        Column("noise_low", "RSD by chance", "share", RSD_BY_CHANCE_HELP, upper="noise_high"),
         Column("noise_high", kind="share"),
-        Column("noise_share", "Noise ≥ RSD", "share"),
-        Column("model", "Noise model"),
         *(
             Column(f"m{n_bins}", f"M = {n_bins}", "mixed", upper=f"high{n_bins}" if n_bins in bounded else "")
             for n_bins in bins
         ),
         *(Column(f"high{n_bins}", kind="mixed") for n_bins in bins),
-        Column("range", "Range", "mixed"),
     )
-    rows = [{"run": result.run, **_rsd_row(curve)} for result in results for curve in result.curves]
+    metrics = dict.fromkeys(curve.metric for result in results for curve in result.curves)
+    rows = [
+        {"run": result.run, **_rsd_row(curve)}
+        for metric in metrics
+        for result in results
+        for curve in result.curves
+        if curve.metric == metric
+    ]
     return ViewTable(
         f"RSD over M in {{{bin_counts_text(bins)}}}, ddof {results[0].ddof}",
         frame_of(columns, rows),
@@ -335,74 +333,11 @@ def _rsd_row(curve: SweepCurve) -> Mapping[str, object]:
     return {
         "metric": METRICS[curve.metric].title,
         "rsd": curve.rsd,
-        "noise": noise and noise.rsd_median,
         "noise_low": noise and noise.rsd_low,
         "noise_high": noise and noise.rsd_high,
-        "noise_share": noise.rsd_p if noise and (curve.value_range or 0) > ROUNDING_TOLERANCE else None,
-        "model": noise and _model_text(curve),
-        "range": curve.value_range,
         **{f"m{n_bins}": low for n_bins, (low, _) in ends.items()},
         **{f"high{n_bins}": high for n_bins, (_, high) in ends.items()},
     }
-
-
-def robustness_tiles(result: Sweep) -> list[Tile]:
-    """The tiles: the RSD of each metric, once for metrics with equal RSD, and the rows used."""
-    return [
-        *(_rsd_tile(curve) for curve in without_redundant_curves(result.curves)),
-        used_tile(result.method, result.n_used, result.n_total),
-    ]
-
-
-def _rsd_tile(curve: SweepCurve) -> Tile:
-    """The RSD of one metric, with that of draws below."""
-    metric = METRICS[curve.metric]
-    drawn = curve.noise.rsd_median if curve.noise else None
-    range_note = (
-        ""
-        if curve.value_range is None
-        else f" Range, largest − smallest value: {format_short(curve.value_range)}."
-    )
-    definition = f"standard deviation / mean over M in {{{bin_counts_text(curve.bins)}}}, ddof {curve.ddof}"
-    return Tile(
-        f"RSD of {METRICS[curve.metric].title_in_sentence}",
-        format_percent(curve.rsd),
-        f"{metric.title}: {definition}.{range_note} {metric.meaning}",
-        "" if drawn is None else f"{_model_text(curve)} {format_percent(drawn)}",
-    )
-
-
-def _model_text(curve: SweepCurve) -> str:
-    """Which model the draws are of."""
-    return "fitted model" if curve.fitted else "calibrated model"
-
-
-def full_ece_tiles(result: Sweep) -> list[Tile]:
-    """Full-ECE, its value for calibrated confidences and its upper bound; [] if it is not swept."""
-    curve = next((curve for curve in result.curves if curve.metric == "full_ece"), None)
-    if curve is None:
-        return []
-    index = curve.bins.index(EXAMPLE_BINS) if EXAMPLE_BINS in curve.bins else 0
-    n_bins, value, null = curve.bins[index], curve.values[index], curve.null
-    low, high = curve.bounds.get(n_bins, (None, None))
-    return [
-        Tile(
-            f"Full-ECE at M = {n_bins}",
-            format_number(value) if low is None else format_interval(low, high),
-            METRICS["full_ece"].help,
-        ),
-        Tile(
-            "Calibrated model, median",
-            format_number(null.median[index] if null else None),
-            "Full-ECE of outcomes drawn from the model's own distributions, which is noise alone.",
-            format_interval(null.low[index], null.high[index]) if null else "",
-        ),
-        Tile(
-            "Ceiling 2·mean(1 − p)",
-            format_number(curve.ceiling),
-            "No binning gives a larger value. p is the probability of the right class.",
-        ),
-    ]
 
 
 # --- ECE under every convention, and where pairs go -------------------------------------------------------

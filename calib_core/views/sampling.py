@@ -11,6 +11,7 @@ import polars as pl
 from calib_core.errors import Unavailable
 from calib_core.figures.question_clusters import describe_question_clusters, question_clusters_figure
 from calib_core.figures.sampling import describe_sampling, sampling_figure
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.methods import METHODS
 from calib_core.methods.answers.subsample import sample_matrix
 from calib_core.methods.method import MethodOptions
@@ -26,7 +27,6 @@ from calib_core.results.question_clusters import (
 )
 from calib_core.results.sampling import (
     DEFAULT_METRICS,
-    METHOD_SYMBOLS,
     SAMPLING_COLUMNS,
     SampleSizeSweep,
     SamplingPlan,
@@ -39,7 +39,6 @@ from calib_core.views.view import (
     Numbers,
     ProgressCallback,
     Section,
-    Tile,
     View,
     ViewFigure,
     ViewTable,
@@ -49,7 +48,7 @@ from calib_core.views.view import (
     text_lines,
     varying_columns,
 )
-from calib_core.wording import NO_VALUE, definite, format_number, join_names
+from calib_core.wording import definite, join_names
 
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 
@@ -61,9 +60,9 @@ NO_SAMPLES: Final = (
     "text, sample_cluster hold them, one list per row; see the file formats."
 )
 EXAMPLE_TITLE: Final = "One question, worked out"
-USED_ROWS_HELP: Final = (
-    "Questions with as many samples as the largest N', each of which can be judged: every N' stands on the "
-    "same ones."
+USED_QUESTIONS: Final = (
+    "Those with as many samples as the largest N', each of which can be judged: every N' stands on the same "
+    "ones."
 )
 ENOUGH_HELP: Final = (
     "The smallest N' whose Brier score is practically that of the largest N' not greyed: the 95 % interval "
@@ -161,7 +160,7 @@ def sampling_view(
     return View(
         title=title,
         headline=result.headline,
-        tiles=tuple(sampling_tiles(result)),
+        caveat=missing_caveat([("", result.missing)], ROWS_WITH_ONE),
         recipes=recipes,
         figures=(
             ViewFigure(
@@ -215,6 +214,7 @@ def _facts(result: SampleSizeSweep) -> tuple[Fact, ...]:
     return (
         Fact("Methods", " ".join(METHODS[id_].meaning for id_ in result.mean_confidence)),
         Fact("Right or wrong", f"Scored on {definite(result.judged)} of the drawn samples."),
+        Fact("Questions", USED_QUESTIONS),
         *_baseline_facts(result),
         *(
             Fact(
@@ -277,36 +277,6 @@ def question_view(result: QuestionClusters, *, title: str, run: str = "") -> Vie
         subject=f"{run or result.run}, {result.title}",
         name=(run or result.run, "row", result.row, "clusters"),
     )
-
-
-def sampling_tiles(result: SampleSizeSweep) -> list[Tile]:
-    """The tiles: the sufficient N' of each method, and the rows used."""
-    return [
-        *(_enough_tile(result, method) for method in result.mean_confidence),
-        Tile("Rows used / total", f"{result.n_used:,} / {result.n_total:,}", USED_ROWS_HELP),
-    ]
-
-
-def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
-    """The answer that the headline gives for this method, with its Brier score."""
-    found = next((found for found in result.sufficient_sizes if found.method == method), None)
-    name, help_ = METHOD_SYMBOLS[method], f"{METHODS[method].meaning} {ENOUGH_HELP}"
-    if found is None:
-        return Tile(f"{name}: enough at N'", NO_VALUE, help_, _brier_text(result, method, result.sizes[-1:]))
-    is_better = found.answer == "better"
-    sizes = (found.answer_size or found.reference_size, *((found.reference_size,) if is_better else ()))
-    label = f"{name}: {'better' if is_better else 'enough'} at N'"
-    return Tile(label, found.answer_text, help_, _brier_text(result, method, sizes))
-
-
-def _brier_text(result: SampleSizeSweep, method: str, sizes: Sequence[int]) -> str:
-    """ "Brier 0.1029 at N' = 8, 0.1263 at 32"; "" where the Brier score was not computed."""
-    means = next((one.mean for one in result.curves if (one.method, one.metric) == (method, BRIER.id)), None)
-    if means is None:
-        return ""
-    brier = dict(zip(result.sizes, means, strict=True))
-    texts = ", ".join(f"{format_number(brier[size])} at {size}" for size in sizes)
-    return "Brier " + texts.replace(" at ", " at N' = ", 1)
 
 
 def sampling_recipe(result: SampleSizeSweep, metric: str) -> str:

@@ -177,8 +177,6 @@ class EceBrierCell:
         Whether the number is the lowest of its run, and so bold.
     warning : str or None
         Why the ECE is unreliable; None if it is not.
-    small_print : str
-        A note below the numbers.
     """
 
     ece: str
@@ -186,27 +184,50 @@ class EceBrierCell:
     best_ece: bool = False
     best_brier: bool = False
     warning: str | None = None
-    small_print: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EceBrierBlock:
+    """One data set: a pair of columns (ECE, Brier) for each model and a row for each method, or transposed.
+
+    Attributes
+    ----------
+    title : str
+        The data set, "" for none.
+    columns, rows : Mapping[str, str]
+        Key → heading, in order.
+    cells : Mapping[tuple[str, str], EceBrierCell]
+        (column key, row key) → cell.
+    column_notes, row_notes : Mapping[str, tuple[str, ...]]
+        Key → what all numbers of the column or row have in common, such as the number of rows used.
+    """
+
+    title: str
+    columns: Mapping[str, str]
+    rows: Mapping[str, str]
+    cells: Mapping[tuple[str, str], EceBrierCell]
+    column_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    row_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def headings(self) -> list[str]:
+        """What stands above its columns."""
+        return list(self.columns.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EceBrierTable:
-    """A row for each method and a pair of columns (ECE, Brier) for each run, or the other way round.
+    """ECE and Brier score, a block for each data set.
+
+    The headings of a block are repeated only where they differ from those of the block above.
 
     Attributes
     ----------
     title : str
         The title of the table.
-    columns : Mapping[str, tuple[str, str]]
-        Column key → (data set, model), in order.
-    rows : Mapping[str, str]
-        Row key → title, in order.
-    cells : Mapping[tuple[str, str], EceBrierCell]
-        (column key, row key) → cell.
+    blocks : tuple of EceBrierBlock
     notes : tuple[str, ...]
         How the numbers were computed, one line each.
-    column_notes, row_notes : Mapping[str, str]
-        Key → what all numbers of the column or row have in common, such as the number of rows used.
     row_heading : str
         What the rows are.
     id : str
@@ -216,15 +237,16 @@ class EceBrierTable:
     """
 
     title: str
-    columns: Mapping[str, tuple[str, str]]
-    rows: Mapping[str, str]
-    cells: Mapping[tuple[str, str], EceBrierCell]
+    blocks: tuple[EceBrierBlock, ...]
     notes: tuple[str, ...]
-    column_notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    row_notes: Mapping[str, str] = field(default_factory=dict[str, str])
     row_heading: str = "Method"
     id: str = "methods"
     numbers: Numbers | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """Why ECEs are unreliable, cell by cell."""
+        return [cell.warning for block in self.blocks for cell in block.cells.values() if cell.warning]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -95,10 +95,12 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
     return run
 
 
-def usual_run(runs: Mapping[str, LoadedRun], n_used: Mapping[str, int]) -> str:
-    """Return the id of the run that a page begins with, one of the pinned ones where there are any."""
+def usual_run(
+    runs: Mapping[str, LoadedRun], n_used: Mapping[str, int], preferred: Collection[str] = ()
+) -> str:
+    """Return the id of the run that a page begins with: a pinned one, else a preferred one."""
     pinned = {id_: n for id_, n in n_used.items() if runs[id_].is_pinned}
-    return default_run(pinned or n_used)
+    return default_run(pinned or {id_: n for id_, n in n_used.items() if id_ in preferred} or n_used)
 
 
 def run_size_text(run: LoadedRun) -> str:

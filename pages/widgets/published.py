@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -24,21 +24,14 @@ _ICONS: Final[Mapping[FindingKind, str]] = {
 }
 
 
-def pick_reference(key: str, columns: Iterable[str], default: int = 0) -> str:
-    """Draw the control of the published column that differences are from, and return the column."""
-    names = list(columns)
-    index = url_selectbox(
-        key,
-        "Differences from",
-        names,
-        "The paper's column that is subtracted from your runs.",
-        default,
-    )
-    return names[index]
+def pick_reference(key: str, models: Sequence[str]) -> str:
+    """Draw the control of the paper's model that differences are from, and return the model."""
+    help_ = "The paper's model whose numbers on the same data set are subtracted from your runs'."
+    return models[url_selectbox(key, "Differences from", models, help_)]
 
 
 def published_area(comparison: PublishedComparison) -> DeltaGenerator:
-    """The place of a paper beside the runs: folded where all of its findings are undecided."""
+    """The place of a paper beside the runs: folded where it is inconclusive on all of its findings."""
     if not any(finding.kind in ("holds", "fails", "mixed") for finding in comparison.findings):
         return st.expander(f"{PUBLISHED_BESIDE_TITLE}: {_nothing_decided(comparison)}", key="paper_folded")
     area = st.container(key="paper_open")
@@ -47,9 +40,9 @@ def published_area(comparison: PublishedComparison) -> DeltaGenerator:
 
 
 def _nothing_decided(comparison: PublishedComparison) -> str:
-    """Return why the comparison is folded: "the finding is undecided", "all 4 findings are undecided"."""
+    """Return why the comparison is folded: "inconclusive on all 3 findings"."""
     n = len(comparison.findings)
-    return "the finding is undecided" if n == 1 else f"{both_or_all(n)} findings are undecided"
+    return f"inconclusive on {'the finding' if n == 1 else f'{both_or_all(n)} findings'}"
 
 
 def show_published(comparison: PublishedComparison, page: str) -> None:
@@ -61,7 +54,8 @@ def show_published(comparison: PublishedComparison, page: str) -> None:
     page : str
         Beginning of the name of an exported file.
     """
-    view = published_view(comparison, page, max_own_columns=max(1, len(comparison.own_columns)))
+    n_runs = max((len(table.own_columns) for table in comparison.tables), default=1)
+    view = published_view(comparison, page, max_own_columns=max(1, n_runs))
     with st.container(key="findings"):
         for finding, (verdict, sentence) in zip(comparison.findings, view.facts, strict=True):
             st.markdown(f"{_ICONS[finding.kind]} **{escape_markdown(verdict)}.** {escape_markdown(sentence)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -147,19 +147,35 @@ def choose_confidences(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunCho
 
 
 def choose_sweep(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
-    """Draw the controls of a sweep over M; raises as `choose_run`."""
-    run, evidence = pick_run_and_method(url_state, runs)
+    """Draw the controls of a sweep over M; raises as `choose_run`.
+
+    The page begins with whole distributions, whose ECE, cw-ECE and Full-ECE stand side by side; rather not
+    with those of a checkpoint, which is one of many and has the page Training.
+    """
+    token_runs = [run for run in runs if isinstance(run.report.run, TokenRun)]
+    whole = [run for run in token_runs if run.report.run.info.checkpoint is None] or token_runs
+    run, evidence = pick_run_and_method(url_state, runs, [run.id for run in whole])
     sweep = pick_sweep(url_state, run, evidence, runs)
     show_unavailable(run.report.survey.unavailable, _unswept(evidence))
     return RunChoice(run, evidence, DEFAULT_METRIC, Scheme(), sweep=sweep)
 
 
-def pick_run_and_method(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[LoadedRun, Evidence]:
-    """Draw the controls of one run, its method and the method's options; raises as `choose_run`."""
+def pick_run_and_method(
+    url_state: UrlState, runs: Sequence[LoadedRun], preferred: Collection[str] = ()
+) -> tuple[LoadedRun, Evidence]:
+    """Draw the controls of one run, its method and the method's options; raises as `choose_run`.
+
+    Parameters
+    ----------
+    url_state : UrlState
+    runs : Sequence of LoadedRun
+    preferred : Collection of str
+        Ids of the runs that the page rather begins with.
+    """
     by_id = {run.id: run for run in runs}
     usable_by_run = {run.id: run.report.survey.usable for run in runs}
     n_used = {id_: usable[default_method(usable)].n_used for id_, usable in usable_by_run.items()}
-    run = pick_run(url_state, by_id, usual_run(by_id, n_used))
+    run = pick_run(url_state, by_id, usual_run(by_id, n_used, preferred))
     usable = usable_by_run[run.id]
     method = pick_method(url_state, list(usable), default_method(usable))
     options = pick_method_options(url_state, usable[method])

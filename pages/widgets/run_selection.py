@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import streamlit as st
 
@@ -29,6 +29,9 @@ ALL_DATASETS: Final = "*"
 """Id of the data set in the address where runs of every data set are shown."""
 
 JUDGED_TITLES: Final = {"own": "Each method's own", "majority": "Majority", "greedy": "Greedy"}
+
+PickDataset: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], tuple[str | None, list[LoadedRun]]]
+"""Draws the control of the data set and returns it, None for several, with its runs."""
 
 ENOUGH_TO_COMPARE: Final = 3
 """Models or runs of a data set from which on it may be the default."""
@@ -89,7 +92,7 @@ def pick_run_selection(
         :MAX_DEFAULT_METHODS
     ],
     options: MethodOptions | None = None,
-    prefer_most: Literal["models", "runs"] = "models",
+    pick_dataset: PickDataset | None = None,
     extra_methods: Mapping[str, Collection[str]] = MappingProxyType({}),
     run_limit: Callable[[Sequence[LoadedRun]], tuple[int, str] | None] = lambda _runs: None,
 ) -> RunSelection:
@@ -105,9 +108,8 @@ def pick_run_selection(
         Takes the methods that the chosen runs have, in the order of `methods`, and the number of these runs;
         returns those selected by default.
     options : MethodOptions, optional
-    prefer_most : {"models", "runs"}
-        What the default data set has enough of: it is the first with `ENOUGH_TO_COMPARE` models or runs, or
-        the one with most where none has so many.
+    pick_dataset : Callable, optional
+        Draws the control of the data set: `pick_one_dataset` where omitted.
     extra_methods : Mapping of str to Collection of str
         Run id → methods for which the page itself makes evidence.
     run_limit : Callable
@@ -127,7 +129,7 @@ def pick_run_selection(
         raise Unavailable(
             f"No run has one of these confidence methods: {offered}. The page Files gives the reasons."
         )
-    dataset, candidates = _pick_dataset(url_state, candidates, prefer_most)
+    dataset, candidates = (pick_dataset or pick_one_dataset)(url_state, candidates)
     by_id = {run.id: run for run in candidates}
     run_ids = _pick_run_ids(url_state, list(by_id), short_names_by_id(candidates), run_limit(candidates))
     available = [id_ for id_ in methods if any(id_ in methods_by_run[run] for run in run_ids)]
@@ -211,21 +213,23 @@ def short_names_by_id(runs: Sequence[LoadedRun]) -> dict[str, str]:
     return short_run_names({run.id: run.report.run.info for run in runs}, {run.id: run.title for run in runs})
 
 
-def _pick_dataset(
-    url_state: UrlState, runs: Sequence[LoadedRun], prefer_most: Literal["models", "runs"]
+def pick_one_dataset(
+    url_state: UrlState, runs: Sequence[LoadedRun], prefer_most: Literal["models", "runs"] = "models"
 ) -> tuple[str | None, list[LoadedRun]]:
-    """Draw the control of the data set and return it with its runs."""
-    names = {run.id: run.report.run.info.dataset for run in runs}
-    if len(set(names.values())) < 2:
-        return next(iter(names.values())), list(runs)
-    titles = {slug(name): name for name in names.values() if name is not None}
-    runs_by_dataset = {id_: [run for run in runs if names[run.id] == name] for id_, name in titles.items()}
-    counts = {
-        id_: _model_and_run_counts(of_dataset) if prefer_most == "models" else (len(of_dataset), 0)
-        for id_, of_dataset in runs_by_dataset.items()
-    }
-    enough = [id_ for id_, (first, _) in counts.items() if first >= ENOUGH_TO_COMPARE]
-    usual = enough[0] if enough else max(counts, key=lambda id_: counts[id_])
+    """Draw the control of the data set and return it with its runs; None where all data sets are chosen.
+
+    Parameters
+    ----------
+    url_state : UrlState
+    runs : Sequence of LoadedRun
+    prefer_most : {"models", "runs"}
+        What the default data set has enough of: it is the first with `ENOUGH_TO_COMPARE` models or runs, or
+        the one with most where none has so many.
+    """
+    titles = _dataset_titles(runs)
+    if not titles:
+        return runs[0].report.run.info.dataset, list(runs)
+    usual = _usual_dataset(titles, runs, prefer_most)
     picked = url_state.pick("dataset", [*titles, ALL_DATASETS], usual)
     if url_state.initial.get("dataset") == picked:
         # Kept even where it is the default here: on the page it was chosen on it may not be.
@@ -240,7 +244,70 @@ def _pick_dataset(
     )
     if picked == ALL_DATASETS:
         return None, list(runs)
-    return titles[picked], runs_by_dataset[picked]
+    return titles[picked], [run for run in runs if run.report.run.info.dataset == titles[picked]]
+
+
+def pick_several_datasets(
+    url_state: UrlState, runs: Sequence[LoadedRun], opening: Collection[str | None]
+) -> tuple[str | None, list[LoadedRun]]:
+    """Draw the control of several data sets; return the chosen one, None where several are, and the runs.
+
+    A single one that is chosen here is carried to other pages.
+
+    Parameters
+    ----------
+    url_state : UrlState
+    runs : Sequence of LoadedRun
+    opening : Collection of (str or None)
+        The data sets shown before one is chosen, here or on another page; the usual one where empty.
+    """
+    titles = _dataset_titles(runs)
+    if not titles:
+        return runs[0].report.run.info.dataset, list(runs)
+    allowed = ["", *titles, ALL_DATASETS]
+    carried = url_state.pick("dataset", allowed, "")
+    default = [id_ for id_, name in titles.items() if name in opening] or [
+        _usual_dataset(titles, runs, "models")
+    ]
+    if carried:
+        default = list(titles) if carried == ALL_DATASETS else [carried]
+    chosen = multiselect(
+        url_state,
+        "datasets",
+        list(titles),
+        label="Data sets",
+        title_of=lambda id_: titles[id_],
+        default=default,
+        help_="One block of the table each.",
+    )
+    if chosen != default and len(chosen) == 1:
+        url_state.set_widget("dataset", chosen[0], allowed)
+        url_state.remember("dataset", chosen[0], "")
+    names = [titles[id_] for id_ in chosen]
+    return names[0] if len(names) == 1 else None, [
+        run for run in runs if run.report.run.info.dataset in names
+    ]
+
+
+def _dataset_titles(runs: Sequence[LoadedRun]) -> dict[str, str]:
+    """Return the data sets as the address names them → their names; {} where there is nothing to choose."""
+    names = dict.fromkeys(run.report.run.info.dataset for run in runs)
+    return {slug(name): name for name in names if name is not None} if len(names) > 1 else {}
+
+
+def _usual_dataset(
+    titles: Mapping[str, str], runs: Sequence[LoadedRun], prefer_most: Literal["models", "runs"]
+) -> str:
+    """Return the id of the data set that is shown by default: one with enough to compare."""
+    runs_by_dataset = {
+        id_: [run for run in runs if run.report.run.info.dataset == name] for id_, name in titles.items()
+    }
+    counts = {
+        id_: _model_and_run_counts(of_dataset) if prefer_most == "models" else (len(of_dataset), 0)
+        for id_, of_dataset in runs_by_dataset.items()
+    }
+    enough = [id_ for id_, (first, _) in counts.items() if first >= ENOUGH_TO_COMPARE]
+    return enough[0] if enough else max(counts, key=lambda id_: counts[id_])
 
 
 def runs_to_start_with(runs: Sequence[LoadedRun]) -> list[LoadedRun]:

@@ -53,7 +53,7 @@ WITH_UPLOADS_NOTE: Final = " Demo data, and the files that you uploaded."
 DEMO_NOTE: Final = " Demo data: public predictions of known models, and tiny models trained for this demo."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
-FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", HIDE_KEY)
+FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", "datasets", HIDE_KEY)
 """Keys whose default depends on the folder; the link names them, so that it shows the same elsewhere."""
 
 COPY_LINK_HELP: Final = (

@@ -44,10 +44,15 @@ def _on_text(key: str) -> None:
         st.query_params.pop(key, None)
 
 
+def is_url_toggle_on(key: str, *, default: bool = False) -> bool:
+    """Return what a switch of `url_toggle` is set to, also before it is drawn."""
+    return {"1": True, "0": False}.get(st.query_params.get(key, ""), default)
+
+
 def url_toggle(key: str, label: str, help_: str, *, default: bool = False) -> bool:
     """Draw a switch, kept in the address as "1" or "0" where it differs from its default."""
     widget = f"_{key}"
-    st.session_state[widget] = {"1": True, "0": False}.get(st.query_params.get(key, ""), default)
+    st.session_state[widget] = is_url_toggle_on(key, default=default)
     return st.toggle(label, key=widget, help=help_, on_change=_on_toggle, args=(key, widget, default))
 
 

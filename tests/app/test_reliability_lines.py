@@ -162,3 +162,14 @@ def test_one_choice_puts_another_run_beside_this_one_with_their_difference(
     assert table(at, "Line", "ECE")["Line"].to_list() == ["red", "blue"]
     assert "ECE of blue less that of red: " in page_text(at)
     assert screens.control(at, "_compare_with").value is None
+
+
+def test_lines_can_be_bars(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("reliability", run="red", method="given", lines="red~given,red~verbal")
+    assert {trace["type"] for trace in figure(at, "lines_figure")["data"]} == {"scatter"}
+    choose(at, "_form", "bars")
+    assert screens.address(at)["form"] == "bars"
+    assert [trace["type"] for trace in figure(at, "lines_figure")["data"]].count("bar") == 2
+    equal_mass = visit("reliability", run="red", lines="red~given,red~verbal", form="bars", binning="mass")
+    assert "bar" not in {trace["type"] for trace in figure(equal_mass, "lines_figure")["data"]}

@@ -27,7 +27,7 @@ def token_file(data: Path) -> Path:
     return write_npz(data / "plays.npz", positions(), model="gpt", dataset="plays")
 
 
-def curves(at: AppTest, key: str = "values") -> dict[tuple[str, int], dict[str, Any]]:
+def curves(at: AppTest, key: str = "sweep_figure") -> dict[tuple[str, int], dict[str, Any]]:
     """(metric, place of the run) → the line drawn."""
     drawn = [trace for trace in figure(at, key)["data"] if "run" in trace.get("meta", [{}])[0]]
     return {(trace["meta"][0]["metric"], trace["meta"][0]["run"]): trace for trace in drawn}
@@ -35,11 +35,11 @@ def curves(at: AppTest, key: str = "values") -> dict[tuple[str, int], dict[str, 
 
 def row(at: AppTest, metric: str) -> dict[str, Any]:
     """The table's row of a metric."""
-    frame = screens.table(at, "Metric", "Noise ≥ RSD")
+    frame = screens.table(at, "Metric", "RSD by chance")
     return {str(name): value for name, value in frame[frame["Metric"] == metric].iloc[0].items()}
 
 
-def test_figure_tiles_and_table_are_the_sweep(token_file: Path, visit: Visit) -> None:
+def test_figure_and_table_are_the_sweep(token_file: Path, visit: Visit) -> None:
     at = visit("robustness")
     (run,) = load(token_file)
     result = sweep_bins(gather_evidence(run, "tokens"))
@@ -51,37 +51,27 @@ def test_figure_tiles_and_table_are_the_sweep(token_file: Path, visit: Visit) ->
     full = next(curve for curve in result.curves if curve.metric == "full_ece")
     assert full.rsd is not None
     assert full.null is not None
-    assert full.null.rsd_median is not None
-    assert full.ceiling is not None
-    shown = tiles(at)
-    assert shown["RSD of Full-ECE"] == f"{100 * full.rsd:.1f} %"
-    assert shown["Full-ECE at M = 10"] == f"{full.values[1]:.4f}"
-    assert shown["Calibrated model, median"] == f"{full.null.median[1]:.4f}"
-    assert shown["Ceiling 2·mean(1 − p)"] == f"{full.ceiling:.4f}"
+    assert tiles(at) == {}
     cells = row(at, "Full-ECE")
     assert cells["RSD"] == 100 * full.rsd
-    assert cells["Noise alone"] == 100 * full.null.rsd_median
+    assert cells["RSD by chance"] == f"{100 * full.null.rsd_low:.1f} to {100 * full.null.rsd_high:.1f} %"
     assert cells["M = 500"] == full.values[-1]
     assert screens.plain(at.header[0].value) == result.headline
     assert result.chance_note in page_text(at)
-    assert shown["Positions used / total"] == f"{result.n_used:,} / {result.n_total:,}"
     assert at.text[0].value == result.curves[0].recipe
-    bands = [trace for trace in figure(at, "values")["data"] if trace.get("fill")]
+    bands = [trace for trace in figure(at, "sweep_figure")["data"] if trace.get("fill")]
     assert len(bands) == len(SWEPT_METRICS)
 
 
-def test_what_is_cw_ece_times_k_has_no_tile_and_no_relative_curve_of_its_own(
-    token_file: Path, visit: Visit
-) -> None:
+def test_what_is_cw_ece_times_k_has_no_relative_curve_of_its_own(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
-    at = visit("robustness")
-    assert set(curves(at, "relative")) == {(metric, 0) for metric in SWEPT_METRICS if metric != "cw_ece_sum"}
-    assert [name for name in tiles(at) if "cw-ECE" in name] == ["RSD of cw-ECE"]
+    at = choose(visit("robustness"), "_relative", value=True)
+    assert screens.address(at)["relative"] == "1"
+    assert set(curves(at)) == {(metric, 0) for metric in SWEPT_METRICS if metric != "cw_ece_sum"}
     assert "K·cw-ECE is K times cw-ECE: it has the same RSD" in page_text(at)
     assert row(at, "K·cw-ECE")["RSD"] == row(at, "cw-ECE")["RSD"]
     at = choose(at, "metrics_shown", ["cw_ece_sum"])
-    assert set(curves(at, "relative")) == {("cw_ece_sum", 0)}
-    assert "RSD of K·cw-ECE" in tiles(at)
+    assert set(curves(at)) == {("cw_ece_sum", 0)}
 
 
 def test_a_number_that_is_the_same_at_every_m_has_no_spread(data: Path, visit: Visit) -> None:
@@ -89,8 +79,7 @@ def test_a_number_that_is_the_same_at_every_m_has_no_spread(data: Path, visit: V
     write_csv(data / "five.csv", [{"confidence": said, "correct": right} for said, right in said_right])
     at = visit("robustness")
     cells = row(at, "ECE")
-    assert (cells["RSD"], cells["Range"]) == (pytest.approx(0.0), pytest.approx(0.0))
-    assert math.isnan(cells["Noise ≥ RSD"])
+    assert cells["RSD"] == pytest.approx(0.0)
     assert screens.plain(at.header[0].value) == "ECE is 0.3500 at every M."
 
 
@@ -131,7 +120,7 @@ def test_metrics_and_spread_are_chosen(token_file: Path, visit: Visit) -> None:
     assert screens.address(at) == {"ddof": "1", "metrics": "full_ece,mce"}
     wanted = sweep_bins(gather_evidence(run, "tokens"), ("full_ece",), ddof=1).curves[0].rsd
     assert wanted is not None
-    assert tiles(at)["RSD of Full-ECE"] == f"{100 * wanted:.1f} %"
+    assert row(at, "Full-ECE")["RSD"] == 100 * wanted
     choose(at, "metrics_shown", [])
     assert {metric for metric, _ in curves(at)} == set(SWEPT_METRICS)
 
@@ -147,7 +136,9 @@ def test_runs_are_shown_side_by_side(data: Path, token_file: Path, visit: Visit)
         (run,) = load(path)
         wanted = sweep_bins(gather_evidence(run, "tokens"), ("ece",)).curves[0].values
         assert curves(at)["ece", place]["y"] == pytest.approx(wanted, abs=1e-6)
-    assert len(screens.table(at, "Run", "Metric")) == 2 * len(SWEPT_METRICS)
+    table = screens.table(at, "Metric", "Run", "RSD")
+    assert table["Metric"].to_list()[:4] == ["ECE", "ECE", "cw-ECE", "cw-ECE"]
+    assert len(table) == 2 * len(SWEPT_METRICS)
     assert "sharp · plays: ECE rises from" in page_text(at)
 
 
@@ -156,8 +147,10 @@ def test_choices_of_questions_have_curves_too(data: Path, visit: Visit) -> None:
     at = visit("robustness", method="choice_softmax")
     assert {metric for metric, _ in curves(at)} == set(SWEPT_METRICS)
     assert "240 rows" in page_text(at)
-    assert row(at, "ECE")["Noise model"] == "fitted model"
-    assert row(at, "Full-ECE")["Noise model"] == "calibrated model"
+    bands = [
+        trace["name"] for trace in figure(at, "sweep_figure")["data"] if "5–95 %" in str(trace.get("name"))
+    ]
+    assert bands == ["calibrated model: 5–95 %", "ECE, fitted model: 5–95 %"]
     assert screens.tables(at, "As the right class") == []
     assert figure(at, "pools")["layout"]["yaxis"]["ticktext"]
 
@@ -185,7 +178,7 @@ def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None
         curve for curve in sweep_bins(gather_evidence(run, "tokens")).curves if curve.metric == "full_ece"
     )
     assert full.bounds
-    bars = [trace for trace in figure(at, "values")["data"] if trace.get("meta", [{}])[0].get("bounds")]
+    bars = [trace for trace in figure(at, "sweep_figure")["data"] if trace.get("meta", [{}])[0].get("bounds")]
     assert [trace["x"] for trace in bars] == [sorted(full.bounds)]
     low, high = full.bounds[500]
     assert row(at, "Full-ECE")["M = 500"] == f"{low:.4f} to {high:.4f}"
@@ -231,19 +224,16 @@ def test_the_paper_s_numbers_stand_beside_the_run_s(token_file: Path, visit: Vis
     shown = screens.table(at, "Number", "2B (paper)").set_index("Number")
     assert shown["7B (paper)"].to_list()[:2] == [44.9, 8.36]
     assert math.isnan(shown["7B (paper)"].iloc[2])
-    (own,) = (name for name in shown.columns if name.startswith("gpt") and "difference" not in name)
-    full, classwise = rsd["full_ece"], rsd["cw_ece"]
+    (own,) = (name for name in shown.columns if name.startswith("gpt"))
+    full = rsd["full_ece"]
     assert full is not None
-    assert classwise is not None
+    assert not [name for name in shown.columns if "difference" in name]
     assert shown[own]["RSD of Full-ECE"] == 100 * full
-    assert shown[f"{own}, difference (pp)"]["RSD of cw-ECE"] == 100 * (classwise - 0.4490)
     (finding,) = compare_rsd({own: result}).findings
     text = page_text(at)
     assert f"Published: {finding.published}. Here: {finding.details}." in text
     assert "Published numbers come from other models and questions" in text
     assert "RSD never compares models" in text
-    with_2b = screens.table(visit("robustness", paper_rsd="1"), "Number", "2B (paper)").set_index("Number")
-    assert with_2b[f"{own}, difference (pp)"]["RSD of cw-ECE"] == 100 * (classwise - 0.4093)
 
 
 def test_few_positions_say_why_nothing_is_judged(data: Path, visit: Visit) -> None:
@@ -265,9 +255,8 @@ def test_an_unknown_choice_is_reported(token_file: Path, visit: Visit) -> None:
 
 def test_the_page_alone_shows_the_same(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
-    assert tiles(screens.open_single_page("robustness", {"ms": "5,10"})) == tiles(
-        visit("robustness", ms="5,10")
-    )
+    alone, whole = screens.open_single_page("robustness", {"ms": "5,10"}), visit("robustness", ms="5,10")
+    assert figure(alone, "sweep_figure") == figure(whole, "sweep_figure")
 
 
 def test_the_conventions_and_a_published_figure(data: Path, visit: Visit) -> None:
@@ -295,3 +284,11 @@ def test_what_is_rarely_changed_is_folded(folder: Path, visit: Visit) -> None:
     (folded,) = [fold for fold in at.sidebar.expander if fold.label == "How the RSD is computed"]
     assert not folded.proto.expanded
     assert [choice.key for choice in folded.get("button_group")] == ["ddof"]
+
+
+def test_the_page_opens_on_whole_distributions(data: Path, token_file: Path, visit: Visit) -> None:
+    assert token_file.exists()
+    write_csv(data / "a-quiz.csv", quiz(100, model="red"))
+    assert control(visit("robustness"), "run").value == "gpt-plays"
+    assert control(visit("robustness", run="red"), "run").value == "red"
+    assert control(visit("concentration"), "run").value == "red"

@@ -76,8 +76,8 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
         mean = result.curve(method, "brier").mean
         assert [drawn_points(at)[method, size] for size in (2, 4, 8)] == pytest.approx(mean, abs=1e-6)
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
-    assert tiles(at)["Rows used / total"] == "60 / 60"
-    assert tiles(at)["F_CS: enough at N'"] == "no N' below 4"
+    assert tiles(at) == {}
+    assert "60 of 60 rows" in page_text(at)
     assert at.text[0].value.startswith("Brier, N'=2, 4, 8 of N=10, answers compared as numbers, unparseable")
     assert "100 repeats, seed 0" in at.text[0].value
     table = screens.table(at, "N'", "Draws")
@@ -139,7 +139,6 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: V
     assert screens.address(at)["within"] == "0.5"
     enough = screens.table(at, "Confidence method", "Enough")["Enough"].dropna()
     assert enough.to_list() == ["yes"] * 6
-    assert tiles(at)["F_PC: enough at N'"] == "2"
     assert (
         screens.plain(at.header[0].value)
         == "By the Brier score, 2 samples are enough for F_CN, F_CS and F_PC."
@@ -245,7 +244,7 @@ def test_only_runs_with_samples_are_offered(data: Path, visit: Visit) -> None:
     at = visit("sampling")
     assert screens.control(at, "run").options == ["more", "ten"]
     choose(at, "run", "ten")
-    assert tiles(at)["Rows used / total"] == "60 / 60"
+    assert "60 of 60 rows" in page_text(at)
     lost = visit("sampling", run="red")
     assert len(screens.unmet_link_warnings(lost, "run", "red")) == 1
 
@@ -288,6 +287,5 @@ def test_hostile_names_and_answers_are_text(data: Path, visit: Visit) -> None:
 
 def test_the_page_alone_shows_the_same(ten_samples: Path, visit: Visit) -> None:
     assert ten_samples.exists()
-    assert tiles(screens.open_single_page("sampling", {"sizes": "2,4"})) == tiles(
-        visit("sampling", sizes="2,4")
-    )
+    alone, whole = screens.open_single_page("sampling", {"sizes": "2,4"}), visit("sampling", sizes="2,4")
+    assert drawn_points(alone) == drawn_points(whole)

@@ -15,7 +15,9 @@ from calib_core.runs import ANSWER_SCHEMA, AnswerRun, RowCounts, RunInfo, schema
 Columns = Mapping[str, Sequence[Any] | np.ndarray[Any, Any] | pl.Series]
 
 
-def make_answer_run(columns: Columns, *, left_out: int = 0, label: str = "model · quiz") -> AnswerRun:
+def make_answer_run(
+    columns: Columns, *, left_out: int = 0, label: str = "model · quiz", dataset: str | None = None
+) -> AnswerRun:
     """A run of these columns; arrays and series keep their dtype, other values take the schema's."""
     made = {
         name: pl.Series(name, values)
@@ -30,7 +32,7 @@ def make_answer_run(columns: Columns, *, left_out: int = 0, label: str = "model 
         file="quiz.csv",
         format="table",
         label=label,
-        info=RunInfo(),
+        info=RunInfo(dataset=dataset),
         rows=rows,
         row_counts=RowCounts(n_rows=rows.height + left_out, n_left_out=left_out),
     )

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from calib_core.views.view import FEW_BINS_MARK, EceBrierCell, EceBrierTable
+from calib_core.views.view import FEW_BINS_MARK, EceBrierBlock, EceBrierCell, EceBrierTable
 
 _REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -84,21 +84,23 @@ def escape_latex(text: str) -> str:
 
 
 def ece_brier_latex(table: EceBrierTable) -> str:
-    """Writes one `table` environment: a row for each method, with its notes in small print below."""
+    """Writes one `table` environment: a block for each data set, in it a row for each method."""
     title = f"{escape_latex(table.title)}. Lowest in bold among numbers on the same rows."
+    width = max((len(block.columns) for block in table.blocks), default=0)
     lines = [
         *(f"% {_one_line(note)}" for note in table.notes),
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{title}{_legend(table)}}}",
-        rf"\begin{{tabular}}{{l{'rr' * len(table.columns)}}}",
+        rf"\begin{{tabular}}{{l{'rr' * width}}}",
         r"\toprule",
-        *_heading(table),
-        r"\midrule",
     ]
-    for method, title in table.rows.items():
-        entries = [table.cells.get((column, method)) for column in table.columns]
-        lines += _row(title, entries, table.row_notes.get(method, ""))
+    above: list[str] = []
+    for block in table.blocks:
+        if block.headings != above:
+            lines += [r"\midrule"] * bool(above) + _headings(block, table.row_heading, width)
+        lines += [r"\midrule", *_block(block, width)]
+        above = block.headings
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
@@ -108,46 +110,49 @@ def _one_line(text: str) -> str:
 
 
 def _legend(table: EceBrierTable) -> str:
-    if not any(entry.warning for entry in table.cells.values()):
+    if not table.warnings:
         return ""
     mark = _REPLACEMENTS[FEW_BINS_MARK]
-    return f" {mark}: one or two bins hold most rows, so this ECE describes little else."
+    return f" {mark}: one or two bins hold most rows, so this ECE mostly reflects those."
 
 
-def _heading(table: EceBrierTable) -> list[str]:
-    indices = range(len(table.columns))
-    lines: list[str] = []
-    notes = [
-        rf"\footnotesize {escape_latex(text)}" if (text := table.column_notes.get(column)) else ""
-        for column in table.columns
-    ]
-    names_by_part = [[escape_latex(names[part]) for names in table.columns.values()] for part in (0, 1)]
-    for names in (*names_by_part, notes):  # data set, model, note
-        if any(names):
-            cells = "".join(rf" & \multicolumn{{2}}{{c}}{{{name}}}" for name in names)
-            lines.append(rf"{cells} \\")
+def _headings(block: EceBrierBlock, row_heading: str, width: int) -> list[str]:
+    """The names of the columns, and which number of a pair is which."""
+    indices = range(len(block.columns))
+    blank = " & " * 2 * (width - len(block.columns))
+    names = "".join(rf" & \multicolumn{{2}}{{c}}{{{escape_latex(name)}}}" for name in block.columns.values())
     rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * index}-{3 + 2 * index}}}" for index in indices)
-    return [*lines, rules, rf"{table.row_heading}{' & ECE & Brier' * len(table.columns)} \\"]
+    return [
+        rf"{names}{blank} \\",
+        rules,
+        rf"{row_heading}{' & ECE & Brier' * len(block.columns)}{blank} \\",
+    ]
 
 
-def _row(title: str, entries: list[EceBrierCell | None], small_print: str) -> list[str]:
-    mark = _REPLACEMENTS[FEW_BINS_MARK]
-    numbers = "".join(
-        " & -- & --"
-        if entry is None
-        else f" & {_bold(entry.ece, bold=entry.best_ece)}{mark if entry.warning else ''}"
-        f" & {_bold(entry.brier, bold=entry.best_brier)}"
-        for entry in entries
-    )
-    lines = [rf"{escape_latex(title)}{numbers} \\"]
-    if any(entry is not None and entry.small_print for entry in entries):
-        small_cells = "".join(
-            rf" & \multicolumn{{2}}{{r}}{{\footnotesize {escape_latex(entry.small_print if entry else '')}}}"
-            for entry in entries
-        )
-        small_heading = rf"\footnotesize {escape_latex(small_print)}" if small_print else ""
-        lines.append(rf"{small_heading}{small_cells} \\")
+def _block(block: EceBrierBlock, width: int) -> list[str]:
+    """The name of the data set with notes on its columns, where there are any, then the rows."""
+    lines: list[str] = []
+    blank = " & " * 2 * (width - len(block.columns))
+    if block.title or block.column_notes:
+        texts = [escape_latex(", ".join(block.column_notes.get(column, ()))) for column in block.columns]
+        notes = "".join(rf" & \multicolumn{{2}}{{r}}{{\footnotesize {text}}}" for text in texts)
+        lines.append(rf"\textit{{{escape_latex(block.title)}}}{notes}{blank} \\")
+    for row, title in block.rows.items():
+        name = escape_latex(title)
+        if note := ", ".join(block.row_notes.get(row, ())):
+            name += rf" {{\footnotesize {escape_latex(note)}}}"
+        entries = [block.cells.get((column, row)) for column in block.columns]
+        lines.append(rf"{name}{''.join(map(_numbers, entries))}{blank} \\")
     return lines
+
+
+def _numbers(entry: EceBrierCell | None) -> str:
+    """The two cells of one pair of numbers."""
+    if entry is None:
+        return " & -- & --"
+    mark = _REPLACEMENTS[FEW_BINS_MARK] if entry.warning else ""
+    ece, brier = _bold(entry.ece, bold=entry.best_ece), _bold(entry.brier, bold=entry.best_brier)
+    return f" & {ece}{mark} & {brier}"
 
 
 def _bold(number: str, *, bold: bool) -> str:

@@ -150,8 +150,8 @@ def test_nothing_is_drawn_of_nothing() -> None:
 
 def test_the_sentence_has_the_main_numbers(spiky: Concentration) -> None:
     assert describe_histogram([spiky, make_concentration([], title="p(True)")]) == (
-        "Histogram of confidences. stated confidence: 90.0 % of 10 rows in the two fullest of 10 bins, an "
-        "effective 2.2 of 10 bins; p(True): no rows."
+        "Histogram of confidences. stated confidence: 90.0 % of 10 rows in the two fullest of 10 bins, as "
+        "if only 2.2 of 10 bins were used; p(True): no rows."
     )
 
 

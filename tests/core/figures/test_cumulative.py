@@ -49,7 +49,7 @@ def test_the_two_fullest_and_the_effective_number_are_marked_and_described(spiky
     (line,) = figure["layout"]["shapes"]
     assert line["x0"] == line["x1"] == pytest.approx(1 / 0.46)
     assert [note["text"] for note in figure["layout"]["annotations"]] == [
-        "<b>two fullest<br>90.0 %</b>",
+        "<b>two fullest</b>",
         "2.2 effective bins",
     ]
 
@@ -57,7 +57,7 @@ def test_the_two_fullest_and_the_effective_number_are_marked_and_described(spiky
 def test_a_single_bin_is_not_called_two() -> None:
     figure = cumulative_figure([make_concentration([0.5], Scheme("natural"))], LIGHT)
     assert figure["data"][2]["x"] == [1]
-    assert figure["layout"]["annotations"][0]["text"] == "<b>the only bin<br>100.0 %</b>"
+    assert figure["layout"]["annotations"][0]["text"] == "<b>the only bin</b>"
 
 
 def test_equally_full_bins_are_the_reference(spiky: Concentration) -> None:

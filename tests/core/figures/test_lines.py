@@ -9,7 +9,13 @@ import pytest
 
 from calib_core.edges import Scheme
 from calib_core.figures.layout import Figure
-from calib_core.figures.lines import describe_lines, lines_figure, styles_by_line
+from calib_core.figures.lines import (
+    MAX_BINS_AS_BARS,
+    allows_bars,
+    describe_lines,
+    lines_figure,
+    styles_by_line,
+)
 from calib_core.figures.palette import DARK, LIGHT, method_style, run_style
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.lines import ReliabilityLines, reliability_lines
@@ -167,3 +173,30 @@ def test_names_from_files_are_drawn_letter_by_letter() -> None:
     assert "<b>x</b>" not in words.replace("<b>&lt;b&gt;x", "")
     assert "&lt;b&gt;x&lt;/b&gt;" in words
     assert "y&amp;z" in words
+
+
+def test_bars_of_one_bin_stand_side_by_side_within_it() -> None:
+    lines = two_lines()
+    figure = lines_figure(lines, LIGHT, as_bars=True)
+    spans: list[tuple[float, float]] = []
+    for line in lines.lines:
+        (bars,) = marks(figure, line.key)
+        table = line.result.table
+        assert (bars["type"], bars["y"]) == ("bar", [round(value, 5) for value in table["accuracy"]])
+        assert bars["x"] == [round(value, 5) for value in table["low"]]
+        assert [own[1] for own in bars["customdata"]] == table["bin"].to_list()
+        spans.append((bars["offset"], bars["offset"] + bars["width"]))
+    (first, second) = spans
+    assert 0 < first[0] < first[1] == pytest.approx(second[0])
+    assert second[1] < 0.1
+    (a,), (b,) = marks(figure, "a"), marks(figure, "b")
+    assert a["marker"]["pattern"]["shape"] != b["marker"]["pattern"]["shape"]
+    thin, *_, full = a["marker"]["color"]
+    assert thin != full
+    assert shares(figure, "a")["y"] == shares(lines_figure(lines, LIGHT), "a")["y"]
+
+
+def test_bars_need_shared_bins_and_not_too_many() -> None:
+    assert allows_bars(two_lines())
+    assert not allows_bars(two_lines(scheme=Scheme("mass")))
+    assert not allows_bars(two_lines(scheme=Scheme("width", MAX_BINS_AS_BARS + 1)))

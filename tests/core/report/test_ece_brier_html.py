@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
-from calib_core.report.html import ece_brier_html
+from calib_core.report.html import ece_brier_html, split_for_paper
 from core.views.ece_brier_tables import HOSTILE, make_table
 
 
@@ -45,16 +46,37 @@ class Read(HTMLParser):
 def test_every_cell_is_where_it_belongs() -> None:
     read = Read(ece_brier_html(make_table()))
     assert read.rows == [
-        ["", "quiz", "sums"],
         ["", "model-a", "model-b"],
         ["Method", "ECE", "Brier", "ECE", "Brier"],
+        ["quiz", "n 1,00061.3 % right", ""],
         ["p(True)", "0.1000", "0.2000", "0.3000", "0.4000"],
-        ["accuracy 61.3 %, n 1,000, greedy", "accuracy 61.3 %, n 1,000, greedy"],
         ["confidence in the file", "0.0500", "0.2500", "–", "–"],
-        ["accuracy 61.3 %, n 1,000, greedy", ""],
+        ["", "model-c"],
+        ["Method", "ECE", "Brier"],
+        ["sums", ""],
+        ["confidence in the file", "0.5", "0.6"],
     ]
-    assert read.spans == [5, 5, 5, 5, 4, 5, 4]
+    assert read.spans == [5] * 5 + [3] * 4
     assert read.strong == ["0.2000", "0.0500"]
+
+
+def test_equal_headings_stand_once() -> None:
+    table = make_table()
+    html = ece_brier_html(replace(table, blocks=(table.blocks[0], replace(table.blocks[0], title="more"))))
+    assert [row[0] for row in Read(html).rows] == [
+        "",
+        "Method",
+        *("quiz", "p(True)", "confidence in the file"),
+        *("more", "p(True)", "confidence in the file"),
+    ]
+
+
+def test_on_paper_a_wide_block_has_several_parts() -> None:
+    (block, other) = make_table().blocks
+    wide = replace(block, columns={name: name for name in "abcd"})
+    first, second = split_for_paper(replace(make_table(), blocks=(wide, other)))
+    assert [list(part.columns) for part in first.blocks] == [["a", "b", "c"], ["c"]]
+    assert [list(part.columns) for part in second.blocks] == [["d"]]
 
 
 def test_what_is_flagged_says_why() -> None:
@@ -64,20 +86,16 @@ def test_what_is_flagged_says_why() -> None:
 
 
 def test_names_are_only_text() -> None:
-    read = Read(ece_brier_html(make_table(name=HOSTILE, below=HOSTILE)))
-    assert read.tags <= {"div", "table", "caption", "thead", "tbody", "tr", "td", "th", "span", "strong"}
-    assert read.rows[1][1] == HOSTILE
-    assert read.rows[4] == [HOSTILE, HOSTILE]
+    read = Read(ece_brier_html(make_table(name=HOSTILE, dataset=HOSTILE, note=HOSTILE)))
+    assert read.tags <= {"div", "table", "caption", "tbody", "tr", "td", "th", "span", "strong"}
+    assert read.rows[0][1] == HOSTILE
+    assert read.rows[2][:2] == [HOSTILE, f"{HOSTILE}61.3 % right"]
 
 
 def test_invisible_and_bidirectional_characters_are_shown_by_code() -> None:
     steered, shown = "a\u202eb\x1b[1m", "a\\u202eb\\x1b[1m"
-    html = ece_brier_html(make_table(name=steered, below=steered, flag=steered))
+    html = ece_brier_html(make_table(name=steered, dataset=steered, flag=steered))
     read = Read(html)
-    assert (read.rows[1][1], read.rows[4][0]) == (shown, shown)
+    assert (read.rows[0][1], read.rows[2][0]) == (shown, shown)
     assert shown in read.titles
     assert not {"\u202e", "\x1b"} & set(html)
-
-
-def test_without_a_second_line_a_method_has_one_row() -> None:
-    assert len(Read(ece_brier_html(make_table(below=""))).rows) == 5

@@ -13,6 +13,7 @@ from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
 from calib_core.results.concentration import (
     CONCENTRATED_SHARE,
+    LOW_ECE,
     concentration_headline,
     concentration_table,
     measure_concentration,
@@ -75,7 +76,7 @@ def test_equally_full_bins_are_as_many_as_they_are() -> None:
         (
             ((0.45, 50, 50), (0.55, 50, 50)),
             Scheme(),
-            "The two fullest bins hold 100.0 % of the rows: the ECE of 0.5000 d",
+            "The two fullest bins hold 100.0 % of the rows, so the ECE of 0.5000 mostly reflects those two b",
         ),
         (((0.45, 100, 45),), Scheme("width", 3), "One bin holds 100.0 % of the rows, so"),
         (((0.55, 100, 55),), Scheme("mass"), "One bin holds 100.0 % of the rows, so"),
@@ -89,10 +90,11 @@ def test_equally_full_bins_are_as_many_as_they_are() -> None:
 def test_a_concentrated_confidence_has_a_warning(
     parts: tuple[tuple[float, int, int], ...], scheme: Scheme, message: str
 ) -> None:
-    warning = measure_concentration(block_evidence(*parts), scheme).warning
-    assert warning is not None
-    assert warning.startswith(message)
-    assert ("Brier score and AUROC" in warning) == ("rows, so" in message)
+    result = measure_concentration(block_evidence(*parts), scheme)
+    assert result.warning is not None
+    assert result.warning.startswith(message)
+    assert result.ece is not None
+    assert ("Brier score and AUROC" in result.caution) == (result.ece <= LOW_ECE)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_methods_side_by_side() -> None:
 def test_the_sentence_says_what_the_page_shows() -> None:
     two = measure_concentration(block_evidence((0.15, 1, 0), (0.55, 3, 1), (0.95, 6, 4)))
     assert concentration_headline([two]) == (
-        "The two fullest of 10 bins hold 90.0 % of the 10 rows: an effective 2.2 of 10 bins."
+        "The two fullest bins hold 90.0 % of the rows, so the ECE of 0.2500 mostly reflects those two bins."
     )
     one = measure_concentration(block_evidence((0.95, 6, 4)))
     none = replace(one, top_two_share=None)

@@ -209,8 +209,7 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
 def test_several_runs_are_counted_not_averaged() -> None:
     result = compare_methods({"a": evidences_of(WORSE), "b": evidences_of(BETTER)})
     assert result.headline == (
-        "Best by Brier score, or tied for best: “stated confidence” on 1 of 2 runs; “confidence in the "
-        "file” on 1 of 2 runs."
+        "stated confidence wins by Brier score on 1 of 2 runs and confidence in the file on 1."
     )
 
 

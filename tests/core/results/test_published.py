@@ -121,43 +121,33 @@ def test_the_rsd_is_judged_where_it_is_more_than_noise(made: Sweep, kind: str, d
     assert finding.sentence.startswith("Published: Full-ECE depends less on M than cw-ECE: RSD 7.56 %")
 
 
-def test_own_rsd_stands_beside_the_paper_s_with_its_difference() -> None:
-    result = compare_rsd({"gpt": sweep(0.05, 0.4), "other M": replace(sweep(0.05, 0.4), ddof=1)}, "2B")
-    assert list(result.own_columns.values()) == ["gpt"]
+def test_own_rsd_stands_beside_the_paper_s_which_is_of_other_data() -> None:
+    result = compare_rsd({"gpt": sweep(0.05, 0.4), "other M": replace(sweep(0.05, 0.4), ddof=1)})
+    (table,) = result.tables
+    assert list(table.own_columns.values()) == ["gpt"]
     assert published_view(result).tables[0].texts().rows(named=True)[:2] == [
-        {
-            "Number": "RSD of cw-ECE",
-            "2B (paper)": "40.93 %",
-            "7B (paper)": "44.90 %",
-            "gpt": "40.00 %",
-            "gpt, difference (pp)": "−0.93",
-        },
-        {
-            "Number": "RSD of Full-ECE",
-            "2B (paper)": "7.56 %",
-            "7B (paper)": "8.36 %",
-            "gpt": "5.00 %",
-            "gpt, difference (pp)": "−2.56",
-        },
+        {"Number": "RSD of cw-ECE", "2B (paper)": "40.93 %", "7B (paper)": "44.90 %", "gpt": "40.00 %"},
+        {"Number": "RSD of Full-ECE", "2B (paper)": "7.56 %", "7B (paper)": "8.36 %", "gpt": "5.00 %"},
     ]
     (only,) = result.remarks
     assert "left out" in only
-    own = result.to_frame().filter(~pl.col("published"))
-    assert own.select("column", "value").rows() == [("gpt", 0.4), ("gpt", 0.05)]
-    assert own["difference"].to_list() == pytest.approx([0.4 - 0.4093, 0.05 - 0.0756])
-    assert result.to_frame().filter("published").height == 4
+    own = table.to_frame().filter(~pl.col("published"))
+    assert own.select("column", "value", "difference").rows() == [("gpt", 0.4, None), ("gpt", 0.05, None)]
+    assert table.to_frame().filter("published").height == 4
 
 
 def test_runs_of_different_judgements_are_counted() -> None:
     (finding,) = compare_rsd({"a": sweep(0.05, 0.4), "b": sweep(0.4, 0.05), "c": sweep(0.05, None)}).findings
-    assert finding.verdict == "holds on 1 of 3 runs, does not hold on 1, undecided on 1"
+    assert finding.verdict == "holds on 1 of 3 runs, does not hold on 1, inconclusive on 1"
     assert finding.details.startswith("holds for a (RSD 5.0 % against 40.0 %); does not hold for b (")
     (many,) = compare_rsd({name: sweep(0.05, 0.4) for name in "abcd"}).findings
     assert (many.kind, many.verdict) == ("holds", "holds here")
     assert many.details.endswith("b (RSD 5.0 % against 40.0 %) and 2 more")
 
 
-def methods_table(briers: dict[str, dict[str, float]], p: float = 1e-6) -> MethodsTable:
+def methods_table(
+    briers: dict[str, dict[str, float]], p: float = 1e-6, dataset: str | None = None
+) -> MethodsTable:
     """Runs whose methods have these Brier scores; every pair of them differs with this p (Holm)."""
     cells = {
         (run, method): MethodsCell(
@@ -188,7 +178,10 @@ def methods_table(briers: dict[str, dict[str, float]], p: float = 1e-6) -> Metho
         for run, of_run in briers.items()
     }
     methods = tuple(dict.fromkeys(method for of_run in briers.values() for method in of_run))
-    return MethodsTable(Scheme(), "common", "missing", tuple(briers), methods, cells, {}, "own", paired, "")
+    datasets = dict.fromkeys(briers, dataset)
+    return MethodsTable(
+        Scheme(), "common", "missing", tuple(briers), methods, cells, {}, "own", paired, "", datasets
+    )
 
 
 def judged(table: MethodsTable, *, choices: bool = False) -> list[str]:
@@ -236,17 +229,36 @@ def test_what_the_paper_s_own_table_says_is_what_is_judged() -> None:
             assert brier["pairwise"] > max(brier["cluster_size"], brier["cluster_number"])
 
 
-def test_own_methods_stand_beside_the_chosen_column() -> None:
-    table = methods_table({"a": BEST | {"verbal": 0.3}, "b": {"verbal": 0.3}})
-    result = compare_published_methods(
-        table, {"a": "mine", "b": "other"}, {"a": True, "b": True}, "MathQA, Mixtral-8x7B"
-    )
-    rows = {row["Number"]: row for row in published_view(result).tables[0].texts().iter_rows(named=True)}
+def test_own_methods_stand_beside_the_paper_s_numbers_on_the_same_data_set() -> None:
+    own = methods_table({"a": BEST | {"verbal": 0.3}}, dataset="math_qa")
+    table = replace(own, runs=("a", "b"), datasets={"a": "math_qa", "b": "quiz"})
+    titles, choices = {"a": "mine", "b": "other"}, {"a": True, "b": True}
+    result = compare_published_methods(table, titles, choices, "Mixtral-8x7B")
+    (shown,) = published_view(result).tables
+    rows = {row["Number"]: row for row in shown.texts().iter_rows(named=True)}
     row = rows["Brier, F_CS"]
+    assert shown.title == "MathQA, 2,985 questions"
     assert (row["Mixtral-8x7B (paper)"], row["mine"], row["mine, difference"]) == ("0.190", "0.100", "−0.090")
     assert rows["Brier, stated confidence"]["mine, difference"] == "–"
     assert "other" not in row
-    assert result.remarks == ("Without any of the paper's confidences: other.",)
+    (only,) = result.remarks
+    assert only == "The paper has no numbers for quiz, only for GSM8K and MathQA: no difference."
+
+
+def test_runs_of_both_data_sets_are_compared_each_with_its_own() -> None:
+    own = methods_table({"a": {"p_true": 0.3}, "b": {"p_true": 0.3}})
+    table = replace(own, datasets={"a": "openai/gsm8k", "b": "MathQA"})
+    result = compare_published_methods(table, {"a": "A", "b": "B"}, {"a": False, "b": True})
+    gsm, math = result.tables
+    assert gsm.difference("brier p_true", "a") == pytest.approx(0.3 - 0.267)
+    assert math.difference("brier p_true", "b") == pytest.approx(0.3 - 0.309)
+    assert (list(gsm.own_columns), list(math.own_columns)) == (["a"], ["b"])
+    assert result.remarks == ()
+
+
+def test_other_data_have_no_table() -> None:
+    table = methods_table({"a": BEST}, dataset="gsm8k-hard")
+    assert compare_published_methods(table, {"a": "A"}, {"a": False}).tables == ()
 
 
 def test_training_is_judged_by_the_paired_difference() -> None:

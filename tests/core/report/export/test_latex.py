@@ -75,7 +75,7 @@ def printed_text(latex: str) -> str:
 
 def test_a_table_of_the_usual_kind() -> None:
     assert (
-        ece_brier_latex(make_table(below="accuracy 61.3 %"))
+        ece_brier_latex(make_table(note="n 1"))
         == r"""% model-a: ECE-L1, M=10
 % second
 \begin{table}
@@ -83,15 +83,20 @@ def test_a_table_of_the_usual_kind() -> None:
 \caption{ECE and Brier. Lowest in bold among numbers on the same rows.}
 \begin{tabular}{lrrrr}
 \toprule
- & \multicolumn{2}{c}{quiz} & \multicolumn{2}{c}{sums} \\
  & \multicolumn{2}{c}{model-a} & \multicolumn{2}{c}{model-b} \\
 \cmidrule(lr){2-3} \cmidrule(lr){4-5}
 Method & ECE & Brier & ECE & Brier \\
 \midrule
+\textit{quiz} & \multicolumn{2}{r}{\footnotesize n 1, 61.3 \% right} & \multicolumn{2}{r}{\footnotesize } \\
 p(True) & 0.1000 & \textbf{0.2000} & 0.3000 & 0.4000 \\
- & \multicolumn{2}{r}{\footnotesize accuracy 61.3 \%} & \multicolumn{2}{r}{\footnotesize accuracy 61.3 \%} \\
 confidence in the file & \textbf{0.0500} & 0.2500 & -- & -- \\
- & \multicolumn{2}{r}{\footnotesize accuracy 61.3 \%} & \multicolumn{2}{r}{\footnotesize } \\
+\midrule
+ & \multicolumn{2}{c}{model-c} &  &  \\
+\cmidrule(lr){2-3}
+Method & ECE & Brier &  &  \\
+\midrule
+\textit{sums} & \multicolumn{2}{r}{\footnotesize } &  &  \\
+confidence in the file & 0.5 & 0.6 &  &  \\
 \bottomrule
 \end{tabular}
 \end{table}
@@ -163,8 +168,9 @@ def test_a_comment_ends_where_its_line_ends() -> None:
 
 
 def test_every_row_has_every_column() -> None:
-    body = ece_brier_latex(make_table(name=HOSTILE)).split(r"\midrule")[1].split(r"\bottomrule")[0]
-    for line in body.strip().splitlines():
+    body = ece_brier_latex(make_table(name=HOSTILE, dataset=HOSTILE)).partition(r"\toprule")[2]
+    lines = body.partition(r"\bottomrule")[0].strip().splitlines()
+    for line in [line for line in lines if not line.startswith((r"\midrule", r"\cmidrule"))]:
         assert line.endswith(r" \\")
         cells = re.split(r"(?<!\\)&", line)
         spans = sum(2 if "multicolumn" in cell else 1 for cell in cells)
