@@ -60,6 +60,22 @@ VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 )
 """How each verdict is worded, in the order in which verdicts are counted."""
 
+VERDICT_MARKS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
+    {
+        "over": "▲",
+        "under": "▼",
+        "extreme": "◆",
+        "timid": "◇",
+        "uneven": "≠",
+        "unclear": "±",
+        "tolerable": "≈",
+        "none": "≈",
+        "few": "–",
+        "dependent": "–",
+    }
+)
+"""The shape before a verdict in tables and on buttons, so that colour is not alone."""
+
 UNTESTED: Final[frozenset[VerdictKind]] = frozenset({"few", "dependent"})
 """Verdicts without a test: of too few rows, and of positions whose texts are too few or not known."""
 
@@ -215,6 +231,18 @@ def verdict_of_test(test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERAN
     slope = None if test.slope is None or test.only_outcome is not None else test.beta
     deviation = test.group_deviation if _curve_clear(test) else test.deviation
     return Verdict(kind, test.p, test.level, slope, deviation, _reason(test, kind, tolerance), test)
+
+
+def marked_verdict(words: str) -> str:
+    """The words of a verdict after its shape.
+
+    Examples
+    --------
+    >>> marked_verdict("too timid")
+    '◇ too timid'
+    """
+    kind = next(kind for kind, of_kind in VERDICT_WORDS.items() if of_kind == words)
+    return f"{VERDICT_MARKS[kind]} {words}"
 
 
 def count_verdicts(kinds: Sequence[VerdictKind]) -> str:

@@ -49,8 +49,8 @@ ChoiceT = TypeVar("ChoiceT")
 Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
 """Draws a page's controls in the sidebar and returns the choice; raises Unavailable with what to do."""
 
-WITH_UPLOADS_NOTE: Final = " Demo data, and the files that you uploaded."
-DEMO_NOTE: Final = " Demo data: public predictions of known models, and tiny models trained for this demo."
+WITH_UPLOADS_NOTE: Final = "And the files that you uploaded."
+DEMO_NOTE: Final = "Public predictions of known models, and tiny models trained for this demo."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", HIDE_KEY)
@@ -174,8 +174,9 @@ def _show_title(page: PageInfo) -> None:
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
-        demo_note = WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE
-        st.caption(page.question + (demo_note if is_demo_data() else ""), width="content")
+        st.caption(page.question, width="content")
+        if is_demo_data():
+            st.badge("Demo data", color="gray", help=WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE)
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:

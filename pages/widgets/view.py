@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import polars as pl
@@ -29,6 +30,7 @@ from pages.widgets.summary import (
     show_tiles,
 )
 from pages.widgets.table import MAX_COLUMN_WIDTH, fit_bars, fit_column_widths
+from pages.widgets.verdicts import CHIP_PADDING, verdict_cells
 
 MAX_PANELS_PER_ROW: Final = 3
 
@@ -60,8 +62,8 @@ ROW_HEIGHT: Final = 35
 PART_OF_A_ROW: Final = 21
 """Height in pixels in sight of the last row of a table that scrolls, which shows that it does."""
 
-BAR_ROOM: Final = 4 * NO_VALUE
-"""Text about as wide as the shortest bar of a part."""
+_ROOM: Final = MappingProxyType({"part": 4 * NO_VALUE, "verdict": CHIP_PADDING})
+"""Kind of a column → text about as wide as what stands around its texts: the shortest bar, or a chip."""
 
 Select: TypeAlias = Callable[[Sequence[Any]], None]
 """Called with what was clicked in a figure or a table."""
@@ -388,8 +390,8 @@ def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFram
         series.append(values.alias(heading))
         columns[heading] = config
         if narrow or column.has_words or column.upper:
-            bar = BAR_ROOM if column.kind == "part" else ""
-            texts[heading] = [bar + text for text in column_texts(column, table.frame)]
+            room = _ROOM.get(column.kind, "")
+            texts[heading] = [room + text for text in column_texts(column, table.frame)]
     frame = pl.DataFrame(series)
     if table.columns[0].has_words and frame.width > MAX_UNPINNED_COLUMNS:
         columns[frame.columns[0]]["pinned"] = True
@@ -399,6 +401,8 @@ def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFram
 def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]:
     """Return the values of a column and how Streamlit writes them."""
     values, help_ = frame[column.name], column.help or None
+    if column.kind == "verdict":
+        return verdict_cells(column_texts(column, frame), help_)
     is_infinite = values.dtype.is_float() and values.is_infinite().any()  # written “Infinity” as a number
     if column.upper or column.draws or column.has_words or column.kind == "p" or is_infinite:
         texts = values.to_list() if column.kind == "text" else column_texts(column, frame)
