@@ -30,6 +30,7 @@ from calib_core.results.overview import (
     summarise_runs,
 )
 from calib_core.results.view_caption import ViewCaption, bins_caption, method_titles, rows_used_text
+from calib_core.views.glossary import GLOSSARY
 from calib_core.views.view import Fact, text_lines
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
@@ -70,19 +71,12 @@ _CURVE_HELP: Final = (
     "Accuracy over confidence in ten bins. Dashed line: perfect calibration. A stem below the line: "
     "over-confident. Larger points: more rows."
 )
-VERDICT_HELP: Final = (
-    "The result of a calibration test on this run and method. Every page shows the same verdict."
-)
-Q_HELP: Final = (
-    "The verdict's p-value, adjusted for all verdicts on this page (false discovery rate). The headline "
-    "counts verdicts with q ≤ 0.05."
-)
 OVERVIEW_COLUMNS: Final = {
     **COLUMN_CONFIG,
     "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
-    "verdict": st.column_config.TextColumn("Verdict", help=VERDICT_HELP),
+    "verdict": st.column_config.TextColumn("Verdict", help=GLOSSARY["verdict"].meaning),
     "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 78},
-    "q": st.column_config.TextColumn("q", width=60, help=Q_HELP),
+    "q": st.column_config.TextColumn("q", width=60, help=GLOSSARY["q"].meaning),
 }
 
 

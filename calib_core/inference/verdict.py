@@ -351,6 +351,19 @@ def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | Non
     )
 
 
+def chance_phrase(p: float | None, draws: int | None) -> str:
+    """What a p-value says of chance; "" for None.
+
+    Examples
+    --------
+    >>> chance_phrase(0.005, 200), chance_phrase(0.312, None), chance_phrase(None, None)
+    ('not chance (p ≤ 0.005)', 'may be chance (p = 0.312)', '')
+    """
+    if p is None:
+        return ""
+    return f"{'not' if p <= SIGNIFICANCE_LEVEL else 'may be'} chance ({p_value_phrase(p, draws)})"
+
+
 def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:
     """The verdict with its verb: "is over-confident", or for several "have too few rows"."""
     singular_verb, plural_verb = _VERBS.get(kind, ("is", "are"))

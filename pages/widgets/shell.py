@@ -62,6 +62,16 @@ COPY_LINK_HELP: Final = (
 )
 
 
+COLOUR_BUTTONS: Final = "".join(
+    f'<button type="button" class="calib-colours" data-colours="{id_}" title="{help_}">{label}</button>'
+    for id_, label, help_ in (
+        ("light", "Light", "Light colours"),
+        ("dark", "Dark", "Dark colours"),
+        ("system", "Auto", "The colours of the system"),
+    )
+)
+"""The choice of colours: `browser_script.js` makes it, the browser keeps it."""
+
 NO_RUNS: Final = "No run is loaded."
 
 
@@ -130,8 +140,9 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
-        with st.container(key="brand"):
-            st.markdown("**Calib**")
+        with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
+            st.markdown("**Calib**", width="content")
+            st.html(COLOUR_BUTTONS, width="content")
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
         if runs and page.shows_verdicts:
@@ -149,11 +160,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     url_state.write_url()
     _remember_run(runs)
     with st.sidebar:
-        with st.container(horizontal=True, gap="small", key="page_tools"):
-            show_copy_link(page_id, url_state)
-            if page_id != "start":  # it has the button above its tables
-                show_manage_runs(runs, hidden_runs, "manage_runs")
-        show_hidden_runs(runs, hidden_runs, "show_hidden")
+        _show_tools(page_id, url_state, runs, hidden_runs)
     _show_navigation(links, url_state.current, pages_without_content(runs))
     with notices:
         _warn_rejected(url_state, {run.id: run.title for run in all_runs}, is_awaited=bool(unread))
@@ -166,6 +173,17 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     if choice is None:
         _stop_page(files, refusal)
     return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs)
+
+
+def _show_tools(
+    page_id: str, url_state: UrlState, runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]
+) -> None:
+    """Draw what ends the sidebar: the link to copy, and the buttons on runs."""
+    with st.container(horizontal=True, gap="small", key="page_tools"):
+        show_copy_link(page_id, url_state)
+        if page_id != "start":  # it has the button above its tables
+            show_manage_runs(runs, hidden_runs, "manage_runs")
+    show_hidden_runs(runs, hidden_runs, "show_hidden")
 
 
 def _show_title(page: PageInfo) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -34,17 +34,17 @@ def words_of_cells(cells: pl.Series) -> pl.Series:
     return cells.list.first().str.slice(2)
 
 
-def pick_verdicts(kinds: Sequence[VerdictKind]) -> Sequence[VerdictKind]:
-    """Draw a button for each kind with its number, and return those of the kinds whose rows are to be shown.
+def pick_verdicts(kinds: Sequence[VerdictKind]) -> frozenset[str]:
+    """Draw a button for each kind with its number, and return the kinds whose rows are to be shown.
 
     Nothing is drawn where all are of one kind. The address keeps the choice; none chosen shows all.
     """
-    counts = {kind: n for kind in VERDICT_WORDS if (n := kinds.count(kind))}
+    counts: dict[VerdictKind, int] = {kind: n for kind in VERDICT_WORDS if (n := kinds.count(kind))}
     if len(counts) < 2:
-        return list(counts)
-    labels: Mapping[str, str] = {
+        return frozenset(counts)
+    labels = {
         kind: f":{_COLOURS[VERDICT_MARKS[kind]]}[{VERDICT_MARKS[kind]}] {VERDICT_WORDS[kind]} **{n:,}**"
         for kind, n in counts.items()
     }
     chosen = url_pills("verdict", "Verdicts: show only", labels)
-    return [kind for kind in counts if kind in chosen] or list(counts)
+    return frozenset(chosen or counts)
