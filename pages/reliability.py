@@ -77,7 +77,7 @@ MAX_RIVAL_LENGTH: Final = 30
 
 LINE_FORMS: Final = {"lines": "Lines", "bars": "Bars"}
 BINS_VIEW: Final = "bins"
-DIAGRAM_VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
+DIAGRAM_VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic", "smooth": "Smooth"}
 VIEWS_HELP: Final = (
     "Bins: as chosen in the sidebar. Isotonic: fitted accuracy that never falls as the confidence rises. "
     "Smooth: averaged accuracy around each confidence. Isotonic and Smooth have no bins and show the top "
@@ -600,7 +600,7 @@ def page() -> None:
     selected = selected_class(cached_classwise(choice)) if by_class else selected_bin(result.table)
     view = chosen_view(choice, result, axes, selected)
     with opening:
-        show_opening(view)
+        show_opening(view, with_tiles=by_class or view_id != BINS_VIEW)
         show_warnings(*choice.evidence.warnings)
     if view_id != BINS_VIEW:
         show_without_bins(choice, view_id)

@@ -319,7 +319,7 @@ class GroupResults(Displayable):
             Column("bias", "Gap", "signed", "Mean confidence − accuracy."),
             Column("null_median", "If calibrated" if has_null else "", "number", NULL_HELP),
             Column("debiased", ECE_DEBIASED_SQ.title if has_debiased else "", "number"),
-            Column("verdict", "Verdict"),
+            Column("verdict", "Verdict", "verdict"),
             Column("p", kind="p"),
             Column("q", "q", "p"),
             Column("against_rest", "Against the rest" if has_rest else "", "points", REST_HELP),

@@ -231,7 +231,7 @@ class Training(Displayable):
             Column("null_median", "If calibrated", "number"),
             Column("null_low", "5–95 %", "number", upper="null_high"),
             Column("null_high", kind="number"),
-            Column("verdict", "Verdict"),
+            Column("verdict", "Verdict", "verdict"),
             Column("p", kind="p"),
             Column("q", "q", "p"),
             Column("n_used", "Rows used", "count"),

@@ -50,7 +50,7 @@ def _overview_row(run_summary: RunSummary) -> dict[str, object]:
     return {
         "Run": run_summary.run,
         "Confidence method": run_summary.method_title,
-        "Verdict": run_summary.verdict.words,
+        "Verdict": run_summary.marked_verdict,
         "q": run_summary.q_text or NO_VALUE,
         "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",
         "Accuracy": format_percent(run_summary.accuracy),

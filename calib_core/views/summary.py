@@ -235,7 +235,7 @@ def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
             {
                 "Run": one.run.title,
                 **({"Confidence method": summary.method_title} if len(methods) > 1 else {}),
-                "Verdict": summary.verdict.words,
+                "Verdict": summary.marked_verdict,
                 "q": summary.q_text or NO_VALUE,
                 metric.title: one.number_text,
                 "95 %": one.interval_text or NO_VALUE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
+from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.verdict import verdict_recipe
 from calib_core.methods import METHODS
 from calib_core.results.columns import Column, frame_of
@@ -24,7 +24,7 @@ def verdict_view(result: RunVerdict) -> View:
         title=result.run,
         method_title=METHODS[result.method].title,
         headline=result.headline,
-        caveat=missing_caveat([("", result.missing)], ROWS_WITH_ONE),
+        caveat=missing_caveat([("", result.missing)]),
         tiles=(
             Tile("Verdict", result.words, result.reason, p_value_phrase(result.p, None)),
             Tile("Mean confidence", format_percent(result.mean_confidence)),

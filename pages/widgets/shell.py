@@ -49,8 +49,8 @@ ChoiceT = TypeVar("ChoiceT")
 Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
 """Draws a page's controls in the sidebar and returns the choice; raises Unavailable with what to do."""
 
-WITH_UPLOADS_NOTE: Final = " Demo data, and the files that you uploaded."
-DEMO_NOTE: Final = " Demo data: public predictions of known models, and tiny models trained for this demo."
+WITH_UPLOADS_NOTE: Final = "And the files that you uploaded."
+DEMO_NOTE: Final = "Public predictions of known models, and tiny models trained for this demo."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", "datasets", HIDE_KEY)
@@ -61,6 +61,16 @@ COPY_LINK_HELP: Final = (
     "everything else opens."
 )
 
+
+COLOUR_BUTTONS: Final = "".join(
+    f'<button type="button" class="calib-colours" data-colours="{id_}" title="{help_}">{label}</button>'
+    for id_, label, help_ in (
+        ("light", "Light", "Light colours"),
+        ("dark", "Dark", "Dark colours"),
+        ("system", "Auto", "The colours of the system"),
+    )
+)
+"""The choice of colours: `browser_script.js` makes it, the browser keeps it."""
 
 NO_RUNS: Final = "No run is loaded."
 
@@ -130,8 +140,9 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
-        with st.container(key="brand"):
-            st.markdown("**Calib**")
+        with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
+            st.markdown("**Calib**", width="content")
+            st.html(COLOUR_BUTTONS, width="content")
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
         if runs and page.shows_verdicts:
@@ -149,11 +160,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     url_state.write_url()
     _remember_run(runs)
     with st.sidebar:
-        with st.container(horizontal=True, gap="small", key="page_tools"):
-            show_copy_link(page_id, url_state)
-            if page_id != "start":  # it has the button above its tables
-                show_manage_runs(runs, hidden_runs, "manage_runs")
-        show_hidden_runs(runs, hidden_runs, "show_hidden")
+        _show_tools(page_id, url_state, runs, hidden_runs)
     _show_navigation(links, url_state.current, pages_without_content(runs))
     with notices:
         _warn_rejected(url_state, {run.id: run.title for run in all_runs}, is_awaited=bool(unread))
@@ -168,14 +175,26 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs)
 
 
+def _show_tools(
+    page_id: str, url_state: UrlState, runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]
+) -> None:
+    """Draw what ends the sidebar: the link to copy, and the buttons on runs."""
+    with st.container(horizontal=True, gap="small", key="page_tools"):
+        show_copy_link(page_id, url_state)
+        if page_id != "start":  # it has the button above its tables
+            show_manage_runs(runs, hidden_runs, "manage_runs")
+    show_hidden_runs(runs, hidden_runs, "show_hidden")
+
+
 def _show_title(page: PageInfo) -> None:
     """Draw the page's title and question, and name it in the browser's tab."""
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
-        demo_note = WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE
-        st.caption(page.question + (demo_note if is_demo_data() else ""), width="content")
+        st.caption(page.question, width="content")
+        if is_demo_data():
+            st.badge("Demo data", color="gray", help=WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE)
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from calib_core.errors import Suspicion, single_line
 from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
+from calib_core.views.glossary import Term, terms_in
 from calib_core.views.view import Fact
 from calib_core.wording import join_names, plural
 from pages.state.markdown import escape_markdown
@@ -46,9 +47,18 @@ def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]
             )
 
 
+def terms_help(*texts: str) -> str | None:
+    """Return what the terms in these texts mean, as a tooltip; None where there are none."""
+    return "\n\n".join(map(_explained, terms_in(*texts))) or None
+
+
+def _explained(term: Term) -> str:
+    return f"**{escape_markdown(term.name)}**: {escape_markdown(term.meaning)}"
+
+
 def show_headline(sentence: str, view: ViewCaption | None = None, key: str = "looking") -> None:
     """Draw the main finding, and below it what the page shows, unless `show_provenance` says that."""
-    st.header(escape_markdown(sentence), anchor=False)
+    st.header(escape_markdown(sentence), anchor=False, help=terms_help(sentence))
     if view is not None:
         show_view_caption(view.sentence, key)
 
@@ -76,11 +86,15 @@ def show_provenance(
 
 
 def show_computation(*recipes: str, facts: Sequence[Fact] = ()) -> None:
-    """Draw how numbers were computed: one box to copy for each recipe, and the facts below."""
+    """Draw how numbers were computed: a box to copy for each recipe, the facts, and what their terms mean."""
     for recipe in recipes:
         show_recipe(recipe)
     for name, text in facts:
         st.caption(f"**{escape_markdown(name)}**: {escape_markdown(text)}")
+    if terms := terms_in(*recipes, *(text for _, text in facts)):
+        with st.popover("Terms", icon=":material/menu_book:", type="tertiary"):
+            for term in terms:
+                st.caption(_explained(term))
 
 
 def show_recipe(text: str) -> None:

@@ -93,6 +93,32 @@ def _on_segment(key: str, widget: str, default: str) -> None:
         st.query_params[key] = value
 
 
+def url_pills(key: str, label: str, titles: Mapping[str, str]) -> list[str]:
+    """Draw buttons of which several can be chosen, and return those; the label is for screen readers only."""
+    widget = f"_{key}"
+    requested = st.query_params.get(key, "").split(",")
+    chosen = [option for option in titles if option in requested]
+    st.session_state[widget] = chosen
+    st.pills(
+        label,
+        list(titles),
+        key=widget,
+        selection_mode="multi",
+        format_func=lambda option: titles[option],
+        label_visibility="collapsed",
+        on_change=_on_pills,
+        args=(key, widget),
+    )
+    return chosen
+
+
+def _on_pills(key: str, widget: str) -> None:
+    if chosen := st.session_state[widget]:
+        st.query_params[key] = ",".join(chosen)
+    else:
+        st.query_params.pop(key, None)
+
+
 def url_selectbox(key: str, label: str, options: Sequence[str], help_: str, default: int = 0) -> int:
     """Draw a select box and return the index (from 0) of the chosen option; the address counts from 1."""
     widget = f"_{key}"

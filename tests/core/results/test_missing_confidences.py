@@ -42,7 +42,7 @@ from core.confidence_runs import run_of
 from core.run_builders import given_evidence, make_answer_run
 from core.tour_runs import make_step
 
-FINDING = "117 of 800 rows have no confidence and are right less often (0.0 % against 77.7 %, p < 0.001)"
+FINDING = "117 of 800 rows have no confidence and are right less often (0.0 % against 77.7 %)"
 
 
 def quiz(
@@ -139,7 +139,7 @@ def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
     assert B.with_tolerance(0.5).verdict.scope == SCOPE
     said = run_verdict(B)
     assert said.headline.startswith(f"B · quiz is {verdict.words} where it has a confidence: states ")
-    assert verdict_view(said).caveat == f"{FINDING}: what follows holds for the rows with a confidence."
+    assert verdict_view(said).caveat == f"{FINDING}."
     for headline in (
         reliability_diagram(B, "ece").headline,
         corp_reliability(B).headline,
@@ -168,9 +168,9 @@ def test_every_verdict_of_the_diagram_has_its_scope(far: float) -> None:
 
 
 def test_a_view_of_one_number_has_the_caveat() -> None:
-    said = f"{FINDING}: what follows holds for the rows with a confidence."
+    said = f"{FINDING}: they are left out."
     assert score_view(score(B, "ece")).caveat == said
-    assert reliability_view(reliability_diagram(B, "ece")).caveat == said
+    assert reliability_view(reliability_diagram(B, "ece")).caveat == f"{FINDING}."  # its headline says it
     assert reliability_view(reliability_diagram(A, "ece")).caveat == ""
     assert recalibration_view(recalibrate(B, "temperature")).caveat == said
     assert sweep_bins(B, ["ece"]).caveat.startswith(said)
