@@ -214,7 +214,8 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
     runs, summaries = context.runs, show_table_controls(context, result)
     clicked: RunSummary | None = None
     n_opened: int = st.session_state.get(_N_OPENED, 0)
-    uploaded = {run.title for run in runs if run.file.is_uploaded}
+    has_both = len({run.file.is_uploaded for run in runs}) == 2
+    uploaded = {run.title for run in runs if run.file.is_uploaded and has_both}
     verdicts = pl.DataFrame({"verdict": [look.verdict.words for look in summaries]})
     columns = fit_column_widths(OVERVIEW_COLUMNS, verdicts, "verdict")
     for number, (heading, group) in enumerate(_tables(summaries), 1):

@@ -39,7 +39,7 @@ class LoadedRun:
     part_files : tuple of LoadedFile
         The files of the run.
     style_index : int
-        Place among all runs (uploaded ones last), which sets a run's colour, dash and symbol on every page.
+        Place among all runs (uploaded ones first), which sets a run's colour, dash and symbol on every page.
     is_pinned : bool
         Whether the person wants the run first in every list.
     """
@@ -107,6 +107,7 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
     ]
     merged = [_merge_parts(parts, waiting, max_merged=len(groups)) for parts in groups]
     labels = Counter((file.is_uploaded, slug(report.run.label)) for file, report, _ in merged)
+    has_both = len({file.is_uploaded for file, _, _ in merged}) == 2
     runs: list[LoadedRun] = []
     for file, report, parts in merged:
         label = report.run.label
@@ -116,7 +117,7 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         runs.append(
             LoadedRun(
                 id=f"{UPLOADED_PREFIX}{id_}" if file.is_uploaded else id_,
-                title=f"{title} · uploaded" if file.is_uploaded else title,
+                title=f"{title} · uploaded" if file.is_uploaded and has_both else title,
                 file=file,
                 report=report,
                 part_files=parts,
@@ -151,9 +152,9 @@ def judged_with(runs: Sequence[LoadedRun]) -> float | None:
 
 
 def _style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
-    """Return run id → style index, in order of the ids, those of the folder before uploaded ones."""
+    """Return run id → style index, in order of the ids, uploaded ones before those of the folder."""
     indices: dict[str, int] = {}
-    for uploaded in (False, True):
+    for uploaded in (True, False):
         own = sorted((run for run in runs if run.file.is_uploaded is uploaded), key=lambda run: run.id)
         order = run_order([run.report.run.info for run in own])
         indices |= {run.id: len(indices) + index for run, index in zip(own, order, strict=True)}

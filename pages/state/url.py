@@ -94,8 +94,14 @@ URL_KEYS = (
     "published",
     "map",
     "folds",
+    "demo",
 )
 
+DEMO_KEY: Final = "demo"
+"""Key of the address that shows the demo data beside a person's own files."""
+
+RUN_KEYS: Final = ("run", "dataset", "method", "methods", "runs", "lines", "reported", "second", "at", "with")
+"""Keys whose values are runs, or mean something of the chosen runs only."""
 
 KEPT_KEYS: Final = ("run", "dataset")
 """Keys whose value, chosen on one page, is kept for the others while a page cannot show it."""
@@ -270,6 +276,13 @@ class UrlState:
             self.initial = {**self.initial, key: new}
         if st.session_state.get(key) == old:
             st.session_state[key] = new
+
+    def forget_runs(self) -> None:
+        """Forget what was chosen of runs that are no longer listed."""
+        self.initial = {key: value for key, value in self.initial.items() if key not in RUN_KEYS}
+        for key in RUN_KEYS:
+            st.session_state.pop(key, None)
+        st.session_state.pop("_kept_choices", None)
 
     def _keep_what_may_come(self) -> None:
         """Keep what may change as more files are read.
