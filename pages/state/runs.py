@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Final
 from zlib import crc32
 
@@ -61,6 +62,12 @@ class LoadedRun:
 UPLOADED_PREFIX: Final = "uploaded--"
 """Of the ids of files and runs that are a session's own; a slug has no two hyphens in a row."""
 
+UNNAMED_DATASET: Final = "~"
+"""Id of the data set of runs whose files name none; a slug has no tilde."""
+
+MAX_NAMED_FILES: Final = 2
+"""Up to so many files name a data set that has no name."""
+
 
 def slug(text: str) -> str:
     """Return the text as lower-case ASCII letters, digits, dots and hyphens.
@@ -75,6 +82,28 @@ def slug(text: str) -> str:
 def file_id(file: LoadedFile) -> str:
     """Return the file's id for address and widget keys; an upload never shares one with a file on disk."""
     return f"{UPLOADED_PREFIX}{slug(file.name)}" if file.is_uploaded else slug(file.name)
+
+
+def dataset_id(run: LoadedRun) -> str:
+    """Return the id of the run's data set for the address."""
+    name = run.report.run.info.dataset
+    return UNNAMED_DATASET if name is None else slug(name)
+
+
+def dataset_titles(runs: Sequence[LoadedRun]) -> dict[str, str]:
+    """Return data set id → what pages call it, those that files name first.
+
+    Runs whose files name none are one data set, as they may be the answers of several models to the same
+    questions. It is called as its files are.
+    """
+    titles = {slug(name): name for run in runs if (name := run.report.run.info.dataset) is not None}
+    unnamed = dict.fromkeys(run.file.name for run in runs if run.report.run.info.dataset is None)
+    if unnamed:
+        names = [PurePosixPath(name).stem for name in unnamed]
+        titles[UNNAMED_DATASET] = (
+            ", ".join(names) if len(names) <= MAX_NAMED_FILES else f"No data set named ({len(names)} files)"
+        )
+    return titles
 
 
 def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -> tuple[LoadedRun, ...]:

@@ -31,9 +31,9 @@ from pages.state.run_preferences import (
     remember_names,
     session_preferences,
 )
-from pages.state.runs import LoadedRun, file_id, loaded_runs, runs_with_tolerance, slug
+from pages.state.runs import LoadedRun, dataset_id, file_id, loaded_runs, runs_with_tolerance, slug
 from pages.state.uploads import take_uploads
-from pages.state.url import DEMO_KEY, UrlState
+from pages.state.url import DEMO_KEY, RUN_KEYS, UrlState
 from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.copyable_text import show_copy_button
 from pages.widgets.file_status import show_no_runs
@@ -135,7 +135,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     runs, hidden_runs = _runs_to_list(url_state, all_runs)
     url_state.known = {
         "run": {run.id for run in runs},
-        "dataset": {slug(name) for run in runs if (name := run.report.run.info.dataset) is not None},
+        "dataset": {dataset_id(run) for run in runs},
     }
     url_state.remember("good", ",".join(accepted_file_ids), "")
     choice: ChoiceT | None = None
@@ -262,7 +262,7 @@ def _demo_state(url_state: UrlState, runs: Sequence[LoadedRun]) -> DemoState:
         "beside" if {"1": True, "0": False}.get(url_state.initial.get(DEMO_KEY, ""), is_asked_for) else "away"
     )
     if state == "away" and st.session_state.get(_DEMO_STATE_KEY) != "away":
-        url_state.forget_runs()  # those chosen so far are of the demo data
+        url_state.forget(*RUN_KEYS)  # those chosen so far are of the demo data
     st.session_state[_DEMO_STATE_KEY] = state
     url_state.used_keys.add(DEMO_KEY)
     url_state.remember(DEMO_KEY, "1" if state == "beside" else "", "")
