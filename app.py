@@ -35,7 +35,7 @@ from calib_core.views.view import Fact, text_lines
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
 from pages.state.markdown import escape_markdown
-from pages.state.runs import LoadedRun, judged_with
+from pages.state.runs import UNNAMED_DATASET, LoadedRun, dataset_titles, judged_with
 from pages.state.server import server_lifespan
 from pages.widgets.dropped_files import open_accepted_diagram, show_dropped_files
 from pages.widgets.export import Export, table_export_menu
@@ -184,10 +184,12 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
     runs, summaries = context.runs, show_table_controls(context, result)
     clicked: RunSummary | None = None
     n_opened: int = st.session_state.get(_N_OPENED, 0)
-    uploaded = {run.title for run in runs if run.file.is_uploaded}
+    has_both = len({run.file.is_uploaded for run in runs}) == 2
+    uploaded = {run.title for run in runs if run.file.is_uploaded and has_both}
     verdicts = pl.DataFrame({"verdict": [look.marked_verdict + CHIP_PADDING for look in summaries]})
     columns = fit_column_widths(OVERVIEW_COLUMNS, verdicts, "verdict")
-    for number, (heading, group) in enumerate(_tables(summaries), 1):
+    unnamed = dataset_titles(runs).get(UNNAMED_DATASET, "")
+    for number, (heading, group) in enumerate(_tables(summaries, unnamed), 1):
         methods = method_titles([look.method for look in group])
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"heading_{number}"):
             if heading:
@@ -213,10 +215,13 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 
-def _tables(summaries: Sequence[RunSummary]) -> list[tuple[str, tuple[RunSummary, ...]]]:
-    """Return heading and summaries of each table; a single table without a data set has no heading."""
+def _tables(summaries: Sequence[RunSummary], unnamed: str) -> list[tuple[str, tuple[RunSummary, ...]]]:
+    """Return heading and summaries of each table; a single table without a data set has no heading.
+
+    Runs whose data set has no name are under `unnamed`.
+    """
     groups = group_by_dataset(summaries)
-    named = [(dataset or "No data set named", group) for dataset, group in groups.items()]
+    named = [(dataset or unnamed, group) for dataset, group in groups.items()]
     if list(groups) == [None]:
         return [("", named[0][1])]
     if len(named) <= _MAX_TABLES:

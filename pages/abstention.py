@@ -105,6 +105,7 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         title_of=lambda id_: METHODS[id_].title,
         default=default_methods(usable),
         help_=METHODS_HELP,
+        placeholder="Choose a confidence method",
     )
     target_accuracy = _share_input(
         url_state,

@@ -153,9 +153,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     """
     answer_runs = [run for run in runs if isinstance(run.report.run, AnswerRun)]
     methods, _ = methods_and_default(answer_runs)
-    wanted = url_state.requested("dataset", "")
-    of_dataset = [run for run in answer_runs if slug(run.report.run.info.dataset or "") == wanted]
-    _, default = methods_and_default(of_dataset or runs_to_start_with(answer_runs))
+    _, default = methods_and_default(runs_to_start_with(url_state, answer_runs))
     if not methods:
         raise Unavailable(NO_GROUPS)
     mmlu_preset_button(methods)

@@ -115,6 +115,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         default=DEFAULT_PAGES,
         help_="The summary fits on two pages of paper. Sections with nothing to show for these runs are left "
         "out and listed.",
+        placeholder="Choose a section",
     )
     selected = multiselect(
         url_state,
@@ -123,7 +124,8 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         label="Runs",
         title_of=lambda id_: titles[id_],
         default=list(titles),
-        help_="The runs in the report. If none is chosen, all are used.",
+        help_="The runs in the report.",
+        placeholder="Choose a run",
     )
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),

@@ -126,7 +126,7 @@ def test_the_chosen_data_set_stays_where_a_page_opens_on_it(
     assert screens.address(at)["dataset"] == "course"
     at = screens.go(at, "comparison")
     assert screens.control(at, "dataset").value == "course"
-    assert "dataset" not in screens.address(choose(at, "dataset", "quiz"))
+    assert screens.address(choose(at, "dataset", "quiz"))["dataset"] == "quiz"
 
 
 def test_the_chosen_point_shows_its_diagram(models: Path, visit: Visit) -> None:
