@@ -278,30 +278,34 @@ def _bin_bars(
     table, slot = line.result.table, 1 / result.scheme.bins
     width = _GROUP_WIDTH * slot / len(result.lines)
     pale = blend(style.colour, theme.background, _THIN_BIN_OPACITY)
-    colours = [pale if thin else style.colour for thin in table["thin"]]
-    pattern = {
-        "shape": _PATTERNS[place % len(_PATTERNS)],
-        "fgcolor": theme.background,
-        "size": 5,
-        "solidity": 0.3,
+    marker = {
+        "color": style.colour,
+        "line": {"color": style.colour, "width": 1},
+        "pattern": {
+            "shape": _PATTERNS[place % len(_PATTERNS)],
+            "fillmode": "overlay",
+            "fgcolor": theme.background,
+            "fgopacity": 0.75,
+            "size": 5,
+            "solidity": 0.25,
+        },
     }
-    left = (1 - _GROUP_WIDTH) / 2 * slot + place * width
-    return [
-        {
-            "type": "bar",
-            "name": escape_for_plotly(_legend_name(result, line)),
-            "x": rounded_values(table["low"]),
-            "y": rounded_values(table["accuracy"]),
-            "offset": round(left, 6),
-            "width": round(width, 6),
-            "marker": {"color": colours, "pattern": pattern, "line": {"color": style.colour, "width": 1}},
-            "unselected": {"marker": {"opacity": 1}},
-            "hoverinfo": "text",
-            "hovertext": _hover_texts(line, table),
-            "customdata": [[line.key, bin_] for bin_ in table["bin"]],
-            "meta": {"line": line.key, "metric": result.metric},
-        }
-    ]
+    bars = {
+        "type": "bar",
+        "showlegend": False,
+        "x": rounded_values(table["low"]),
+        "y": rounded_values(table["accuracy"]),
+        "offset": round((1 - _GROUP_WIDTH) / 2 * slot + place * width, 6),
+        "width": round(width, 6),
+        "marker": marker | {"color": [pale if thin else style.colour for thin in table["thin"]]},
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "text",
+        "hovertext": _hover_texts(line, table),
+        "customdata": [[line.key, bin_] for bin_ in table["bin"]],
+        "meta": {"line": line.key, "metric": result.metric},
+    }
+    entry = {"type": "bar", "x": [None], "y": [None], "name": escape_for_plotly(_legend_name(result, line))}
+    return [entry | {"marker": marker, "hoverinfo": "skip", "showlegend": True}, bars]
 
 
 def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:

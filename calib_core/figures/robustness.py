@@ -141,7 +141,9 @@ def sweep_layout(
 ) -> tuple[dict[str, Any], PanelStack]:
     """The layout of a figure over M without its vertical axes, and the positions of its panels."""
     top, one_per_line = legend_margin([entry["name"] for entry in entries], one_per_line=len(results) > 1)
-    height = fitting_panel_height(panels, top=top, largest=300 if panels == 1 else 200, smallest=130)
+    height = fitting_panel_height(
+        panels, top=top, largest=300 if panels == 1 else 340 // panels, smallest=100
+    )
     stack = stack_panels(panels, top=top, panel_height=height)
     layout = base_layout(theme, height=stack.height, top=top, one_per_line=one_per_line)
     layout |= {"hovermode": "closest", "annotations": [], "shapes": []}

@@ -358,7 +358,9 @@ def _methods_headline(
     if len(best_sets) == 1:
         ((run, best_set),) = best_sets.items()
         cell = next(cell for (cell_run, _), cell in cells.items() if cell_run == run)
-        value = "" if best_set.leader is None else f"{cells[run, best_set.leader].brier:.4f}"
+        if best_set.leader is None:
+            return f"No method wins by Brier score: {best_set.no_best_reason} ({plural(cell.n_used, 'row')})."
+        value = f"{cells[run, best_set.leader].brier:.4f}"
         names = {id_: f"“{METHODS[id_].title}”" for (cell_run, id_) in cells if cell_run == run}
         clause = best_clause(best_set, names, value, "lowest Brier score", "method")
         return f"{clause} ({plural(cell.n_used, 'row')})."

@@ -504,13 +504,13 @@ def sweep_caveats(curves: Sequence[SweepCurve], evidence: Evidence, chance_note:
     bounded = [title for title, curve in titles.items() if curve.bounds]
     sentences = [
         missing_caveat([("", evidence.missingness)], ROWS_WITH_ONE),
-        chance_note if curves and _is_noise_unknown(curves[0], evidence.verdict) else "",
-        one_sign_sentence(one_sign) if one_sign else "",
         f"The file keeps the largest probabilities only: {join_names(bounded)} "
         f"{'is' if len(bounded) == 1 else 'are'} exact up to M = {largest_exact_bins(evidence.run.sums)}; "
         "beyond it only bounds are known."
         if bounded and isinstance(evidence.run, TokenRun)
         else "",
+        one_sign_sentence(one_sign) if one_sign else "",
+        chance_note if curves and _is_noise_unknown(curves[0], evidence.verdict) else "",
     ]
     return tuple(filter(None, sentences))
 

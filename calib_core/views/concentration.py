@@ -24,6 +24,7 @@ from calib_core.results.concentration import (
 )
 from calib_core.results.run_names import full_name
 from calib_core.views.inputs import ReportInput
+from calib_core.views.score import places_of_methods
 from calib_core.views.view import (
     Fact,
     Numbers,
@@ -129,10 +130,9 @@ def _method_table(
 
 def _caveats(results: Sequence[Concentration]) -> Iterator[str]:
     """What is missing, and where a low ECE says little, by how many methods it may be; gravest first."""
-    several = len(results) > 1
-    places = ((f"by “{result.title}”" if several else "", result.missing) for result in results)
+    places = places_of_methods((result.method, result.missing) for result in results)
     yield missing_caveat(places, ROWS_WITH_ONE, max_findings=1)
-    if not several:
+    if len(results) == 1:
         yield results[0].caution
     elif names := [f"“{result.title}”" for result in results if result.warning]:
         yield (

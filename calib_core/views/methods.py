@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.errors import Unavailable
-from calib_core.inference.missingness import missing_caveat
+from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
 from calib_core.results.best import paired_recipe
@@ -53,7 +53,6 @@ ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
-LEFT_OUT_OF_TABLE: Final = "they are left out"
 NO_SAMPLED_METHOD: Final = "No method shown uses samples, so counting answers as wrong has no effect."
 BOLD_LEGEND: Final = (
     "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
@@ -155,7 +154,7 @@ def methods_view(
         for (run, method), each in result.missing.items()
     )
     caveat, *caveats = text_lines(
-        missing_caveat(missing, LEFT_OUT_OF_TABLE, max_findings=1),
+        missing_caveat(missing, ROWS_WITH_ONE, max_findings=1),
         NO_SAMPLED_METHOD if no_samples else "",
         *notes,
     ) or ("",)

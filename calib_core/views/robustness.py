@@ -223,7 +223,7 @@ def sweep_view(
         caveat=caveat,
         recipes=recipes,
         figures=(figure,) if curves else (),
-        tables=(_rsd_table(results, numbers),) if curves else (),
+        tables=(*_rsd_by_run(results, numbers), _rsd_table(results, numbers)) if curves else (),
         how_to_read=HOW_TO_READ if curves and not relative else "",
         facts=(*(Fact("Caution", text) for text in caveats), *_sweep_facts(results), *_FACTS),
         left_out=_refusals(results),
@@ -324,6 +324,22 @@ def _rsd_table(results: Sequence[Sweep], numbers: Numbers) -> ViewTable:
         id="sweep",
         numbers=numbers,
     )
+
+
+def _rsd_by_run(results: Sequence[Sweep], numbers: Numbers) -> tuple[ViewTable, ...]:
+    """The RSD alone, metrics by runs, as Table 1 of the Full-ECE paper; () for a single run."""
+    if len(results) == 1:
+        return ()
+    columns = (
+        Column("metric", "Metric"),
+        *(Column(f"run {number}", result.run, "share") for number, result in enumerate(results)),
+    )
+    rows: dict[str, dict[str, object]] = {}
+    for number, result in enumerate(results):
+        for curve in result.curves:
+            row = rows.setdefault(curve.metric, {"metric": METRICS[curve.metric].title})
+            row[f"run {number}"] = curve.rsd
+    return (ViewTable("RSD by run", frame_of(columns, rows.values()), columns, id="rsd", numbers=numbers),)
 
 
 def _rsd_row(curve: SweepCurve) -> Mapping[str, object]:

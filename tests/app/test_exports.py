@@ -45,7 +45,7 @@ def test_the_page_report_has_nothing_to_take_away_but_its_file(everything: Path,
 DRAWN: Final[dict[str, tuple[str, str, str]]] = {
     "reliability": ("reliability", "accuracy", "y"),
     "concentration": ("cumulative", "cumulative", "y"),
-    "robustness": ("values", "value", "y"),
+    "robustness": ("sweep_figure", "value", "y"),
     "comparison": ("comparison", "brier", "y"),
     "abstention": ("abstention", "accuracy", "y"),
     "sampling": ("sampling", "mean", "y"),

@@ -139,6 +139,9 @@ def test_runs_are_shown_side_by_side(data: Path, token_file: Path, visit: Visit)
     table = screens.table(at, "Metric", "Run", "RSD")
     assert table["Metric"].to_list()[:4] == ["ECE", "ECE", "cw-ECE", "cw-ECE"]
     assert len(table) == 2 * len(SWEPT_METRICS)
+    by_run = screens.table(at, "Metric", "gpt · plays", "sharp · plays").set_index("Metric")
+    of_full = table[table["Metric"] == "Full-ECE"]["RSD"].to_list()
+    assert by_run.loc["Full-ECE"].to_list() == of_full
     assert "sharp · plays: ECE rises from" in page_text(at)
 
 

@@ -21,7 +21,7 @@ PAGES = {"" if page == "start" else page: title for page, title in TITLES.items(
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "reliability": ("reliability",),
     "concentration": ("histogram", "cumulative"),
-    "robustness": ("values", "relative"),
+    "robustness": ("sweep_figure",),
     "comparison": ("comparison",),
     "abstention": ("abstention",),
     "recalibrate": ("before", "after"),
@@ -33,7 +33,7 @@ M: Final = "[class*=st-key-m_typed] input"
 MAIN: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "reliability": (".st-key-reliability", (M, ".st-key-method")),
     "concentration": (".st-key-histogram", (M, ".st-key-method")),
-    "robustness": (".st-key-values", (".st-key-ms", ".st-key-method")),
+    "robustness": (".st-key-sweep_figure", (".st-key-ms", ".st-key-method")),
     "comparison": (".st-key-comparison", (".st-key-x", ".st-key-methods_shown")),
     "abstention": (".st-key-abstention", (".st-key-wanted", ".st-key-methods_shown")),
     "recalibrate": (".st-key-before", (".st-key-map", ".st-key-method")),
@@ -45,7 +45,7 @@ MAIN: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 """Page → its main figure, and the controls that are used most."""
 SAMPLED = "run=chains-0.8m-chains-choice-0-shot"
 """A run with choices, samples and token probabilities, as the demo's first has not."""
-TILED = ("sampling", "reliability")
+TILED = ("reliability",)
 """Pages whose tiles fill several rows, at a width more than the others."""
 THEME: Mapping[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
 

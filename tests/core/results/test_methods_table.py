@@ -108,8 +108,7 @@ def test_below_thirty_rows_nobody_is_best() -> None:
     few = table(run_of([row(0.9, 0.1, 1), row(0.1, 0.9, 0)] * 14))
     assert not any(cell.best_brier or cell.best_ece for cell in few.cells.values())
     assert few.headline == (
-        "No point can be called the one with the lowest Brier score: only 28 questions in common; at least "
-        "30 are needed (28 rows)."
+        "No method wins by Brier score: only 28 questions in common; at least 30 are needed (28 rows)."
     )
     assert table(run_of([row(0.9, 0.1, 1), row(0.1, 0.9, 0)] * 15)).cells["a", "given"].best_brier
 

@@ -25,8 +25,9 @@ def test_confidences_missing_from_wrong_answers_are_the_caveat_before_a_low_ece(
         "50 of 150 rows have no confidence and are right less often (10.0 % against"
     )
     assert LOW_ECE_CAUTION in [fact.text for fact in view.facts]
-    both = concentration_view(SPREAD, [replace(SPREAD, missing=Missingness(50, 5, 100, 54, 1e-6))])
-    assert both.caveat.startswith("By “confidence in the file”, 50 of 150 rows have no confidence")
+    other = replace(SPREAD, method="verbal", missing=Missingness(50, 5, 100, 54, 1e-6))
+    both = concentration_view(SPREAD, [other])
+    assert both.caveat.startswith("By “stated confidence”, 50 of 150 rows have no confidence")
 
 
 def test_methods_whose_ece_rests_on_few_bins_are_named_together() -> None:
