@@ -192,9 +192,9 @@ def _show_title(page: PageInfo) -> None:
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
-        st.caption(page.question, width="content")
         if is_demo_data():
             st.badge("Demo data", color="gray", help=WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE)
+        st.caption(page.question, width="content")
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:
