@@ -12,6 +12,7 @@ import screens
 from calib_core.api import load
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.recalibration import SUMS_ONLY, Recalibration, recalibrate
+from calib_core.views.glossary import GLOSSARY
 from calib_core.wording import format_interval, format_signed
 from predictions import write_csv
 from screens import Visit, figure, page_text, tiles
@@ -45,6 +46,7 @@ def test_the_page_shows_the_result_of_its_choice(quiz_file: Path, visit: Visit) 
     result = expected(quiz_file, "isotonic", 4, 7)
     assert result.n_questions == 120
     assert result.headline in page_text(at)
+    assert f"Brier score: {GLOSSARY['Brier score'].meaning}" in screens.plain(at.header[0].proto.help)
     shown = tiles(at)
     assert shown["Brier score"] == f"{result.before['brier']:.4f} → {result.after['brier']:.4f}"
     assert "240 of 240 rows" in page_text(at)
