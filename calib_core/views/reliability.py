@@ -58,7 +58,6 @@ from calib_core.wording import (
     format_short,
     format_significant,
     judged_phrase,
-    p_value_phrase,
     plural,
 )
 
@@ -439,8 +438,7 @@ def corp_tiles(result: CorpReliability) -> list[Tile]:
     """The tiles of the three parts of the Brier score, the first with what chance would give."""
     chance = ""
     if result.miscalibration.null_median is not None:
-        p = p_value_phrase(result.miscalibration.p, result.miscalibration.draws)
-        chance = f"calibrated model {format_short(result.miscalibration.null_median)}, {p}"
+        chance = f"calibrated model: {format_short(result.miscalibration.null_median)}"
     parts = {
         "Miscalibration": (result.miscalibration, chance),
         "Discrimination": (result.discrimination, ""),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.inference.missingness import missing_caveat
-from calib_core.inference.verdict import verdict_recipe
+from calib_core.inference.verdict import marked_verdict, verdict_recipe
 from calib_core.methods import METHODS
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.run_verdict import VERDICT_COLUMNS, RunVerdict
@@ -26,7 +26,7 @@ def verdict_view(result: RunVerdict) -> View:
         headline=result.headline,
         caveat=missing_caveat([("", result.missing)]),
         tiles=(
-            Tile("Verdict", result.words, result.reason, p_value_phrase(result.p, None)),
+            Tile("Verdict", marked_verdict(result.words), result.reason, p_value_phrase(result.p, None)),
             Tile("Mean confidence", format_percent(result.mean_confidence)),
             Tile("Accuracy", format_percent(result.accuracy), f"Judged: {result.judged}."),
             used_tile(result.method, result.n_used, result.n_total),

@@ -208,8 +208,9 @@ def _show_title(page: PageInfo) -> DeltaGenerator:
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
+        badge = st.empty()
         st.caption(page.question, width="content")
-        return st.empty()
+    return badge
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:

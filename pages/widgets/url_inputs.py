@@ -64,8 +64,11 @@ def _on_toggle(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (S
         st.query_params[key] = "1" if value else "0"
 
 
-def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str) -> str:
-    """Draw a choice of few options side by side, the first by default; the address keeps any other."""
+def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str | None = None) -> str:
+    """Draw a choice of few options side by side, the first by default; the address keeps any other.
+
+    Without a help text the label is for screen readers only.
+    """
     widget, options = f"_{key}", list(titles)
     requested = st.query_params.get(key, "")
     if requested and requested not in titles:
@@ -79,6 +82,7 @@ def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str) -> 
         required=True,
         format_func=lambda option: titles[option],
         help=help_,
+        label_visibility="visible" if help_ else "collapsed",
         on_change=_on_segment,
         args=(key, widget, options[0]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from streamlit.testing.v1.element_tree import PageLink
 
 import calib_core
 import screens
+from app_server import ROOT
+from calib_core.figures.palette import DARK, LIGHT
 from calib_core.results.evidence import survey_methods
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit, address, table
@@ -218,6 +221,16 @@ def test_a_button_for_each_verdict_filters_the_tables(data: Path, visit: Visit) 
     assert list(shown["verdict"]) == ["≈ no evidence of miscalibration", "▲ over-confident"]
     assert list(table(visit("start", verdict="under,nosuch"), "run")["run"]) == ["under"]
     assert len(table(visit("start", verdict="few"), "run")) == 3  # there is none: all are shown
+
+
+def test_verdicts_have_the_colours_of_figures() -> None:
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+    for colours in (LIGHT, DARK):
+        config = theme[colours.name]
+        assert config["orangeColor"] == colours.overconfident
+        assert config["greenColor"] == colours.underconfident
+        assert config["orangeTextColor"] == colours.overconfident_text
+        assert config["greenTextColor"] == colours.underconfident_text
 
 
 def test_a_verdict_that_headlines_do_not_count_says_so(data: Path, visit: Visit) -> None:

@@ -278,7 +278,7 @@ def test_the_headline_summarises_all_runs(tmp_path: Path) -> None:
     leads = [node.text for node in document.all("header")[0].all("p", "lead")]
     assert leads[0] == "Both runs are over-confident."
     (block,) = section(document, "overview")
-    assert [(row[0], row[2]) for row in block.rows] == [("a", "over-confident"), ("b", "over-confident")]
+    assert [(row[0], row[2]) for row in block.rows] == [("a", "▲ over-confident"), ("b", "▲ over-confident")]
 
 
 def test_published_figures_are_labelled_as_such(tmp_path: Path) -> None:
