@@ -40,10 +40,10 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 "", rows, "Brier score and ECE: lower is better. ECE over ten bins of equal width."
             ),
         ),
+        how_to_read=result.subheadline,
         left_out=tuple(refused),
     )
-    lead = (result.headline, *([result.subheadline] if result.subheadline else []))
-    return Section(ID, TITLE, QUESTION, (block,), lead)
+    return Section(ID, TITLE, QUESTION, (block,), (result.headline,))
 
 
 def _overview_row(run_summary: RunSummary) -> dict[str, object]:

@@ -64,7 +64,7 @@ def test_a_table_for_each_data_set_without_its_name(data: Path, visit: Visit) ->
     assert [screens.plain(heading.value) for heading in at.subheader] == [
         "![five](http://x.test)",
         "four",
-        "No data set named",
+        "z",
     ]
     assert [list(found["run"]) for found in screens.tables(at, "run", "ece")] == [["red"], ["red"], ["z"]]
 
