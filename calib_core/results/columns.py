@@ -161,7 +161,7 @@ def _with_digits(kind: Kind, digits: int) -> Callable[[Sequence[Any]], list[str]
 _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingProxyType(
     {
         "text": _each(str),
-        "method": _each(lambda id_: METHODS[id_].title),
+        "method": _each(lambda id_: METHODS[id_].heading),
         "metric": _each(lambda id_: METRICS[id_].title),
         "count": _each("{:,.0f}".format),
         "amount": _each(lambda value: compact_count(round(value))),
