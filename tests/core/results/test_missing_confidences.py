@@ -150,7 +150,7 @@ def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
         sweep_bins(B, ["ece"]).chance_note,
         training_curves({"B": B}, "ece").headline,
         make_step("whole", B.run).heading,
-        groups_of_rows({"B": B}, group_by_choices({"B": B.run})["subject"], "ece").subheadline,
+        groups_of_rows({"B": B}, group_by_choices({"B": B.run})["subject"], "ece").headline,
     ):
         assert "where it has a confidence" in headline
     summary = summarise_runs({"A": [A], "B": [B]})
