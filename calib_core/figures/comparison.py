@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -479,8 +480,8 @@ def number_traces(
 def number_places(result: Comparison, ranges: AxisRanges) -> list[tuple[ComparisonPoint, str]]:
     """The points that have a number, and where it stands beside each, as plotly's `textposition`.
 
-    A number goes where it covers no point and no other number. A point that has no such place goes without,
-    as long as another one of its run has a number; otherwise its number stands where it covers least.
+    A number goes where it covers no point and no other number. A point that has no such place, or lies on
+    another one of its run that has a number, goes without; a run's only number stands where it covers least.
     """
     width, height = _PANEL
     centres = {
@@ -491,15 +492,17 @@ def number_places(result: Comparison, ranges: AxisRanges) -> list[tuple[Comparis
     # A point is as large as its symbol, whose radius is 5 pixels.
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in dict.fromkeys(centres.values())]
     places: list[tuple[ComparisonPoint, str]] = []
-    numbered: set[str] = set()
+    numbered: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for point in result.points_by_accuracy:
+        if any(math.dist(centres[point.key], other) < _NUMBER_DISTANCE for other in numbered[point.run]):
+            continue
         letters = len(str(result.run_numbers[point.run]))
         boxes = {corner: _number_box(*centres[point.key], letters, corner) for corner in _CORNERS}
         covered = {corner: sum(_overlap(box, other) for other in taken) for corner, box in boxes.items()}
         corner = min(_CORNERS, key=covered.__getitem__)
-        if covered[corner] and point.run in numbered:
+        if covered[corner] and numbered[point.run]:
             continue
-        numbered.add(point.run)
+        numbered[point.run].append(centres[point.key])
         taken.append(boxes[corner])
         places.append((point, corner))
     return places

@@ -54,6 +54,7 @@ from calib_core.wording import (
     format_interval,
     format_percent,
     format_signed,
+    join_names,
     p_value_phrase,
     plural,
     too_few_phrase,
@@ -752,9 +753,14 @@ def _best_set_clause(points: Sequence[ComparisonPoint], best_set: BestSet, paire
     equal = [other for other, key in others.items() if values[key] == values[leader.key]]
     behind = [other for other in others if other not in equal]
     score = "scores" if len(equal) == 1 else "score"
-    same = f"; {abbreviated_list(equal)} {score} the same" if equal else ""
-    chance = f"; its lead over {abbreviated_list(behind)} may be chance" if behind else ""
+    same = f"; {_names_or_count(equal)} {score} the same" if equal else ""
+    chance = f"; its lead over {_names_or_count(behind)} may be chance" if behind else ""
     return f"{name} {claim} ({value}){same}{chance}"
+
+
+def _names_or_count(names: Sequence[str]) -> str:
+    """One or two names; of more, how many they are."""
+    return join_names(names) if len(names) < 3 else f"{len(names)} others"
 
 
 def _no_best_clause(

@@ -614,6 +614,7 @@ def groups_of_runs(
     shown = {group.run: evidences[group.run] for group in groups}
     levels = ordered_levels({key: infos[key] for key in shown}, group_by.id)
     contrasts = paired_contrasts(shown, group_by.id, metric_id, scheme, reference=reference)
+    differences = contrasts_headline(metric, contrasts, {infos[key].model or names[key] for key in shown})
     return GroupResults(
         metric_id,
         scheme,
@@ -624,8 +625,10 @@ def groups_of_runs(
         {},
         unavailable,
         contrasts,
-        contrasts_headline(metric, contrasts, {infos[key].model or names[key] for key in shown}),
-        verdicts_sentence([group.counted_kind for group in groups], "run") if groups else "",
+        runs_headline(groups, differences, n_differences=len(contrasts)),
+        f"{verdicts_sentence([group.counted_kind for group in groups], 'run')} {differences}"
+        if groups
+        else "",
     ).sorted_by(order)
 
 
@@ -880,6 +883,24 @@ def groups_headline(group_title: str, groups: Sequence[Group], titles: Mapping[s
         f"Calibration is worst in {worst.name}, where {model} {gap_clause(worst)}. {count} by {group_title} "
         f"{'is' if n_off == 1 else 'are'} clearly miscalibrated."
     )
+
+
+def runs_headline(groups: Sequence[Group], differences: str, *, n_differences: int) -> str:
+    """The worst run with its gap, and the paired difference if there is one only.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        One a run.
+    differences : str
+        All paired differences in words.
+    n_differences : int
+    """
+    worst = worst_group(groups)
+    if worst is None:
+        return differences
+    sentence = f"Calibration is worst for {worst.name}, which {gap_clause(worst)}."
+    return f"{sentence} {differences}" if n_differences == 1 else sentence
 
 
 def gap_clause(group: Group) -> str:

@@ -39,7 +39,7 @@ def test_runs_that_cannot_be_told_from_the_best_are_named_with_it() -> None:
     assert accuracy == "It is also the most accurate (60.0 %); its lead over b may be chance."
     seen |= {name: model_run(name, 119) for name in "defg"}
     accuracy = compare_runs(seen).headline.partition(". ")[2]
-    assert accuracy == "It is also the most accurate (60.0 %); its lead over b, d and 3 more may be chance."
+    assert accuracy == "It is also the most accurate (60.0 %); its lead over 5 others may be chance."
 
 
 def with_ids(evidence: AnswerEvidence, start: int) -> AnswerEvidence:

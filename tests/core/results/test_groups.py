@@ -199,7 +199,7 @@ def test_runs_grouped_by_a_fact_are_one_dot_each_and_compared() -> None:
     assert contrast.difference is not None
     assert (contrast.difference.value, contrast.difference.n_questions) == (0, 7)
     assert result.headline.startswith("5-shot − 0-shot of m: Brier score +0.0000")
-    assert result.subheadline == "Both runs have too few rows."
+    assert result.subheadline == f"Both runs have too few rows. {result.headline}"
     assert result.overall == {}
 
 

@@ -11,7 +11,13 @@ from calib_core.inference.intervals import p_value_of_interval
 from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
 from calib_core.results.changes import Contrast, correct_contrasts
-from calib_core.results.groups import RestDifference, contrasts_headline, groups_headline, groups_subheadline
+from calib_core.results.groups import (
+    RestDifference,
+    contrasts_headline,
+    groups_headline,
+    groups_subheadline,
+    runs_headline,
+)
 from core.figures.group_builders import make_group, make_groups
 
 ECE = METRICS["ece"]
@@ -80,6 +86,18 @@ def test_a_group_differs_from_the_rest_only_by_its_own_q() -> None:
     assert "2 of 2 groups are clearly right more or less often than the other rows of their run" in (
         groups_subheadline("subject", [law, law])
     )
+
+
+def test_of_runs_the_worst_is_named_and_the_only_difference() -> None:
+    few = make_group("0-shot", 0.3, verdict=OVER, q=0.01, gap=0.3)
+    many = make_group("5-shot", 0.2, run="s", verdict=OVER, q=0.01, gap=0.2)
+    worst = (
+        "Calibration is worst for 0-shot, which states 80.0 % on average and is right 50.0 % of the time: a "
+        "gap of +0.300 (+0.250 to +0.350)."
+    )
+    assert runs_headline([many, few], "It falls.", n_differences=1) == f"{worst} It falls."
+    assert runs_headline([many, few], "Both fall.", n_differences=2) == worst
+    assert runs_headline([make_group("0-shot", 0.3)], "It falls.", n_differences=2) == "It falls."
 
 
 def make_contrast(low: float, high: float, questions: int = 431) -> Contrast:
