@@ -102,7 +102,7 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         "methods",
         list(usable),
         label="Confidence methods",
-        title_of=lambda id_: METHODS[id_].title,
+        title_of=lambda id_: METHODS[id_].heading,
         default=default_methods(usable),
         help_=METHODS_HELP,
         placeholder="Choose a confidence method",

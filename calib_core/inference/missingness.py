@@ -76,6 +76,11 @@ class Missingness:
         return self.p is not None and self.p <= SIGNIFICANCE_LEVEL
 
     @property
+    def direction(self) -> str:
+        """Whether rows without a confidence are right "less" or "more" often."""
+        return "less" if self.accuracy_without < (self.accuracy_with or 0.0) else "more"
+
+    @property
     def finding(self) -> str:
         """The difference as a clause; "" where it is not clear.
 
@@ -87,9 +92,8 @@ class Missingness:
         if not self.is_clear:
             return ""
         have = "has no confidence and is" if self.n == 1 else "have no confidence and are"
-        more = "less" if self.accuracy_without < (self.accuracy_with or 0.0) else "more"
         return (
-            f"{self.n:,} of {self.n + self.n_with:,} rows {have} right {more} often "
+            f"{self.n:,} of {self.n + self.n_with:,} rows {have} right {self.direction} often "
             f"({format_percent(self.accuracy_without)} against {format_percent(self.accuracy_with)})"
         )
 

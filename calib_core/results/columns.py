@@ -166,7 +166,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingPr
     {
         "text": _each(str),
         "verdict": _each(marked_verdict),
-        "method": _each(lambda id_: METHODS[id_].title),
+        "method": _each(lambda id_: METHODS[id_].heading),
         "metric": _each(lambda id_: METRICS[id_].title),
         "count": _each("{:,.0f}".format),
         "amount": _each(lambda value: compact_count(round(value))),

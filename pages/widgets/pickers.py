@@ -121,7 +121,7 @@ def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str
         usable,
         picked,
         key="method",
-        title_of=lambda id_: METHODS[id_].title,
+        title_of=lambda id_: METHODS[id_].heading,
         help_=escape_markdown(METHODS[picked].help),
     )
     return picked

@@ -199,7 +199,7 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
         others,
         beside,
         key="beside",
-        format_func=lambda id_: METHODS[id_].title,
+        format_func=lambda id_: METHODS[id_].heading,
         on_change=note_chosen,
         args=("_beside_changed", "beside"),
         placeholder="other methods of this run",

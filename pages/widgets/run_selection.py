@@ -139,7 +139,7 @@ def pick_run_selection(
             "methods",
             in_order(available),
             label="Confidence methods",
-            title_of=lambda id_: METHODS[id_].title,
+            title_of=lambda id_: METHODS[id_].heading,
             default=_with_studied_method(url_state, available, default_methods(available, len(run_ids))),
             help_=METHODS_HELP,
             placeholder="Choose a confidence method",

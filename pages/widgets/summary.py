@@ -75,14 +75,14 @@ def show_provenance(
     """Draw the line below a figure: which runs, methods, metric and rows it shows, where that is given.
 
     The line opens to how the numbers were computed, one box to copy for each of the recipes, and
-    to the facts. Below it stands why an interval or a p-value is missing, where one is.
+    to the facts, and to why an interval or a p-value is missing, where one is.
     """
     sentence = "How this was computed"
     if view is not None:
         sentence = f":material/visibility: {escape_markdown(view.sentence)}"
     with st.expander(sentence, key=key, type="compact"):
         show_computation(*recipes, facts=facts)
-    show_remarks(view and view.missing_note)
+        show_remarks(view and view.missing_note)
 
 
 def show_computation(*recipes: str, facts: Sequence[Fact] = ()) -> None:

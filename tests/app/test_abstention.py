@@ -42,13 +42,15 @@ def lines(at: AppTest) -> dict[str, dict[str, Any]]:
 def row(at: AppTest, method: str) -> dict[str, Any]:
     """What is said of a method over all thresholds."""
     frame = screens.table(at, "Confidence method", "AUROC", "AURC")
-    return {str(name): value for name, value in frame[frame["Confidence method"] == method].iloc[0].items()}
+    is_method = frame["Confidence method"].str.lower() == method  # a capital in tables, none in sentences
+    return {str(name): value for name, value in frame[is_method].iloc[0].items()}
 
 
 def threshold_row(at: AppTest, method: str, kind: str) -> dict[str, Any]:
     """What is said of one of its thresholds."""
     frame = screens.table(at, "Confidence method", "Threshold")
-    (found,) = frame[(frame["Confidence method"] == method) & (frame["Threshold"] == kind)].to_dict("records")
+    is_method = frame["Confidence method"].str.lower() == method
+    (found,) = frame[is_method & (frame["Threshold"] == kind)].to_dict("records")
     return {str(name): value for name, value in found.items()}
 
 

@@ -113,7 +113,7 @@ def test_a_click_anywhere_in_a_row_of_start_opens_its_run_and_back_leads_to_star
 
 def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, browse: Browse) -> None:
     page = browse(width=1440, height=HEIGHT).open(f"{demo_server.url}/comparison")
-    click_row(page, "the highest skill first", 1, x=300)
+    click_row(page, "the most accurate run first", 1, x=300)
     diagram = page.locator(".st-key-reliability")
     diagram.wait_for()
     settled(page)

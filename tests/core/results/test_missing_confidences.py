@@ -74,7 +74,7 @@ A, B = quiz("A", 571), quiz("B", 531, 117, subject=["law", "sums"] * 400)
 def test_the_run_that_is_right_most_often_is_the_most_accurate() -> None:
     result = compare_runs({"B": B, "A": A})
     assert result.paired.best("accuracy") == {"A"}
-    assert "A has the highest accuracy, 71.4 %." in result.headline
+    assert result.headline.endswith(". A is the most accurate (71.4 %).")
     b = result.points[0]
     assert (b.x.value, b.accuracy_of_all.value, b.n_judged) == (531 / 800, 531 / 800, 800)
     assert (b.accuracy.value, b.n_used) == (531 / 683, 683)
@@ -89,7 +89,7 @@ def test_the_run_that_is_right_most_often_is_the_most_accurate() -> None:
 
 def test_of_runs_that_cannot_be_told_apart_the_more_accurate_comes_first() -> None:
     result = compare_runs({"B": quiz("B", 560, 117), "A": A})
-    assert "Neither run clearly has the highest accuracy; A comes first with 71.4 %" in result.headline
+    assert result.headline.endswith(". A is the most accurate (71.4 %); its lead over B may be chance.")
     assert result.trends[0].change is not None
     assert (result.trends[0].change.least_accurate, result.trends[0].change.most_accurate) == ("B", "A")
 
@@ -98,6 +98,9 @@ def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
     result = compare_runs({"B": B, "A": A})
     view = comparison_view(result)
     assert view.caveat == (
+        "Hollow, not ranked: B lacks a confidence on 14.6 % of its rows, where it is right less often."
+    )
+    assert next(text for name, text in view.facts if name == "Differences") == (
         f"In B, {FINDING}: accuracy is of all rows with an outcome, all else of those with a confidence."
     )
     frame = result.to_frame()
@@ -147,7 +150,7 @@ def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
         sweep_bins(B, ["ece"]).chance_note,
         training_curves({"B": B}, "ece").headline,
         make_step("whole", B.run).heading,
-        groups_of_rows({"B": B}, group_by_choices({"B": B.run})["subject"], "ece").subheadline,
+        groups_of_rows({"B": B}, group_by_choices({"B": B.run})["subject"], "ece").headline,
     ):
         assert "where it has a confidence" in headline
     summary = summarise_runs({"A": [A], "B": [B]})
