@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import polars as pl
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.edges import DEFAULT_SCHEME
 from calib_core.figures.sparkline import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
@@ -35,7 +36,7 @@ from calib_core.views.view import Fact, text_lines
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
 from pages.state.markdown import escape_markdown
-from pages.state.runs import UNNAMED_DATASET, LoadedRun, dataset_titles, judged_with
+from pages.state.runs import UNNAMED_DATASET, LoadedRun, dataset_id, dataset_titles, judged_with
 from pages.state.server import server_lifespan
 from pages.widgets.dropped_files import open_accepted_diagram, show_dropped_files
 from pages.widgets.export import Export, table_export_menu
@@ -44,7 +45,8 @@ from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
 from pages.widgets.manage_runs import has_words, show_hidden_runs, show_manage_runs
 from pages.widgets.page_link import kept_query, page_link
 from pages.widgets.pages import PAGES
-from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
+from pages.widgets.pickers import rows_key
+from pages.widgets.run_selection import ALL_DATASETS
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_provenance, show_warnings_of_runs
@@ -139,8 +141,18 @@ def _url_values(*keys: str) -> dict[str, str]:
     return {key: value for key, value in st.query_params.to_dict().items() if key in keys}
 
 
-def show_table_controls(context: PageContext[None], result: Overview) -> tuple[RunSummary, ...]:
-    """Draw the verdicts, the search, the switch of methods and what manages runs; return the rows left."""
+def show_table_controls(
+    context: PageContext[None], result: Overview
+) -> tuple[tuple[RunSummary, ...], DeltaGenerator]:
+    """Draw the verdicts, the search, the switch of methods and what manages runs.
+
+    Returns
+    -------
+    found : tuple of RunSummary
+        The rows that are left.
+    place : DeltaGenerator
+        For the button that compares ticked runs.
+    """
     runs, lists = context.runs, (context.runs, context.hidden_runs)
     verdicts = st.container()
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="table_controls"):
@@ -153,6 +165,7 @@ def show_table_controls(context: PageContext[None], result: Overview) -> tuple[R
         shows_every_method = result.has_several_methods and url_toggle(
             "every", "Every confidence method", "A row for each method of each run."
         )
+        place = st.container(width="content")
         show_manage_runs(*lists, "manage_runs_start")
         show_hidden_runs(*lists, "show_hidden_start")
     summaries = result.by_every_method if shows_every_method else result.by_default_method
@@ -173,16 +186,33 @@ def show_table_controls(context: PageContext[None], result: Overview) -> tuple[R
         st.caption(
             f"{rows} match the search." if found else f"None of {plural(len(summaries), 'row')} matches."
         )
-    return found
+    return found, place
+
+
+def show_compare_button(runs: Sequence[LoadedRun], ticked: Collection[str]) -> None:
+    """Draw the button that opens Comparison on the runs of these titles."""
+    chosen = [run for run in runs if run.title in ticked]
+    if st.button(
+        f"Compare {plural(len(chosen), 'run')}" if len(chosen) > 1 else "Compare",
+        key="compare_ticked",
+        icon=PAGES["comparison"].icon,
+        disabled=len(chosen) < 2,
+        help="Tick the boxes of two or more runs.",
+    ):
+        datasets = {dataset_id(run) for run in chosen}
+        dataset = datasets.pop() if len(datasets) == 1 else ALL_DATASETS
+        query = kept_query({"dataset": dataset, "runs": ",".join(run.id for run in chosen)})
+        st.switch_page(PAGES["comparison"].script, query_params=query)
 
 
 def show_run_tables(context: PageContext[None], result: Overview) -> None:
     """Draw a table for each data set, one row per run, or per run and method.
 
-    A click on a row opens its reliability diagram.
+    A click on a row opens its reliability diagram; ticked rows can be compared.
     """
-    runs, summaries = context.runs, show_table_controls(context, result)
+    runs, (summaries, place) = context.runs, show_table_controls(context, result)
     clicked: RunSummary | None = None
+    ticked: list[str] = []
     n_opened: int = st.session_state.get(_N_OPENED, 0)
     has_both = len({run.file.is_uploaded for run in runs}) == 2
     uploaded = {run.title for run in runs if run.file.is_uploaded and has_both}
@@ -197,7 +227,12 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
             if len(methods) == 1:
                 st.caption(escape_markdown(methods[0]), width="content")
         key = rows_key(f"overview_{number}", n_opened, *((look.run, look.method) for look in group))
-        clicked = _clicked_summary(heading, group, key, columns, uploaded) or clicked
+        selection = _show_run_table(heading, group, key, columns, uploaded)
+        ticked += [group[row].run for row in selection.rows]
+        clicked = group[selection.cells[0][0]] if selection.cells else clicked
+    if len(runs) > 1:
+        with place:
+            show_compare_button(runs, ticked)
     st.caption("Click a row to see its reliability diagram.")
     counted = [Fact("Verdicts", text) for text in text_lines(result.subheadline)]
     show_provenance(overview_caption(result), result.recipe, facts=counted)
@@ -237,14 +272,14 @@ def _readable_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
     return overview_frame(summaries).with_columns(**shares).drop("confidence")
 
 
-def _clicked_summary(
+def _show_run_table(
     heading: str,
     summaries: Sequence[RunSummary],
     key: str,
     columns: Mapping[str, Any],
     uploaded: Collection[str],
-) -> RunSummary | None:
-    """Draw one table and return the summary whose row is selected, None where no row is.
+) -> Any:  # noqa: ANN401 (Streamlit has no type for it)
+    """Draw one table and return what is selected in it.
 
     Parameters
     ----------
@@ -292,12 +327,11 @@ def _clicked_summary(
         row_height=SPARKLINE_HEIGHT + _ROW_PADDING,
         height="content" if shown.height <= 12 else 630,
         on_select="rerun",
-        selection_mode=ROW_CLICKS,
+        selection_mode=("multi-row", "single-cell"),
         alt=f"{f'{heading}: ' if heading else ''}{plural(shown.height, 'row')}, one per "
         f"run{' and confidence method' if several else ''}",
     )
-    row = clicked_row(event.selection)
-    return None if row is None else summaries[row]
+    return event.selection
 
 
 def page() -> None:

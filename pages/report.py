@@ -218,15 +218,28 @@ def show_front_matter() -> FrontMatter:
     """Draw the fields of title, author, date and note, which are kept for the session, and return them."""
     kept: dict[str, Any] = st.session_state.setdefault(_FRONT_KEY, {})
     with st.container(horizontal=True, gap="small", key="front_matter"):
-        kept["title"] = st.text_input(
-            "Title", kept.get("title", ""), key="front_title", placeholder=DOCUMENT_TITLE, max_chars=MAX_TITLE
+        for name, default, help_ in (
+            ("title", DOCUMENT_TITLE, "Heading of the report."),
+            ("author", "none", "Stands below the title."),
+        ):
+            kept[name] = st.text_input(
+                name.capitalize(),
+                kept.get(name, ""),
+                key=f"front_{name}",
+                placeholder=default,
+                max_chars=MAX_TITLE,
+                help=help_,
+            )
+        kept["date"] = st.date_input(
+            "Date", kept.get("date", today()), key="front_date", width=150, help="Stands below the title."
         )
-        kept["author"] = st.text_input(
-            "Author", kept.get("author", ""), key="front_author", placeholder="none", max_chars=MAX_TITLE
-        )
-        kept["date"] = st.date_input("Date", kept.get("date", today()), key="front_date", width=150)
     kept["note"] = st.text_area(
-        "Note", kept.get("note", ""), key="front_note", placeholder="What readers should know", height=68
+        "Note",
+        kept.get("note", ""),
+        key="front_note",
+        placeholder="What readers should know",
+        height=68,
+        help="Stands above the first diagram.",
     )
     return FrontMatter(
         single_line(kept["title"] or DOCUMENT_TITLE, MAX_TITLE),

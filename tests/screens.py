@@ -150,10 +150,24 @@ def _chip_text(cell: object) -> object:
 
 def click_row(at: AppTest, key: str, row: int) -> None:
     """Selects a row of the table whose key begins so, as a browser that still shows this table does."""
+    tick_rows(at, key, row)
+
+
+def click_cell(at: AppTest, key: str, row: int) -> None:
+    """Clicks the first cell of a row, as `click_row` clicks its box."""
+    _select(at, key, {"rows": [], "cells": [[row, "run"]]})
+
+
+def tick_rows(at: AppTest, key: str, *rows: int) -> None:
+    """Ticks the boxes of these rows."""
+    _select(at, key, {"rows": list(rows), "cells": []})
+
+
+def _select(at: AppTest, key: str, selection: dict[str, Any]) -> None:
     (widget,) = (
         str(shown.key) for shown in at.dataframe if re.fullmatch(rf"{key}_[0-9a-f]{{8}}", str(shown.key))
     )
-    at.session_state[widget] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    at.session_state[widget] = {"selection": {"columns": [], **selection}}
 
 
 def figure(at: AppTest, key: str) -> dict[str, Any]:

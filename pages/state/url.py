@@ -208,7 +208,7 @@ class UrlState:
         if drawn is not None and state[key] == drawn.value:  # nothing was chosen in it since
             if drawn.page != self.page:
                 return self.initial.get(key, default)
-            if key not in self._chosen:
+            if key not in self._chosen and key not in self.initial:
                 return default
         return str(state[key])
 

@@ -163,7 +163,7 @@ def show_file_table(
         only where it was selected.
     """
     if unread:
-        order = sorted((*files, *unread), key=lambda file: (file.is_uploaded, file.name))
+        order = sorted((*files, *unread), key=lambda file: (not file.is_uploaded, file.name))
     else:
         order = sorted(files, key=lambda file: _attention_rank(file_state(file, loaded, files)))
     frame = pl.DataFrame([_file_row(file, loaded, files) for file in order], infer_schema_length=None)

@@ -36,10 +36,12 @@ def every_figure_and_table_has_its_menu(at: screens.AppTest) -> None:
     assert charts or at.dataframe or tables
 
 
-def test_the_page_report_has_nothing_to_take_away_but_its_file(everything: Path, visit: Visit) -> None:
+def test_beside_its_file_the_page_report_has_the_diagrams_it_begins_with(
+    everything: Path, visit: Visit
+) -> None:
     assert everything
     at = visit("report")
-    assert (len(at.get("plotly_chart")), len(at.dataframe), menu_keys(at)) == (0, 0, [])
+    assert (len(at.get("plotly_chart")), len(at.dataframe), len(menu_keys(at))) == (4, 0, 4)
 
 
 DRAWN: Final[dict[str, tuple[str, str, str]]] = {

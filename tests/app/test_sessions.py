@@ -25,7 +25,7 @@ def test_two_sessions_in_turn(data: Path, visit: Visit) -> None:
             screens.run(at)
             number = calib_core.score(loaded, method=method, metric="ece", bins=bins, binning=way)  # type: ignore[arg-type]
             assert (tiles(at)["ECE"], at.text[0].value) == (f"{number.value:.4f}", number.recipe)
-    assert address(mine) == {"m": "7"}
+    assert address(mine) == {"run": "four", "m": "7"}
     assert address(yours) == {"run": "quiz", "method": "given"}
 
 

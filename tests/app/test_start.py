@@ -152,11 +152,36 @@ def test_a_row_leads_to_its_diagram(data: Path, visit: Visit) -> None:
         for at_, (run, title) in enumerate(zip(shown["run"], shown["title"], strict=True))
         if (run, title) == ("green", "confidence in the file")
     ]
-    screens.click_row(at, "overview_1", place)
+    screens.click_cell(at, "overview_1", place)
     screens.run(at)
     assert at.title[0].value == "Reliability"
     assert address(at) == {"run": "green", "method": "given"}
     assert screens.tiles(at)["Rows used / total"] == "60 / 60"
+
+
+def test_ticked_rows_are_compared(data: Path, visit: Visit) -> None:
+    models = ("red", "green", "blue")
+    rows = [{**row, "model": model, "dataset": "quiz"} for model in models for row in quiz(50)]
+    write_csv(data / "quiz.csv", [*rows, *({**row, "dataset": "else"} for row in quiz(40, model="red"))])
+    at = visit("start")
+    button = at.button(key="compare_ticked")
+    assert (button.label, button.disabled) == ("Compare", True)
+    screens.tick_rows(at, "overview_1", 0, 2)
+    at = screens.run(at)
+    assert at.title[0].value == "Start", "a tick opens nothing"
+    button = at.button(key="compare_ticked")
+    assert (button.label, button.disabled) == ("Compare 2 runs", False)
+    button.click()
+    at = screens.run(at)
+    assert at.title[0].value == "Comparison"
+    assert screens.control(at, "runs_shown").value == ["red-quiz", "blue-quiz"]
+    at = visit("start")
+    screens.tick_rows(at, "overview_1", 1)
+    screens.tick_rows(at, "overview_2", 0)
+    screens.run(at).button(key="compare_ticked").click()
+    at = screens.run(at)
+    assert screens.control(at, "dataset").value == "*"
+    assert screens.control(at, "runs_shown").value == ["green-quiz", "red-else"]
 
 
 def test_a_click_on_a_table_that_is_no_longer_there_opens_no_other_run(data: Path, visit: Visit) -> None:
@@ -164,7 +189,7 @@ def test_a_click_on_a_table_that_is_no_longer_there_opens_no_other_run(data: Pat
         write_csv(data / f"run{number}.csv", quiz(50, seed=number))
     at = visit("start")
     for row in (2, 0):
-        screens.click_row(at, "overview_1", row)
+        screens.click_cell(at, "overview_1", row)
         (data / f"run{row}.csv").unlink()
         assert screens.run(at).title[0].value == "Start"
 
@@ -174,7 +199,7 @@ def test_a_row_of_a_file_whose_bad_rows_are_left_out(data: Path, visit: Visit) -
     rows[7]["confidence"] = "85%"
     write_csv(data / "quiz.csv", rows)
     at = visit("start", good="quiz.csv")
-    screens.click_row(at, "overview_1", 0)
+    screens.click_cell(at, "overview_1", 0)
     screens.run(at)
     assert address(at)["good"] == "quiz.csv"
     assert screens.tiles(at)["Rows used / total"].endswith(" / 50")

@@ -102,7 +102,7 @@ def test_a_click_anywhere_in_a_row_of_start_opens_its_run_and_back_leads_to_star
     server: Server, browse: Browse
 ) -> None:
     page = browse(width=1440, height=HEIGHT).open(server.url)
-    for x in (18, 150):
+    for x in (90, 250):
         click_row(page, "one per run", 0, x=x)
         page_shown(page, "Reliability")
         page.go_back()

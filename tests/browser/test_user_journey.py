@@ -106,7 +106,7 @@ def test_a_row_of_start_leads_to_its_diagram_and_the_link_leads_back(server: Ser
     )
     table.scroll_into_view_if_needed()
     box = browser_pages.box_at_rest(page, table.locator("[data-testid=data-grid-canvas]").first)
-    page.mouse.click(box["x"] + 18, box["y"] + 36 + (at + 0.5) * (SPARKLINE_HEIGHT + 8))
+    page.mouse.click(box["x"] + 90, box["y"] + 36 + (at + 0.5) * (SPARKLINE_HEIGHT + 8))
     browser_pages.page_shown(page, "Reliability")
     assert (address(page)["run"], address(page).get("method", "verbal")) == ("quiz", "verbal")
     follow_link(page, "Start")
