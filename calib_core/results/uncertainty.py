@@ -330,7 +330,7 @@ def count_rarer_outcome(evidence: AnswerEvidence) -> int:
 
 
 def simultaneous_interval(evidence: AnswerEvidence, metric: Metric, n_intervals: int) -> Interval | None:
-    """The 95 % interval of a mean that is one of several, all of which hold together (Bonferroni).
+    """The interval of a mean that is one of several, each at 1 − 0.05 / their number (Bonferroni).
 
     Parameters
     ----------
