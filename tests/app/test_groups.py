@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core.api import load, score
 from calib_core.inference.multiplicity import benjamini_hochberg
+from calib_core.inference.verdict import marked_verdict
 from calib_core.results import groups as group_results
 from calib_core.results import hidden_groups
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -85,7 +86,7 @@ def test_the_clearest_verdict_comes_first_and_small_groups_last(facts: Path, vis
     at = visit("groups", runs="llama-7b-facts-0-shot")
     table = screens.table(at, "Group", "Verdict")
     assert dict(zip(table["Group"], table["Verdict"], strict=True)) == {
-        name: part.verdict.words for name, part in parts.items()
+        name: marked_verdict(part.verdict.words) for name, part in parts.items()
     }
     by_p = sorted(parts, key=lambda name: 2.0 if (p := parts[name].verdict.p) is None else p)
     assert table["Group"].to_list() == by_p
@@ -325,7 +326,7 @@ def test_hidden_groups_are_listed_with_their_q(planted: Path, visit: Visit) -> N
     table = screens.table(at, "Group", "Rows", "Against the rest")
     assert table["Group"].to_list() == [group.name for group in expected.groups]
     assert table["q"].to_list() == [format_p_value(group.q, None) for group in expected.groups]
-    assert table["Verdict"].to_list() == [group.verdict.words for group in expected.groups]
+    assert table["Verdict"].to_list() == [marked_verdict(group.verdict.words) for group in expected.groups]
     assert table["Group"].iloc[0] == "subject: law, language: English"
     text = page_text(at)
     assert expected.headline in text
