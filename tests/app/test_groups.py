@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core.api import load, score
 from calib_core.inference.multiplicity import benjamini_hochberg
+from calib_core.inference.verdict import marked_verdict
 from calib_core.results import groups as group_results
 from calib_core.results import hidden_groups
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -85,7 +86,7 @@ def test_the_largest_gap_comes_first_and_what_chance_explains_last(facts: Path, 
     at = visit("groups", runs="llama-7b-facts-0-shot")
     table = screens.table(at, "Group", "Verdict")
     assert dict(zip(table["Group"], table["Verdict"], strict=True)) == {
-        name: part.verdict.words for name, part in parts.items()
+        name: marked_verdict(part.verdict.words) for name, part in parts.items()
     }
     q_values = dict(zip(parts, benjamini_hochberg([part.verdict.p for part in parts.values()]), strict=True))
     gaps = {name: abs((part.mean_confidence or 0) - (part.accuracy or 0)) for name, part in parts.items()}
@@ -316,7 +317,7 @@ def test_hidden_groups_are_listed_with_their_q(planted: Path, visit: Visit) -> N
     table = screens.table(at, "Group", "Rows", "Against the rest")
     assert table["Group"].to_list() == [group.name for group in expected.groups]
     assert table["q"].to_list() == [format_p_value(group.q, None) for group in expected.groups]
-    assert table["Verdict"].to_list() == [group.verdict.words for group in expected.groups]
+    assert table["Verdict"].to_list() == [marked_verdict(group.verdict.words) for group in expected.groups]
     assert table["Group"].iloc[0] == "subject: law, language: English"
     text = page_text(at)
     assert expected.headline in text

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core.api import load, score
 from calib_core.inference.multiplicity import benjamini_hochberg
+from calib_core.inference.verdict import marked_verdict
 from calib_core.metrics import METRICS
 from calib_core.results.changes import NO_ROWS_TO_PAIR
 from calib_core.results.evidence import gather_evidence
@@ -48,7 +49,7 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     assert headline.endswith(" of 3 steps; not tested.")
     verdicts = [gather_evidence(load(path)[0], "tokens").verdict for path in checkpoints]
     q_values = benjamini_hochberg([verdict.p for verdict in verdicts])
-    assert table["Verdict"].to_list() == [verdict.words for verdict in verdicts]
+    assert table["Verdict"].to_list() == [marked_verdict(verdict.words) for verdict in verdicts]
     assert table["q"].to_list() == [format_p_value(q, None) for q in q_values]
     n_miscalibrated = sum(q is not None and q <= 0.05 for q in q_values)
     assert f"{n_miscalibrated} of 4 checkpoints miscalibrated." in page_text(at)

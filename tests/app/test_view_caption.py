@@ -40,16 +40,13 @@ def test_the_view_caption_is_below_the_main_figure_and_opens_to_the_recipe(
     assert line.endswith(".")
 
 
-def test_the_view_caption_of_start_is_right_below_its_headline(folder: Path, visit: Visit) -> None:
+def test_the_view_caption_of_start_is_below_its_tables(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("start")
     (line,) = view_captions(at)
-    texts = [
-        screens.plain(str(node.value))
-        for node in screens.walk(at.main)
-        if not isinstance(node, screens.Block) and node.type in ("header", "caption")
-    ]
-    assert texts[texts.index(screens.plain(at.header[0].value)) + 1] == MARK + line
+    nodes = list(screens.walk(at.main))
+    own = next(node for node in nodes if screens.plain(getattr(node, "label", "") or "") == MARK + line)
+    assert nodes.index(at.dataframe[-1]) < nodes.index(own)
 
 
 def test_the_view_caption_names_run_method_metric_bins_and_rows(folder: Path, visit: Visit) -> None:

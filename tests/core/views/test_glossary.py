@@ -14,6 +14,11 @@ def test_each_term_finds_itself_and_has_a_sentence() -> None:
         assert re.fullmatch(r".*[.\]]", term.meaning), term.name
 
 
+def test_what_newcomers_asked_about_is_there() -> None:
+    asked = "skill|a(1 − a)|out of fold|p|q|F_CN|F_CS|F_PC|N′|CORP|Wilson|ddof|right-closed|greedy|ECE|RSD"
+    assert {*asked.split("|"), "Brier score", "Full-ECE", "cw-ECE"} <= set(GLOSSARY)
+
+
 def test_terms_are_words_of_their_own() -> None:
     def found(text: str) -> list[str]:
         return [term.name for term in terms_in(text)]
