@@ -126,19 +126,27 @@ def decision_loss(
     n_cells = int(cell.max()) + 1
     believed = int(cell[step <= believed_step].max(initial=-1)) + 1
 
-    def cheaper(weighted: NDArray[np.float64]) -> NDArray[np.float64]:
-        total = np.concatenate([[0.0], np.cumsum(np.bincount(cell, weighted, n_cells))])
+    def cheaper(cells: NDArray[np.intp], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.concatenate([[0.0], np.cumsum(np.bincount(cells, amount, n_cells))])
         return (total - total[believed]) / n
 
-    gain = cheaper(saved)
+    gain = cheaper(cell, saved)
     question = np.arange(n) if cluster is None else cluster
-    n_questions, weight = int(question.max()) + 1, np.bincount(question) / n
+    n_questions, n_rows = int(question.max()) + 1, np.bincount(question)
+    spread = np.ones(n_questions)
+    cells, amount = cell, saved
+    if cluster is None:  # alike rows are one normal number, with the variance of their sum
+        _, first, n_rows = np.unique(2 * cell + correct, return_index=True, return_counts=True)
+        cells, amount, spread = cell[first], saved[first], np.sqrt(n_rows)
+        question, n_rows = np.arange(first.size), np.ones(first.size)
     random = np.random.default_rng(seed)
-    n_draws = min(N_DRAWS, max(_MIN_DRAWS, _MAX_DRAWN // n))
+    n_draws = min(N_DRAWS, max(_MIN_DRAWS, _MAX_DRAWN // cells.size))
     deviation = np.empty((n_draws, gain.size))
     for draw in range(n_draws):
-        multiplier = random.standard_normal(n_questions)
-        deviation[draw] = cheaper(saved * multiplier[question]) - gain * float(multiplier @ weight)
+        multiplier = spread * random.standard_normal(spread.size)
+        deviation[draw] = (
+            cheaper(cells, amount * multiplier[question]) - gain * float(multiplier @ n_rows) / n
+        )
     one_more = max(costs.handed_on, abs(costs.wrong - costs.handed_on)) * n / n_questions
     error = np.sqrt(np.mean(deviation**2, axis=0) + (one_more / n) ** 2)
     largest = float(np.quantile(np.max(np.abs(deviation) / error, axis=1), _LEVEL))

@@ -38,6 +38,7 @@ def make(folder: Path, work: Path | None, console: Console) -> None:
     train = np.concatenate(encoded(encoding, texts.train))
     test = encoded(encoding, texts.test)
     positions = asked(test, recipe)
+    names = [source.name for source in texts.test]
     console.print(
         f"{len(texts.train)} files of {len(train):,} tokens to learn from, {len(texts.test)} of "
         f"{sum(map(len, test)):,} to predict in, at {len(positions.target):,} positions; kept in {kept}"
@@ -45,22 +46,25 @@ def make(folder: Path, work: Path | None, console: Console) -> None:
     with bars(console) as progress:
         learn(train, recipe, kept, bar(progress, "learning", recipe.steps))
         judged = of_network(recipe, kept)
-        networks = [_run(one, positions, recipe, progress) for one in judged]
+        networks = [_run(one, positions, names, recipe, progress) for one in judged]
         counts = counted(train, recipe.vocabulary, recipe.order)
-        ngrams = [_run(one, positions, recipe, progress) for one in of_counts(recipe, counts, len(train))]
+        ngrams = [
+            _run(one, positions, names, recipe, progress) for one in of_counts(recipe, counts, len(train))
+        ]
     write_sums(networks, folder / GPT)
     write_sums(ngrams, folder / NGRAM)
     last = judged[len(recipe.checkpoints) - 1]
-    names = [source.name for source in texts.test]
     rows = {
         GPT: sum(run.n_total for run in networks),
         NGRAM: sum(run.n_total for run in ngrams),
         TOP: save_top(folder / TOP, last.info, last.load(), positions, names, recipe),
-        DENSE: save_dense(folder / DENSE, last.info, last.load(), positions, recipe),
+        DENSE: save_dense(folder / DENSE, last.info, last.load(), positions, names, recipe),
     }
     tools = ("torch", "tokenizers", "numpy", "polars")
     record(folder, rows, recipe=recipe.version, seed=recipe.seed, made_with=tools)
 
 
-def _run(judged: Judged, positions: Asked, recipe: CodeRecipe, progress: Progress) -> TokenRun:
-    return reduced(judged, positions, recipe, bar(progress, judged.label, recipe.windows))
+def _run(
+    judged: Judged, positions: Asked, names: list[str], recipe: CodeRecipe, progress: Progress
+) -> TokenRun:
+    return reduced(judged, positions, names, recipe, bar(progress, judged.label, recipe.windows))

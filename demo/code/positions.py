@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from calib_core.runs import RunInfo
 from demo.code.predict import Model
 from demo.code.recipe import CodeRecipe
-from demo.code.runs import TINY, said
-from demo.code.windows import Asked
+from demo.code.runs import TINY
+from demo.code.windows import Asked, said
 
 _SCHEMA = {
     "doc": pl.String,
@@ -32,17 +32,16 @@ _SCHEMA = {
 def save_top(
     path: Path, info: RunInfo, model: Model, asked: Asked, names: Sequence[str], recipe: CodeRecipe
 ) -> int:
-    """Writes the `recipe.top` largest entries of positions spread over the text; returns how many positions.
+    """Writes the `recipe.top` largest entries of positions spread over the texts; returns how many positions.
 
     names: of the test files. All log-probabilities, including the target's, are rounded to float32 first, so
     that a token has only one probability.
     """
     every = recipe.positions // recipe.top_positions
     pieces = [_top(probs, target, recipe.top) for probs, target in said(model, asked, every)]
-    place = np.arange(recipe.positions).reshape(recipe.windows, -1)[::every].reshape(-1)
     rows = pl.concat(pieces).with_columns(
-        doc=pl.Series([names[file] for file in asked.file[place]]),
-        position=pl.Series(asked.place[place], dtype=pl.Int32),
+        doc=pl.Series([names[file] for file in asked.file[::every]]),
+        position=pl.Series(asked.place[::every], dtype=pl.Int32),
     )
     told = {**_metadata(info, recipe), "k": recipe.top, "sorted": True, "target_appended": False}
     rows.select(*_SCHEMA).cast(pl.Schema(_SCHEMA)).write_parquet(
@@ -51,13 +50,20 @@ def save_top(
     return rows.height
 
 
-def save_dense(path: Path, info: RunInfo, model: Model, asked: Asked, recipe: CodeRecipe) -> int:
-    """Writes whole distributions in float16 at positions spread over the text; returns how many."""
+def save_dense(
+    path: Path, info: RunInfo, model: Model, asked: Asked, names: Sequence[str], recipe: CodeRecipe
+) -> int:
+    """Writes whole distributions in float16 at positions spread over the texts; returns how many.
+
+    names: of the test files; each is a text.
+    """
     every = recipe.positions // recipe.dense_positions
     pieces = list(said(model, asked, every))
     target = np.concatenate([target for _probs, target in pieces]).astype(np.int32)
     probs = np.concatenate([probs for probs, _target in pieces]).astype(np.float16)
-    np.savez_compressed(path, probs=probs, target=target, meta=np.array(json.dumps(_metadata(info, recipe))))
+    text = np.array([names[file] for file in asked.file[::every]])
+    meta = np.array(json.dumps(_metadata(info, recipe)))
+    np.savez_compressed(path, probs=probs, target=target, text=text, meta=meta)
     return len(target)
 
 

@@ -16,7 +16,7 @@ from demo.code.ngram import Counts, distribution
 from demo.model import Chains
 
 Model: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-"""One window of tokens → the distribution over all K of them at each predicted position, rows sum to 1."""
+"""One window of tokens → the distribution over all K of them at each of its second half, rows sum to 1."""
 
 
 def by_counts(counts: Counts, softness: float) -> Model:

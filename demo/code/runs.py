@@ -4,21 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calib_core.runs import RowCounts, RunInfo, TokenRun
 from calib_core.tokens.dense import DenseReducer
+from calib_core.tokens.texts import text_numbers
 from demo.code.ngram import Counts
 from demo.code.predict import Model, by_counts, by_network
 from demo.code.recipe import CodeRecipe
 from demo.code.train import new_model, restored
-from demo.code.windows import Asked
+from demo.code.windows import Asked, said
 from demo.generate import Tick
 
 DATASET: Final = "stdlib-code"
@@ -74,26 +72,21 @@ def of_counts(recipe: CodeRecipe, counts: Counts, tokens: int) -> list[Judged]:
         Judged(
             replace(info, model=f"{recipe.order}-gram-{name}"),
             lambda softness=softness: by_counts(counts, softness),
-            by_class=softness == 1,
+            by_class=False,
         )
         for name, softness in recipe.softness
     ]
 
 
-def reduced(judged: Judged, asked: Asked, recipe: CodeRecipe, tick: Tick) -> TokenRun:
-    """The sums of one run over all positions; the distributions are float32, like a model's output."""
+def reduced(judged: Judged, asked: Asked, names: Sequence[str], recipe: CodeRecipe, tick: Tick) -> TokenRun:
+    """The sums of one run over all positions; the distributions are float32, like a model's output.
+
+    names: of the test files; each is a text.
+    """
     reducer = DenseReducer(recipe.vocabulary, seed=recipe.seed, by_class=judged.by_class)
-    for probs, target in said(judged.load(), asked):
-        reducer.add(probs, target)
+    texts = text_numbers([names[file] for file in asked.file]).reshape(len(asked.windows), -1)
+    for (probs, target), text in zip(said(judged.load(), asked), texts, strict=True):
+        reducer.add(probs, target, text)
         tick(1)
     ledger = RowCounts(n_rows=len(asked.target), n_inexact_sums=reducer.n_inexact_sums, notes=(TINY,))
     return TokenRun("", "", judged.label, judged.info, reducer.result(), ledger)
-
-
-def said(
-    model: Model, asked: Asked, every: int = 1
-) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
-    """The distributions and targets of each window, or of every n-th window."""
-    targets = asked.target.reshape(len(asked.windows), -1)
-    for number in range(0, len(asked.windows), every):
-        yield model(asked.windows[number]).astype(np.float32), targets[number]

@@ -13,16 +13,14 @@ LEFT_OUT: Final = frozenset(
     {
         "__phello__",
         "encodings",
-        "idlelib",
-        "lib2to3",
+        "idle_test",
         "pydoc_data",
         "site-packages",
         "test",
         "tests",
-        "turtledemo",
     }
 )
-"""Folders left out: tests, generated tables, programs that are not libraries, installed packages."""
+"""Folders left out: tests, generated tables, installed packages."""
 
 _GENERATED: Final = "_sysconfigdata"
 

@@ -7,7 +7,7 @@ Interrupted training continues where it stopped and ends with the same numbers.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,8 +22,9 @@ from demo.generate import Tick
 from demo.model import Chains
 
 _SAVED_EVERY: Final = 128
-_WARM_UP: Final = 200
-_LOWEST: Final = 0.1
+_WARM_UP: Final = 50
+_FALL: Final = 0.25
+_DECAY: Final = 0.1
 
 
 def new_model(recipe: CodeRecipe) -> Chains:
@@ -35,23 +36,26 @@ def new_model(recipe: CodeRecipe) -> Chains:
 def learn(text: NDArray[np.int64], recipe: CodeRecipe, work: Path, tick: Tick) -> None:
     """Trains on `text`, the concatenated training files, and writes `checkpoint(work, step)` files."""
     model = new_model(recipe)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=0.1)
-    done = _resumed(work / "latest.pt", model, optimiser)
+    optimisers = _optimisers(model, recipe)
+    done = _resumed(work / "latest.pt", model, optimisers)
     tick(done)
     model.train()
     tokens = torch.from_numpy(text)
     for step in range(done, recipe.steps):
-        for group in optimiser.param_groups:
-            group["lr"] = _rate(step, recipe)
-        optimiser.zero_grad()
+        for optimiser, rate in zip(optimisers, (recipe.matrix_rate, recipe.rate), strict=True):
+            for group in optimiser.param_groups:
+                group["lr"] = rate * _share_of_rate(step, recipe)
+        model.zero_grad()
         loss(model, _pieces(tokens, step, recipe)).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
+        for optimiser in optimisers:
+            optimiser.step()
         tick(1)
         if step + 1 in recipe.checkpoints:
             _save(model.state_dict(), checkpoint(work, step + 1))
         if (step + 1) % _SAVED_EVERY == 0:
-            state = {"step": step + 1, "model": model.state_dict(), "optimiser": optimiser.state_dict()}
+            states = [optimiser.state_dict() for optimiser in optimisers]
+            state = {"step": step + 1, "model": model.state_dict(), "optimisers": states}
             _save(state, work / "latest.pt")
 
 
@@ -80,19 +84,29 @@ def _pieces(tokens: Tensor, step: int, recipe: CodeRecipe) -> Tensor:
     return tokens[start + torch.arange(recipe.window + 1)]
 
 
-def _rate(step: int, recipe: CodeRecipe) -> float:
-    """Rises for the first steps, then falls to a tenth (cosine)."""
-    fall = 0.5 * (1 + math.cos(math.pi * step / recipe.steps))
-    return recipe.rate * min(1.0, (step + 1) / _WARM_UP) * (_LOWEST + (1 - _LOWEST) * fall)
+def _optimisers(model: Chains, recipe: CodeRecipe) -> list[torch.optim.Optimizer]:
+    """Muon for the weights within layers, AdamW for all other parameters."""
+    within = [p for p in model.blocks.parameters() if p.ndim == 2]
+    others = [p for p in model.parameters() if all(p is not one for one in within)]
+    return [
+        torch.optim.Muon(within, lr=recipe.matrix_rate, weight_decay=_DECAY),
+        torch.optim.AdamW(others, lr=recipe.rate, weight_decay=_DECAY),
+    ]
 
 
-def _resumed(path: Path, model: Chains, optimiser: torch.optim.Optimizer) -> int:
-    """Restores the model and the optimiser; returns the steps already done, 0 if none."""
+def _share_of_rate(step: int, recipe: CodeRecipe) -> float:
+    """Share of the highest learning rate: rises for the first steps, and falls to 0 over the last quarter."""
+    return min(1.0, (step + 1) / _WARM_UP, (recipe.steps - step) / (_FALL * recipe.steps))
+
+
+def _resumed(path: Path, model: Chains, optimisers: Sequence[torch.optim.Optimizer]) -> int:
+    """Restores the model and its optimisers; returns the steps already done, 0 if none."""
     if not path.exists():
         return 0
     state: dict[str, Any] = torch.load(path, weights_only=True)
     model.load_state_dict(state["model"])
-    optimiser.load_state_dict(state["optimiser"])
+    for optimiser, saved in zip(optimisers, state["optimisers"], strict=True):
+        optimiser.load_state_dict(saved)
     return int(state["step"])
 
 

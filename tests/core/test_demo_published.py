@@ -124,7 +124,11 @@ def test_the_panel_gives_the_figures_of_its_votes() -> None:
         "cluster_size": (0.8644, 0.0890),
         "pairwise": (0.8644, 0.0887),
     }
+    of_vote = pairs["cluster_size"]
+    mislabelled = (run.group_columns["error_type"] == "wrong_groundtruth").to_numpy()[of_vote.rows]
+    agrees, sure = of_vote.correct[mislabelled].mean(), of_vote.confidence[mislabelled].mean()
     words = (DATA / "README.md").read_text(encoding="utf-8")
+    assert f"F_CS is {sure:.2f} on average and the vote agrees with the label on {agrees:.2f}" in words
     assert "0.8644" in words
     assert all(f"{brier:.4f}" in words for _, brier in exact.values())
 

@@ -20,7 +20,7 @@ MMLU = (str(DATA / "2-mmlu.answers.parquet"), "--method", "given")
 TOP_K = str(DATA / "code-top20.tokens.parquet")
 SUMS = str(DATA / "code-gpt.sums.parquet")
 ONE = ("--run", "gpt-4-turbo · MMLU")
-TWO = ("--run", "facts-0.2M · facts · 0-shot", "--run", "gpt-code-1.1M · stdlib-code · step4096")
+TWO = ("--run", "facts-0.2M · facts · 0-shot", "--run", "gpt-code-0.5M · stdlib-code · step2816")
 """One run of answers and one of tokens: the others have the same keys with the same types."""
 
 DEMO = (

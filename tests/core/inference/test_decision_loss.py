@@ -66,13 +66,21 @@ def test_ten_right_answers_between_two_thresholds_may_be_chance() -> None:
 
 def test_trials_of_a_question_are_no_further_evidence() -> None:
     step, right = blocks((40, 38), (60, 50))
-    once = decision_loss(step, right, 1, ErrorCosts(10, 1))
-    five = decision_loss(
-        np.repeat(step, 5), np.repeat(right, 5), 1, ErrorCosts(10, 1), np.repeat(np.arange(100), 5)
-    )
+    costs, question = ErrorCosts(10, 1), np.arange(100)
+    once = decision_loss(step, right, 1, costs, question)
+    step_of_trial, right_of_trial = np.repeat(step, 5), np.repeat(right, 5)
+    five = decision_loss(step_of_trial, right_of_trial, 1, costs, np.repeat(question, 5))
     assert (five.value, five.low, five.high) == pytest.approx((once.value, once.low, once.high), abs=1e-12)
-    independent = decision_loss(np.repeat(step, 5), np.repeat(right, 5), 1, ErrorCosts(10, 1))
+    independent = decision_loss(step_of_trial, right_of_trial, 1, costs)
     assert independent.high - independent.low < 0.7 * (five.high - five.low)
+
+
+def test_rows_that_are_alike_are_drawn_together() -> None:
+    step, right = blocks((300, 285), (700, 420))
+    together, singly = (
+        decision_loss(step, right, 1, ErrorCosts(10, 1), of) for of in (None, np.arange(1000))
+    )
+    assert (together.low, together.high) == pytest.approx((singly.low, singly.high), rel=0.03)
 
 
 def test_the_same_seed_draws_the_same() -> None:

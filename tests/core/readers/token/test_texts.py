@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from calib_core import api, readers
 from calib_core.errors import Refused
 from calib_core.readers.format import ReadOptions
-from calib_core.readers.token.sums import InvalidSumsError, check_sums
+from calib_core.readers.token.sums import TABLE_PARTS, InvalidSumsError, check_sums
+from calib_core.readers.token.sums_digest import BLANK_DIGEST, DIGEST_KEY, with_digest
 from calib_core.runs import TokenRun
 from calib_core.tokens.texts import TextSums, text_numbers
 from core.readers.saved_sums import make_run, make_sums, read_runs, save_runs
 from core.readers.token.array_files import PROBS, TARGET, distributions, npz
 from core.readers.topk_files import GOOD, ReadText, lines, only_run
-from fixture_files import ROOT
 
 
 def texts_of(run: object) -> TextSums | None:
@@ -130,8 +133,25 @@ def test_sums_keep_texts_to_the_last_bit_and_merge_after(tmp_path: Path) -> None
     check_sums(merged)
 
 
+def as_first_version(path: Path) -> Path:
+    """Rewrites saved sums as the first version of the format had them: without the part `texts`."""
+    metadata = json.loads(pl.read_parquet_metadata(path)["calib"])
+    for run in metadata["runs"]:
+        del run["texts"]
+    metadata |= {"version": 1, DIGEST_KEY: BLANK_DIGEST}
+    parts = pl.Enum([part for part in TABLE_PARTS if part != "texts"])
+    frame = pl.read_parquet(path).filter(pl.col("part") != "texts")
+    buffer = io.BytesIO()
+    frame.with_columns(pl.col("part").cast(pl.String).cast(parts)).write_parquet(
+        buffer, metadata={"calib": json.dumps(metadata)}
+    )
+    path.write_bytes(with_digest(buffer.getvalue()))
+    return path
+
+
 def test_sums_of_the_first_version_have_no_texts(tmp_path: Path) -> None:
-    runs = read_runs(ROOT / "data" / "code-ngram.sums.parquet")
+    runs = read_runs(as_first_version(save_runs(tmp_path, with_texts())))
+    assert [run.sums.n_rows for run in runs] == [40]
     assert all(texts_of(run) is None for run in runs)
     assert all(texts_of(run) is None for run in read_runs(save_runs(tmp_path, *runs)))
 
