@@ -98,8 +98,8 @@ def test_a_row_has_the_verdict_and_both_q_values() -> None:
         "a narrow window cuts off the rest"
     )
     assert table.texts()["Verdict", "q", "Against the rest", "95 % (rest)", "q (rest)"].rows() == [
-        ("over-confident", "< 0.001", "−12.3", "−20.0 to −4.6", "0.002"),
-        ("too few rows", "–", "–", "–", "–"),
+        ("▲ over-confident", "< 0.001", "−12.3", "−20.0 to −4.6", "0.002"),
+        ("– too few rows", "–", "–", "–", "–"),
     ]
     frame = groups.to_frame()
     assert frame["verdict"].to_list() == ["over-confident", "too few rows"]

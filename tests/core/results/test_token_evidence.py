@@ -163,7 +163,7 @@ def test_the_diagram_counts_positions() -> None:
     assert diagram.table["count"].sum() == 60
     pooled = reliability_diagram(WHOLE, "full_ece")
     assert (pooled.pair_unit, pooled.table["count"].sum()) == ("labels", 720)
-    assert "For all classes of every position" in pooled.headline
+    assert "Over all tokens, predicted probabilities differ" in pooled.headline
     few = reliability_diagram(dense_evidence(PROBS[:3], LABEL[:3]), "ece")
     assert few.headline.startswith("3 positions are too few for a verdict: states ")
 

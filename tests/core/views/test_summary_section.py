@@ -36,7 +36,7 @@ def test_one_run_has_its_number_with_the_interval(tmp_path: Path) -> None:
     assert card.all("dd", "below")[0].text == f"95 %: {ends}"
     assert card.all("p", "reading")[0].text.startswith("Over-confident")
     assert card.all("figure")
-    assert table.rows[0][:4] == ["quiz", "over-confident", table.rows[0][2], card.tiles["ECE"]]
+    assert table.rows[0][:4] == ["quiz", "▲ over-confident", table.rows[0][2], card.tiles["ECE"]]
     assert table.rows[0][-1] == "200 / 201"
     assert leads(document) == []
     assert left_out.all("h3")[0].text == "What was left out"
