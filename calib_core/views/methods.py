@@ -146,7 +146,7 @@ def methods_view(
     without_rows = {titles[run]: why for (run, _), why in result.unavailable.items()}
     several_datasets = len(set(result.datasets.values())) > 1
     places = {
-        run: f"{name} on {result.datasets[run]}" if several_datasets and result.datasets[run] else name
+        run: f"{name} ({result.datasets[run]})" if several_datasets and result.datasets[run] else name
         for run, name in names.items()
     }
     missing = (
