@@ -93,15 +93,16 @@ def _dataset_views(
     if not result.cells:
         return ()
     titles = {key: run.title for key, run in keyed.items()}
+    names = names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles)
     view = methods_view(
         result,
         title=dataset or "",
-        names=names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles),
+        names=names,
         titles=titles,
         notes=multiple_choice_notes(one for of_run in evidences.values() for one in of_run),
     )
     comparison = compare_published_methods(
-        result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}
+        result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}, names=names
     )
     is_comparable = any(method in PAPER_METHODS for _, method in result.cells)
     return (view, published_view(comparison)) if is_comparable else (view,)

@@ -317,10 +317,10 @@ def test_the_paper_is_judged_on_these_runs(data: Path, visit: Visit) -> None:
     )
     assert "no run here is of multiple choice" in text
     shown = screens.table(at, "Number", "Mistral-7B (paper)").set_index("Number")
-    (own,) = (name for name in shown.columns if name.endswith(", difference"))
+    (own,) = (name for name in shown.columns if name.endswith(" − paper"))
     wanted = score(load(data / "sampled.jsonl")[0], method="cluster_size", metric="brier").value
     assert wanted is not None
-    assert shown[own.removesuffix(", difference")]["Brier, F_CS"] == wanted
+    assert shown[own.removesuffix(" − paper")]["Brier, F_CS"] == wanted
     assert shown[own]["Brier, F_CS"] == wanted - 0.185
     mixtral = screens.table(visit("methods", paper="3"), "Number", "Mistral-7B (paper)").set_index("Number")
     assert mixtral[own]["Brier, F_CS"] == wanted - 0.156
