@@ -138,7 +138,7 @@ def test_twenty_runs_stay_below_five_megabytes(tmp_path: Path) -> None:
     assert len(report.html.encode()) < 5_000_000
     document = read(report.html)
     assert len(section(document, "reliability")) == 20
-    assert len(figures(document)) == 20 * 7
+    assert len(figures(document)) == 20 * 6
     assert report.html.count("plotly.js v") == 0, "packed, and once"
     assert len(unpack_script(document, "plotly")) > 1_000_000
 
