@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The steps of `make test` run in order, even under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports docs schemas bench bench-peers demo-data demo-check fixtures fuzz fuzz-types pictures walk screens clean
+.PHONY: help run test check-fast lint ruff types imports docs schemas glossary bench bench-peers demo-data demo-check fixtures fuzz fuzz-types pictures walk screens clean
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is"
@@ -74,6 +74,9 @@ docs: build/docs-venv/.ready ## build the documentation: build/docs/index.html (
 
 schemas: .venv/.test-ready ## write the JSON Schemas of docs/schema again
 	@PYTHONPATH=. $(PY) docs/schemas.py
+
+glossary: .venv/.test-ready ## write docs/glossary.md again
+	@PYTHONPATH=. $(PY) docs/glossary.py
 
 bench: .venv/.test-ready ## run every benchmark of benchmarks/ in turn
 	@set -e; for script in benchmarks/[a-z]*.py; do \

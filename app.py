@@ -30,10 +30,12 @@ from calib_core.results.overview import (
     summarise_runs,
 )
 from calib_core.results.view_caption import ViewCaption, bins_caption, method_titles, rows_used_text
+from calib_core.views.glossary import GLOSSARY
+from calib_core.views.view import Fact, text_lines
 from calib_core.wording import plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result
 from pages.state.markdown import escape_markdown
-from pages.state.runs import LoadedRun, judged_with
+from pages.state.runs import UNNAMED_DATASET, LoadedRun, dataset_titles, judged_with
 from pages.state.server import server_lifespan
 from pages.widgets.dropped_files import open_accepted_diagram, show_dropped_files
 from pages.widgets.export import Export, table_export_menu
@@ -45,10 +47,11 @@ from pages.widgets.pages import PAGES
 from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PageContext, shell, show_all_hidden
-from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
+from pages.widgets.summary import show_headline, show_provenance, show_warnings_of_runs
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
 from pages.widgets.uploader import show_upload_field
 from pages.widgets.url_inputs import url_text_input, url_toggle
+from pages.widgets.verdicts import CHIP_PADDING, pick_verdicts, verdict_cells
 
 _ROW_PADDING: Final = 8
 """Pixels of a row above and below its curve."""
@@ -68,21 +71,16 @@ _CURVE_HELP: Final = (
     "Accuracy over confidence in ten bins. Dashed line: perfect calibration. A stem below the line: "
     "over-confident. Larger points: more rows."
 )
-VERDICT_HELP: Final = (
-    "The result of a calibration test on this run and method. Every page shows the same verdict."
-)
-Q_HELP: Final = (
-    "The verdict's p-value, adjusted for all verdicts on this page (false discovery rate). The headline "
-    "counts verdicts with q ≤ 0.05."
-)
 OVERVIEW_COLUMNS: Final = {
     **COLUMN_CONFIG,
     "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
-    "verdict": st.column_config.TextColumn("Verdict", help=VERDICT_HELP),
+    "verdict": st.column_config.TextColumn("Verdict", help=GLOSSARY["verdict"].meaning),
     "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 78},
-    "q": st.column_config.TextColumn("q", width=60, help=Q_HELP),
+    "q": st.column_config.TextColumn("q", width=60, help=GLOSSARY["q"].meaning),
 }
 
+
+_STEP_HELP: Final = {"tour": "Calibration in five pictures, on one of these models."}
 
 MIN_RUNS_TO_SEARCH: Final = 6
 """Fewer runs are seen at a glance."""
@@ -97,24 +95,17 @@ def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
     )
 
 
-def show_overview_headline(result: Overview) -> None:
-    """Draw the headline over all runs, each scored with its default method, and its caption."""
+def overview_caption(result: Overview) -> ViewCaption:
+    """Return the caption that says which runs, methods and rows the tables are of."""
     summaries = result.by_default_method
     units = sorted({summary.unit for summary in summaries}, reverse=True)
-    rows = rows_used_text([(summary.n_used, summary.n_total) for summary in summaries], " or ".join(units))
-    methods = method_titles([summary.method for summary in summaries])
-    show_headline(
-        result.headline,
-        ViewCaption(
-            "Table",
-            [summary.run for summary in summaries],
-            methods,
-            f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
-            rows,
-        ),
+    return ViewCaption(
+        "Table",
+        [summary.run for summary in summaries],
+        method_titles([summary.method for summary in summaries]),
+        f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
+        rows_used_text([(summary.n_used, summary.n_total) for summary in summaries], " or ".join(units)),
     )
-    if result.subheadline:
-        st.caption(escape_markdown(result.subheadline))
 
 
 def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> None:
@@ -126,31 +117,6 @@ def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> N
         label = f"{len(not_loaded):,} of {plural(len(files), 'file')} {verb} not loaded"
         with st.container(key="not_loaded"):
             page_link(PAGES["files"].script, label, PAGES["files"].icon)
-
-
-def show_overview_tiles(
-    files: Sequence[LoadedFile], runs: Sequence[LoadedRun], result: Overview, n_unread: int
-) -> None:
-    """Draw how much is at hand; `n_unread` more files are still to be read."""
-    summaries = result.by_default_method
-    loaded = {file for run in runs for file in run.part_files}
-    n_loaded = sum(file_state(file, loaded, files) in SETTLED_STATES for file in files)
-    show_tiles(
-        [
-            ("Runs", f"{len(summaries):,}", "One model's answers to one data set, or at one checkpoint."),
-            ("Data sets", f"{len(group_by_dataset(summaries)):,}", "Named as in the files."),
-            (
-                "Rows",
-                f"{sum(summary.n_total for summary in summaries):,}",
-                "Answers to questions and positions of texts, over all runs.",
-            ),
-            (
-                "Files loaded",
-                f"{n_loaded:,} / {len(files) + n_unread:,}",
-                "The page Files lists every file and its state.",
-            ),
-        ]
-    )
 
 
 def show_next_steps(result: Overview) -> None:
@@ -165,9 +131,7 @@ def show_next_steps(result: Overview) -> None:
         steps = {"tour": "Take the tour"} | steps
     with st.container(horizontal=True, key="ways"):
         for page_id, label in steps.items():
-            page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, large=True)
-    if "tour" in steps:
-        st.caption("The tour explains calibration in five pictures, on one of these models.")
+            page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, help_=_STEP_HELP.get(page_id))
 
 
 def _url_values(*keys: str) -> dict[str, str]:
@@ -176,29 +140,35 @@ def _url_values(*keys: str) -> dict[str, str]:
 
 
 def show_table_controls(context: PageContext[None], result: Overview) -> tuple[RunSummary, ...]:
-    """Draw the search, the switch of methods and what manages runs; return the rows that are left."""
+    """Draw the verdicts, the search, the switch of methods and what manages runs; return the rows left."""
     runs, lists = context.runs, (context.runs, context.hidden_runs)
+    verdicts = st.container()
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="table_controls"):
         text = ""
         if len(runs) >= MIN_RUNS_TO_SEARCH or st.query_params.get("find"):
-            with st.container(width=260):
-                text = url_text_input("find", "Find runs", "Find runs: name, data set, verdict …")
+            with st.container(width=300):
+                text = url_text_input(
+                    "find", "Find runs", f"Find among {len(runs):,} runs: name, data set, verdict …"
+                )
         shows_every_method = result.has_several_methods and url_toggle(
             "every", "Every confidence method", "A row for each method of each run."
         )
         show_manage_runs(*lists, "manage_runs_start")
         show_hidden_runs(*lists, "show_hidden_start")
     summaries = result.by_every_method if shows_every_method else result.by_default_method
+    with verdicts:
+        kinds = pick_verdicts([look.counted_kind for look in summaries])
     real_titles = {run.title: run.real_title for run in runs}
     found = tuple(
         look
         for look in summaries
-        if has_words(
+        if look.counted_kind in kinds
+        and has_words(
             f"{look.run} {real_titles[look.run]} {look.dataset} {look.method_title} {look.verdict.words}",
             text,
         )
     )
-    if len(found) < len(summaries):
+    if text and len(found) < len(summaries):
         rows = f"{len(found):,} of {plural(len(summaries), 'row')}"
         st.caption(
             f"{rows} match the search." if found else f"None of {plural(len(summaries), 'row')} matches."
@@ -214,19 +184,23 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
     runs, summaries = context.runs, show_table_controls(context, result)
     clicked: RunSummary | None = None
     n_opened: int = st.session_state.get(_N_OPENED, 0)
-    uploaded = {run.title for run in runs if run.file.is_uploaded}
-    verdicts = pl.DataFrame({"verdict": [look.verdict.words for look in summaries]})
+    has_both = len({run.file.is_uploaded for run in runs}) == 2
+    uploaded = {run.title for run in runs if run.file.is_uploaded and has_both}
+    verdicts = pl.DataFrame({"verdict": [look.marked_verdict + CHIP_PADDING for look in summaries]})
     columns = fit_column_widths(OVERVIEW_COLUMNS, verdicts, "verdict")
-    for number, (heading, group) in enumerate(_tables(summaries), 1):
-        with st.container(gap="xxsmall"):
+    unnamed = dataset_titles(runs).get(UNNAMED_DATASET, "")
+    for number, (heading, group) in enumerate(_tables(summaries, unnamed), 1):
+        methods = method_titles([look.method for look in group])
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"heading_{number}"):
             if heading:
-                st.subheader(escape_markdown(heading), anchor=False)
-            if len(methods := method_titles([look.method for look in group])) == 1:
-                st.caption(escape_markdown(f"{plural(len(group), 'run')}, method: {methods[0]}"))
+                st.subheader(escape_markdown(heading), anchor=False, width="content")
+            if len(methods) == 1:
+                st.caption(escape_markdown(methods[0]), width="content")
         key = rows_key(f"overview_{number}", n_opened, *((look.run, look.method) for look in group))
         clicked = _clicked_summary(heading, group, key, columns, uploaded) or clicked
     st.caption("Click a row to see its reliability diagram.")
-    show_recipe(result.recipe)
+    counted = [Fact("Verdicts", text) for text in text_lines(result.subheadline)]
+    show_provenance(overview_caption(result), result.recipe, facts=counted)
     table_export_menu(
         Export("runs", result.to_frame, result.recipe, "Table of runs", plural(len(runs), "run")),
         "overview",
@@ -241,10 +215,13 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 
-def _tables(summaries: Sequence[RunSummary]) -> list[tuple[str, tuple[RunSummary, ...]]]:
-    """Return heading and summaries of each table; a single table without a data set has no heading."""
+def _tables(summaries: Sequence[RunSummary], unnamed: str) -> list[tuple[str, tuple[RunSummary, ...]]]:
+    """Return heading and summaries of each table; a single table without a data set has no heading.
+
+    Runs whose data set has no name are under `unnamed`.
+    """
     groups = group_by_dataset(summaries)
-    named = [(dataset or "No data set named", group) for dataset, group in groups.items()]
+    named = [(dataset or unnamed, group) for dataset, group in groups.items()]
     if list(groups) == [None]:
         return [("", named[0][1])]
     if len(named) <= _MAX_TABLES:
@@ -287,10 +264,11 @@ def _clicked_summary(
         else look.short_name
         for look in summaries
     ]
+    cells, chips = verdict_cells([look.marked_verdict for look in summaries])
     shown = _readable_frame(summaries).select(
         pl.Series("run", names, dtype=pl.String),
+        cells.alias("verdict"),  # beside the name, where a phone shows it without scrolling
         "ece",
-        "verdict",  # the last column that a phone shows without scrolling
         pl.Series("curve", [sparkline(summary, theme) for summary in summaries], dtype=pl.String),
         "accuracy",
         "mean_confidence",
@@ -301,6 +279,7 @@ def _clicked_summary(
     )
     fitted = fit_column_widths(columns, shown, "title")
     run_width = fit_column_widths({}, shown, "run", max_width=_MAX_RUN_COLUMN_WIDTH)["run"]["width"]
+    fitted["verdict"] = {**chips, **columns["verdict"], "type_config": chips["type_config"]}
     fitted["run"] = {**columns["run"], "width": max(_MIN_RUN_COLUMN_WIDTH, run_width)}
     if shown["title"].n_unique() == 1:
         shown = shown.drop("title")  # the line above the table says it
@@ -325,13 +304,9 @@ def page() -> None:
     """Draw the page."""
     context = shell("start")
     open_accepted_diagram(context.all_runs)
-    st.markdown(
-        "**Calib shows whether a language model's confidence can be believed:** when the model says it is "
-        "80 % sure, is it right 80 times in 100?"
-    )
-    own_files, links = st.columns(2, gap="medium", vertical_alignment="center")
+    own_files, links = st.columns([2, 1], gap="medium", vertical_alignment="center")
     with own_files:
-        show_upload_field("**Open your own files**")
+        show_upload_field("**Drop files here:** CSV, JSON, Parquet, logs of lm-eval, Inspect, HELM …")
     show_dropped_files(context)
     if not context.runs:
         if context.hidden_runs:
@@ -344,8 +319,8 @@ def page() -> None:
     result = cached_overview(runs)
     with links:
         show_next_steps(result)
-    show_overview_headline(result)
-    show_overview_tiles(context.files, context.all_runs, result, len(context.unread))
+    if len({summary.counted_kind for summary in result.by_default_method}) < 2:
+        show_headline(result.headline)  # otherwise the buttons above the tables say it
     show_warnings_of_runs(
         (run.title, run.report.survey.usable[default_method(run.report.survey.usable)]) for run in runs
     )

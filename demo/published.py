@@ -2,7 +2,7 @@
 
 FOLDER holds the files named in `SOURCES`, as published, in any subfolders. Of them only facts are kept: the
 id of a question, its subject, the right answer and the model's, the confidences, and the outcome. Recipes R5
-to R7, one for each file.
+to R8, one for each file.
 """
 
 from __future__ import annotations
@@ -184,6 +184,37 @@ def commonsenseqa_rows(folder: Path) -> pl.DataFrame:
     )
 
 
+# --- MMLU-Redux: one answer each of 14 models ---------------------------------------------------------------
+
+MMLU_REDUX_FILE: Final = "all.csv"
+MMLU_REDUX_FACTS: Final = ("question", "choices", "groundtruth_answer", "error_type")
+MMLU_REDUX_MODELS: Final = 14
+MMLU_LETTERS: Final = "ABCD"
+
+
+def mmlu_redux_rows(folder: Path) -> pl.DataFrame:
+    """One row per question: the letters of the panel in the source's order, null where it is none of four.
+
+    Raises
+    ------
+    SourceFileError
+        Where the columns are not those published.
+    """
+    told = pl.read_csv(find_file(folder, MMLU_REDUX_FILE), infer_schema=False)
+    votes = told.columns[len(MMLU_REDUX_FACTS) :][:MMLU_REDUX_MODELS]
+    if tuple(told.columns[: len(MMLU_REDUX_FACTS)]) != MMLU_REDUX_FACTS or not all("_" in it for it in votes):
+        raise SourceFileError(f"{MMLU_REDUX_FILE}: its columns are not those published")
+    letter = {str(place): letter for place, letter in enumerate(MMLU_LETTERS)}
+    read = [pl.when(pl.col(name).is_in(list(MMLU_LETTERS))).then(pl.col(name)) for name in votes]
+    return told.select(
+        model=pl.lit(f"Panel of {MMLU_REDUX_MODELS} models"),
+        id=pl.format("mmlu-redux-{}", pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(4)),
+        error_type="error_type",
+        gold=pl.col("groundtruth_answer").replace_strict(letter),
+        samples=pl.concat_list(read),
+    )
+
+
 # --- All of them --------------------------------------------------------------------------------------------
 
 SOURCES: Final = (
@@ -248,6 +279,23 @@ SOURCES: Final = (
         ),
         rows=commonsenseqa_rows,
     ),
+    Published(
+        name="4-mmlu-redux.answers.parquet",
+        recipe="R8.1",
+        dataset="MMLU-Redux",
+        source={
+            "repository": "https://github.com/aryopg/mmlu-redux",
+            "commit": "4563cfa79b659d76716e5b6019f46bba85fa02db",
+            "files": [f"outputs/multi_expert_helm/{MMLU_REDUX_FILE}"],
+            "licence": "CC-BY-4.0",
+            "copyright": 'MMLU-Redux, Gema et al., "Are We Done with MMLU?"',
+        },
+        notes=(
+            "A panel: each of 14 models answered once. The 14 answers are no samples of one model.",
+            "error_type: what the authors found wrong with the question; gold is the label of MMLU.",
+        ),
+        rows=mmlu_redux_rows,
+    ),
 )
 
 
@@ -260,7 +308,7 @@ def write(source: Path, folder: Path) -> None:
         Where a file is missing, or is not as published.
     """
     for one in SOURCES:
-        rows = one.rows(source)
+        rows, told = one.rows(source), one.source
         metadata: dict[str, Any] = {
             "format": "calib-answers",
             "version": 1,
@@ -268,7 +316,7 @@ def write(source: Path, folder: Path) -> None:
             "created_by": f"python -m demo.published, recipe {one.recipe}",
             "notes": [
                 *one.notes,
-                f"From {one.source['repository']}. MIT licence, {one.source['copyright']}.",
+                f"From {told['repository']}. {told['licence']} licence, {told['copyright']}.",
             ],
         }
         rows.write_parquet(

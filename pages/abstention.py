@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from calib_core.errors import Unavailable
+from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.methods import METHODS
 from calib_core.results.abstention import (
     AbstentionCurve,
@@ -21,6 +22,7 @@ from calib_core.results.cascade import Cascade, Costs, cascade, cascade_threshol
 from calib_core.results.defaults import default_method, default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import shorten_in_middle
+from calib_core.results.threshold_cost import ThresholdCost, threshold_cost
 from calib_core.results.view_caption import view_caption
 from calib_core.runs import AnswerRun
 from calib_core.views.abstention import (
@@ -29,6 +31,7 @@ from calib_core.views.abstention import (
     NO_SINGLE_CONFIDENCES,
     abstention_view,
     cascade_view,
+    cost_view,
 )
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
@@ -43,6 +46,11 @@ from pages.widgets.view import show_part, show_view
 
 _LEAST_BARE_PERCENTAGE: Final = 2
 """From here on, a number without a sign can only be a percentage: "95" is 0.95. 1.5 is rather a slip."""
+
+_SLIDER_KEY: Final = "threshold_slid"
+
+DEFAULT_COSTS: Final = ErrorCosts(10, 1)
+"""Worth answering from 90 % on, the default target accuracy."""
 
 MAX_COST: Final = 1e12
 """Largest cost of a question that can be typed."""
@@ -65,6 +73,8 @@ class AbstentionChoice:
         Probability with which the target accuracy is guaranteed, between 0 and 1.
     threshold : float or None
         Confidence from which a question is answered; None where none was typed.
+    errors : ErrorCosts or None
+        What wrong answers and questions that are handed on cost; None where a cost was emptied.
     second : LoadedRun or None
         The run that answers what is handed on.
     costs : Costs or None
@@ -76,6 +86,7 @@ class AbstentionChoice:
     target_accuracy: float
     confidence: float
     threshold: float | None
+    errors: ErrorCosts | None
     second: LoadedRun | None
     costs: Costs | None
 
@@ -102,9 +113,10 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         "methods",
         list(usable),
         label="Confidence methods",
-        title_of=lambda id_: METHODS[id_].title,
+        title_of=lambda id_: METHODS[id_].heading,
         default=default_methods(usable),
         help_=METHODS_HELP,
+        placeholder="Choose a confidence method",
     )
     target_accuracy = _share_input(
         url_state,
@@ -131,9 +143,20 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
             "on. Leave empty for none."
         ),
     )
+    errors = _choose_error_costs(url_state)
     second, costs = _choose_cascade(url_state, run, answer_runs)
     selected = tuple(usable[id_] for id_ in usable if id_ in methods)
-    return AbstentionChoice(run, selected, target_accuracy, confidence, threshold, second, costs)
+    return AbstentionChoice(run, selected, target_accuracy, confidence, threshold, errors, second, costs)
+
+
+def _choose_error_costs(url_state: UrlState) -> ErrorCosts | None:
+    """Draw what a wrong answer and a question that is handed on cost."""
+    unit = "In any unit, the same for both. A right answer costs nothing."
+    wrong = _cost_input(url_state, "wrong", "Cost of a wrong answer", unit, DEFAULT_COSTS.wrong)
+    handed_on = _cost_input(
+        url_state, "handed_on", "Cost of a handed-on question", unit, DEFAULT_COSTS.handed_on
+    )
+    return ErrorCosts(wrong, handed_on) if wrong and handed_on is not None else None
 
 
 def _choose_cascade(
@@ -162,25 +185,27 @@ def _choose_cascade(
         st.caption("No other run has the same data set.")
     if not second:
         return None, None
-    first_cost = _cost_input(url_state, "cost", "Cost per question")
-    second_cost = _cost_input(url_state, "second_cost", "Cost per question of the second run")
+    unit = "In any unit, the same for both runs. With both costs, costs are shown."
+    first_cost = _cost_input(url_state, "cost", "Cost per question", unit)
+    second_cost = _cost_input(url_state, "second_cost", "Cost per question of the second run", unit)
     if first_cost is None or second_cost is None:
         return others[second], None
     return others[second], Costs(first_cost, second_cost)
 
 
-def _cost_input(url_state: UrlState, key: str, label: str) -> float | None:
-    """Draw a text field for a cost of 0 or more in any unit; an invalid text is reported."""
-    text = url_state.pick(key, None, "").strip()
+def _cost_input(
+    url_state: UrlState, key: str, label: str, help_: str, default: float | None = None
+) -> float | None:
+    """Draw a text field for a cost of 0 or more; an invalid text is reported, an empty one is the default."""
+    default_text = _number_text(default)
+    text = url_state.pick(key, None, default_text).strip()
     cost = _parse_cost(text)
     if cost is None and text:
         st.caption(f":material/error: Type a number of 0 or more: {escape_markdown(text[:40])}.")
-    shown = "" if cost is None else f"{cost:.12g}"
-    url_state.set_widget(key, shown)
-    url_state.remember(key, shown, "")
-    st.text_input(
-        label, shown, key=key, help="In any unit, the same for both runs. With both costs, costs are shown."
-    )
+    cost = default if cost is None else cost
+    url_state.set_widget(key, _number_text(cost))
+    url_state.remember(key, _number_text(cost), default_text)
+    st.text_input(label, _number_text(cost), key=key, help=help_)
     return cost
 
 
@@ -199,7 +224,7 @@ def _share_input(
 
     0 and 1 are invalid where `exclusive`.
     """
-    default_text = _share_text(default)
+    default_text = _number_text(default)
     text = url_state.pick(key, None, default_text).strip()
     share = _parse_share(text)
     share = None if exclusive and share in (0, 1) else share
@@ -210,13 +235,13 @@ def _share_input(
             "percentage such as 90 %."
         )
     value = default if share is None else share
-    url_state.set_widget(key, _share_text(value))
-    url_state.remember(key, _share_text(value), default_text)
-    st.text_input(label, _share_text(value), key=key, help=help_)
+    url_state.set_widget(key, _number_text(value))
+    url_state.remember(key, _number_text(value), default_text)
+    st.text_input(label, _number_text(value), key=key, help=help_)
     return value
 
 
-def _share_text(share: float | None) -> str:
+def _number_text(share: float | None) -> str:
     return "" if share is None else f"{share:.12g}"
 
 
@@ -257,6 +282,48 @@ def cached_thresholds(
         )
         for curve in curves
     ]
+
+
+def choose_on_curve(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
+    """Draw the threshold as a slider, at the guaranteed one until it is moved; it moves the text field."""
+    point = largest_guaranteed(thresholds).point
+    guaranteed = point.threshold if point else 1.0
+    value = guaranteed if choice.threshold is None else choice.threshold
+    st.session_state[_SLIDER_KEY] = round(value, 2)
+    st.slider(
+        "Answer from this confidence on",
+        0.0,
+        1.0,
+        step=0.01,
+        key=_SLIDER_KEY,
+        on_change=_move_threshold,
+        help="Move it to see what is answered, how often it is right, and what it costs.",
+    )
+
+
+def _move_threshold() -> None:
+    st.session_state["threshold"] = _number_text(st.session_state[_SLIDER_KEY])
+
+
+def show_costs(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
+    """Draw what thresholds cost, and what it costs to believe the confidence; nothing without costs."""
+    if choice.errors is None:
+        return
+    st.subheader("What a threshold costs", anchor=False)
+    lead = largest_guaranteed(thresholds).curve.method
+    found = [cached_cost(choice.run, evidence, choice.errors) for evidence in choice.evidences]
+    view = cost_view(found, choice.run.title, lead=lead, typed=choice.threshold)
+    st.markdown(escape_markdown(view.headline))
+    show_part(view, "costs")
+
+
+def cached_cost(run: LoadedRun, evidence: Evidence, costs: ErrorCosts) -> ThresholdCost:
+    """Return what the thresholds of one method cost, computed once."""
+    return cached_result(
+        ("threshold_cost", run.file.name, run.file.stamp, run.id, evidence.method.id, costs),
+        lambda: threshold_cost(evidence, costs),
+        max_results=4 * MAX_LARGE_RESULTS,
+    )
 
 
 def show_cascade(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
@@ -306,7 +373,12 @@ def page() -> None:
         evidences=choice.evidences,
         typed=choice.threshold,
     )
-    show_view(view, view_caption("Accuracy of answered questions", [choice.run.title], choice.evidences))
+    show_view(
+        view,
+        view_caption("Accuracy of answered questions", [choice.run.title], choice.evidences),
+        controls=lambda: choose_on_curve(choice, thresholds),
+    )
+    show_costs(choice, thresholds)
     show_cascade(choice, thresholds)
 
 

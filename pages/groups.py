@@ -85,7 +85,7 @@ from pages.widgets.summary import show_recipe, show_warnings_of_runs
 from pages.widgets.view import show_part, show_small_figures, show_view
 
 MAX_DIAGRAMS: Final = 9
-SORT_TITLES: Final[Mapping[str, str]] = {"q": "Verdict", "value": "Value", "name": "Name", "n": "Rows"}
+SORT_TITLES: Final[Mapping[str, str]] = {"gap": "Gap", "value": "Value", "name": "Name", "n": "Rows"}
 
 HIDDEN_KEY: Final = "hidden"
 """Key of the address that holds the hidden group whose diagram is open."""
@@ -153,9 +153,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     """
     answer_runs = [run for run in runs if isinstance(run.report.run, AnswerRun)]
     methods, _ = methods_and_default(answer_runs)
-    wanted = url_state.requested("dataset", "")
-    of_dataset = [run for run in answer_runs if slug(run.report.run.info.dataset or "") == wanted]
-    _, default = methods_and_default(of_dataset or runs_to_start_with(answer_runs))
+    _, default = methods_and_default(runs_to_start_with(url_state, answer_runs))
     if not methods:
         raise Unavailable(NO_GROUPS)
     mmlu_preset_button(methods)
@@ -214,7 +212,7 @@ def _pick_numbers(
         "sort",
         SORT_TITLES,
         label="Sort by",
-        help_="Order of the groups: clearest verdict, largest value, name, or most rows.",
+        help_="Largest gap first, with the groups that chance explains last; largest value; name; most rows.",
     )
     keys, names = _diagram_options(selection, evidences, grouping)
     selected = multiselect(
@@ -223,8 +221,8 @@ def _pick_numbers(
         list(names),
         label="Reliability diagrams",
         title_of=lambda id_: names[id_],
-        placeholder="the clearest",
-        help_=f"Choose up to {MAX_DIAGRAMS} groups. If none is chosen, the clearest verdicts are shown.",
+        placeholder="the worst",
+        help_=f"Choose up to {MAX_DIAGRAMS} groups. If none is chosen, the worst are shown.",
     )
     return GroupsChoice(
         selection,
@@ -312,7 +310,7 @@ def groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCapti
 
 
 def current_view(choice: GroupsChoice, result: GroupResults) -> View:
-    """Return the view of the groups, with the chosen diagrams, else those of the clearest verdicts."""
+    """Return the view of the groups, with the chosen diagrams, else those of the worst groups."""
     wanted_keys = choice.diagram_keys or default_diagram_keys(result, len(choice.evidences))
     keys = [key for group in result.groups if (key := result.group_key(group)) in wanted_keys]
     shown = list(dict.fromkeys(keys))[:MAX_DIAGRAMS]

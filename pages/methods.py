@@ -36,7 +36,7 @@ from calib_core.results.view_caption import ViewCaption, bins_caption, view_capt
 from calib_core.runs import AnswerRun
 from calib_core.views.methods import OFFERED_METHODS, methods_view, names_in_datasets, published_methods_view
 from pages.state.cache import cached_result
-from pages.state.runs import LoadedRun
+from pages.state.runs import LoadedRun, dataset_id
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.page_link import page_link
@@ -133,8 +133,8 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             runs,
             methods=offered,
             default_methods=lambda available, _n_runs: available,
-            pick_dataset=lambda url_state, runs: pick_several_datasets(
-                url_state, runs, datasets_like_the_paper(runs)
+            pick_dataset=lambda url_state, runs, studied: pick_several_datasets(
+                url_state, runs, studied, datasets_like_the_paper(runs)
             ),
             options=MethodOptions(unparseable=rule),
             extra_methods=unparsed if unparsed_choice == "wrong" else {},
@@ -169,12 +169,10 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
     )
 
 
-def datasets_like_the_paper(runs: Sequence[LoadedRun]) -> list[str | None]:
-    """Return as many data sets as the paper's table has, with runs that have all of its methods."""
-    names = dict.fromkeys(
-        run.report.run.info.dataset for run in runs if {*PAPER_METHODS} <= {*run.report.survey.usable}
-    )
-    return list(names)[: len(N_QUESTIONS)]
+def datasets_like_the_paper(runs: Sequence[LoadedRun]) -> list[str]:
+    """Return the ids of as many data sets as the paper's table has, of runs that have all of its methods."""
+    ids = dict.fromkeys(dataset_id(run) for run in runs if {*PAPER_METHODS} <= {*run.report.survey.usable})
+    return list(ids)[: len(N_QUESTIONS)]
 
 
 def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:

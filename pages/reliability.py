@@ -77,13 +77,7 @@ MAX_RIVAL_LENGTH: Final = 30
 
 LINE_FORMS: Final = {"lines": "Lines", "bars": "Bars"}
 BINS_VIEW: Final = "bins"
-DIAGRAM_VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic (CORP)", "smooth": "Smooth"}
-VIEWS_HELP: Final = (
-    "Bins: as chosen in the sidebar. Isotonic: fitted accuracy that never falls as the confidence rises. "
-    "Smooth: averaged accuracy around each confidence. Isotonic and Smooth have no bins and show the top "
-    "label: metric, binning and M change only the headline and the tiles above them."
-)
-
+DIAGRAM_VIEWS: Final = {BINS_VIEW: "Bins", "isotonic": "Isotonic", "smooth": "Smooth"}
 MAX_SHOWN_CLASSES: Final = 1000
 """Number of classes in the table; a download holds all of them."""
 
@@ -375,7 +369,7 @@ def choose_view(choice: RunChoice) -> str:
         if st.query_params.get("view"):
             warn_not_available("view", "which needs the single confidence of each row.")
         return BINS_VIEW
-    return url_segment("view", "View", DIAGRAM_VIEWS, VIEWS_HELP)
+    return url_segment("view", "View", DIAGRAM_VIEWS)
 
 
 def no_views_reason(choice: RunChoice) -> str | None:
@@ -600,7 +594,7 @@ def page() -> None:
     selected = selected_class(cached_classwise(choice)) if by_class else selected_bin(result.table)
     view = chosen_view(choice, result, axes, selected)
     with opening:
-        show_opening(view)
+        show_opening(view, with_tiles=by_class or view_id != BINS_VIEW)
         show_warnings(*choice.evidence.warnings)
     if view_id != BINS_VIEW:
         show_without_bins(choice, view_id)

@@ -7,16 +7,16 @@ thread notes its progress in the session's `ReportProgress`, and a fragment that
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import streamlit as st
 
 from calib_core.edges import BINNINGS, MAX_BINS, Binning, Scheme
-from calib_core.errors import CalibError, shorten
+from calib_core.errors import CalibError, shorten, single_line
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
@@ -26,7 +26,9 @@ from calib_core.readers.format import AS_IT_LIES
 from calib_core.report.build import Report, build_report
 from calib_core.report.document import opening_sentence
 from calib_core.report.provenance import (
+    DOCUMENT_TITLE,
     RUN_IN_DATA_FOLDER,
+    FrontMatter,
     Provenance,
     ReportCommand,
     file_checksums,
@@ -35,21 +37,25 @@ from calib_core.report.provenance import (
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.run_names import real_name
 from calib_core.results.view_caption import ViewCaption, metric_caption
+from calib_core.views import summary
 from calib_core.views.inputs import ReportFile, ReportInput, ReportRun, ReportSettings
 from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 from calib_core.views.reliability import MAX_QUESTIONS
+from calib_core.views.view import View, text_lines
 from calib_core.wording import bad_rows_phrase, plural
-from pages.state.cache import LoadedFile, data_folder
+from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result, data_folder, is_demo_data
 from pages.state.markdown import escape_markdown
 from pages.state.report_progress import ReportProgress
 from pages.state.runs import LoadedRun, file_id, judged_with
 from pages.state.url import UrlState, encode_ids, parse_whole_number
 from pages.widgets.copyable_text import show_copyable_text
+from pages.widgets.figure import side_by_side
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
-from pages.widgets.run_selection import JUDGED_TITLES
+from pages.widgets.run_selection import JUDGED_TITLES, runs_to_start_with
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
+from pages.widgets.view import show_view_figure, show_view_tiles
 
 DIFFERENT_MAPPINGS_NOTE: Final = (
     "Some files have their own column mapping (page Files), which one command line cannot express."
@@ -57,6 +63,13 @@ DIFFERENT_MAPPINGS_NOTE: Final = (
 
 REPORT_FILE_STEM: Final = "calibration-report"
 _PROGRESS_KEY: Final = "_report_work"
+_FRONT_KEY: Final = "_report_front"
+
+MAX_TITLE: Final = 120
+"""Letters of a title, or of an author's name."""
+
+MAX_PREVIEWED_RUNS: Final = 4
+"""Runs of the report that the page shows before it is made; it takes about 0.2 s for each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +102,7 @@ class ReportOrder:
         Returns the files with their checksums; called when the report is built, as it reads every file.
     settings : ReportSettings
     pages : tuple of str
+    front : FrontMatter
     command : ReportCommand
         Builds the same report from the command line.
     progress : ReportProgress
@@ -99,6 +113,7 @@ class ReportOrder:
     files: Callable[[], tuple[ReportFile, ...]]
     settings: ReportSettings
     pages: tuple[str, ...]
+    front: FrontMatter
     command: ReportCommand
     progress: ReportProgress
 
@@ -113,8 +128,9 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         label="Sections",
         title_of=lambda id_: SECTIONS[id_].title,
         default=DEFAULT_PAGES,
-        help_="The summary fits on two pages of paper. Sections with nothing to show for these runs are left "
-        "out and listed.",
+        help_="The summary leads with the diagram, the verdict and three numbers of each run. Sections with "
+        "nothing to show for these runs are left out and listed.",
+        placeholder="Choose a section",
     )
     selected = multiselect(
         url_state,
@@ -122,14 +138,21 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         list(titles),
         label="Runs",
         title_of=lambda id_: titles[id_],
-        default=list(titles),
-        help_="The runs in the report. If none is chosen, all are used.",
+        default=[run.id for run in runs_to_report(url_state, runs)],
+        help_="The runs in the report.",
+        placeholder="Choose a run",
     )
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),
         tuple(id_ for id_ in titles if id_ in selected),
         settings_from_url(url_state, judged_with(runs)),
     )
+
+
+def runs_to_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> Sequence[LoadedRun]:
+    """Return the runs that are reported by default: one's own all, of the demo data those of one data set."""
+    is_demo = is_demo_data() and not any(run.file.is_uploaded for run in runs)
+    return runs_to_start_with(url_state, runs) if is_demo else runs
 
 
 def settings_from_url(url_state: UrlState, tolerance: float | None) -> ReportSettings:
@@ -163,6 +186,7 @@ def report_order(
     files: Sequence[LoadedFile],
     runs: Sequence[LoadedRun],
     accepted_file_ids: Sequence[str],
+    front: FrontMatter,
 ) -> ReportOrder:
     """Return the report that a click would build."""
     progress: ReportProgress = st.session_state.setdefault(_PROGRESS_KEY, ReportProgress())
@@ -175,11 +199,41 @@ def report_order(
         pages = ()
     elif len(pages) == len(SECTIONS):
         pages = (ALL_PAGES,)
-    command = report_command(
-        files, accepted_file_ids, (choice.settings, pages, names), f"{REPORT_FILE_STEM}.html"
+    command = replace(
+        report_command(files, accepted_file_ids, (choice.settings, pages, names), f"{REPORT_FILE_STEM}.html"),
+        front=replace(front, date=None if front.date == today() else front.date),
     )
     files_with_checksums = partial(report_files, files, accepted_file_ids)
-    return ReportOrder(report_runs, files_with_checksums, choice.settings, choice.pages, command, progress)
+    return ReportOrder(
+        report_runs, files_with_checksums, choice.settings, choice.pages, front, command, progress
+    )
+
+
+def today() -> date:
+    """Return the day as the server has it."""
+    return datetime.now().astimezone().date()
+
+
+def show_front_matter() -> FrontMatter:
+    """Draw the fields of title, author, date and note, which are kept for the session, and return them."""
+    kept: dict[str, Any] = st.session_state.setdefault(_FRONT_KEY, {})
+    with st.container(horizontal=True, gap="small", key="front_matter"):
+        kept["title"] = st.text_input(
+            "Title", kept.get("title", ""), key="front_title", placeholder=DOCUMENT_TITLE, max_chars=MAX_TITLE
+        )
+        kept["author"] = st.text_input(
+            "Author", kept.get("author", ""), key="front_author", placeholder="none", max_chars=MAX_TITLE
+        )
+        kept["date"] = st.date_input("Date", kept.get("date", today()), key="front_date", width=150)
+    kept["note"] = st.text_area(
+        "Note", kept.get("note", ""), key="front_note", placeholder="What readers should know", height=68
+    )
+    return FrontMatter(
+        single_line(kept["title"] or DOCUMENT_TITLE, MAX_TITLE),
+        single_line(kept["author"] or "", MAX_TITLE),
+        (kept["note"] or "").strip(),
+        kept["date"],
+    )
 
 
 def report_files(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) -> tuple[ReportFile, ...]:
@@ -290,7 +344,9 @@ def make_report(order: ReportOrder) -> bytes:
         try:
             progress.update(0.0, "checksums of the files")
             report_input = ReportInput(order.runs, order.files(), order.settings)
-            provenance = Provenance(started, order.command.command_line, order.command.where_to_run)
+            provenance = Provenance(
+                started, order.command.command_line, order.command.where_to_run, order.front
+            )
             result = build_report(report_input, order.pages, provenance, progress.update)
             data = result.html.encode("utf-8")
             progress.outcome = _outcome(order, result, started, len(data))
@@ -325,21 +381,52 @@ def show_progress(progress: ReportProgress) -> None:
     elif progress.outcome:
         st.success(escape_markdown(progress.outcome), icon=":material/check:")
     else:
-        st.caption("The summary takes a few seconds, all sections about a second per run.")
+        st.caption("Opens in any browser without a network, and prints to PDF.")
+
+
+def show_preview(order: ReportOrder, chosen: Sequence[LoadedRun]) -> None:
+    """Draw the head of the report and the first of the chosen runs as they will stand there."""
+    front, runs = order.front, chosen[:MAX_PREVIEWED_RUNS]
+    with st.container(border=True, key="preview"):
+        st.header(escape_markdown(front.title), anchor=False)
+        day = front.date or today()
+        st.caption(escape_markdown(" · ".join(text_lines(front.author, f"{day.day} {day:%B %Y}"))))
+        if front.note:
+            st.markdown(escape_markdown(front.note))
+        for number, view in enumerate(cached_first_page(order, runs)):
+            if view.figures:
+                _show_card(view, number)
+        if more := len(order.runs) - len(runs):
+            st.caption(f"… and {plural(more, 'further run')}, then the table of all.")
+
+
+def cached_first_page(order: ReportOrder, runs: Sequence[LoadedRun]) -> tuple[View, ...]:
+    """Return the views of the summary of these runs, computed once."""
+    sources = tuple((run.id, run.title, run.file.name, run.file.stamp) for run in runs)
+    report_input = ReportInput(order.runs[: len(runs)], (), order.settings)
+    return cached_result(
+        ("report_preview", order.settings, sources),
+        lambda: summary.section(report_input, lambda _share, _text: None).views,
+        max_results=MAX_LARGE_RESULTS,
+    )
+
+
+def _show_card(view: View, number: int) -> None:
+    """Draw one run: its diagram, and beside it the verdict and three numbers."""
+    left, right = side_by_side()
+    with left:
+        show_view_figure(view, replace(view.figures[0], id=f"preview_{number}"))
+    with right:
+        st.subheader(escape_markdown(view.title), anchor=False)
+        st.caption(escape_markdown(view.method_title))
+        st.markdown(escape_markdown(view.headline))
+        if view.caveat:
+            st.caption(f":material/warning: {escape_markdown(view.caveat)}")
+        show_view_tiles(view)
 
 
 def show_contents(order: ReportOrder) -> None:
     """Say which sections, runs and numbers the report holds, and offer the summary and everything."""
-    st.header("Contents", anchor=False)
-    with st.container(horizontal=True, gap="small"):
-        for label, pages in (("Two-page summary", DEFAULT_PAGES), ("All sections", tuple(SECTIONS))):
-            st.button(
-                label,
-                key=f"hold_{len(pages)}",
-                on_click=_use_pages,
-                args=(pages,),
-                disabled=order.pages == pages,
-            )
     settings = order.settings
     method = METHODS[settings.methods[0]].title if settings.methods else "each run's default method"
     number = metric_caption(settings.metrics[0] if settings.metrics else DEFAULT_METRIC, settings.scheme)
@@ -349,8 +436,20 @@ def show_contents(order: ReportOrder) -> None:
     more = " Runs without this method use their first method." if settings.methods else ""
     if settings.bin_number is not None:
         more += f" With the first {MAX_QUESTIONS} questions of each run's bin {settings.bin_number}."
-    show_view_caption(f"{caption.sentence}{more}")
-    st.markdown("\n".join(f"- **{SECTIONS[id_].title}**: {SECTIONS[id_].question}" for id_ in order.pages))
+    with st.expander(f"Contents: {plural(len(order.pages), 'section')}", key="contents"):
+        with st.container(horizontal=True, gap="small"):
+            for label, pages in (("Summary alone", DEFAULT_PAGES), ("All sections", tuple(SECTIONS))):
+                st.button(
+                    label,
+                    key=f"hold_{len(pages)}",
+                    on_click=_use_pages,
+                    args=(pages,),
+                    disabled=order.pages == pages,
+                )
+        show_view_caption(f"{caption.sentence}{more}")
+        st.markdown(
+            "\n".join(f"- **{SECTIONS[id_].title}**: {SECTIONS[id_].question}" for id_ in order.pages)
+        )
 
 
 def _use_pages(pages: Sequence[str]) -> None:
@@ -367,14 +466,12 @@ def show_command(order: ReportOrder) -> None:
 def page() -> None:
     """Draw the page."""
     context = shell("report", choose_report)
-    st.markdown(
-        "**One file to send.** Two pages on paper: the verdict with its number, a diagram, a table, what was "
-        "left out, and the command line that makes it again; more sections in the sidebar. It opens in any "
-        "browser without a network, in light and dark, and prints to PDF."
-    )
-    order = report_order(context.choice, context.files, context.all_runs, context.accepted_file_ids)
-    show_make_button(order, is_complete=not context.unread)
-    show_progress(order.progress)
+    front = show_front_matter()
+    order = report_order(context.choice, context.files, context.all_runs, context.accepted_file_ids, front)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="make"):
+        show_make_button(order, is_complete=not context.unread)
+        show_progress(order.progress)
+    show_preview(order, [run for run in context.all_runs if run.id in context.choice.runs])
     show_contents(order)
     show_command(order)
 

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -138,8 +139,13 @@ def table(at: AppTest, *columns: str) -> pd.DataFrame:
 
 def tables(at: AppTest, *columns: str) -> list[pd.DataFrame]:
     """Every table that has these columns, in the page's order."""
-    frames: list[pd.DataFrame] = [element.value for element in at.dataframe]
+    frames = [element.value.map(_chip_text) for element in at.dataframe]
     return [frame for frame in frames if set(columns) <= set(frame.columns)]
+
+
+def _chip_text(cell: object) -> object:
+    """The text of a cell that holds a chip; any other cell as it is."""
+    return cell[0] if isinstance(cell, np.ndarray) else cell
 
 
 def click_row(at: AppTest, key: str, row: int) -> None:

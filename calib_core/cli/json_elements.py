@@ -340,6 +340,22 @@ class Threshold(TypedDict):
     n_answered: int | None
 
 
+class ThresholdCosts(TypedDict):
+    """What thresholds cost per question, and what it costs to believe the confidence."""
+
+    wrong: float
+    handed_on: float
+    believed_threshold: Annotated[float, "1 − handed_on / wrong, if the confidence is calibrated."]
+    believed_answered: Annotated[float, "Share of all rows with an outcome."]
+    believed_cost: float
+    cheapest_threshold: Annotated[float | None, "On these rows; null to hand every question on."]
+    cheapest_answered: float
+    cheapest_cost: Annotated[float, "Chosen on the rows it is judged on, so too low."]
+    price: Annotated[float | None, "believed_cost − cheapest_cost; null with too few questions."]
+    interval: IntervalEnds
+    recipe: str
+
+
 class ThresholdElement(_Judged, Threshold):
     """The guaranteed threshold of one run and method, and the empirical one."""
 
@@ -349,6 +365,7 @@ class ThresholdElement(_Judged, Threshold):
     target_accuracy: float
     confidence: Annotated[float, "How sure the guarantee is."]
     missing: Lacking
+    costs: Annotated[ThresholdCosts | None, "With --cost-wrong and --cost-handed-on."]
 
 
 class GateElement(_OfRun):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -10,6 +11,8 @@ import typer
 
 from calib_core.cli.option_groups import OptionGroup
 from calib_core.edges import MAX_BINS, Binning, Scheme
+from calib_core.errors import Refused
+from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.methods import METHOD_IDS
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
@@ -211,6 +214,24 @@ TargetAccuracyOption: TypeAlias = Annotated[
 ConfidenceLevelOption: TypeAlias = Annotated[
     float, typer.Option("--confidence", metavar="C", help="Confidence of the guarantee, between 0 and 1.")
 ]
+CostOfWrongOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--cost-wrong",
+        metavar="C",
+        show_default=False,
+        help="Cost of a wrong answer; with --cost-handed-on, what each threshold costs.",
+    ),
+]
+CostOfHandingOnOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--cost-handed-on",
+        metavar="C",
+        show_default=False,
+        help="Cost of a question that is handed on instead of answered, in the same unit.",
+    ),
+]
 MaxOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -318,6 +339,19 @@ def _method_options(
     return MethodOptions(renormalise, labels, unparseable, held_out=held_out)
 
 
+def _error_costs(
+    *, cost_wrong: CostOfWrongOption = None, cost_handed_on: CostOfHandingOnOption = None
+) -> ErrorCosts | None:
+    if cost_wrong is None and cost_handed_on is None:
+        return None
+    if cost_wrong is None or cost_handed_on is None:
+        raise Refused("--cost-wrong and --cost-handed-on: give both, or neither.")
+    if not (0 < cost_wrong < math.inf and 0 <= cost_handed_on < math.inf):
+        raise Refused("--cost-wrong has to be above 0, and --cost-handed-on 0 or more.")
+    return ErrorCosts(cost_wrong, cost_handed_on)
+
+
 ChoiceGroup: TypeAlias = Annotated[Choice, OptionGroup(Choice)]
 SchemeGroup: TypeAlias = Annotated[Scheme, OptionGroup(_scheme)]
 MethodGroup: TypeAlias = Annotated[MethodOptions, OptionGroup(_method_options)]
+ErrorCostsGroup: TypeAlias = Annotated[ErrorCosts | None, OptionGroup(_error_costs)]

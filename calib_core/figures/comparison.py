@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Final, TypeAlias
 
 from calib_core.figures.layout import (
-    BOTTOM_MARGIN,
     LABEL_SIZE,
-    MAX_FIGURE_HEIGHT,
     Figure,
     annotation,
     axis,
     base_layout,
     empty_trace,
+    flowing_legend,
+    flowing_legend_margin,
     halo,
     legend_entry,
-    legend_margin,
     legend_names,
 )
 from calib_core.figures.marks import error_bars, selection_ring
@@ -40,9 +37,8 @@ from calib_core.metrics.accuracy import ACCURACY
 from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
 from calib_core.wording import format_number, format_percent, plural
 
-_MIN_PANEL_HEIGHT: Final = 360
-_MAX_PANEL_HEIGHT: Final = 460
-"""Height of the panel in pixels, below a legend of many lines and of few."""
+_HEIGHT: Final = 500
+"""Height of the figure in pixels: with what is above it, it fits a window of 720 pixels."""
 
 _MAX_HOVER_NAME: Final = 60
 """Characters of a run's name in hover texts."""
@@ -51,7 +47,10 @@ _MAX_DESCRIBED_POINTS: Final = 8
 """Points that the description for screen readers lists."""
 
 _MAX_LEGEND_NAME: Final = 25
-"""Characters of a run's name in the legend, which has room for two of them in a line."""
+"""Characters of a run's name in the legend."""
+
+_MAX_LEGEND_RUNS: Final = 8
+"""With more runs than this, their names stand in the table only, by number."""
 
 _CROWDED_POINTS: Final = 20
 """With more points than this, error bars and lines are paler, so that numbers on them stay readable."""
@@ -88,15 +87,16 @@ def comparison_figure(
         *(reference_curves(ranges, theme) if result.has_reference_curves else ()),
         *_family_lines(result, theme),
     ]
+    data += _run_entries(result, styles)
     data += [
         legend_entry(
-            METHODS[id_].title,
+            METHODS[id_].heading,
             "markers",
             marker=marker_style(theme.text, method_style(id_, theme, methods).symbol, theme, 10),
         )
         for id_ in methods
+        if len(methods) > 1
     ]
-    data += _run_entries(result, styles)
     data += [_method_points(result, method, methods, theme, styles) for method in methods]
     if result.points:
         data += number_traces(result, ranges, theme, styles)
@@ -114,10 +114,8 @@ def comparison_figure(
 def _comparison_layout(
     result: Comparison, ranges: AxisRanges, theme: Theme, data: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    top, one_per_line = legend_margin(legend_names(data))
-    margins = top + BOTTOM_MARGIN
-    height = max(_MIN_PANEL_HEIGHT, min(_MAX_PANEL_HEIGHT, MAX_FIGURE_HEIGHT - margins)) + margins
-    layout = base_layout(theme, height=height, top=top, one_per_line=one_per_line)
+    layout = base_layout(theme, height=_HEIGHT, top=flowing_legend_margin(legend_names(data)))
+    layout["legend"] |= flowing_legend(legend_names(data))
     notes = (
         []
         if result.points
@@ -129,16 +127,17 @@ def _comparison_layout(
 
 
 def _run_entries(result: Comparison, styles: Mapping[str, PointStyle]) -> list[dict[str, Any]]:
-    """The colour of each run in the legend, where there are several and each has a colour of its own."""
-    names = {point.run: point.name for point in result.points}
-    colours = {point.run: styles[point.key].colour for point in result.points}
-    if len(names) == 1 or len(set(colours.values())) < len(names):
+    """The colour, number and name of each run in the legend, the most accurate first, where they are few."""
+    points = {point.run: point for point in result.points_by_accuracy}
+    if not 1 < len(points) <= _MAX_LEGEND_RUNS:
         return []
     return [
         legend_entry(
-            truncate_middle(name, _MAX_LEGEND_NAME), "lines", line={"color": colours[run], "width": 7}
+            f"{result.run_numbers[run]} {truncate_middle(point.name, _MAX_LEGEND_NAME)}",
+            "lines",
+            line={"color": styles[point.key].colour, "width": 7},
         )
-        for run, name in names.items()
+        for run, point in points.items()
     ]
 
 
@@ -147,7 +146,11 @@ def _method_points(
 ) -> dict[str, Any]:
     points = [point for point in result.points if point.method == method]
     bar_colour = with_opacity(theme.muted_text, 0.65 if len(result.points) <= _CROWDED_POINTS else 0.35)
-    marker = marker_style(theme.text, method_style(method, theme, methods).symbol, theme, 10)
+    symbol = method_style(method, theme, methods).symbol
+    marker = marker_style(theme.text, symbol, theme, 10) | {
+        "color": [styles[point.key].colour for point in points],
+        "symbol": [f"{symbol}-open" if point.is_partial else symbol for point in points],
+    }
     return {
         "type": "scatter",
         "mode": "markers",
@@ -157,7 +160,7 @@ def _method_points(
         "y": [round(point.y.value, 7) for point in points],
         "error_x": error_bars([point.x for point in points], bar_colour, width=0, thickness=1.3),
         "error_y": error_bars([point.y for point in points], bar_colour, width=0, thickness=1.3),
-        "marker": marker | {"color": [styles[point.key].colour for point in points]},
+        "marker": marker,
         "unselected": {"marker": {"opacity": 1}},
         "hoverinfo": "text",
         "hovertext": [_hover_text(point, result) for point in points],
@@ -170,7 +173,7 @@ def _hover_text(point: ComparisonPoint, result: Comparison) -> str:
     by_metric = {estimate.metric: estimate for estimate in (point.x, point.y)}
     lines = [
         f"<b>{escape_for_plotly(truncate_middle(point.run, _MAX_HOVER_NAME))}</b>",
-        escape_for_plotly(METHODS[point.method].title),
+        escape_for_plotly(METHODS[point.method].heading),
         *(f"{_metric_title(result, id_)} {estimate_text(estimate)}" for id_, estimate in by_metric.items()),
     ]
     if result.has_reference_curves and point.brier_skill is not None:
@@ -370,7 +373,23 @@ def reference_curves(ranges: AxisRanges, theme: Theme) -> list[dict[str, Any]]:
 # Colour stands for the run and the symbol for the method, as on every page.
 
 MAX_NUMBERED_POINTS: Final = 120
-"""Points up to which each has the number of its row in the table; of more, the pointer shows the name."""
+"""Points up to which they have the numbers of their runs; of more, the pointer shows the name."""
+
+_PANEL: Final = (560, 360)
+"""Width and height in pixels for which places of numbers are chosen: a wider panel has them farther apart."""
+
+_LETTER_WIDTH: Final = 7.0
+_LETTER_HEIGHT: Final = 13.0
+_NUMBER_DISTANCE: Final = 6.0
+"""Size of a digit, and the distance of a number from the middle of its point, in pixels."""
+
+_CORNERS: Final = tuple(
+    f"{vertical} {horizontal}"
+    for horizontal in ("right", "left", "center")
+    for vertical in ("top", "bottom", "middle")
+    if (vertical, horizontal) != ("middle", "center")
+)
+"""Where a number may stand beside its point, as plotly's `textposition`, the first that is free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,16 +444,10 @@ def estimate_text(estimate: MetricEstimate) -> str:
     return f"{format_value(estimate.value)} ({format_value(estimate.low)} to {format_value(estimate.high)})"
 
 
-def point_numbers(result: Comparison) -> list[str]:
-    """The row of each point in the table, which is sorted by skill, the highest first; from 1."""
-    row_of_key = {point.key: row for row, point in enumerate(result.points_by_skill, 1)}
-    return [str(row_of_key[point.key]) for point in result.points]
-
-
 def number_traces(
     result: Comparison, ranges: AxisRanges, theme: Theme, styles: Mapping[str, PointStyle]
 ) -> list[dict[str, Any]]:
-    """The number of each point beside it; none for more than `MAX_NUMBERED_POINTS`.
+    """The number of its run beside each point that has room; none for more than `MAX_NUMBERED_POINTS` points.
 
     A trace has the numbers of one colour, because plotly pales those of several where a point is selected.
     Its markers are invisible: they keep its texts clear of the points.
@@ -442,8 +455,8 @@ def number_traces(
     if len(result.points) > MAX_NUMBERED_POINTS:
         return []
     by_colour: dict[str, list[tuple[float, float, str, str]]] = defaultdict(list)
-    labelled = zip(result.points, point_numbers(result), free_corners(result, ranges), strict=True)
-    for point, number, corner in labelled:
+    for point, corner in number_places(result, ranges):
+        number = str(result.run_numbers[point.run])
         by_colour[styles[point.key].text_colour].append((point.x.value, point.y.value, number, corner))
     return [
         {
@@ -464,14 +477,54 @@ def number_traces(
     ]
 
 
-def free_corners(result: Comparison, ranges: AxisRanges) -> list[str]:
-    """The corner of each point that faces away from the point nearest to it, as plotly's `textposition`."""
-    places: NDArray[np.float64] = np.array(
-        [ranges.fractions_of(point.x.value, point.y.value) for point in result.points]
-    )
-    differences = places[:, None] - places
-    distances = np.hypot(differences[..., 0], differences[..., 1])
-    np.fill_diagonal(distances, np.inf)
-    nearest: NDArray[np.intp] = distances.argmin(axis=1)
-    away = places - places[nearest] + 1e-9 * np.sign(np.arange(nearest.size) - nearest)[:, None]
-    return [f"{'bottom' if y < 0 else 'top'} {'left' if x < 0 else 'right'}" for x, y in away.tolist()]
+def number_places(result: Comparison, ranges: AxisRanges) -> list[tuple[ComparisonPoint, str]]:
+    """The points that have a number, and where it stands beside each, as plotly's `textposition`.
+
+    A number goes where it covers no point and no other number. A point that has no such place, or lies on
+    another one of its run that has a number, goes without; a run's only number stands where it covers least.
+    """
+    width, height = _PANEL
+    centres = {
+        point.key: (width * x, height * y)
+        for point in result.points
+        for x, y in [ranges.fractions_of(point.x.value, point.y.value)]
+    }
+    # A point is as large as its symbol, whose radius is 5 pixels.
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in dict.fromkeys(centres.values())]
+    places: list[tuple[ComparisonPoint, str]] = []
+    numbered: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for point in result.points_by_accuracy:
+        if any(math.dist(centres[point.key], other) < _NUMBER_DISTANCE for other in numbered[point.run]):
+            continue
+        letters = len(str(result.run_numbers[point.run]))
+        boxes = {corner: _number_box(*centres[point.key], letters, corner) for corner in _CORNERS}
+        covered = {corner: sum(_overlap(box, other) for other in taken) for corner, box in boxes.items()}
+        corner = min(_CORNERS, key=covered.__getitem__)
+        if covered[corner] and numbered[point.run]:
+            continue
+        numbered[point.run].append(centres[point.key])
+        taken.append(boxes[corner])
+        places.append((point, corner))
+    return places
+
+
+_Box: TypeAlias = tuple[float, float, float, float]
+"""Left, lower, right and upper end in pixels."""
+
+
+def _number_box(x: float, y: float, letters: int, corner: str) -> _Box:
+    """Where a number of so many letters lies at a corner of the point at x, y."""
+    vertical, horizontal = corner.split()
+    half_width, half_height = letters * _LETTER_WIDTH / 2, _LETTER_HEIGHT / 2
+    across = {"left": -1, "center": 0, "right": 1}[horizontal]
+    up = {"bottom": -1, "middle": 0, "top": 1}[vertical]
+    x += across * (_NUMBER_DISTANCE + half_width)
+    y += up * (_NUMBER_DISTANCE + half_height)
+    return x - half_width, y - half_height, x + half_width, y + half_height
+
+
+def _overlap(one: _Box, other: _Box) -> float:
+    """Area that two boxes share, in square pixels."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return width * height if width > 0 and height > 0 else 0.0

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from calib_core.figures.layout import (
     BOTTOM_MARGIN,
-    MAX_FIGURE_HEIGHT,
     Figure,
     annotation,
     axis,
     base_layout,
     empty_trace,
+    flowing_legend,
+    flowing_legend_margin,
     legend_entry,
-    legend_margin,
     legend_names,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
@@ -29,9 +29,12 @@ _OVERALL_DASH: Final = "6px,4px"
 _MAX_GROUP_NAME: Final = 25
 """Characters of a group's name beside the axis; the hover shows more of it."""
 
+_MAX_HEIGHT: Final = 560
+"""Largest height in pixels, as far as the dots stay apart: with what is above, it fits a window of 720."""
+
 _MIN_ROW_HEIGHT: Final = 24
 _DOT_HEIGHT: Final = 13
-_MIN_DOT_HEIGHT: Final = 7
+_MIN_DOT_HEIGHT: Final = 6
 """Height of a row, at least, and of each dot in it, in pixels; closer dots make a high figure lower."""
 
 
@@ -70,15 +73,14 @@ def groups_figure(
     if overall_lines:
         line = {"color": theme.muted_text, "width": 1.6, "dash": _OVERALL_DASH}
         data.append(legend_entry("whole run", "lines", line=line, legendrank=1002))
-    top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
+    top = flowing_legend_margin(legend_names(data))
     row_height = _row_height(len(names), len(offsets) if any(offsets.values()) else 1, top)
     layout = base_layout(
         theme,
         height=top + BOTTOM_MARGIN + row_height * max(len(names), 2),
         top=top,
-        one_per_line=one_per_line,
     )
-    layout["legend"] |= {"y": 1, "yref": "paper", "yanchor": "bottom"}
+    layout["legend"] |= {"y": 1, **flowing_legend(legend_names(data))}
     layout["margin"] |= {"l": 8, "r": 52}
     title = METRICS[result.metric].title
     return {
@@ -112,7 +114,7 @@ def groups_figure(
 
 def _row_height(n_rows: int, dots_per_row: int, top: int) -> int:
     """Height of each row in pixels, such that the figure fits a window as far as its dots stay apart."""
-    room = (MAX_FIGURE_HEIGHT - top - BOTTOM_MARGIN) // max(n_rows, 2)
+    room = (_MAX_HEIGHT - top - BOTTOM_MARGIN) // max(n_rows, 2)
     lowest, highest = (
         max(_MIN_ROW_HEIGHT, 8 + dot_height * dots_per_row) for dot_height in (_MIN_DOT_HEIGHT, _DOT_HEIGHT)
     )

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 import polars as pl
 
 from calib_core.figures.palette import FONT, TRANSPARENT, Theme
-from calib_core.figures.text import escape_for_plotly
+from calib_core.figures.text import escape_for_plotly, text_width
 
 Figure: TypeAlias = dict[str, Any]
 """A plotly figure, {"data": [trace, …], "layout": {…}}, of lists, dicts, numbers and strings only."""
@@ -34,6 +34,10 @@ _MAX_PAIRED_NAME: Final = 25
 
 MAX_FIGURE_HEIGHT: Final = 620
 """Largest height in pixels of a page's main figure: with what is above it, it fits a window of 900 pixels."""
+
+_WIDE_LEGEND: Final = 860
+_ENTRY_SYMBOL: Final = 45
+"""Pixels of a flowing legend on a wide page, and of an entry besides its text."""
 
 HALF_WIDTH_ENTRY: Final = 0.48
 FULL_WIDTH_ENTRY: Final = 0.98
@@ -66,6 +70,26 @@ def legend_margin(names: Sequence[str], *, one_per_line: bool = False) -> tuple[
     one_per_line = one_per_line or any(len(name) > _MAX_PAIRED_NAME for name in paired)
     lines = len(names) if one_per_line else -(-len(names) // 2)
     return _LEGEND_PADDING + LEGEND_LINE_HEIGHT * max(lines, 1), one_per_line
+
+
+def flowing_legend(names: Sequence[str]) -> dict[str, Any]:
+    """Keys of plotly's `legend` with as many entries to a line as its width has room for.
+
+    Where a narrow page makes more lines than `flowing_legend_margin` allows for, plotly takes their room from
+    the panel.
+    """
+    return {"entrywidth": _entry_width(names), "entrywidthmode": "pixels"}
+
+
+def flowing_legend_margin(names: Sequence[str]) -> int:
+    """The margin in pixels that a flowing legend needs above the panels of a wide page."""
+    per_line = max(1, _WIDE_LEGEND // (_entry_width(names) + _ENTRY_SYMBOL))
+    return _LEGEND_PADDING + LEGEND_LINE_HEIGHT * max(1, -(-len(names) // per_line))
+
+
+def _entry_width(names: Sequence[str]) -> int:
+    """Pixels of the text of each entry, the longest of which fits."""
+    return math.ceil(max((text_width(name, SMALL_SIZE) for name in names), default=0))
 
 
 def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:

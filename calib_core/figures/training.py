@@ -174,10 +174,10 @@ def training_figure(
         for point in line.points
         if point.run == selected and point.value is not None
     ]
-    if any(_points_with_null(line) for line in lines):
+    if has_band(result):
         data.append(band_legend_entry(theme, colours=[style.colour for style in styles]))
     names = legend_names(data)
-    if narrow and not any(_points_with_null(line) for line in lines):
+    if narrow and not has_band(result):
         names += legend_names([band_legend_entry(theme)])  # room for the entry that other panels have
     top, one_per_line = legend_margin(names, one_per_line=True)
     layout = base_layout(theme, height=_PANEL_HEIGHT + top, top=top, one_per_line=one_per_line)
@@ -207,14 +207,19 @@ def training_figure(
     }
 
 
+def has_band(result: Training) -> bool:
+    """Whether a line has the band of a calibrated model."""
+    return any(_points_with_null(line) for line in result.lines)
+
+
 def _points_with_null(line: TrainingLine) -> list[Checkpoint]:
-    return [point for point in line.points if point.null_median is not None]
+    return [point for point in line.informative_points if point.null_median is not None]
 
 
 def _line_traces(
     line: TrainingLine, theme: Theme, style: SeriesStyle, positions: dict[float, float]
 ) -> list[dict[str, Any]]:
-    """The null band and median, then the line with its points."""
+    """The null band and median, the line with its points, and those beside it that say nothing, hollow."""
     traces: list[dict[str, Any]] = []
     if with_null := _points_with_null(line):
         x = [positions[point.position] for point in with_null]
@@ -223,23 +228,44 @@ def _line_traces(
         traces.append(band_trace(x, low, high, style.colour))
         traces.append(median_line(x, [point.null_median or 0.0 for point in with_null], style.colour))
     plotted = [point for point in line.points if point.value is not None and math.isfinite(point.value)]
+    told = [point for point in plotted if not point.is_one_bin]
+    marker = style.marker(theme, 10)
     traces.append(
         {
-            "type": "scatter",
             "mode": "lines+markers",
-            "cliponaxis": False,
             "name": escape_for_plotly(_short_title(line.title)),
-            "x": [positions[point.position] for point in plotted] or [None],
-            "y": [round(point.value or 0.0, 7) for point in plotted] or [None],
             "line": style.line(),
-            "marker": style.marker(theme, 10),
-            "unselected": {"marker": {"opacity": 1}},
-            "hoverinfo": "text",
-            "hovertext": [_hover_text(line, point) for point in plotted],
-            "customdata": [[point.run] for point in plotted],
+            "marker": marker,
+            **_points_trace(line, told, positions),
         }
     )
+    if hollow := [point for point in plotted if point.is_one_bin]:
+        open_marker = {"symbol": f"{style.symbol}-open", "line": {"color": style.colour, "width": 1.6}}
+        traces.append(
+            {
+                "mode": "markers",
+                "showlegend": False,
+                "marker": marker | open_marker,
+                **_points_trace(line, hollow, positions),
+            }
+        )
     return traces
+
+
+def _points_trace(
+    line: TrainingLine, points: Sequence[Checkpoint], positions: dict[float, float]
+) -> dict[str, Any]:
+    """Where these checkpoints are, and what pointing at them and clicking them gives."""
+    return {
+        "type": "scatter",
+        "cliponaxis": False,
+        "x": [positions[point.position] for point in points] or [None],
+        "y": [round(point.value or 0.0, 7) for point in points] or [None],
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "text",
+        "hovertext": [_hover_text(line, point) for point in points],
+        "customdata": [[point.run] for point in points],
+    }
 
 
 def _short_title(title: str) -> str:
@@ -251,6 +277,8 @@ def _hover_text(line: TrainingLine, point: Checkpoint) -> str:
     text = f"<b>{escape_for_plotly(_short_title(line.title))}</b>"
     text += f"<br>{escape_for_plotly(_short_title(point.label))}"
     text += f"<br>{format_number(point.value, '.4g')}"
+    if point.is_one_bin:
+        return f"{text}<br>all probabilities lie in one bin"
     if point.null_median is not None:
         text += f"<br>calibrated model {format_number(point.null_median, '.4g')}"
         text += f" ({format_interval(point.null_low, point.null_high, '.4g')})"
@@ -296,7 +324,8 @@ def describe_training(result: Training) -> str:
 
 def _first_to_last(line: TrainingLine, axis_title: str) -> str:
     """The first and last value, such as "0.3000 at step 10 to 0.0500 at step 100", or the only one."""
-    first_and_last = line.points[:: max(len(line.points) - 1, 1)]
+    points = line.informative_points or line.points
+    first_and_last = points[:: max(len(points) - 1, 1)]
     return " to ".join(_checkpoint_text(point, axis_title) for point in first_and_last)
 
 

@@ -95,7 +95,10 @@ def coverage_note(metric_ids: Collection[str]) -> str:
 
 
 def mean_interval(
-    total: NDArray[np.float64], weight: NDArray[np.float64], added: tuple[float, float] | None
+    total: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    added: tuple[float, float] | None,
+    n_intervals: int = 1,
 ) -> tuple[float, float]:
     """Student's 95 % t interval of a mean over clusters, with two more clusters of extreme values.
 
@@ -108,6 +111,8 @@ def mean_interval(
     added : (float, float) or None
         Means of two clusters of average weight that are added to the data, such as one whose answers are all
         right and one whose answers are all wrong; None for none.
+    n_intervals : int
+        Number of intervals that hold together with 95 % (Bonferroni).
 
     Returns
     -------
@@ -139,15 +144,15 @@ def mean_interval(
     divisor = float(weight.sum())
     centre = float(total.sum()) / divisor
     variance = jackknife_variance(total - centre * weight, weight / divisor) / divisor**2
-    half = t_975(effective_number(weight) - 1) * variance**0.5
+    half = t_975(effective_number(weight) - 1, n_intervals) * variance**0.5
     return min(centre - half, mean), max(centre + half, mean)
 
 
-def t_975(degrees_of_freedom: float) -> float:
-    """97.5 % quantile of Student's t distribution."""
+def t_975(degrees_of_freedom: float, n_intervals: int = 1) -> float:
+    """97.5 % quantile of Student's t distribution, for one of several intervals that hold together."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
-    return float(stdtrit(degrees_of_freedom, 0.975))
+    return float(stdtrit(degrees_of_freedom, 1 - 0.025 / n_intervals))
 
 
 def auroc_interval(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from calib_core.inference.cluster_draws import too_few_clusters
 from calib_core.inference.group_difference import cluster_inflation, group_differences, stratum_counts
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
-from calib_core.wording import format_percent, join_names, p_value_phrase
+from calib_core.wording import format_percent, join_names
 
 SCOPE: Final = " where it has a confidence"
 """What a verdict is about if rows without a confidence are right more or less often than the others."""
@@ -27,7 +27,7 @@ SCOPE: Final = " where it has a confidence"
 MAX_FINDINGS: Final = 2
 """Of more differences, those that change the accuracy least are counted only."""
 
-ROWS_WITH_ONE: Final = "what follows holds for the rows with a confidence"
+ROWS_WITH_ONE: Final = "they are left out"
 """What follows from it for numbers of the rows with a confidence."""
 
 
@@ -76,22 +76,25 @@ class Missingness:
         return self.p is not None and self.p <= SIGNIFICANCE_LEVEL
 
     @property
+    def direction(self) -> str:
+        """Whether rows without a confidence are right "less" or "more" often."""
+        return "less" if self.accuracy_without < (self.accuracy_with or 0.0) else "more"
+
+    @property
     def finding(self) -> str:
         """The difference as a clause; "" where it is not clear.
 
         Examples
         --------
         >>> Missingness(117, 0, 683, 531, 1e-60).finding
-        '117 of 800 rows have no confidence and are right less often (0.0 % against 77.7 %, p < 0.001)'
+        '117 of 800 rows have no confidence and are right less often (0.0 % against 77.7 %)'
         """
         if not self.is_clear:
             return ""
         have = "has no confidence and is" if self.n == 1 else "have no confidence and are"
-        more = "less" if self.accuracy_without < (self.accuracy_with or 0.0) else "more"
         return (
-            f"{self.n:,} of {self.n + self.n_with:,} rows {have} right {more} often "
-            f"({format_percent(self.accuracy_without)} against {format_percent(self.accuracy_with)}, "
-            f"{p_value_phrase(self.p, None)})"
+            f"{self.n:,} of {self.n + self.n_with:,} rows {have} right {self.direction} often "
+            f"({format_percent(self.accuracy_without)} against {format_percent(self.accuracy_with)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +154,10 @@ def compare_missing(
 
 
 def missing_caveat(
-    named: Iterable[tuple[str, Missingness | None]], consequence: str, *, max_findings: int = MAX_FINDINGS
+    named: Iterable[tuple[str, Missingness | None]],
+    consequence: str = "",
+    *,
+    max_findings: int = MAX_FINDINGS,
 ) -> str:
     """Where rows without a confidence are right more or less often, in a sentence; "" if it is clear nowhere.
 
@@ -161,14 +167,14 @@ def missing_caveat(
         Where, such as "in B" or "by “p(True)”", "" if there is only one place, and what is missing there. Of
         many, those that matter most are told.
     consequence : str
-        What follows for the numbers, as a clause.
+        What follows for the numbers, as a clause; "" where the headline says it.
     max_findings : int
         Number of places that are told; of further ones only how many there are.
 
     Examples
     --------
     >>> print(missing_caveat([("in A", None), ("in B", Missingness(9, 0, 90, 60, 0.001))], "beware"))
-    In B, 9 of 99 rows have no confidence and are right less often (0.0 % against 66.7 %, p = 0.001): beware.
+    In B, 9 of 99 rows have no confidence and are right less often (0.0 % against 66.7 %): beware.
     """
     names_of: dict[Missingness, list[str]] = {}
     for name, missing in named:
@@ -182,4 +188,4 @@ def missing_caveat(
     if n_more := len(largest) - len(findings):
         findings.append(f"and {n_more} more differ")
     said = "; ".join(findings)
-    return f"{said[0].upper()}{said[1:]}: {consequence}."
+    return f"{said[0].upper()}{said[1:]}{consequence and f': {consequence}'}."

@@ -60,6 +60,22 @@ VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 )
 """How each verdict is worded, in the order in which verdicts are counted."""
 
+VERDICT_MARKS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
+    {
+        "over": "▲",
+        "under": "▼",
+        "extreme": "◆",
+        "timid": "◇",
+        "uneven": "≠",
+        "unclear": "±",
+        "tolerable": "≈",
+        "none": "≈",
+        "few": "–",
+        "dependent": "–",
+    }
+)
+"""The shape before a verdict in tables and on buttons, so that colour is not alone."""
+
 UNTESTED: Final[frozenset[VerdictKind]] = frozenset({"few", "dependent"})
 """Verdicts without a test: of too few rows, and of positions whose texts are too few or not known."""
 
@@ -217,6 +233,18 @@ def verdict_of_test(test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERAN
     return Verdict(kind, test.p, test.level, slope, deviation, _reason(test, kind, tolerance), test)
 
 
+def marked_verdict(words: str) -> str:
+    """The words of a verdict after its shape.
+
+    Examples
+    --------
+    >>> marked_verdict("too timid")
+    '◇ too timid'
+    """
+    kind = next(kind for kind, of_kind in VERDICT_WORDS.items() if of_kind == words)
+    return f"{VERDICT_MARKS[kind]} {words}"
+
+
 def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
     """At least one verdict in words: "9 are over-confident and 1 shows no evidence of miscalibration"."""
     return join_names(
@@ -321,6 +349,19 @@ def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | Non
         f"{name} by itself is beyond chance ({own}), but the verdict is not ({joint}). The verdict covers "
         "several tests, of which one may look clear by chance; more rows would tell."
     )
+
+
+def chance_phrase(p: float | None, draws: int | None) -> str:
+    """What a p-value says of chance; "" for None.
+
+    Examples
+    --------
+    >>> chance_phrase(0.005, 200), chance_phrase(0.312, None), chance_phrase(None, None)
+    ('not chance (p ≤ 0.005)', 'may be chance (p = 0.312)', '')
+    """
+    if p is None:
+        return ""
+    return f"{'not' if p <= SIGNIFICANCE_LEVEL else 'may be'} chance ({p_value_phrase(p, draws)})"
 
 
 def verdict_phrase(kind: VerdictKind, count: int = 1) -> str:

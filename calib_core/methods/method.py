@@ -115,7 +115,7 @@ class Method:
     id : str
         Key used in URLs and on the command line.
     title : str
-        Name shown to people.
+        Name shown to people, as it stands within a sentence.
     meaning : str
         One plain sentence for the help text, on how the confidence is computed.
     source : str
@@ -195,6 +195,18 @@ class Method:
     def renormalises(self) -> bool:
         """Whether the method reads `MethodOptions.renormalise`."""
         return self.renormalises_by_default is not None
+
+    @property
+    def heading(self) -> str:
+        """The title in lists, legends and tables: with a capital, unless it begins with a symbol.
+
+        Examples
+        --------
+        >>> from calib_core.methods import METHODS
+        >>> METHODS["verbal"].heading, METHODS["p_true"].heading, METHODS["given.mean-token"].heading
+        ('Stated confidence', 'p(True)', 'Mean token')
+        """
+        return self.title if self.title[1:2] == "(" else self.title[:1].upper() + self.title[1:]
 
     @property
     def short_title(self) -> str:

@@ -6,6 +6,7 @@ name several confidences of one answer, each of which is a method of its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -28,8 +29,8 @@ def _as_stored(name: str, phrase: str) -> Callable[[AnswerRun, MethodOptions], C
 GIVEN: Final = Method(
     id="given",
     title="confidence in the file",
-    meaning="The number in the file's column “confidence”, however computed; “given: NAME” is the column "
-    "“confidence.NAME”.",
+    meaning="The number in the file's column “confidence”, however computed; a column “confidence.NAME” is a "
+    "method of its own, under that name.",
     source="one column of the file, unchanged",
     needs="one number from 0 to 1 a question (confidence); an outcome",
     compute=_as_stored("confidence", "as given"),
@@ -42,12 +43,12 @@ GIVEN: Final = Method(
 
 
 def named_given(name: str) -> Method:
-    """The method "given.NAME" of a file's column `confidence.NAME`."""
+    """The method "given.NAME" of a file's column `confidence.NAME`, titled by the words of its name."""
     column = f"confidence.{name}"
     return replace(
         GIVEN,
         id=f"{GIVEN.id}.{name}",
-        title=f"{GIVEN.id}: {name}",
+        title=" ".join(re.split(r"[\s_-]+", name)).strip() or name,
         meaning=f"The number in the file's column “{column}”, however computed.",
         needs=f"one number from 0 to 1 a question ({column}); an outcome",
         compute=_as_stored(column, f"{name} as given"),

@@ -40,13 +40,12 @@ from calib_core.results.run_names import real_name
 from calib_core.views import files, summary
 from calib_core.views.inputs import ReportInput
 from calib_core.views.registry import SECTIONS
-from calib_core.views.view import Fact, Section, View, ViewFigure, ViewTable
+from calib_core.views.view import Fact, Section, View, ViewFigure, ViewTable, text_lines
 from calib_core.wording import NO_VALUE, plural
 
 _LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
 _RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
 
-DOCUMENT_TITLE: Final = "Calibration report"
 MORE_IN_APP: Final = "Open the files in Calib to choose other bins, methods and runs."
 
 SUMMARY_METRICS: Final = ("ece", "accuracy")
@@ -136,7 +135,8 @@ class BodyWriter:
             views += self.view_html(replace(view, facts=new), view_anchor(section, index))
             said.update(new)
         heading = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
-        return tag("section", heading + views, id=section.id)
+        n_cards = sum(map(_is_card, section.views))
+        return tag("section", heading + views, class_="cards" if n_cards > 1 else None, id=section.id)
 
     def view_html(self, view: View, anchor: str) -> str:
         """Writes one view; `anchor` is its HTML id."""
@@ -161,7 +161,7 @@ class BodyWriter:
             content += "".join(map(ece_brier_html, parts)) + captions
             content += remarks
         content = tag("div", opening, class_="top-of-block") + content + self._small_figures(view)
-        return tag("article", content, id=anchor)
+        return tag("article", content, class_="card" if _is_card(view) else None, id=anchor)
 
     def _figures_and_tables(self, view: View) -> str:
         """Figures and tables, side by side where one narrow figure and its tables fit."""
@@ -206,6 +206,19 @@ class BodyWriter:
             class_="narrow" if figure.narrow else None,
             id=f"figure-{number + 1}",
         )
+
+
+def _is_card(view: View) -> bool:
+    """Whether a view is small enough for two to stand side by side: an opening, and one narrow figure."""
+    below = (
+        view.tables,
+        view.ece_brier_tables,
+        view.small_figures,
+        view.how_to_read,
+        view.facts,
+        view.left_out,
+    )
+    return [figure.narrow for figure in view.figures] == [True] and not any(below)
 
 
 def _remaining(figures: Sequence[str], shown: Sequence[str]) -> str:
@@ -284,29 +297,28 @@ def render_document(
     content = (
         "".join(writer.section_html(section) for section in sections)
         + (_brief_glossary_html(report_input) if is_brief else _glossary_html())
-        + _reproduction_html(provenance, report_input, sections)
+        + _reproduction_html(provenance, report_input, sections, left_out)
     )
     main = tag("main", content)
     script = read_asset("figures.js") + read_asset("document.js")
     sheet = tag(
         "div",
-        _header_html(report_input, sections, left_out, provenance)
-        + ("" if is_brief else table_of_contents(sections))
-        + main,
+        _header_html(sections, provenance) + ("" if is_brief else table_of_contents(sections)) + main,
         class_="sheet brief" if is_brief else "sheet",
     )
+    head = _head_html(script, provenance.front.title)
     figures = gzip_base64(json.dumps(writer.figures, allow_nan=False, separators=(",", ":")))
     data = "".join(
         tag("script", packed, type="application/octet-stream", id=id_)
         for id_, packed in (("plotly", plotly_script()[0]), ("figures", figures))
     )
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{_head_html(script)}</head>\n'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{head}</head>\n'
         f"<body>\n{sheet}\n{data}\n<script>{script}</script>\n</body></html>\n"
     )
 
 
-def _head_html(script: str) -> str:
+def _head_html(script: str, title: str) -> str:
     """The head; its policy comes first because it does not apply to elements before it."""
     hashes = " ".join(f"'sha256-{_sha256_base64(code)}'" for code in (script, plotly_script()[1]))
     policy = (
@@ -317,7 +329,7 @@ def _head_html(script: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">\n'
-        f"<title>{DOCUMENT_TITLE}</title>\n<style>{_style_sheet()}</style>\n"
+        f"<title>{escape_text(title)}</title>\n<style>{_style_sheet()}</style>\n"
     )
 
 
@@ -372,43 +384,50 @@ def _sha256_base64(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _header_html(
-    report_input: ReportInput,
-    sections: Sequence[Section],
-    left_out: Mapping[str, str],
-    provenance: Provenance,
-) -> str:
-    """The header: title, main findings, runs and data sets, date, and pages left out."""
+def _header_html(sections: Sequence[Section], provenance: Provenance) -> str:
+    """The header: title, author, date, note and main findings."""
+    buttons = tag("button", "Dark colours", type="button", id="theme") + tag(
+        "button", "Print or save as PDF", type="button", id="print"
+    )
+    no_figures_notice = (
+        "This browser cannot unpack the figures. A sentence in the place of each figure gives the numbers."
+    )
+    front = provenance.front
+    day = front.date or provenance.created_at.date()
+    return tag(
+        "header",
+        tag("div", buttons, class_="tools")
+        + tag("h1", escape_text(front.title))
+        + paragraphs("byline", [" · ".join(text_lines(front.author, f"{day.day} {day:%B %Y}"))])
+        + paragraphs("note", front.note.splitlines())
+        + paragraphs("lead", dict.fromkeys(line for section in sections for line in section.lead))
+        + tag("p", no_figures_notice, id="trouble", hidden=""),
+        class_="top",
+    )
+
+
+def _scope_lines(provenance: Provenance, report_input: ReportInput, left_out: Mapping[str, str]) -> list[str]:
+    """When and of what the report is made, what its runs are really called, and which sections it lacks."""
     files = {file for run in report_input.runs for file in files_of_run(run.report.run)}
     datasets = list(dict.fromkeys(run.report.run.info.dataset for run in report_input.runs))
     dataset_names = ", ".join(name for name in datasets[:8] if name)
     scope = f"{plural(len(report_input.runs), 'run')} of {plural(len(files), 'file')}" + (
         f": {dataset_names}" if dataset_names else ""
     )
-    buttons = tag("button", "Dark colours", type="button", id="theme") + tag(
-        "button", "Print or save as PDF", type="button", id="print"
-    )
     date = f"{provenance.created_at:%d %B %Y, %H:%M} {provenance.created_at:%Z}".strip().lstrip("0")
     left_out_text = "; ".join(
         f"{SECTIONS[id_].title} ({opening_sentence(why)})" for id_, why in left_out.items()
     )
-    lines = [scope, f"Made on {date} by {program_versions()}."]
     renamed = [run.title for run in report_input.runs if run.title != real_name(run.title)]
-    if renamed:
-        lines.append("; ".join(f"“{title}” is {real_name(title)}" for title in renamed) + ".")
-    lines += [f"Left out (nothing to show for these runs): {left_out_text}."] if left_out_text else []
-    no_figures_notice = (
-        "This browser cannot unpack the figures. A sentence in the place of each figure gives the numbers."
-    )
-    return tag(
-        "header",
-        tag("div", buttons, class_="tools")
-        + tag("h1", DOCUMENT_TITLE)
-        + paragraphs("lead", dict.fromkeys(line for section in sections for line in section.lead))
-        + paragraphs("byline", lines)
-        + tag("p", no_figures_notice, id="trouble", hidden=""),
-        class_="top",
-    )
+    names = "; ".join(f"“{title}” is {real_name(title)}" for title in renamed)
+    return [
+        scope,
+        f"Made on {date} by {program_versions()}.",
+        *text_lines(
+            f"{names}." if names else "",
+            f"Left out (nothing to show for these runs): {left_out_text}." if left_out_text else "",
+        ),
+    ]
 
 
 def opening_sentence(reason: str) -> str:
@@ -458,7 +477,12 @@ def _brief_glossary_html(report_input: ReportInput) -> str:
     return tag("section", tag("h2", "What do the numbers mean?") + bullet_list("remarks", lines), id="terms")
 
 
-def _reproduction_html(provenance: Provenance, report_input: ReportInput, sections: Sequence[Section]) -> str:
+def _reproduction_html(
+    provenance: Provenance,
+    report_input: ReportInput,
+    sections: Sequence[Section],
+    left_out: Mapping[str, str],
+) -> str:
     """The section with the command that makes the report again, and checksums unless shown before."""
     checksums = list(dict.fromkeys(read for file in report_input.files for read in file.files_read))
     has_files = any(section.id == files.ID for section in sections)
@@ -472,9 +496,10 @@ def _reproduction_html(provenance: Provenance, report_input: ReportInput, sectio
         where, table = "", html_table(ViewTable.from_rows("", rows))
     content = (
         tag("h2", "How is this report made again?")
+        + paragraphs("byline", _scope_lines(provenance, report_input, left_out))
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])
-        + paragraphs("note", [f"With {program_versions()}.{where}", MORE_IN_APP])
+        + paragraphs("note", [f"{MORE_IN_APP}{where}"])
         + table
     )
     return tag("section", content, id="again")

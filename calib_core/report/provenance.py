@@ -7,7 +7,7 @@ import platform
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -29,6 +29,36 @@ RUN_IN_SAME_FOLDER = "Type this command in the same folder as before, with Calib
 RUN_IN_DATA_FOLDER = (
     "Type this command in the folder of the files, with Calib installed or its folder in PYTHONPATH (README)."
 )
+
+
+DOCUMENT_TITLE: Final = "Calibration report"
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What stands at the head of a report.
+
+    Attributes
+    ----------
+    title : str
+    author, note : str
+        "" for none; each line of the note is a paragraph.
+    date : date or None
+        None for the day on which the report is made.
+    """
+
+    title: str = DOCUMENT_TITLE
+    author: str = ""
+    note: str = ""
+    date: date | None = None
+
+    def options(self) -> Iterator[str]:
+        """The options of the command line that give the same."""
+        if self.title != DOCUMENT_TITLE:
+            yield from _repeated_option("--title", [self.title])
+        yield from _repeated_option("--author", [self.author] if self.author else [])
+        yield from _repeated_option("--note", [self.note] if self.note else [])
+        yield from _repeated_option("--date", [self.date.isoformat()] if self.date else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +91,7 @@ class ReportCommand:
         Whether plain tables with the same columns are read as one run.
     remote : tuple[str, ...]
         Addresses of files elsewhere, without credentials and queries.
+    front : FrontMatter
     """
 
     files: tuple[str, ...]
@@ -75,6 +106,7 @@ class ReportCommand:
     where_to_run: str = RUN_IN_SAME_FOLDER
     together: bool = False
     remote: tuple[str, ...] = ()
+    front: FrontMatter = FrontMatter()
 
     @property
     def command_line(self) -> str:
@@ -85,7 +117,7 @@ class ReportCommand:
     def arguments(self) -> list[str]:
         """The arguments after the program's name."""
         selection = (*_repeated_option("--page", self.pages), *_repeated_option("--run", self.runs))
-        options = (*self._settings_options(), *self._reading_options(), *selection)
+        options = (*self._settings_options(), *self._reading_options(), *selection, *self.front.options())
         # After "--", a file name that begins with a hyphen is not taken for an option.
         return ["report", *options, "-o", self.output, "--", *self.files]
 
@@ -153,11 +185,13 @@ class Provenance:
         The command line that makes the report again.
     where_to_run : str
         A sentence on the folder in which to run the command.
+    front : FrontMatter
     """
 
     created_at: datetime
     command: str
     where_to_run: str
+    front: FrontMatter = FrontMatter()
 
 
 @cache

@@ -496,28 +496,23 @@ def largest_guaranteed(thresholds: Sequence[GuaranteedThreshold]) -> GuaranteedT
 def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
     """The method that answers most with a guarantee; if none does, what these rows alone suggest."""
     found = largest_guaranteed(thresholds)
-    all_accuracy = format_percent(found.curve.accuracy_of_all)
     title, target = f"“{METHODS[found.curve.method].title}”", target_text(found.target_accuracy)
     if found.empirical is None:
         return abstention_headline([each.curve for each in thresholds], found.target_accuracy)
     if found.point is None:
-        confidence = target_text(found.confidence)
         return (
-            f"No threshold guarantees an accuracy of {target} with {confidence} confidence. On these rows "
-            f"alone, {title} reaches it from {threshold_text(found.empirical.threshold)} on: "
-            f"{operating_point_text(found.empirical)}. Answering all: {all_accuracy}."
+            f"No threshold guarantees an accuracy of {target}. On these rows alone, {title} reaches it from "
+            f"{threshold_text(found.empirical.threshold)} on and answers "
+            f"{format_percent(found.empirical.coverage)}."
         )
     point = found.point
-    promise = (
-        f"accuracy {format_percent(point.accuracy)}, on new questions at least "
-        f"{format_percent_down(found.accuracy_low)} with {target_text(found.confidence)} confidence"
-    )
+    promise = f"at least {format_percent_down(found.accuracy_low)} right on new questions"
     if point.n_answered == found.curve.n_used:
         which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by {title}"
         return f"All questions{which} can be answered: {promise}."
     return (
         f"Answer when {title} says {threshold_text(point.threshold)} or more: "
-        f"{format_percent(point.coverage)} answered, {promise}. Answering all: {all_accuracy}."
+        f"{format_percent(point.coverage)} of the questions, {promise}."
     )
 
 

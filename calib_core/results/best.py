@@ -54,6 +54,9 @@ RANKED_METRICS: Final = (SKILL, "accuracy", "brier")
 RANKED_NAMES: Final[Mapping[str, str]] = {SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
 """Their short names."""
 
+MIN_SHARE_WITHOUT: Final = 0.1
+"""With confidences missing from this share of the rows with an outcome, nothing but accuracy is ranked."""
+
 MAX_KEPT_PAIRS: Final = 100_000
 """For a run with more pairs nothing is kept for the next comparison: it would take too much memory."""
 
@@ -162,6 +165,9 @@ class PairedComparison:
         Whether equal row numbers were taken for the same question, as the user said.
     n_rows : Mapping[str, int]
         Key → rows used, of those that may be left uncompared.
+    partial : frozenset of str
+        Keys that are ranked by accuracy only, as `is_partial` tells: their other values stand on rows of
+        their own choice.
     """
 
     values: Mapping[str, Mapping[str, float]]
@@ -171,6 +177,7 @@ class PairedComparison:
     unpaired: Mapping[tuple[str, str], str]
     by_row_number: bool = False
     n_rows: Mapping[str, int] = field(default_factory=dict[str, int])
+    partial: frozenset[str] = frozenset()
 
     def pair(self, metric: str, first: str, second: str) -> PairDifference | None:
         """The difference of first minus second by a metric; None where it could not be tested."""
@@ -203,7 +210,12 @@ class PairedComparison:
 
     def _best_set(self, metric: str, dataset: str | None, keys: Sequence[str]) -> BestSet:
         n_pairs = self.family_sizes[metric]
-        values = {key: self.values[metric][key] for key in keys if key in self.values[metric]}
+        unranked = frozenset[str]() if metric == "accuracy" else self.partial
+        values = {
+            key: self.values[metric][key]
+            for key in keys
+            if key in self.values[metric] and key not in unranked
+        }
         tested = {frozenset((pair.first, pair.second)) for pair in self.pairs[metric]}
         compared = _all_comparable(list(values), tested)
 
@@ -218,8 +230,11 @@ class PairedComparison:
             }
             is_alone = len(values) < 2
             default = "there is only one to compare" if is_alone else "their differences are not tested"
+            if is_alone and unranked.intersection(keys):
+                default = "the others lack a confidence on a tenth or more of their rows"
             return nobody(as_clause(min(reasons, default=default)))
-        worse = {pair.worse() for pair in self.pairs[metric] if pair.clear}
+        pairs = [pair for pair in self.pairs[metric] if unranked.isdisjoint((pair.first, pair.second))]
+        worse = {pair.worse() for pair in pairs if pair.clear}
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:
             return nobody("the points with the best value are worse than always stating the accuracy")
@@ -293,7 +308,24 @@ def compare_pairs(
     datasets = {key: top.run.info.dataset for key, top in tops.items()}
     found = _with_corrected(tests, values, datasets, unpaired)
     n_rows = {key: top.n_used for key, top in tops.items()}
-    return replace(found, by_row_number=questions.by_row_number, n_rows=n_rows)
+    partial = frozenset(key for key in tops if is_partial(n_rows[key], every[key].n_used))
+    return replace(found, by_row_number=questions.by_row_number, n_rows=n_rows, partial=partial)
+
+
+def is_partial(n_used: int, n_judged: int) -> bool:
+    """Whether too few of the rows with an outcome have a confidence for values to be compared with others'.
+
+    Parameters
+    ----------
+    n_used, n_judged : int
+        Rows with a confidence and an outcome, and rows with an outcome.
+
+    Examples
+    --------
+    >>> is_partial(901, 1000), is_partial(900, 1000)
+    (False, True)
+    """
+    return n_judged - n_used >= MIN_SHARE_WITHOUT * n_judged > 0
 
 
 def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme) -> PairedComparison:

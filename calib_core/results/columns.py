@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import polars as pl
 
+from calib_core.inference.verdict import marked_verdict
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.wording import (
@@ -27,6 +28,7 @@ from calib_core.wording import (
 
 Kind: TypeAlias = Literal[
     "text",
+    "verdict",
     "method",
     "metric",
     "count",
@@ -41,14 +43,16 @@ Kind: TypeAlias = Literal[
     "points",
     "p",
 ]
-"""What a column holds: text; ids of methods or metrics, read as their titles; whole numbers; large numbers,
-written in short; numbers; numbers of several scales, each with the digits that it needs; numbers with every
-digit that they have; differences; shares in [0, 1], in percent; shares of a whole, drawn as bars where there
-is room; lower bounds of shares, rounded down; differences of shares, in percentage points; p- or q-values."""
+"""What a column holds: text; words of verdicts, read after their shape; ids of methods or metrics, read as
+their titles; whole numbers; large numbers, written in short; numbers; numbers of several scales, each with
+the digits that it needs; numbers with every digit that they have; differences; shares in [0, 1], in
+percent; shares of a whole, drawn as bars where there is room; lower bounds of shares, rounded down;
+differences of shares, in percentage points; p- or q-values."""
 
 DTYPES: Final = MappingProxyType[Kind, type[pl.DataType]](
     {
         "text": pl.String,
+        "verdict": pl.String,
         "method": pl.String,
         "metric": pl.String,
         "count": pl.Int64,
@@ -103,7 +107,7 @@ class Column:
     @property
     def has_words(self) -> bool:
         """Whether its cells are words, not numbers."""
-        return self.kind in ("text", "method", "metric")
+        return self.kind in ("text", "verdict", "method", "metric")
 
 
 def frame_of(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -161,7 +165,8 @@ def _with_digits(kind: Kind, digits: int) -> Callable[[Sequence[Any]], list[str]
 _WRITERS: Final[Mapping[Kind, Callable[[Sequence[Any]], list[str]]]] = MappingProxyType(
     {
         "text": _each(str),
-        "method": _each(lambda id_: METHODS[id_].title),
+        "verdict": _each(marked_verdict),
+        "method": _each(lambda id_: METHODS[id_].heading),
         "metric": _each(lambda id_: METRICS[id_].title),
         "count": _each("{:,.0f}".format),
         "amount": _each(lambda value: compact_count(round(value))),

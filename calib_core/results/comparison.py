@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -28,12 +28,15 @@ from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.brier import BRIER, brier_skill
 from calib_core.metrics.ece import ECE
 from calib_core.results.best import (
+    MIN_SHARE_WITHOUT,
     RANKED_METRICS,
     RANKED_NAMES,
     SKILL,
+    BestSet,
     PairedComparison,
-    best_clause,
+    abbreviated_list,
     compare_pairs,
+    is_partial,
     paired_recipe,
 )
 from calib_core.results.columns import Column, Kind, frame_of
@@ -51,6 +54,7 @@ from calib_core.wording import (
     format_interval,
     format_percent,
     format_signed,
+    join_names,
     p_value_phrase,
     plural,
     too_few_phrase,
@@ -61,6 +65,9 @@ BASE_METRICS: Final = (ACCURACY.id, BRIER.id)
 
 OF_ALL_ROWS: Final = "accuracy is of all rows with an outcome, all else of those with a confidence"
 """What follows for a comparison from confidences that are missing from wrong answers, say."""
+
+CONSTANT_GUESS: Final = "a constant guess"
+"""What sentences call the confidence that always states the accuracy, of which the skill is 0."""
 
 SKILL_HELP: Final = "Brier skill score: 1 − Brier/(a(1−a)), where a is the accuracy."
 BEST_BY_HELP: Final = (
@@ -152,6 +159,16 @@ class ComparisonPoint:
     def n_judged(self) -> int:
         """Rows or positions with an outcome, with a confidence or without."""
         return self.n_used + (self.missing.n if self.missing else 0)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a tenth or more of the rows with an outcome lack a confidence: only accuracies rank."""
+        return is_partial(self.n_used, self.n_judged)
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the whole interval of the Brier score is below that of always stating the accuracy."""
+        return self.brier.high is not None and self.brier.high < self.constant_brier
 
     @property
     def constant_brier(self) -> float:
@@ -325,6 +342,8 @@ class Comparison(Displayable):
         The best points in one sentence.
     caveats : tuple[str, ...]
         Sentences on differences between the points that limit the comparison, what matters most first.
+    remarks : tuple[str, ...]
+        Sentences on differences that change nothing of it.
     recipe : str
         How the points were made.
     """
@@ -340,6 +359,7 @@ class Comparison(Displayable):
     headline: str
     caveats: tuple[str, ...]
     recipe: str
+    remarks: tuple[str, ...] = ()
 
     @property
     def has_reference_curves(self) -> bool:
@@ -355,6 +375,23 @@ class Comparison(Displayable):
     def points_by_brier(self) -> tuple[ComparisonPoint, ...]:
         """The points, lowest Brier score first."""
         return tuple(sorted(self.points, key=lambda point: point.brier.value))
+
+    @cached_property
+    def run_numbers(self) -> dict[str, int]:
+        """Full name of each run → its number by accuracy, from 1 for the most accurate.
+
+        Of several points of a run the most accurate counts.
+        """
+        accuracy: dict[str, float] = {}
+        for point in self.points:
+            accuracy[point.run] = max(accuracy.get(point.run, 0.0), point.accuracy_of_all.value)
+        order = sorted(accuracy, key=lambda run: -accuracy[run])
+        return {run: number for number, run in enumerate(order, 1)}
+
+    @property
+    def points_by_accuracy(self) -> tuple[ComparisonPoint, ...]:
+        """The points by the number of their run; those of one run by skill, the highest first."""
+        return tuple(sorted(self.points_by_skill, key=lambda point: self.run_numbers[point.run]))
 
     @property
     def points_by_skill(self) -> tuple[ComparisonPoint, ...]:
@@ -412,9 +449,11 @@ class Comparison(Displayable):
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each point, highest skill first: all numbers with intervals, and the recipe."""
-        return frame_of(
-            self.columns, (_point_row(point, self.best_by[point.key]) for point in self.points_by_skill)
-        )
+        return self.frame_of(self.points_by_skill)
+
+    def frame_of(self, points: Iterable[ComparisonPoint]) -> pl.DataFrame:
+        """One row for each of these points."""
+        return frame_of(self.columns, (_point_row(point, self.best_by[point.key]) for point in points))
 
 
 def _estimate_columns(name: str, title: str, kind: Kind = "number", help_: str = "") -> tuple[Column, ...]:
@@ -504,8 +543,9 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         trends=tuple(comparison_trend(x, y, group, infos, paired) for group in groups),
         unavailable=unavailable,
         paired=paired,
-        headline=comparison_headline(named_points, paired, available_methods),
-        caveats=tuple(_point_caveats(points, infos, paired)),
+        headline=comparison_headline(named_points, paired),
+        caveats=tuple(_point_caveats(named_points, infos)),
+        remarks=tuple(_point_remarks(points, paired, available_methods)),
         recipe=_comparison_recipe(points, (x, y), scheme, judged_choice, paired),
     )
 
@@ -529,11 +569,9 @@ def _full_and_short_names(
     return {key: (titles[key], names[titles[key]]) for key in evidences}
 
 
-def _point_caveats(
-    points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo], paired: PairedComparison
-) -> Iterator[str]:
+def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> Iterator[str]:
     """Differences between the points other than model and method, as sentences, what matters most first."""
-    if caveat := missing_caveat(((f"in {point.name}", point.missing) for point in points), OF_ALL_ROWS):
+    if caveat := partial_caveat(points):
         yield caveat
     judged_counts = Counter(point.judged for point in points)
     if len(judged_counts) > 1:
@@ -543,6 +581,40 @@ def _point_caveats(
         values = {getattr(infos[point.key], field) for point in points}
         if len(values) > 1:
             yield f"The points come from {len(values)} {title}: compare within one."
+
+
+def partial_caveat(points: Sequence[ComparisonPoint]) -> str:
+    """Which runs lack confidences on so many rows that their points are hollow; "" where none does."""
+    partial = [point for point in points if point.is_partial]
+    if not partial:
+        return ""
+    is_whole_run = {point.name: True for point in partial} | {
+        point.name: False for point in points if not point.is_partial
+    }
+    names = [
+        point.name if is_whole_run[point.name] else f"{point.name} by its {METHODS[point.method].title}"
+        for point in partial
+    ]
+    if len(set(names)) > 1:
+        listed = abbreviated_list(list(dict.fromkeys(names)))
+        return f"Hollow, not ranked: {listed} lack a confidence on a tenth or more of their rows."
+    found = partial[0].missing
+    where = f", where it is right {found.direction} often" if found and found.is_clear else ""
+    share = format_percent(1 - partial[0].n_used / partial[0].n_judged)
+    return f"Hollow, not ranked: {names[0]} lacks a confidence on {share} of its rows{where}."
+
+
+def _point_remarks(
+    points: Sequence[ComparisonPoint], paired: PairedComparison, available_methods: Collection[str]
+) -> Iterator[str]:
+    """What else differs between the points, or is not compared, as sentences."""
+    if caveat := missing_caveat(((f"in {point.name}", point.missing) for point in points), OF_ALL_ROWS):
+        yield caveat
+    shown = {point.method for point in points}
+    available = shown.union(available_methods)
+    if points and shown < available:
+        verb = "is" if len(shown) == 1 else "are"
+        yield f"{len(shown)} of {plural(len(available), 'confidence method')} {verb} compared."
     if paired.unpaired:
         n_pairs = len(paired.unpaired) + len(paired.pairs[ACCURACY.id])
         reason = as_clause(min(paired.unpaired.values()))
@@ -608,13 +680,7 @@ def _point_row(point: ComparisonPoint, best_by: Sequence[str]) -> dict[str, Any]
 # --- The best points in words ---------------------------------------------------------------------
 
 
-MIN_SHARE_UNSAID: Final = 0.9
-"""A point with a confidence in a smaller share of the rows says so beside its number."""
-
-
-def comparison_headline(
-    points: Sequence[ComparisonPoint], paired: PairedComparison, available_methods: Collection[str] = ()
-) -> str:
+def comparison_headline(points: Sequence[ComparisonPoint], paired: PairedComparison) -> str:
     """Which points have the highest skill, and which runs the highest accuracy, as far as can be told.
 
     Parameters
@@ -622,23 +688,15 @@ def comparison_headline(
     points : sequence of ComparisonPoint
     paired : PairedComparison
         Of the same points.
-    available_methods : collection of str
-        Ids of all methods the runs support, shown or not.
     """
     if not points:
         return "No run has both numbers."
-    shown = {point.method for point in points}
-    available = shown.union(available_methods)
-    verb = "is" if len(shown) == 1 else "are"
-    coverage = (
-        f"; {len(shown)} of {len(available)} confidence methods {verb} compared" if shown < available else ""
-    )
     if len(points) == 1:
-        return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}{coverage}."
+        return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}."
     if paired.unpaired and not any(paired.pairs.values()):
-        return f"{_few_rows_prefix(points)}No two runs can be compared on the same questions{coverage}."
+        return f"{_few_rows_prefix(points)}No two runs can be compared on the same questions."
     clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in (SKILL, ACCURACY.id))
-    return f"{_few_rows_prefix(points)}{'. '.join(clauses)}{coverage}."
+    return f"{_few_rows_prefix(points)}{'. '.join(clauses)}."
 
 
 def _few_rows_prefix(points: Sequence[ComparisonPoint]) -> str:
@@ -655,32 +713,69 @@ def _one_point_clause(point: ComparisonPoint) -> str:
 
 def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparison, metric: str) -> str:
     """Who is best by the skill, named with the method, or by the accuracy, named as a run; by data set."""
-    by_key = {point.key: point for point in points}
     best_sets = paired.best_sets(metric)
     if len(best_sets) > 2:
         return f"The points come from {len(best_sets)} data sets; runs are ranked within one data set only"
-    clauses: list[str] = []
-    for best_set in best_sets:
-        leader = None if best_set.leader is None else by_key[best_set.leader]
-        value = (
-            "" if leader is None else f"{point_value_text(leader, metric)}{rows_note(leader, metric, ' on ')}"
-        )
-        by_skill = metric == SKILL
-        clause = best_clause(
-            best_set,
-            {key: point_name(point, metric) for key, point in by_key.items()},
-            value,
-            "highest skill" if by_skill else "highest accuracy",
-            "point" if by_skill else "run",
-        )
-        dataset = f"On {best_set.dataset or 'an unnamed data set'}: " if len(best_sets) > 1 else ""
-        clauses.append(f"{dataset}{clause}")
+    clauses = [_best_set_clause(points, best_set, paired) for best_set in best_sets]
+    if len(best_sets) > 1:
+        datasets = [best_set.dataset or "an unnamed data set" for best_set in best_sets]
+        clauses = [f"On {dataset}: {clause}" for dataset, clause in zip(datasets, clauses, strict=True)]
     return ". ".join(clauses)
 
 
-def point_name(point: ComparisonPoint, metric: str) -> str:
-    """The run, for the accuracy; the run with its method, for metrics of the confidence."""
-    return point.name if metric == ACCURACY.id else f"{point.name} by “{METHODS[point.method].title}”"
+def _best_set_clause(points: Sequence[ComparisonPoint], best_set: BestSet, paired: PairedComparison) -> str:
+    """Who is best within one data set, and whose distance from it may be chance."""
+    metric, by_key = best_set.metric, {point.key: point for point in points}
+    by_skill = metric == SKILL
+    if best_set.leader is None:
+        return _no_best_clause(best_set, by_key, paired)
+    with_method = by_skill and len({point.method for point in points}) > 1
+    names = {
+        key: f"{point.name} by its {METHODS[point.method].title}" if with_method else point.name
+        for key, point in by_key.items()
+    }
+    leader, values = by_key[best_set.leader], paired.values[metric]
+    name = f"{leader.name}, judged by its {METHODS[leader.method].title}," if with_method else leader.name
+    value = f"{point_value_text(leader, metric)}{rows_note(leader, metric)}"
+    others = {names[key]: key for key in best_set.best if names[key] != names[leader.key]}
+    by_confidence = paired.best_sets(SKILL)
+    has_led = any(one.leader is not None and leader.name == by_key[one.leader].name for one in by_confidence)
+    n_compared = len({names[key] for key in best_set.compared})
+    if best_set.n_uncompared and len(others) + 1 < n_compared:
+        name = f"Of the {n_compared} {'points' if by_skill else 'runs'} that can be compared, {name}"
+    elif has_led and not by_skill and len(by_confidence) == 1:
+        name = "It"  # the subject of the sentence before
+    claim = f"is {'also ' if has_led else ''}the most accurate"
+    if by_skill:
+        claim = (
+            f"beats {CONSTANT_GUESS} by most" if leader.is_below else f"does best against {CONSTANT_GUESS}"
+        )
+    equal = [other for other, key in others.items() if values[key] == values[leader.key]]
+    behind = [other for other in others if other not in equal]
+    score = "scores" if len(equal) == 1 else "score"
+    same = f"; {_names_or_count(equal)} {score} the same" if equal else ""
+    chance = f"; its lead over {_names_or_count(behind)} may be chance" if behind else ""
+    return f"{name} {claim} ({value}){same}{chance}"
+
+
+def _names_or_count(names: Sequence[str]) -> str:
+    """One or two names; of more, how many they are."""
+    return join_names(names) if len(names) < 3 else f"{len(names)} others"
+
+
+def _no_best_clause(
+    best_set: BestSet, by_key: Mapping[str, ComparisonPoint], paired: PairedComparison
+) -> str:
+    """That nobody is best, and why."""
+    if best_set.metric != SKILL:
+        return f"No run can be called the most accurate: {best_set.no_best_reason}"
+    skills = [paired.values[SKILL][key] for key in best_set.compared]
+    if not skills or max(skills) >= 0:
+        return f"No run is best by its confidences: {best_set.no_best_reason}"
+    nearly = (
+        " with a confidence on nearly every row" if any(one.is_partial for one in by_key.values()) else ""
+    )
+    return f"No run{nearly} beats {CONSTANT_GUESS}"
 
 
 def point_value_text(point: ComparisonPoint, metric: str) -> str:
@@ -690,11 +785,11 @@ def point_value_text(point: ComparisonPoint, metric: str) -> str:
     return format_percent(point.accuracy_of_all.value)
 
 
-def rows_note(point: ComparisonPoint, metric: str, lead: str) -> str:
-    """On how many rows a number of a point stands, after `lead`, where that is fewer than nine in ten."""
+def rows_note(point: ComparisonPoint, metric: str) -> str:
+    """On how many rows a number of a point stands, where that is fewer than nine in ten."""
     n_rows = point.n_judged if metric == ACCURACY.id else point.n_used
-    few = n_rows < MIN_SHARE_UNSAID * point.n_total
-    return f"{lead}{n_rows:,} of {point.n_total:,} rows" if few else ""
+    few = n_rows < (1 - MIN_SHARE_WITHOUT) * point.n_total
+    return f" on {n_rows:,} of {point.n_total:,} rows" if few else ""
 
 
 # --- Trends over the models -----------------------------------------------------------------------

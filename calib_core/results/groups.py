@@ -31,6 +31,7 @@ from calib_core.inference.verdict import (
 )
 from calib_core.methods.columns import column
 from calib_core.metrics import METRICS
+from calib_core.metrics.bias import BIAS
 from calib_core.metrics.ece import ECE, ECE_DEBIASED_SQ
 from calib_core.metrics.metric import Metric
 from calib_core.results.changes import (
@@ -47,13 +48,13 @@ from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_row
 from calib_core.results.mmlu import mmlu_category
 from calib_core.results.run_names import model_stem, name_with_model, short_run_names
 from calib_core.results.score import effective_scheme, score
-from calib_core.results.uncertainty import metric_interval
+from calib_core.results.uncertainty import metric_interval, simultaneous_interval
 from calib_core.runs import AnswerRun, RunInfo
-from calib_core.wording import plural, q_value_phrase
+from calib_core.wording import format_interval, format_percent, format_signed, plural
 
 GroupTarget = Literal["rows", "runs"]
 
-GroupOrder = Literal["q", "value", "name", "n"]
+GroupOrder = Literal["gap", "value", "name", "n"]
 
 ShareProgress = Callable[[float], None]
 """Called with the share of the work that is done, in [0, 1]."""
@@ -71,6 +72,7 @@ RUN_FACTS: Final[Mapping[str, str]] = {
     "dataset": "data set",
 }
 _FACT_FIELDS: Final[Mapping[str, str]] = {"params": "params_b"}
+_FACT_NOUNS: Final[Mapping[str, str]] = {"shots": "number of shots", "params": "parameter count"}
 
 NO_COMPARABLE_RUNS: Final = "No two runs differ in this alone."
 
@@ -84,6 +86,9 @@ _TUNING_WORDS: Final = re.compile(
 REST_HELP: Final = (
     "Accuracy minus that of the other rows of the run at the same confidence, in percentage points. Below 0, "
     "the group is right less often than its confidence suggests, compared with the rest."
+)
+SIMULTANEOUS_HELP: Final = (
+    "Wide enough that the intervals of all groups hold together with 95 %, also that of the worst."
 )
 NULL_HELP: Final = "What a perfectly calibrated model would score on these rows: the median."
 
@@ -155,6 +160,9 @@ class Group:
         Rows of the group used, and in the file.
     accuracy, mean_confidence, bias : float or None
         Of the top label; bias is mean confidence − accuracy.
+    bias_low, bias_high : float or None
+        Its interval, one of as many as there are groups, which hold together with 95 %; None where the group
+        has few rows.
     null_median : float or None
         As in `Score`.
     debiased : float or None
@@ -184,6 +192,8 @@ class Group:
     accuracy: float | None
     mean_confidence: float | None
     bias: float | None
+    bias_low: float | None
+    bias_high: float | None
     null_median: float | None
     debiased: float | None
     verdict: Verdict
@@ -196,6 +206,11 @@ class Group:
     def counted_kind(self) -> VerdictKind:
         """The verdict as headlines count it: none where q is not clear among all groups."""
         return counted_kind(self.verdict, self.q)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the group is miscalibrated beyond chance, given how many groups there are."""
+        return self.q is not None and self.counted_kind != "none"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +225,7 @@ class GroupResults(Displayable):
     series : Mapping[str, str]
         Key → title, in order.
     groups : tuple[Group, ...]
-        Sorted; groups of the same name stand together.
+        Sorted.
     overall : Mapping[str, float or None]
         Run key → metric of the whole run, where rows are grouped.
     n_ungrouped : Mapping[str, int]
@@ -240,18 +255,13 @@ class GroupResults(Displayable):
     def sorted_by(self, group_order: GroupOrder) -> GroupResults:
         """The same groups in another order.
 
-        Groups of the same name stand together, placed by the foremost of them.
-
         Parameters
         ----------
-        group_order : {"q", "value", "n", "name"}
-            Clearest verdict first, largest metric first, most rows first, or by name.
+        group_order : {"gap", "value", "n", "name"}
+            Largest gap first, and below all of these the groups that chance explains; largest metric first;
+            most rows first; or by name.
         """
-        leaders: dict[str, Group] = {}
-        for group in self.groups:
-            foremost = leaders.setdefault(group.name, group)
-            leaders[group.name] = min(foremost, group, key=lambda one: _sort_key(one, group_order))
-        order = sorted(self.groups, key=lambda group: _sort_key(leaders[group.name], group_order))
+        order = sorted(self.groups, key=lambda group: _sort_key(group, group_order))
         return replace(self, groups=tuple(order))
 
     @property
@@ -283,14 +293,10 @@ class GroupResults(Displayable):
         """What a dot stands for: the group's name, or the run's key where runs are grouped."""
         return group.name if self.group_by.target == "rows" else group.run
 
-    def clearest_groups(self, limit: int) -> list[str]:
-        """At most `limit` keys as of `group_key`, the clearest verdict first; groups without one last."""
-        best: dict[str, tuple[float, float]] = {}
-        for group in self.groups:
-            if group.value is not None and not math.isnan(group.value):
-                key = self.group_key(group)
-                best[key] = min(best.get(key, (math.inf, math.inf)), _clearness(group))
-        return sorted(best, key=best.__getitem__)[:limit]
+    def worst_groups(self, limit: int) -> list[str]:
+        """At most `limit` keys as of `group_key`, the worst first."""
+        measured = [group for group in self.groups if group.value is not None and not math.isnan(group.value)]
+        return list(dict.fromkeys(map(self.group_key, sorted(measured, key=_badness))))[:limit]
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -317,9 +323,11 @@ class GroupResults(Displayable):
             Column("accuracy", "Accuracy", "share"),
             Column("mean_confidence", "Mean confidence", "share"),
             Column("bias", "Gap", "signed", "Mean confidence − accuracy."),
+            Column("bias_low", "95 % (gap)", "signed", SIMULTANEOUS_HELP, upper="bias_high"),
+            Column("bias_high", kind="signed"),
             Column("null_median", "If calibrated" if has_null else "", "number", NULL_HELP),
             Column("debiased", ECE_DEBIASED_SQ.title if has_debiased else "", "number"),
-            Column("verdict", "Verdict"),
+            Column("verdict", "Verdict", "verdict"),
             Column("p", kind="p"),
             Column("q", "q", "p"),
             Column("against_rest", "Against the rest" if has_rest else "", "points", REST_HELP),
@@ -393,27 +401,23 @@ def _rest_columns(rest: RestDifference | None) -> dict[str, float | None]:
     return {f"against_rest{name}": value for name, value in zip(names, values, strict=True)}
 
 
-def clear_first(groups: Sequence[Group]) -> list[Group]:
-    """The groups, the clearest verdict first."""
-    return sorted(groups, key=_clearness)
+def worst_group(groups: Sequence[Group]) -> Group | None:
+    """The group of the largest gap of those that are miscalibrated beyond chance; None if there is none."""
+    return min((group for group in groups if group.is_off), key=_badness, default=None)
 
 
-def _clearness(group: Group) -> tuple[float, float]:
-    """What sorts groups by how clear their verdict is: the p-value, then the size of the deviation.
-
-    P-values below 0.001 count as equal, because simulated ones cannot fall below a minimum.
-    """
-    p, deviation = group.verdict.p, group.verdict.deviation
-    return (math.inf if p is None else max(p, 0.001)), -(deviation or 0.0)
+def _badness(group: Group) -> tuple[float, float]:
+    """What sorts groups, the worst first: whether chance explains them, then the size of the gap."""
+    return float(not group.is_off), -abs(group.bias or 0.0)
 
 
-def _sort_key(leader: Group, order: GroupOrder) -> tuple[float, float, str]:
-    name = leader.name.casefold()
+def _sort_key(group: Group, order: GroupOrder) -> tuple[float, float, str]:
+    name = group.name.casefold()
     if order == "name":
         return 0.0, 0.0, name
-    if order == "q":
-        return *_clearness(leader), name
-    number = leader.value if order == "value" else float(leader.n_used)
+    if order == "gap":
+        return *_badness(group), name
+    number = group.value if order == "value" else float(group.n_used)
     undefined = number is None or math.isnan(number)
     return (math.inf if undefined else -float(number or 0)), 0.0, name
 
@@ -501,7 +505,7 @@ def groups_of_rows(
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,
-    order: GroupOrder = "q",
+    order: GroupOrder = "gap",
     progress: ShareProgress = no_progress,
 ) -> GroupResults:
     """Group the rows of each run; each run is a series.
@@ -516,7 +520,7 @@ def groups_of_rows(
         Ten bins of equal width where omitted.
     titles : Mapping[str, str], optional
         Run key → full name of the run; its label where omitted.
-    order : {"value", "n", "name"}
+    order : {"gap", "value", "n", "name"}
     progress : callable
 
     Raises
@@ -527,7 +531,7 @@ def groups_of_rows(
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
     names = _group_run_names(evidences, titles)
-    groups: list[Group] = []
+    measured: list[tuple[Group, AnswerEvidence]] = []
     overall: dict[str, float | None] = {}
     n_ungrouped: dict[str, int] = {}
     unavailable: dict[str, str] = {}
@@ -543,11 +547,11 @@ def groups_of_rows(
         except Unavailable as reason:
             unavailable[key] = str(reason)
             continue
-        groups += run_groups
+        measured += run_groups
         overall[key] = metric.compute(evidence.sums_for(metric, scheme), scheme)
-        n_ungrouped[key] = evidence.n_used - sum(group.n_used for group in run_groups)
+        n_ungrouped[key] = evidence.n_used - sum(group.n_used for group, _ in run_groups)
     series = {key: names[key] for key in evidences if key not in unavailable}
-    groups = _with_q_values(groups)
+    groups = _with_q_values(_with_gap_intervals(measured))
     sentence_names = _names_with_models(series, evidences)
     return GroupResults(
         metric_id,
@@ -559,8 +563,8 @@ def groups_of_rows(
         n_ungrouped,
         unavailable,
         (),
-        groups_headline(group_by.title, groups),
-        groups_subheadline(sentence_names, groups),
+        groups_headline(group_by.title, groups, sentence_names),
+        groups_subheadline(group_by.title, groups),
     ).sorted_by(order)
 
 
@@ -571,7 +575,7 @@ def groups_of_runs(
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,
-    order: GroupOrder = "q",
+    order: GroupOrder = "gap",
     reference: str | None = None,
     progress: ShareProgress = no_progress,
 ) -> GroupResults:
@@ -593,22 +597,24 @@ def groups_of_runs(
     scheme = effective_scheme(metric, scheme or Scheme())
     infos = {key: evidence.run.info for key, evidence in evidences.items()}
     names = _group_run_names(evidences, titles)
-    groups: list[Group] = []
+    measured: list[tuple[Group, AnswerEvidence]] = []
     unavailable: dict[str, str] = {}
     for key, evidence in evidences.items():
         level, reason = fact_level(infos[key], group_by.id), evidence.unavailable_reason(metric, scheme)
         if level is None or reason:
-            unavailable[key] = reason or f"Its file says nothing of its {group_by.title}."
+            unavailable[key] = reason or f"Its file gives no {_FACT_NOUNS.get(group_by.id, group_by.title)}."
             continue
         try:
-            groups.append(_measure_group(key, level, names[key], evidence, metric, scheme))
+            group = _measure_group(key, level, names[key], evidence, metric, scheme)
+            measured.append((group, evidence))
         except Unavailable as error:
             unavailable[key] = str(error)
-        progress((len(groups) + len(unavailable)) / (len(evidences) + 1))
-    groups = _with_q_values(groups)
+        progress((len(measured) + len(unavailable)) / (len(evidences) + 1))
+    groups = _with_q_values(_with_gap_intervals(measured))
     shown = {group.run: evidences[group.run] for group in groups}
     levels = ordered_levels({key: infos[key] for key in shown}, group_by.id)
     contrasts = paired_contrasts(shown, group_by.id, metric_id, scheme, reference=reference)
+    differences = contrasts_headline(metric, contrasts, {infos[key].model or names[key] for key in shown})
     return GroupResults(
         metric_id,
         scheme,
@@ -619,8 +625,10 @@ def groups_of_runs(
         {},
         unavailable,
         contrasts,
-        contrasts_headline(metric, contrasts, {infos[key].model or names[key] for key in shown}),
-        verdicts_sentence([group.counted_kind for group in groups], "run") if groups else "",
+        runs_headline(groups, differences, n_differences=len(contrasts)),
+        f"{verdicts_sentence([group.counted_kind for group in groups], 'run')} {differences}"
+        if groups
+        else "",
     ).sorted_by(order)
 
 
@@ -649,18 +657,18 @@ def _groups_of_one_run(
     group_by: GroupBy,
     metric_and_scheme: tuple[Metric, Scheme],
     progress: ShareProgress,
-) -> list[Group]:
-    """The groups of one run's rows; raises Unavailable with the reason where there are none."""
+) -> list[tuple[Group, AnswerEvidence]]:
+    """The groups of one run's rows, and the rows of each; raises Unavailable where there are none."""
     if reason := evidence.unavailable_reason(*metric_and_scheme):
         raise Unavailable(reason)
     parts = split_by_group(evidence, group_by)
     if not parts:
         raise Unavailable(f"Its rows have no {group_by.title}.")
     rests = _rest_differences(evidence, group_by, list(parts))
-    groups: list[Group] = []
+    groups: list[tuple[Group, AnswerEvidence]] = []
     for index, (name, part) in enumerate(parts.items()):
         group = _measure_group(run, run, name, part, *metric_and_scheme)
-        groups.append(replace(group, rest=rests.get(name)))
+        groups.append((replace(group, rest=rests.get(name)), part))
         progress((index + 1) / len(parts))
     return groups
 
@@ -694,6 +702,19 @@ def _with_q_values(groups: Sequence[Group]) -> list[Group]:
     ]
 
 
+def _with_gap_intervals(measured: Sequence[tuple[Group, AnswerEvidence]]) -> list[Group]:
+    """The groups with the intervals of their gaps, which hold together for all that have rows enough."""
+    n_intervals = sum(not group.has_few_rows for group, _ in measured)
+
+    def with_interval(group: Group, evidence: AnswerEvidence) -> Group:
+        if group.has_few_rows or group.bias is None:
+            return group
+        interval = simultaneous_interval(evidence.top_label, BIAS, n_intervals)
+        return group if interval is None else replace(group, bias_low=interval.low, bias_high=interval.high)
+
+    return [with_interval(group, evidence) for group, evidence in measured]
+
+
 def _measure_group(
     run: str, series: str, name: str, evidence: AnswerEvidence, metric: Metric, scheme: Scheme
 ) -> Group:
@@ -713,6 +734,8 @@ def _measure_group(
         accuracy=observed,
         mean_confidence=stated,
         bias=None if stated is None or observed is None else stated - observed,
+        bias_low=None,
+        bias_high=None,
         null_median=metric_score.null_median,
         debiased=_debiased(evidence, scheme) if metric is ECE else None,
         verdict=evidence.verdict,
@@ -833,34 +856,77 @@ def _other_facts(info: RunInfo, fact: str) -> tuple[object, ...]:
 # --- The groups in words --------------------------------------------------------------------------
 
 
-def groups_headline(group_title: str, groups: Sequence[Group]) -> str:
-    """How many groups are over-confident, under-confident …, counted by q."""
-    if not groups:
-        return f"There is no group by {group_title} here."
-    kinds: list[VerdictKind] = [group.counted_kind for group in groups]
-    n_runs = len({group.run for group in groups})
-    scope = f" by {group_title}{f' in {n_runs} runs' if n_runs > 1 else ''}"
-    return verdicts_sentence(kinds, "group", scope)
-
-
-def groups_subheadline(titles: Mapping[str, str], groups: Sequence[Group]) -> str:
-    """The group whose verdict is clearest, and how many groups differ from the rest of their run.
+def groups_headline(group_title: str, groups: Sequence[Group], titles: Mapping[str, str]) -> str:
+    """The worst group with its gap, and how many are miscalibrated beyond chance.
 
     Parameters
     ----------
+    group_title : str
+        What the rows are grouped by.
+    groups : sequence of Group
     titles : Mapping[str, str]
-        Run key → name of the run.
+        Run key → name of the run, which is said where there are several.
+    """
+    if not groups:
+        return f"There is no group by {group_title} here."
+    n_judged, n_off = sum(group.q is not None for group in groups), sum(group.is_off for group in groups)
+    worst = worst_group(groups)
+    if worst is None:
+        if not n_judged:
+            return verdicts_sentence([group.counted_kind for group in groups], "group", f" by {group_title}")
+        return f"No group by {group_title} is worse than chance explains, of {n_judged:,} with enough rows."
+    model = titles[worst.run] if len(titles) > 1 else "the model"
+    count = (
+        f"All {n_judged:,} groups" if n_off == n_judged > 1 else f"{n_off:,} of {plural(n_judged, 'group')}"
+    )
+    return (
+        f"Calibration is worst in {worst.name}, where {model} {gap_clause(worst)}. {count} by {group_title} "
+        f"{'is' if n_off == 1 else 'are'} clearly miscalibrated."
+    )
+
+
+def runs_headline(groups: Sequence[Group], differences: str, *, n_differences: int) -> str:
+    """The worst run with its gap, and the paired difference if there is one only.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        One a run.
+    differences : str
+        All paired differences in words.
+    n_differences : int
+    """
+    worst = worst_group(groups)
+    if worst is None:
+        return differences
+    sentence = f"Calibration is worst for {worst.name}, which {gap_clause(worst)}."
+    return f"{sentence} {differences}" if n_differences == 1 else sentence
+
+
+def gap_clause(group: Group) -> str:
+    """What a model states in a group and how often it is right, with the gap and its interval."""
+    if group.bias is None or group.bias_low is None or group.bias_high is None:
+        return f"is {group.verdict.words}"
+    return (
+        f"states {format_percent(group.mean_confidence)} on average and is right "
+        f"{format_percent(group.accuracy)} of the time{group.verdict.scope}: a gap of "
+        f"{format_signed(group.bias, '+.3f')} ({format_interval(group.bias_low, group.bias_high, '+.3f')})"
+    )
+
+
+def groups_subheadline(group_title: str, groups: Sequence[Group]) -> str:
+    """The verdicts counted, and how many groups differ from the rest of their run.
+
+    Parameters
+    ----------
+    group_title : str
     groups : sequence of Group
     """
-    sentences: list[str] = []
-    clear = [group for group in groups if group.q is not None and group.q <= SIGNIFICANCE_LEVEL]
-    if clear:
-        first = clear_first(clear)[0]
-        run = f" of {titles[first.run]}" if len(titles) > 1 else ""
-        sentences.append(
-            f"The clearest verdict is for {first.name}{run}, n = {first.n_used:,}: {first.verdict.words}"
-            f"{first.verdict.scope} ({q_value_phrase(first.q)})."
-        )
+    if not groups:
+        return ""
+    n_runs = len({group.run for group in groups})
+    scope = f" by {group_title}{f' in {n_runs} runs' if n_runs > 1 else ''}"
+    sentences = [verdicts_sentence([group.counted_kind for group in groups], "group", scope)]
     if uncounted := uncounted_note([(group.verdict, group.q) for group in groups], "group"):
         sentences.append(uncounted)
     compared = [group.rest for group in groups if group.rest is not None]

@@ -216,7 +216,7 @@ HIDDEN_COLUMNS: Final = (
     Column("high", kind="points"),
     Column("p", kind="p"),
     Column("q", "q", "p"),
-    Column("verdict", "Verdict"),
+    Column("verdict", "Verdict", "verdict"),
     Column("recipe"),
 )
 _GROUP_FIELDS: Final = ("n", "accuracy", "mean_confidence", "difference", "low", "high", "p", "q")

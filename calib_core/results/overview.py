@@ -16,6 +16,7 @@ from calib_core.inference.verdict import (
     DEFAULT_TOLERANCE,
     MIN_ROWS,
     SIGNIFICANCE_LEVEL,
+    VERDICT_MARKS,
     Verdict,
     VerdictKind,
     counted_kind,
@@ -82,6 +83,13 @@ class RunSummary:
     def q_text(self) -> str | None:
         """Q with three digits, or "< 0.001"; None if there is no q."""
         return None if self.q is None else format_p_value(self.q, None)
+
+    @property
+    def marked_verdict(self) -> str:
+        """The verdict after the shape of what headlines count, which it says where that is another one."""
+        mark = VERDICT_MARKS[self.counted_kind]
+        uncounted = "" if self.counted_kind == self.verdict.kind else f", q > {SIGNIFICANCE_LEVEL:g}"
+        return f"{mark} {self.verdict.words}{uncounted}"
 
     @property
     def counted_kind(self) -> VerdictKind:

@@ -377,8 +377,12 @@ def reliability_headline(
     if n < MIN_ROWS:
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
     clause = _verdict_clause(verdict, n, unit, score)
-    location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect))
+    location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect), _ANSWERS[unit])
     return f"{_capitalised(clause)}: {stated_and_observed(binned)}.{f' {location}' if location else ''}"
+
+
+_ANSWERS: Final = {"rows": "answers", "positions": "positions"}
+"""What a bin holds, as sentences call it."""
 
 
 def stated_and_observed(binned: Binned) -> str:
@@ -391,15 +395,16 @@ def stated_and_observed(binned: Binned) -> str:
 def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
     """The headline of pairs that exclude one another: where the gap lies, without a test."""
     gap = float(binned.absolute_gap.sum()) / n
-    pairs = "choices of every question" if unit == "rows" else "classes of every position"
-    subject = f"For all {pairs}, the mean probability and the share that is right"
+    pairs = "choices" if unit == "rows" else "tokens"
     if gap <= ROUNDING_TOLERANCE:
-        return f"{subject} agree in every bin."
-    difference = f"{format_percent(gap)} apart on average"
+        return f"Over all {pairs}, predicted probabilities and observed frequencies agree in every bin."
+    difference = f"{format_percent(gap)} on average"
     if unit == "positions":
         # A vocabulary's average is next to nothing; each position has one right class, so this is Full-ECE.
-        difference = f"{format_short(n * gap / max(int(binned.correct.sum()), 1))} apart per position"
-    return f"{subject} are {difference}{_comma_clause(_gap_location(binned, binned.absolute_gap))}."
+        difference = f"{format_short(n * gap / max(int(binned.correct.sum()), 1))} per position"
+    location = _comma_clause(_gap_location(binned, binned.absolute_gap, "probabilities"))
+    subject = f"Over all {pairs}, predicted probabilities differ from observed frequencies"
+    return f"{subject} by {difference}{location}."
 
 
 def _mass_headline(binned: Binned, unit: RowUnit) -> str:
@@ -409,7 +414,7 @@ def _mass_headline(binned: Binned, unit: RowUnit) -> str:
         return f"No {unit[:-1]} has both a confidence and an outcome."
     gap = float(gaps.sum()) / n_answers
     subject = f"For {'an answer' if unit == 'rows' else 'a token'} sampled from the model's probabilities"
-    location = _comma_clause(_gap_location(binned, gaps))
+    location = _comma_clause(_gap_location(binned, gaps, "probabilities"))
     return f"{subject}, probability and share of right ones are {format_percent(gap)} apart{location}."
 
 
@@ -431,19 +436,21 @@ def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit, score: str | None) 
             return words
 
 
-def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps) -> str:
+def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps, noun: str) -> str:
     """Where the gap lies, beyond chance; it stands apart from the averages, which are of all bins."""
     match verdict.kind:
         case "over" | "under":
             main, opposite = gaps.clear_over, gaps.clear_under
             if verdict.kind == "under":
                 main, opposite = opposite, main
-            parts = [_clear_location(binned, main)]
+            parts = [_clear_location(binned, main, verdict.words, noun)]
             if opposite.any():
-                parts.append(f"the opposite gap is {_gap_location(binned, opposite)}")
+                parts.append(f"the opposite gap is {_gap_location(binned, opposite, noun)}")
         case "extreme" | "timid" | "uneven":
             sides = ((VERDICT_WORDS["over"], gaps.clear_over), (VERDICT_WORDS["under"], gaps.clear_under))
-            located = [f"{word} {_gap_location(binned, side)}".rstrip() for word, side in sides if side.any()]
+            located = [
+                f"{word} {_gap_location(binned, side, noun)}".rstrip() for word, side in sides if side.any()
+            ]
             parts = [" and ".join(located)]
         case "few" | "dependent" | "none" | "tolerable" | "unclear":
             parts = []
@@ -451,11 +458,13 @@ def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps) -> str:
     return f"{_capitalised(sentence)}." if sentence else ""
 
 
-def _clear_location(binned: Binned, clear_gap: NDArray[np.float64]) -> str:
+def _clear_location(binned: Binned, clear_gap: NDArray[np.float64], word: str, noun: str) -> str:
     """Where the clear part of the gap lies; says so if no bin is clearly off by itself."""
     if not clear_gap.any():
         return "" if binned.n_bins == 1 else "no single bin is clearly off"
-    location = _gap_location(binned, clear_gap)
+    location = _gap_location(binned, clear_gap, noun)
+    if location.startswith("in ") and binned.n_bins > 2:
+        return f"{location.removeprefix('in ')} are {word}"
     return f"the gap is {location}" if location else ""
 
 
@@ -463,11 +472,11 @@ def _comma_clause(clause: str) -> str:
     return f", {clause}" if clause else ""
 
 
-def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
+def _gap_location(binned: Binned, gap_parts: NDArray[np.float64], noun: str) -> str:
     """Where the gap lies.
 
-    "mostly in the top bin", "mostly in 80–90 % (0.8, 0.9]", "in 7 of 9 bins", "in both bins"; empty where
-    there is only one bin, which needs no name.
+    "mostly in the top bin", "mostly in 80–90 % (0.8, 0.9]", "in 7 of the 9 bins", "in both bins"; empty where
+    there is only one bin, which needs no name. The noun is what a bin holds: "answers".
     """
     if binned.n_bins == 1:
         return ""
@@ -477,14 +486,14 @@ def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
     if len(main_bins) == binned.n_bins:
         return "in both bins"
     if gap_parts[main_bins].sum() < MOST_OF_GAP * total:
-        return _bins_off(binned, gap_parts > ROUNDING_TOLERANCE)
+        return _bins_off(binned, gap_parts > ROUNDING_TOLERANCE, noun)
     if set(main_bins.tolist()) == set(range(binned.n_bins - len(main_bins), binned.n_bins)):
         return "mostly in the top bin" if len(main_bins) == 1 else "mostly in the two top bins"
     return "mostly " + " and ".join(_bin_phrase(binned, int(bin_)) for bin_ in sorted(main_bins.tolist()))
 
 
-def _bins_off(binned: Binned, is_off: NDArray[np.bool_]) -> str:
-    """How many bins are off: "in 7 of 9 bins".
+def _bins_off(binned: Binned, is_off: NDArray[np.bool_], noun: str) -> str:
+    """How many bins are off: "in 7 of the 9 bins".
 
     Bins of few rows, which the diagram draws pale, are not counted if others are off.
     """
@@ -493,8 +502,8 @@ def _bins_off(binned: Binned, is_off: NDArray[np.bool_]) -> str:
     n_off, n_counted = int((is_off & counted).sum()), int(counted.sum())
     if n_off == n_counted:
         return ""
-    few_left_out = "" if n_counted == binned.n_bins else f" that hold {MIN_ROWS} or more"
-    return f"in {n_off} of {n_counted} bins{few_left_out}"
+    few_left_out = "" if n_counted == binned.n_bins else f" with at least {MIN_ROWS} {noun}"
+    return f"in {n_off} of the {n_counted} bins{few_left_out}"
 
 
 def _bin_phrase(binned: Binned, bin_index: int) -> str:

@@ -26,7 +26,7 @@ VERDICT_COLUMNS: Final = (
     Column("method", "method", "method"),
     Column("metric"),
     Column("value"),
-    Column("words", "verdict"),
+    Column("words", "verdict", "verdict"),
     Column("p", "p", "p"),
     Column("p_level", kind="p"),
     Column("p_slope", kind="p"),

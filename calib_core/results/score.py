@@ -11,13 +11,14 @@ from calib_core.edges import Scheme
 from calib_core.inference.bootstrap import Interval
 from calib_core.inference.missingness import Missingness
 from calib_core.inference.null import NullDistribution, null_distribution
-from calib_core.inference.verdict import disagreement_text
+from calib_core.inference.verdict import chance_phrase, disagreement_text
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text
+from calib_core.wording import format_significant
 
 SCORE_COLUMNS: Final = (
     Column("run"),
@@ -100,6 +101,17 @@ class Score(Displayable):
     draws: int | None = None
     interval: Interval | None = None
     missing: Missingness | None = None
+
+    @property
+    def noise_floor_text(self) -> str:
+        """What a calibrated model would score, and whether the value may be chance; "" without a p-value."""
+        if self.null_median is None or self.value is None or self.p is None:
+            return ""
+        chance = chance_phrase(self.p, self.draws)
+        verb = "" if chance.startswith("may be") else "is "
+        own = f"{format_significant(self.value)} {verb}{chance}"
+        floor = format_significant(self.null_median)
+        return f"A calibrated model with these rows would score about {floor}; {own}."
 
     def to_frame(self) -> pl.DataFrame:
         """One row with a column for each field; the remarks are joined into one text.

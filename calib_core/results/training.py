@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice, pairwise
@@ -35,7 +36,6 @@ from calib_core.wording import (
     as_clause,
     compact_count,
     format_significant,
-    format_significant_interval,
     join_names,
     plural,
 )
@@ -144,16 +144,21 @@ class TrainingLine:
     title : str
     points : tuple[Checkpoint, ...]
     change : Contrast or None
-        The metric at the last checkpoint less that at the first, on the same questions, with its p-value
-        corrected over all lines; None for a single checkpoint.
+        The metric at the last checkpoint that says something less that at the first, on the same questions,
+        with its p-value corrected over all lines; None for a single one.
     steps : tuple[Contrast, ...]
-        The metric at each checkpoint less that at the one before, corrected over all steps of all lines.
+        The metric at each such checkpoint less that at the one before, corrected over all steps of all lines.
     """
 
     title: str
     points: tuple[Checkpoint, ...]
     change: Contrast | None = None
     steps: tuple[Contrast, ...] = ()
+
+    @property
+    def informative_points(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints whose value says something: all but those whose probabilities share one bin."""
+        return tuple(point for point in self.points if not point.is_one_bin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,16 +210,20 @@ class Training(Displayable):
 
     @property
     def caveat(self) -> str:
-        """What a reader of the lines would miss: values that mean nothing, or why a change is not tested."""
+        """Which values mean nothing, and why; "" where all mean something."""
         merged = list(dict.fromkeys(point.label for point in self.points if point.is_one_bin))
-        one_bin = (
-            f"At {join_names(merged)} all probabilities lie in one bin, where their gaps cancel: "
-            f"{METRICS[self.metric].title_in_sentence} is 0 there whatever the model knows."
-            if merged
-            else ""
+        if not merged:
+            return ""
+        return (
+            f"Hollow: at {join_names(merged)} all probabilities lie in one bin, where gaps cancel and "
+            f"{METRICS[self.metric].title_in_sentence} is 0 whatever the model knows."
         )
+
+    @property
+    def no_test_reason(self) -> str:
+        """Why the change of no line is tested, as a sentence; "" where one is, or the reasons differ."""
         reason = shared_reason(self.followed_lines)
-        return f"{one_bin} {f'The change is not tested: {as_clause(reason)}.' if reason else ''}".strip()
+        return f"The change is not tested: {as_clause(reason)}." if reason else ""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -231,7 +240,7 @@ class Training(Displayable):
             Column("null_median", "If calibrated", "number"),
             Column("null_low", "5–95 %", "number", upper="null_high"),
             Column("null_high", kind="number"),
-            Column("verdict", "Verdict"),
+            Column("verdict", "Verdict", "verdict"),
             Column("p", kind="p"),
             Column("q", "q", "p"),
             Column("n_used", "Rows used", "count"),
@@ -315,7 +324,7 @@ def training_curves(
         lines=tuple(lines),
         unplaced=unplaced,
         unavailable=unavailable,
-        headline=training_headline(metric_id, lines),
+        headline=training_headline(metric_id, lines, placement.axis),
         line_summaries=tuple(
             line_summary(
                 line,
@@ -375,12 +384,12 @@ def _with_changes(
         runs = ((first.run, last.run),)
         return measure_contrast(first.label, last.label, runs, pair, metric_id, scheme)
 
-    several = [line for line in lines if len(line.points) > 1]
-    changes = iter(correct_contrasts([contrast(line.points[0], line.points[-1]) for line in several]))
-    steps = iter(correct_contrasts([contrast(*pair) for line in several for pair in pairwise(line.points)]))
+    followed = [points for line in lines if len(points := line.informative_points) > 1]
+    changes = iter(correct_contrasts([contrast(points[0], points[-1]) for points in followed]))
+    steps = iter(correct_contrasts([contrast(*pair) for points in followed for pair in pairwise(points)]))
     return [
-        replace(line, change=next(changes), steps=tuple(islice(steps, len(line.points) - 1)))
-        if len(line.points) > 1
+        replace(line, change=next(changes), steps=tuple(islice(steps, len(line.informative_points) - 1)))
+        if len(line.informative_points) > 1
         else line
         for line in lines
     ]
@@ -498,83 +507,86 @@ def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
 # --- The curves in words --------------------------------------------------------------------------
 
 
-def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
-    """One sentence on all lines: the metric at their ends, and whether it has changed."""
+def training_headline(metric_id: str, lines: Sequence[TrainingLine], axis: str) -> str:
+    """One sentence on all lines: the metric at their ends, and whether it has changed.
+
+    Checkpoints whose probabilities all lie in one bin say nothing and are left out.
+
+    Parameters
+    ----------
+    metric_id : str
+    lines : sequence of TrainingLine
+    axis : str
+        `TOKENS_AXIS` or `STEPS_AXIS`.
+    """
     if not lines:
         return "No run is a checkpoint with this metric."
     metric = METRICS[metric_id].title
     followed = lines_to_follow(lines)
-    first, last = followed[0].points[0], followed[0].points[-1]
-    if first is last and len(followed) > 1:
-        return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
-    if first is last:
-        verdict = f"{first.verdict.words}{first.verdict.scope}"
-        return f"{metric} is {_value_text(first)} at its only checkpoint: {verdict}."
     if len(followed) == 1:
         name = f"{followed[0].title}: " if len(lines) > 1 else ""
-        return f"{name}{metric} {_value_text(first)} → {_value_text(last)}{_single_change(followed[0])}."
-    changes = [line.change for line in followed if line.change is not None]
-    if {_change_kind(change) for change in changes} == {"unknown"}:
-        ends = [line.points[-1] for line in followed]
-        observed = [_observed_change([line.points[0], line.points[-1]]) for line in followed]
-        counts = {word: observed.count(word) for word in ("lower", "higher") if word in observed}
-        seen = "".join(f", {word} than at first on {count}" for word, count in counts.items())
-        untested = _NOT_TESTED if seen else _NO_CHANGE_TESTED
-        return f"{metric} at the end of {len(followed)} lines: {value_range(ends)}{seen}; {untested}."
-    counts: dict[str, int] = {}
-    for change in changes:
-        counts[_change_kind(change)] = counts.get(_change_kind(change), 0) + 1
+        return f"{name}{metric} {_line_clause(followed[0], axis)}."
+    if all(len(line.points) == 1 for line in followed):
+        return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
+    counts = Counter(_change_kind(line) for line in followed)
     parts = [f"{phrase} on {counts[kind]}" for kind, phrase in _CHANGE_PHRASES.items() if kind in counts]
-    note = correction_note(changes)
+    note = correction_note([line.change for line in followed if line.change is not None])
     note_clause = f" (paired differences, {note})" if note else ""
-    return f"Of {len(followed)} lines, {metric} at the end is {join_names(parts)}{note_clause}."
+    return f"Of {len(followed)} lines, {metric} {join_names(parts)}{note_clause}."
 
 
 _CHANGE_PHRASES: Final[Mapping[str, str]] = {
-    "lower": "lower than at first",
-    "higher": "higher than at first",
-    "unclear": "not clearly changed",
-    "unknown": "not compared with the first",
+    "lower": "falls",
+    "higher": "rises",
+    "unclear": "does not clearly change",
+    "seen lower": "falls without a test",
+    "seen higher": "rises without a test",
+    "unknown": "cannot be followed",
 }
 
 
-def _change_kind(change: Contrast) -> str:
-    """The key in `_CHANGE_PHRASES` of what may be said of a change."""
-    if change.difference is None or change.p is None:
-        return "unknown"
-    return change_phrase(change) if change.is_clear else "unclear"
+def _change_kind(line: TrainingLine) -> str:
+    """The key in `_CHANGE_PHRASES` of what may be said of a line."""
+    change, points = line.change, line.informative_points
+    if change is not None and change.difference is not None and change.p is not None:
+        return change_phrase(change) if change.is_clear else "unclear"
+    direction = _shown_direction(points[0], points[-1]) if points else 0
+    return f"seen {'higher' if direction > 0 else 'lower'}" if direction else "unknown"
 
 
-_NOT_TESTED: Final = "not tested (reason below)"
-"""Said of a change that is seen but not tested."""
+def _line_clause(line: TrainingLine, axis: str) -> str:
+    """What follows the metric's name for one line: its ends, and the change as tested or as seen."""
+    points = line.informative_points
+    if not points:
+        return "says nothing here: at each checkpoint all probabilities lie in one bin"
+    first, last = points[0], points[-1]
+    if len(points) == 1:
+        only = "its only checkpoint" if len(line.points) == 1 else "the only checkpoint that says something"
+        verdict = f": {first.verdict.words}{first.verdict.scope}" if first.verdict.is_tested else ""
+        return f"is {_value_text(first)} at {only}{verdict}"
+    start, end = (
+        f"{_value_text(point)} at {_position_text(point.position, axis)}" for point in (first, last)
+    )
+    change, direction = line.change, _shown_direction(first, last)
+    if change is not None and change.difference is not None and change.p is not None:
+        difference = difference_text(change.difference)
+        if change.is_clear:
+            verb = "rises" if change.difference.value > 0 else "falls"
+            return f"{verb} from {start} to {end}: {difference}"
+        return f"does not clearly change from {start} to {end}: {difference}"
+    if not direction:
+        return f"is {start} and {end}; the change is not tested"
+    n_steps = len(points) - 1
+    n_alike = sum(_shown_direction(*pair) == direction for pair in pairwise(points))
+    steps = f", in {n_alike} of {n_steps} steps" if n_steps > 1 else ""
+    return f"{'rises' if direction > 0 else 'falls'} from {start} to {end}{steps}; not tested"
 
-_NO_CHANGE_TESTED: Final = "change not tested (reason below)"
-"""Said where the ends are equal, or one of them is not known."""
 
-
-def _observed_change(points: Sequence[Checkpoint]) -> str:
-    """How the values change, as they stand: "lower, in 3 of 4 steps"; "" where one is not defined."""
-    values = [point.value for point in points if point.value is not None]
-    if len(values) < len(points):
-        return ""
-    if values[0] == values[-1]:
-        return "the same"
-    falls = values[-1] < values[0]
-    n_alike = sum((later < earlier) if falls else (later > earlier) for earlier, later in pairwise(values))
-    steps = f", in {n_alike} of {len(values) - 1} steps" if len(values) > 2 else ""
-    return f"{'lower' if falls else 'higher'}{steps}"
-
-
-def _single_change(line: TrainingLine) -> str:
-    """What follows the two values of one line: the change with its interval, or as it is seen."""
-    change = line.change
-    if change is None:
-        return ""
-    if change.difference is None:
-        observed = _observed_change(line.points)
-        is_change = observed not in ("", "the same")
-        return f"{f': {observed}' if observed else ''}; {_NOT_TESTED if is_change else _NO_CHANGE_TESTED}"
-    return f": {change_phrase(change)}, {difference_text(change.difference)}"
+def _shown_direction(earlier: Checkpoint, later: Checkpoint) -> int:
+    """1 where the value as written rises, −1 where it falls, 0 where both are alike or one is not known."""
+    if earlier.value is None or later.value is None or _value_text(earlier) == _value_text(later):
+        return 0
+    return 1 if later.value > earlier.value else -1
 
 
 def shared_reason(lines: Sequence[TrainingLine]) -> str | None:
@@ -587,12 +599,14 @@ def line_summary(
     line: TrainingLine, metric_id: str, axis: str, *, with_change: bool = False, with_reason: bool = False
 ) -> str:
     """The ends of a line, their difference or why it is not tested, and how many are miscalibrated."""
-    first, last = line.points[0], line.points[-1]
+    points = line.informative_points or line.points
+    first, last = points[0], points[-1]
     position = _position_text(first.position, axis)
     opening = f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {position}"
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.position, axis)}"
-        opening += _single_change(line) if with_change and line.change and line.change.difference else ""
+        if with_change and line.change and line.change.difference:
+            opening += f": {change_phrase(line.change)}, {difference_text(line.change.difference)}"
     judged = [point for point in line.points if point.verdict.is_tested]
     n_miscalibrated = sum(point.is_miscalibrated for point in judged)
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
@@ -625,28 +639,18 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
         where = f"from {against.reference_level} to {against.level}"
         opposite = "lower" if rises else "higher"
         return f"{question} No: clearly {opposite} {where}, {difference_text(against.difference)}."
-    values = [point.value for point in line.points]
-    if any(value is None for value in values):
+    points = line.informative_points
+    if any(point.value is None for point in points):
         return f"{question} Undecided: not every checkpoint has a value."
-    known = [value for value in values if value is not None]
-    n_as_wished = sum((later > earlier) if rises else (later < earlier) for earlier, later in pairwise(known))
+    n_as_wished = sum(_shown_direction(*pair) == (1 if rises else -1) for pair in pairwise(points))
     as_they_stand = f"the values {verb} in {n_as_wished} of {plural(n_steps, 'step')}"
     if any(step.difference is None for step in line.steps):
         return f"{question} As observed, {as_they_stand}, but not every step can be tested."
     return f"{question} Undecided: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
 
 
-def value_range(points: Sequence[Checkpoint]) -> str:
-    """The values of some checkpoints: "0.06 to 0.15", or one where all are written alike."""
-    # Where all gaps cancel in one bin, only a rounding error is left of the 0.
-    values = [0.0 if point.is_one_bin else point.value for point in points if point.value is not None]
-    low, high = min(values, default=None), max(values, default=None)
-    lowest = format_significant(low)
-    return lowest if lowest == format_significant(high) else format_significant_interval(low, high)
-
-
 def _value_text(point: Checkpoint) -> str:
-    return value_range([point]) if point.value is not None else NOT_DEFINED
+    return NOT_DEFINED if point.value is None else format_significant(point.value)
 
 
 def _position_text(position: float, axis: str) -> str:

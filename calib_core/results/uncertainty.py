@@ -329,13 +329,36 @@ def count_rarer_outcome(evidence: AnswerEvidence) -> int:
     return min(np.unique(cluster[correct]).size, np.unique(cluster[~correct]).size)
 
 
-def _mean_interval(evidence: AnswerEvidence, metric: Metric, unit_text: str) -> Interval:
+def simultaneous_interval(evidence: AnswerEvidence, metric: Metric, n_intervals: int) -> Interval | None:
+    """The 95 % interval of a mean that is one of several, all of which hold together (Bonferroni).
+
+    Parameters
+    ----------
+    evidence : AnswerEvidence
+    metric : Metric
+        One whose interval method is "mean".
+    n_intervals : int
+
+    Returns
+    -------
+    Interval or None
+        None with a single row or question.
+    """
+    cluster = evidence.cluster
+    n_units = evidence.n_used if cluster is None else int(cluster.max()) + 1
+    unit_text = "rows" if cluster is None else f"{n_units:,} questions, some repeated"
+    return _mean_interval(evidence, metric, unit_text, n_intervals) if n_units > 1 else None
+
+
+def _mean_interval(
+    evidence: AnswerEvidence, metric: Metric, unit_text: str, n_intervals: int = 1
+) -> Interval:
     """Student's interval of a mean over rows or questions, cut at the metric's range."""
     n = evidence.n_used
     cluster = np.arange(n) if evidence.cluster is None else evidence.cluster
     total, weight = _totals_and_weights(evidence, metric, cluster, int(cluster.max()) + 1)
     added = _extreme_means(metric, evidence.pairs)
-    low, high = mean_interval(total, weight, added)
+    low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
     high = high if metric.high is None else min(high, metric.high)
     return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")

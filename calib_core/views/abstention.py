@@ -10,6 +10,7 @@ import polars as pl
 from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.figures.cascade import cascade_figure, describe_cascade
+from calib_core.figures.threshold_cost import describe_threshold_cost, threshold_cost_figure
 from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
@@ -30,8 +31,9 @@ from calib_core.results.columns import Column, frame_of
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
+from calib_core.results.threshold_cost import COST_COLUMNS, MIN_QUESTIONS, ThresholdCost, format_cost
 from calib_core.views.inputs import ReportInput
-from calib_core.views.score import places_of_methods, unused_rows_help, used_tile
+from calib_core.views.score import places_of_methods, unused_rows_help
 from calib_core.views.view import (
     Fact,
     Numbers,
@@ -47,7 +49,6 @@ from calib_core.views.view import (
     varying_columns,
 )
 from calib_core.wording import (
-    NO_VALUE,
     format_percent,
     format_percent_down,
     names_sharing,
@@ -93,6 +94,18 @@ _METHOD_COLUMNS: Final = (
     Column("n_used", "Rows used", "count"),
     Column("n_total", "Rows", "count"),
     Column("judged", "Judged"),
+)
+_COST_FACTS: Final = (
+    Fact(
+        "Believed threshold",
+        "1 − the cost of handing on / the cost of a wrong answer: from there on a calibrated answer is "
+        "expected to cost less than handing on.",
+    ),
+    Fact(
+        "Price of believing",
+        "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand "
+        f"(benchmarks/threshold_cost.md). It needs {MIN_QUESTIONS} questions.",
+    ),
 )
 _CASCADE_FACT: Final = Fact(
     "Costs and differences",
@@ -176,7 +189,7 @@ def abstention_view(
                 f"The lines judge different answers: {', '.join(judged)}." if len(judged) > 1 else "",
             )
         ),
-        tiles=tuple(_tiles(results, evidences)),
+        tiles=tuple(_tiles(results, typed)),
         recipes=recipes,
         figures=(
             ViewFigure(
@@ -203,6 +216,7 @@ def abstention_view(
                 for found in results
             ),
             *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
+            *_used(curves, evidences),
             *_remarks(curves),
             *_FACTS,
         ),
@@ -217,6 +231,19 @@ def _remarks(curves: Sequence[AbstentionCurve]) -> list[Fact]:
         (METHODS[curve.method].title, remark) for curve in curves for remark in curve.remarks
     )
     return [Fact(", ".join(titles), remark) for remark, titles in sharing.items()]
+
+
+def _used(curves: Sequence[AbstentionCurve], evidences: Sequence[Evidence]) -> list[Fact]:
+    """How many rows are used and why the others are not; methods of equal numbers are named together."""
+    why = {evidence.method.id: unused_rows_help(evidence) for evidence in evidences}
+    sharing = names_sharing(
+        (METHODS[curve.method].title, f"{curve.n_used:,} of {curve.n_total:,}. {why.get(curve.method, '')}")
+        for curve in curves
+    )
+    return [
+        Fact("Rows used" if len(sharing) == 1 else f"Rows used, {', '.join(titles)}", text.strip())
+        for text, titles in sharing.items()
+    ]
 
 
 def _threshold_table(results: Sequence[GuaranteedThreshold], typed: float | None, recipe: str) -> ViewTable:
@@ -256,62 +283,87 @@ def _method_table(curves: Sequence[AbstentionCurve], recipe: str) -> ViewTable:
     )
 
 
-def _tiles(thresholds: Sequence[GuaranteedThreshold], evidences: Sequence[Evidence]) -> list[Tile]:
-    """The tiles, for the method that answers most with a guarantee, or else without."""
+def _tiles(thresholds: Sequence[GuaranteedThreshold], typed: float | None) -> list[Tile]:
+    """What answering from a threshold on does: the one typed, or else the guaranteed one."""
     found = largest_guaranteed(thresholds)
-    curve, point, best = found.curve, found.point, found.empirical
-    title, target = METHODS[curve.method].title, target_text(found.target_accuracy)
-    used = used_tile(curve.method, curve.n_used, curve.n_total)
-    unused = (unused_rows_help(evidence) for evidence in evidences if evidence.method.id == curve.method)
-    confidence = target_text(found.confidence)
+    title, confidence = METHODS[found.curve.method].title, target_text(found.confidence)
+    point = found.point if typed is None else found.curve.at_threshold(typed)
     return [
         Tile(
-            "Guaranteed threshold",
+            "Answer from",
             threshold_text(point.threshold) if point else "none",
-            f"Answered from this confidence on, {target} of new questions like these are right or more, with "
-            f"{confidence} confidence.",
+            "The confidence from which on questions are answered: guaranteed, unless you chose another.",
             title,
         ),
         Tile(
-            "Answered, guaranteed",
+            "Answered",
             format_percent(point.coverage if point else None),
-            "Share of questions whose confidence reaches the guaranteed threshold.",
-            f"accuracy {format_percent(point.accuracy)}" if point else "",
+            "Share of all questions, with a confidence or without.",
         ),
         Tile(
-            "Accuracy at least",
-            format_percent_down(found.accuracy_low),
-            "Lower bound of the accuracy of answered questions at the guaranteed threshold.",
-            f"{confidence} confidence",
+            "Accuracy",
+            format_percent(point.accuracy if point else None),
+            f"Of the answered questions. The bound holds on new questions with {confidence} confidence.",
+            f"at least {format_percent_down(found.accuracy_low)}"
+            if typed is None and point
+            else f"all answered: {format_percent(found.curve.accuracy_of_all)}",
         ),
-        Tile(
-            "Accuracy, answering all",
-            format_percent(curve.accuracy_of_all),
-            f"Judged: {curve.judged}.",
-            curve.judged,
-        ),
-        Tile(
-            "Empirical threshold",
-            threshold_text(best.threshold) if best else NO_VALUE,
-            f"The confidence from which on {target} of these rows are right, chosen on the same rows. "
-            f"{EMPIRICAL_CAUTION}",
-            "no guarantee",
-        ),
-        Tile(
-            f"Answered at {target}",
-            format_percent(best.coverage if best else None),
-            f"The largest share of questions that {title} answers at the target accuracy on these rows.",
-            "empirical",
-        ),
-        Tile(
-            "95 % lower bound",
-            format_percent(best.low if best else None),
-            "Lower end of the 95 % Wilson interval of the accuracy at the empirical threshold, as if it had "
-            "been chosen beforehand.",
-            f"n = {best.n_answered:,}" if best else "",
-        ),
-        used._replace(help=next(unused, used.help)),
     ]
+
+
+# --- What a threshold costs -------------------------------------------------------------------------------
+
+
+def cost_view(
+    found: Sequence[ThresholdCost], title: str, *, lead: str = "", typed: float | None = None
+) -> View:
+    """What the thresholds of one run cost, by one method or several.
+
+    Parameters
+    ----------
+    found : Sequence[ThresholdCost]
+        Of the same costs.
+    title : str
+        The run's title.
+    lead : str
+        The method that the headline is about; the first where omitted.
+    typed : float, optional
+        A confidence that is marked in the figure.
+    """
+    recipe = "\n".join(f"{METHODS[each.curve.method].title}: {each.recipe}" for each in found)
+    frame = frame_of(COST_COLUMNS, (each.row() for each in found))
+    costs, methods = found[0].costs, [each.curve.method for each in found]
+    return View(
+        title=title,
+        headline=next((each for each in found if each.curve.method == lead), found[0]).headline,
+        recipes=tuple(recipe.splitlines()),
+        figures=(
+            ViewFigure(
+                lambda theme: threshold_cost_figure(found, theme, threshold=typed),
+                describe_threshold_cost(found),
+                "Cost per question",
+                id="costs",
+                numbers=Numbers(lambda: pl.concat(each.steps() for each in found), recipe, ("costs",)),
+            ),
+        ),
+        tables=(
+            ViewTable(
+                "",
+                frame,
+                tuple(column for column in COST_COLUMNS if column.title),
+                id="cost_table",
+                numbers=Numbers(lambda: frame, recipe, ("price-of-believing",)),
+            ),
+        ),
+        how_to_read=(
+            f"A wrong answer costs {format_cost(costs.wrong)}, a question handed on "
+            f"{format_cost(costs.handed_on)}, a right answer nothing. Dashed: where a calibrated model would "
+            "start to answer."
+        ),
+        facts=_COST_FACTS,
+        subject=full_name(title),
+        name=(title, *file_parts(methods, "methods"), "costs"),
+    )
 
 
 # --- A second run answers the rest ------------------------------------------------------------------------

@@ -9,12 +9,11 @@ from typing import Final
 import polars as pl
 
 from calib_core.edges import Scheme
-from calib_core.errors import Unavailable, shorten
+from calib_core.errors import Unavailable
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.inference.intervals import coverage_note
 from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
-from calib_core.results.best import SKILL, abbreviated_list
 from calib_core.results.columns import Column
 from calib_core.results.comparison import (
     Comparison,
@@ -22,9 +21,6 @@ from calib_core.results.comparison import (
     Trend,
     compare_runs,
     estimate_metric,
-    point_name,
-    point_value_text,
-    rows_note,
 )
 from calib_core.results.defaults import default_compared_methods
 from calib_core.results.evidence import Evidence
@@ -34,7 +30,6 @@ from calib_core.views.view import (
     Numbers,
     ProgressCallback,
     Section,
-    Tile,
     View,
     ViewFigure,
     ViewTable,
@@ -42,24 +37,17 @@ from calib_core.views.view import (
     reasons_by_title,
     varying_columns,
 )
-from calib_core.wording import NO_VALUE, plural
+from calib_core.wording import plural
 
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and well calibrated?"
 
 MEASURES_PER_POINT: Final = 2
 """Numbers estimated for each point, with intervals: accuracy and Brier score."""
 
-HOW_TO_READ: Final = "Colour: the run; shape: the method; number: the row of the table; bars: 95 % intervals."
-HOW_TO_READ_CURVES: Final = f"{HOW_TO_READ} Grey: better than always stating the average accuracy."
-SKILL_MEANING: Final = (
-    "Brier skill score: how much better the confidences are than always stating the accuracy. Below the "
-    "number: all points that cannot be told apart from the best."
-)
-NUMBER_COLUMN: Final = Column("number", "No.", "count", "The number of the point in the figure.")
-BELOW_CURVE_HELP: Final = (
-    "Points with a Brier score below that of always stating the run's accuracy (skill above 0). Below the "
-    "number: points whose whole interval is below."
-)
+HOW_TO_READ: Final = "Colour and number: the run, by accuracy; shape: the method; bars: 95 % intervals."
+GREY_AREA: Final = "Grey: better than always stating the average accuracy"
+POINTS_TITLE: Final = "Every point, the most accurate run first"
+NUMBER_COLUMN: Final = Column("number", "No.", "count", "The number of the run in the figure.")
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
@@ -160,7 +148,6 @@ def comparison_view(
     return View(
         headline=result.headline,
         caveat=caveat,
-        tiles=tuple(comparison_tiles(result)),
         recipes=(result.recipe,),
         figures=(
             ViewFigure(
@@ -172,10 +159,10 @@ def comparison_view(
             ),
         ),
         tables=(_point_table(result, numbers),) if result.points else (),
-        how_to_read=HOW_TO_READ_CURVES if result.has_reference_curves else HOW_TO_READ,
+        how_to_read=_how_to_read(result),
         facts=(
             *(Fact("Trend", text) for text in trend_sentences(result)),
-            *(Fact("Differences", text) for text in caveats),
+            *(Fact("Differences", text) for text in (*caveats, *result.remarks)),
             *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
             *((Fact("Intervals", note),) if note else ()),
         ),
@@ -186,24 +173,23 @@ def comparison_view(
 
 
 def _key_to_numbers(result: Comparison) -> str:
-    """The name of each point by its number, for a picture that has no table."""
-    names = [f"{point.name} by {METHODS[point.method].title}" for point in result.points_by_skill]
-    return "; ".join(f"{number} {name}" for number, name in enumerate(names, 1))
+    """The name of each run by its number, for a picture that has no table."""
+    names = dict.fromkeys(
+        f"{result.run_numbers[point.run]} {point.name}" for point in result.points_by_accuracy
+    )
+    return "; ".join(names)
 
 
 def _point_table(result: Comparison, numbers: Numbers) -> ViewTable:
-    """A row for each point, the highest skill first, under the number and name that it has in the figure."""
-    points = result.points_by_skill
-    frame = (
-        result.to_frame()
-        .with_columns(
-            pl.Series("run", [point.name for point in points]),
-            pl.Series("best_by", [result.best_by_text(point.key) for point in points]),
-        )
-        .with_row_index("number", 1)
+    """A row for each point, the most accurate run first, under its number and name in the figure."""
+    points = result.points_by_accuracy
+    frame = result.frame_of(points).with_columns(
+        pl.Series("number", [result.run_numbers[point.run] for point in points], pl.UInt32),
+        pl.Series("run", [point.name for point in points]),
+        pl.Series("best_by", [result.best_by_text(point.key) for point in points]),
     )
     return ViewTable(
-        "Every point, the highest skill first",
+        POINTS_TITLE,
         frame,
         (NUMBER_COLUMN, *varying_columns(result.columns, frame, "n_used", "n_total", "judged")),
         id="points",
@@ -217,55 +203,18 @@ def _file_parts(result: Comparison) -> tuple[str | int, ...]:
     return (result.x, result.y, *((result.scheme.binning, result.scheme.bins) if is_binned else ()))
 
 
-def comparison_tiles(result: Comparison) -> list[Tile]:
-    """The tiles: number of points, the best points, and how many beat a constant confidence."""
-    points = result.points
-    if not points:
-        return []
-    with_skill = [point for point in points if point.brier_skill is not None]
-    n_certain = sum(
-        point.brier.high is not None and point.brier.high < point.constant_brier for point in with_skill
-    )
-    n_runs, n_methods = len({point.run for point in points}), len({point.method for point in points})
-    return [
-        Tile(
-            "Points",
-            str(len(points)),
-            "One per run and confidence method.",
-            f"{plural(n_runs, 'run')}, {plural(n_methods, 'method')}",
-        ),
-        _best_tile(result, SKILL, "Highest skill", SKILL_MEANING),
-        _best_tile(
-            result, "accuracy", "Most accurate", f"Judged: {points[0].judged}. {METRICS['accuracy'].help}"
-        ),
-        Tile(
-            "Below a(1−a)",
-            f"{sum((point.brier_skill or 0) > 0 for point in with_skill)} of {len(with_skill)}"
-            if with_skill
-            else NO_VALUE,
-            BELOW_CURVE_HELP,
-            f"{n_certain} with the whole interval" if with_skill else "all rows have one outcome",
-        ),
-    ]
-
-
-def _best_tile(result: Comparison, metric: str, label: str, meaning: str) -> Tile:
-    """The best value by a metric; below it all points that cannot be told from the best."""
-    by_key = {point.key: point for point in result.points}
-    if len(by_key) == 1:
-        (only,) = by_key.values()
-        return Tile(label, point_value_text(only, metric), meaning, "the only point")
-    best, *others = result.paired.best_sets(metric)
-    if others:
-        return Tile(label, NO_VALUE, meaning, "not ranked across data sets")
-    if best.leader is None:
-        return Tile(label, NO_VALUE, meaning, best.no_best_reason or "")
-    order = [best.leader, *(key for key in best.best if key != best.leader)]
-    names = list(dict.fromkeys(point_name(by_key[key], metric) for key in order))
-    below = names[0] if len(names) == 1 else f"{abbreviated_list(names)}: not told apart"
-    leader = by_key[best.leader]
-    below = f"{below}{rows_note(leader, metric, ', ')}"
-    return Tile(label, point_value_text(leader, metric), meaning, shorten(below, 90))
+def _how_to_read(result: Comparison) -> str:
+    """What the marks of the figure are, and how many points beat a constant confidence."""
+    sentences = [HOW_TO_READ]
+    if any(point.is_partial for point in result.points):
+        sentences.append("Hollow: a tenth or more of the rows lack a confidence.")
+    with_skill = [point for point in result.points if point.brier_skill is not None]
+    if result.has_reference_curves and with_skill:
+        n_below = sum((point.brier_skill or 0) > 0 for point in with_skill)
+        n_clear = sum(point.is_below for point in with_skill)
+        clearly = f", {n_clear} of them clearly" if n_below else ""
+        sentences.append(f"{GREY_AREA}: {n_below} of {plural(len(with_skill), 'point')}{clearly}.")
+    return " ".join(sentences)
 
 
 def trend_sentences(result: Comparison) -> list[str]:

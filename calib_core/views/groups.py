@@ -9,20 +9,19 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from calib_core.edges import Scheme
-from calib_core.errors import Unavailable, shorten
+from calib_core.errors import Unavailable
 from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.reliability import describe_reliability, small_reliability_figure
 from calib_core.inference.intervals import coverage_note
-from calib_core.inference.verdict import MIN_ROWS, Q_TEXT
+from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
     REST_HELP,
-    Group,
+    SIMULTANEOUS_HELP,
     GroupBy,
     GroupResults,
-    clear_first,
     group_by_choices,
     groups_of_rows,
     groups_of_runs,
@@ -46,7 +45,6 @@ from calib_core.views.view import (
     Numbers,
     ProgressCallback,
     Section,
-    Tile,
     View,
     ViewFigure,
     ViewTable,
@@ -70,8 +68,8 @@ NO_GROUPS: Final = (
     "“params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
 FEW_ROWS_CAUTION: Final = (
-    "With few rows, a binned metric is larger by chance alone, so groups are ranked by verdict. Compare "
-    "each dot with the value of a perfectly calibrated model."
+    "With few rows, a binned metric is larger by chance alone, so groups are sorted by gap, and those that "
+    "chance explains stand last. Compare each dot with the value of a perfectly calibrated model."
 )
 HIDDEN_TITLE: Final = "Hidden groups"
 HIDDEN_LIMIT: Final = (
@@ -81,7 +79,7 @@ HIDDEN_LIMIT: Final = (
 )
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 _GROUP_COLUMNS_FIRST: Final = (
-    *("name", "series", "verdict", "q", "value", "low"),
+    *("name", "series", "bias", "bias_low", "verdict", "q", "value", "low"),
     *("against_rest", "against_rest_low", "against_rest_q"),
 )
 """What a narrow window must not cut off."""
@@ -97,7 +95,7 @@ class GroupEvidence(NamedTuple):
     Attributes
     ----------
     key : str
-        As in `GroupResults.clearest_groups`.
+        As in `GroupResults.worst_groups`.
     name : str
         The group, or the run where runs are compared.
     run : str
@@ -259,7 +257,6 @@ def groups_view(
         title=f"By {result.group_by.title}",
         method_title=method_title,
         headline=result.headline,
-        tiles=tuple(groups_tiles(result)),
         recipes=text_lines(result.recipe),
         figures=(
             ViewFigure(
@@ -350,6 +347,7 @@ def _facts(result: GroupResults) -> tuple[Fact, ...]:
     n_compared = sum(group.rest is not None for group in result.groups)
     facts = {
         "Also found": result.subheadline,
+        "Gap": f"{SIMULTANEOUS_HELP} Each is a t interval of the mean of confidence − outcome.",
         "Intervals": f"{interval_method}. {note}".rstrip() if interval_method else "",
         "Few rows": FEW_ROWS_CAUTION if METRICS[result.metric].binned else "",
         "Verdict": f"From the {thing}'s rows alone, by their top label. q: Benjamini–Hochberg over "
@@ -429,53 +427,12 @@ def other_groupings_note(others: Sequence[GroupBy]) -> str:
     return f"On the page Groups also: by {', '.join(one.title for one in others)}." if others else ""
 
 
-def groups_tiles(result: GroupResults) -> list[Tile]:
-    """The tiles: number of groups, how many are miscalibrated, and the clearest one."""
-    if not any(group.value is not None for group in result.groups):
-        return []
-    n_small = sum(group.has_few_rows for group in result.groups)
-    n_names = len({group.name for group in result.groups})
-    label, series_noun = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
-    judged = [group for group in result.groups if group.q is not None]
-    clear = [group for group in judged if group.counted_kind != "none"]
-    breakdown, count_help = "", f"Each value of {result.group_by.title} is a group."
-    if len(result.series) > 1:
-        breakdown = f"{n_names} in {plural(len(result.series), series_noun)}, "
-        count_help = (
-            f"Each value of {result.group_by.title} in each {series_noun} is a group."
-            if result.group_by.target == "rows"
-            else "Each run counts once."
-        )
-    tiles = [
-        Tile(
-            label,
-            f"{len(result.groups):,}",
-            f"{count_help} Small: fewer than {MIN_ROWS} rows, drawn hollow.",
-            f"{breakdown}{n_small} small",
-        )
-    ]
-    if judged:
-        help_ = f"Groups with a clear verdict ({Q_TEXT}), of the {len(judged):,} with enough rows."
-        tiles.append(Tile("Miscalibrated", f"{len(clear):,} of {len(judged):,}", help_, Q_TEXT))
-    if clear:
-        first = clear_first(clear)[0]
-        help_ = f"The smallest p-value of all. {first.verdict.reason}"
-        tiles.append(Tile("Clearest verdict", first.verdict.words, help_, _group_name(first, result)))
-    return tiles
-
-
-def _group_name(group: Group, result: GroupResults) -> str:
-    """The group's name, followed by the run's if there are several."""
-    run_name = f", {result.series[group.series]}" if len(result.series) > 1 else ""
-    return shorten(f"{group.name}{run_name}", 60)
-
-
 # --- Small reliability diagrams ------------------------------------------------------------------------
 
 
 def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
-    """Keys of the groups whose diagrams are drawn by default, those with the clearest verdicts."""
-    return result.clearest_groups(
+    """Keys of the groups whose diagrams are drawn by default, the worst."""
+    return result.worst_groups(
         MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs)
     )
 
@@ -486,9 +443,11 @@ def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
     all_names = {group.name if thing == "group" else group.run for group in result.groups}
     if len(all_names) > 1 and all_names == set(keys):
         return f"Reliability diagrams of every {thing}"
-    shown = f"{len(keys)} {thing}s" if len(keys) > 1 else thing
-    verdict = "verdicts" if len(keys) > 1 else "verdict"
-    return f"Reliability diagrams of the {shown} with the clearest {verdict}"
+    return (
+        f"Reliability diagrams of the {len(keys)} worst {thing}s"
+        if len(keys) > 1
+        else f"Reliability diagrams of the worst {thing}"
+    )
 
 
 def group_evidences(

@@ -40,17 +40,17 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 "", rows, "Brier score and ECE: lower is better. ECE over ten bins of equal width."
             ),
         ),
+        how_to_read=result.subheadline,
         left_out=tuple(refused),
     )
-    lead = (result.headline, *([result.subheadline] if result.subheadline else []))
-    return Section(ID, TITLE, QUESTION, (block,), lead)
+    return Section(ID, TITLE, QUESTION, (block,), (result.headline,))
 
 
 def _overview_row(run_summary: RunSummary) -> dict[str, object]:
     return {
         "Run": run_summary.run,
         "Confidence method": run_summary.method_title,
-        "Verdict": run_summary.verdict.words,
+        "Verdict": run_summary.marked_verdict,
         "q": run_summary.q_text or NO_VALUE,
         "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",
         "Accuracy": format_percent(run_summary.accuracy),

@@ -14,7 +14,6 @@ from calib_core.inference.recalibration import MAP_KINDS
 from calib_core.results.recalibration import (
     COVERAGE,
     DEFAULT_MAP,
-    JUDGED_METRICS,
     METRIC_NAMES,
     MOST_UNCONFIRMED,
     RECALIBRATION_COLUMNS,
@@ -25,6 +24,7 @@ from calib_core.results.recalibration import (
     recalibrate,
 )
 from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.views.glossary import GLOSSARY
 from calib_core.views.inputs import ReportInput
 from calib_core.views.view import (
     Fact,
@@ -43,10 +43,10 @@ from calib_core.wording import format_interval, format_number, format_signed, pl
 ID, TITLE, QUESTION = "recalibrate", "Recalibrate", "Would rescaling the confidence help?"
 
 TILE_HELP: Final = (
-    "Before → after. Each row is scored with a map fitted to other questions. Below: after minus before with "
-    "its 95 % interval, paired by question; negative is better."
+    "Before → after. Each row is scored with a map fitted to other questions. Below: after minus before, "
+    "paired by question; negative is better."
 )
-HOW_TO_READ: Final = "Out of fold: each row is recalibrated by a map that was fitted to other questions."
+HOW_TO_READ: Final = f"Out of fold: {GLOSSARY['out of fold'].meaning}"
 _FACTS: Final = (
     Fact("Gain", "Claimed if the interval of the difference in Brier score lies below 0."),
     Fact(
@@ -58,6 +58,7 @@ _FACTS: Final = (
 )
 _SHOWN: Final = tuple(column for column in RECALIBRATION_COLUMNS if column.title)
 
+TILE_METRICS: Final = ("ece", "brier")
 BEFORE, AFTER = "Before", "After, out of fold"
 
 
@@ -119,6 +120,7 @@ def recalibration_view(
         how_to_read=HOW_TO_READ,
         facts=(
             Fact("Map", f"{kind}, fitted to all rows, for use on new ones: {parameters_text(result.map)}."),
+            Fact("Folds", f"{plural(result.n_questions, 'question')} in {result.folds} folds."),
             *_FACTS,
         ),
         left_out=reasons_by_title(
@@ -164,28 +166,20 @@ def recalibration_diagrams(result: Recalibration) -> tuple[Reliability, Reliabil
 
 
 def recalibration_tiles(result: Recalibration) -> list[Tile]:
-    """The tiles: each metric before and after, and the rows used."""
-    tiles = [
+    """The tiles: ECE and Brier score before and after; the table has the other metrics."""
+    return [
         Tile(
             METRIC_NAMES[metric],
             f"{format_number(result.before[metric])} → {format_number(result.after[metric])}",
-            TILE_HELP,
-            _difference_text(result.differences.get(metric)),
+            f"{TILE_HELP}{_interval_text(difference)}",
+            "no interval" if difference is None else format_signed(difference.value),
         )
-        for metric in JUDGED_METRICS
+        for metric in TILE_METRICS
+        for difference in (result.differences.get(metric),)
     ]
-    questions = f"{plural(result.n_questions, 'question')} in {result.folds} folds"
-    rows = Tile(
-        "Rows used / total",
-        f"{result.n_used:,} / {result.n_total:,}",
-        "Rows with a confidence and an outcome.",
-        questions,
-    )
-    return [*tiles, rows]
 
 
-def _difference_text(difference: RecalibrationDifference | None) -> str:
+def _interval_text(difference: RecalibrationDifference | None) -> str:
     if difference is None:
-        return "no interval"
-    interval = format_interval(difference.low, difference.high, "+.4f")
-    return f"{format_signed(difference.value)} ({interval})"
+        return ""
+    return f" 95 % interval of the difference: {format_interval(difference.low, difference.high, '+.4f')}."

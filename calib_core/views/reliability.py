@@ -23,7 +23,7 @@ from calib_core.figures.reliability_without_bins import (
     describe_smooth,
     smooth_figure,
 )
-from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
+from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
@@ -58,7 +58,6 @@ from calib_core.wording import (
     format_short,
     format_significant,
     judged_phrase,
-    p_value_phrase,
     plural,
 )
 
@@ -170,9 +169,7 @@ def reliability_view(
     return replace(
         _run_and_method(result, title, result.scheme),
         headline=result.headline,
-        caveat=" ".join(
-            text_lines(missing_caveat([("", result.score.missing)], ROWS_WITH_ONE), result.warning)
-        ),
+        caveat=" ".join(text_lines(missing_caveat([("", result.score.missing)]), result.warning)),
         tiles=tuple(reliability_tiles(result, evidence)),
         recipes=(recipe,),
         figures=(_diagram(result, axes, chosen),),
@@ -244,6 +241,7 @@ def _facts_on_rows(result: Reliability | Classwise) -> tuple[Fact, ...]:
     note = result.score_note if isinstance(result, Reliability) else None
     return (
         Fact("Answer", judged_phrase(result.judged)),
+        *(Fact("Chance", text) for text in text_lines(result.score.noise_floor_text)),
         *(Fact("Score", text) for text in text_lines(note)),
         *(Fact("Value", text) for text in text_lines(result.score.remark)),
         *(Fact("Rows", text) for text in result.remarks),
@@ -440,8 +438,7 @@ def corp_tiles(result: CorpReliability) -> list[Tile]:
     """The tiles of the three parts of the Brier score, the first with what chance would give."""
     chance = ""
     if result.miscalibration.null_median is not None:
-        p = p_value_phrase(result.miscalibration.p, result.miscalibration.draws)
-        chance = f"calibrated model {format_short(result.miscalibration.null_median)}, {p}"
+        chance = f"calibrated model: {format_short(result.miscalibration.null_median)}"
     parts = {
         "Miscalibration": (result.miscalibration, chance),
         "Discrimination": (result.discrimination, ""),
@@ -543,21 +540,12 @@ def reliability_tiles(result: Reliability, evidence: Evidence | None = None) -> 
     used = (result.method, result.score.n_used, result.score.n_total)
     return [
         metric_tile(result.score, says_nothing=in_one_bin),
-        *(_top_label_tiles(result) if of_labels is None else _all_labels_tiles(result, of_labels)),
-        used_tile(*used) if evidence is None else used_tile(*used, unused_rows_help(evidence)),
-    ]
-
-
-def _top_label_tiles(result: Reliability) -> list[Tile]:
-    """Brier score, accuracy and mean confidence of the top label."""
-    return [
-        Tile("Brier score", format_number(result.brier), METRICS["brier"].help),
-        Tile(
-            "Accuracy",
-            format_percent(result.accuracy),
-            f"Judged: {result.judged}. {METRICS['accuracy'].help}",
+        *(
+            [Tile("Brier score", format_number(result.brier), METRICS["brier"].help)]
+            if of_labels is None
+            else _all_labels_tiles(result, of_labels)
         ),
-        Tile("Mean confidence", format_percent(result.mean_confidence), "The average of the confidences."),
+        used_tile(*used) if evidence is None else used_tile(*used, unused_rows_help(evidence)),
     ]
 
 

@@ -16,7 +16,6 @@ from calib_core.wording import (
     format_interval,
     format_number,
     format_significant,
-    p_value_phrase,
     shared_remarks,
 )
 
@@ -35,7 +34,10 @@ def score_view(result: Score) -> View:
         caveat=missing_caveat([("", result.missing)], ROWS_WITH_ONE),
         tiles=(*tiles, used_tile(result.method, result.n_used, result.n_total)),
         recipes=tuple(recipes),
-        facts=tuple(Fact("Rows", text) for text in text_lines(result.remark, *result.remarks)),
+        facts=(
+            *(Fact("Chance", text) for text in text_lines(result.noise_floor_text)),
+            *(Fact("Rows", text) for text in text_lines(result.remark, *result.remarks)),
+        ),
     )
 
 
@@ -111,7 +113,7 @@ def _shared_parts(scores: Sequence[Score]) -> list[str]:
 
 
 def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
-    """The value or its bounds, and the p-value against perfect calibration.
+    """The value or its bounds, and what a calibrated model would score.
 
     Parameters
     ----------
@@ -126,8 +128,9 @@ def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
     value = format_significant(result.value)
     if result.value is None and result.low is not None and result.high is not None:
         value = format_interval(result.low, result.high)
-    p = p_value_phrase(result.p, result.draws)
-    return Tile(metric.title, value, metric.help, p and f"{p} vs. calibrated")
+    noise = result.noise_floor_text
+    floor = f"calibrated model: {format_significant(result.null_median)}" if noise else ""
+    return Tile(metric.title, value, " ".join(text_lines(noise, metric.help)), floor)
 
 
 def used_tile(

@@ -1,27 +1,26 @@
-"""The two pages that a report is by default: verdict, number, one diagram, one table, what was left out."""
+"""What a report is by default: each run's diagram, verdict and numbers, one table, what was left out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from calib_core.errors import Unavailable, shorten
+from calib_core.figures.reliability import small_reliability_figure
 from calib_core.inference.verdict import verdict_recipe
 from calib_core.metrics import METRICS
-from calib_core.results.classwise import is_classwise
 from calib_core.results.evidence import Evidence
-from calib_core.results.lines import MAX_LINES, ReliabilityLines, reliability_lines
-from calib_core.results.overview import Overview, summarise_runs
+from calib_core.results.overview import Overview, RunSummary, summarise_runs
 from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import Score, effective_scheme
 from calib_core.results.uncertainty import no_interval_reason, score_with_interval
 from calib_core.views import files as files_page
-from calib_core.views import overview as overview_page
 from calib_core.views import reliability
-from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
-from calib_core.views.view import Fact, ProgressCallback, Section, Tile, View, ViewTable
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.view import Fact, ProgressCallback, Section, Tile, View, ViewTable, text_lines
 from calib_core.wording import (
     NO_VALUE,
     bad_rows_phrase,
@@ -33,13 +32,11 @@ from calib_core.wording import (
 
 ID, TITLE, QUESTION = "summary", "Summary", "Can the confidence be believed?"
 
-MAX_RUN_ROWS: Final = 12
-"""Longest table of runs that leaves the rest of the summary room on its second page."""
-
-MAX_BIN_ROWS: Final = 20
-"""Longest table of bins; of more bins, those with the largest parts of the gap are shown."""
+MAX_LARGE_DIAGRAMS: Final = 4
+"""Up to this many diagrams have a panel of counts; more are drawn small, without."""
 
 LEFT_OUT_HEADING: Final = "What was left out"
+COMPUTED_HEADING: Final = "How the numbers are computed"
 
 MAX_LEFT_OUT: Final = 5
 """At most this many lines say what was left out; the others are counted."""
@@ -55,6 +52,11 @@ class _ScoredRun:
     run: ReportRun
     evidence: Evidence
     score: Score
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The run's title and the method's id."""
+        return self.run.title, self.evidence.method.id
 
     @property
     def number_text(self) -> str:
@@ -84,18 +86,22 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 scored.append(_score_run(report_input, run, method))
             except Unavailable as reason:
                 reasons.append(f"{run.title}: {shorten(str(reason), _MAX_REASON_LENGTH)}")
-    left_out = _left_out_lines(report_input, scored, reasons)
-    left_out_view = View(LEFT_OUT_HEADING, left_out=left_out)
+    left_out = View(LEFT_OUT_HEADING, left_out=_left_out_lines(report_input, scored, reasons))
     if not scored:
         lead = ("No number can be computed from these files.",)
-        return Section(ID, TITLE, QUESTION, (left_out_view,), lead)
+        return Section(ID, TITLE, QUESTION, (left_out,), lead)
     overview = _overview(scored)
-    lead = tuple(text for text in (overview.headline, _number_sentence(scored), overview.subheadline) if text)
-    if len(scored) == 1:
-        return Section(ID, TITLE, QUESTION, (_single_view(report_input, scored[0]), left_out_view), lead)
-    progress(len(report_input.runs) / (len(report_input.runs) + 1), "the diagram")
-    runs_view = _runs_view(report_input, scored, overview)
-    return Section(ID, TITLE, QUESTION, (runs_view, _diagram_view(report_input, scored), left_out_view), lead)
+    summaries = {(each.run, each.method): each for each in overview.by_every_method}
+    views = [
+        _run_view(report_input, one, summaries[one.key], is_small=len(scored) > MAX_LARGE_DIAGRAMS)
+        for one in scored
+    ]
+    table = _runs_table(report_input, scored, summaries)
+    facts = dict.fromkeys(fact for view in views for fact in view.facts)
+    computed = View(COMPUTED_HEADING, recipes=_recipes(report_input, scored), facts=tuple(facts))
+    cards = [replace(view, facts=()) for view in views]
+    lead = (overview.headline,) if len(scored) > 1 else ()
+    return Section(ID, TITLE, QUESTION, (*cards, View(tables=(table,)), left_out, computed), lead)
 
 
 def _score_run(report_input: ReportInput, run: ReportRun, method: str) -> _ScoredRun:
@@ -112,130 +118,54 @@ def _overview(scored: Sequence[_ScoredRun]) -> Overview:
     return summarise_runs(evidences)
 
 
-def _number_sentence(scored: Sequence[_ScoredRun]) -> str:
-    """The number of a single run with its interval, M and n: "ECE 0.1293 (95 % interval …), …"."""
-    if len(scored) > 1:
-        return ""
-    one = scored[0]
-    metric = METRICS[one.score.metric]
-    interval = f" (95 % interval {one.interval_text})" if one.interval_text else ""
-    bins = f", M = {one.score.bins}" if one.score.bins is not None else ""
-    return (
-        f"{metric.title} {one.number_text}{interval}, {one.evidence.method.title}{bins}, "
-        f"n = {one.score.n_used:,} of {plural(one.score.n_total, one.evidence.unit.removesuffix('s'))}."
+def _run_view(report_input: ReportInput, one: _ScoredRun, summary: RunSummary, *, is_small: bool) -> View:
+    """One run by one method: its diagram, the verdict in a sentence, three numbers, and its facts."""
+    settings, metric = report_input.settings, METRICS[one.score.metric]
+    tiles = (
+        Tile(
+            metric.title,
+            one.number_text,
+            metric.help,
+            f"95 %: {one.interval_text}" if one.interval_text else "",
+        ),
+        Tile("Accuracy", format_percent(summary.accuracy)),
+        Tile("Mean confidence", format_percent(summary.mean_confidence)),
     )
-
-
-# --- One run ------------------------------------------------------------------------------------------------
-
-
-def _single_view(report_input: ReportInput, one: _ScoredRun) -> View:
-    """The diagram of the only run and method, and its bins, unless the page Reliability shows both below."""
-    evidence, settings = one.evidence, report_input.settings
-    recipes = (one.score.recipe, *_interval_recipe([one]))
-    reason = no_interval_reason(evidence, settings.metric, settings.scheme)
-    remarks = [text for text in (reason if one.score.interval is None else None, one.score.remark) if text]
+    reason = no_interval_reason(one.evidence, settings.metric, settings.scheme)
+    remarks = text_lines(None if one.score.interval else reason, one.score.remark)
+    facts = tuple(Fact("Remark", text) for text in remarks)
+    view = View(one.run.title, one.evidence.method.title, tiles=tiles, facts=facts)
     try:
-        result = reliability_diagram(evidence, settings.metric, settings.scheme)
+        result = reliability_diagram(one.evidence, settings.metric, settings.scheme)
     except Unavailable as why:
-        tiles = (_metric_tile(one),)
-        return View(
-            one.run.title, evidence.method.title, tiles=tiles, recipes=recipes, left_out=(*remarks, str(why))
-        )
-    is_shown_below = reliability.ID in report_input.pages and not is_classwise(settings.metric)
-    view = reliability.reliability_view(result, evidence=evidence, title=one.run.title)
+        return replace(view, left_out=(str(why),))
+    full = reliability.reliability_view(result, evidence=one.evidence, title=one.run.title)
+    (figure,) = full.figures
+    if is_small:
+        figure = replace(figure, draw=partial(small_reliability_figure, result))
     return replace(
         view,
-        tiles=(_metric_tile(one), *view.tiles[1:]),
-        recipes=recipes,
-        figures=() if is_shown_below else view.figures,
-        tables=() if is_shown_below else tuple(map(_largest_parts, view.tables)),
-        how_to_read="" if is_shown_below else view.how_to_read,
-        facts=tuple(Fact("Remark", text) for text in dict.fromkeys((*remarks, *result.remarks))),
+        headline=full.headline,
+        caveat=full.caveat,
+        figures=(replace(figure, title=""),),
+        facts=(*facts, *full.facts),
     )
 
 
-def _metric_tile(one: _ScoredRun) -> Tile:
-    metric = METRICS[one.score.metric]
-    return Tile(
-        metric.title, one.number_text, metric.help, f"95 %: {one.interval_text}" if one.interval_text else ""
-    )
-
-
-def _largest_parts(table: ViewTable) -> ViewTable:
-    """All bins, or those with the largest parts of the gap, in order of confidence."""
-    n_bins = table.frame.height
-    if n_bins <= MAX_BIN_ROWS:
-        return table
-    largest = table.frame.sort("share", descending=True, nulls_last=True, maintain_order=True).head(
-        MAX_BIN_ROWS
-    )
-    title = f"The {MAX_BIN_ROWS} of {n_bins} bins with the largest parts of the gap"
-    return replace(table, title=title, frame=largest.sort("bin"))
-
-
-# --- Several runs or methods --------------------------------------------------------------------------------
-
-
-def _runs_view(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> View:
-    """Every run in a row, and the recipe of the numbers."""
-    metric, scheme = METRICS[report_input.settings.metric], report_input.settings.scheme
-    bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
-    recipe = (
-        f"{metric.recipe_name}{bins}, n: as in the table",
-        *_interval_recipe(scored),
-        f"verdict: {verdict_recipe(scored[0].evidence.tolerance)}",
-        "q: Benjamini–Hochberg over the verdicts of the table",
-    )
-    return View(title="", recipes=("; ".join(recipe),), tables=(_runs_table(report_input, scored, overview),))
-
-
-def _diagram_view(report_input: ReportInput, scored: Sequence[_ScoredRun]) -> View:
-    """A reliability diagram with a line for each run, a few at most."""
-    lines, drawn = _lines(report_input, scored)
-    if not lines.lines:
-        return View("Reliability diagram", left_out=tuple(dict.fromkeys(lines.unavailable.values())))
-    n_others = len(scored) - len(lines.lines)
-    not_drawn = (
-        f"{plural(n_others, 'line')} of the table: a diagram has runs of one data set, {MAX_LINES} at most."
-    )
-    view = reliability.lines_view(
-        lines,
-        style_indices={key: one.run.style_index for key, one in drawn.items()},
-        left_out=(not_drawn,) if n_others else (),
-    )
-    return replace(view, title="Reliability diagram", tables=())
-
-
-def _lines(
-    report_input: ReportInput, scored: Sequence[_ScoredRun]
-) -> tuple[ReliabilityLines, dict[str, _ScoredRun]]:
-    """The lines of the first data set with several runs, as only these answer the same questions."""
-    groups = runs_by_dataset(list(dict.fromkeys(one.run for one in scored))).values()
-    same_questions = next((group for group in groups if len(group) > 1), None)
-    chosen = [one for one in scored if same_questions is None or one.run in same_questions][:MAX_LINES]
-    drawn = {str(index): one for index, one in enumerate(chosen)}
-    lines = reliability_lines(
-        {key: one.evidence for key, one in drawn.items()},
-        report_input.settings.metric,
-        report_input.settings.scheme,
-        titles={key: one.run.title for key, one in drawn.items()},
-    )
-    return lines, drawn
-
-
-def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overview: Overview) -> ViewTable:
+def _runs_table(
+    report_input: ReportInput, scored: Sequence[_ScoredRun], summaries: Mapping[tuple[str, str], RunSummary]
+) -> ViewTable:
+    """Every run and method in a row."""
     metric = METRICS[report_input.settings.metric]
-    summaries = {(each.run, each.method): each for each in overview.by_every_method}
     methods = {one.evidence.method.id: one.evidence.method.title for one in scored}
     rows: list[dict[str, object]] = []
-    for one in scored[:MAX_RUN_ROWS]:
-        summary = summaries[one.run.title, one.evidence.method.id]
+    for one in scored:
+        summary = summaries[one.key]
         rows.append(
             {
                 "Run": one.run.title,
                 **({"Confidence method": summary.method_title} if len(methods) > 1 else {}),
-                "Verdict": summary.verdict.words,
+                "Verdict": summary.marked_verdict,
                 "q": summary.q_text or NO_VALUE,
                 metric.title: one.number_text,
                 "95 %": one.interval_text or NO_VALUE,
@@ -244,14 +174,21 @@ def _runs_table(report_input: ReportInput, scored: Sequence[_ScoredRun], overvie
                 "Rows used / total": f"{summary.n_used:,} / {summary.n_total:,}",
             }
         )
-    more = len(scored) - len(rows)
-    note = (
-        f"{plural(more, 'further row')}: {_elsewhere(report_input, overview_page.ID, overview_page.TITLE)}."
-        if more
-        else ""
-    )
     by = f", by {next(iter(methods.values()))}" if len(methods) == 1 else ""
-    return ViewTable.from_rows(f"The first {MAX_RUN_ROWS} runs{by}" if more else f"Every run{by}", rows, note)
+    return ViewTable.from_rows(f"Every run{by}", rows)
+
+
+def _recipes(report_input: ReportInput, scored: Sequence[_ScoredRun]) -> tuple[str, ...]:
+    """How the numbers of the summary are computed."""
+    metric, scheme = METRICS[report_input.settings.metric], report_input.settings.scheme
+    bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
+    recipe = (
+        f"{metric.recipe_name}{bins}, n: as in the table",
+        *_interval_recipe(scored),
+        f"verdict: {verdict_recipe(scored[0].evidence.tolerance)}",
+        "q: Benjamini–Hochberg over the verdicts of the table",
+    )
+    return ("; ".join(recipe),) if len(scored) > 1 else (scored[0].score.recipe, *_interval_recipe(scored))
 
 
 def _interval_recipe(scored: Sequence[_ScoredRun]) -> tuple[str, ...]:

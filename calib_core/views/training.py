@@ -8,20 +8,17 @@ from typing import Final
 import polars as pl
 
 from calib_core.errors import Unavailable
-from calib_core.figures.training import describe_training, training_figure
-from calib_core.inference.verdict import Q_TEXT, VERDICT_WORDS
+from calib_core.figures.training import describe_training, has_band, training_figure
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.columns import Column
 from calib_core.results.evidence import Evidence
 from calib_core.results.published import TRAINING_METRIC, compare_training
 from calib_core.results.training import (
-    Checkpoint,
     Training,
     default_training_metrics,
     place_checkpoints,
     training_curves,
-    value_range,
 )
 from calib_core.results.view_caption import names_or_count
 from calib_core.views.inputs import ReportInput, most_common_method
@@ -31,7 +28,6 @@ from calib_core.views.view import (
     Numbers,
     ProgressCallback,
     Section,
-    Tile,
     View,
     ViewFigure,
     ViewTable,
@@ -39,7 +35,7 @@ from calib_core.views.view import (
     reasons_by_title,
     text_lines,
 )
-from calib_core.wording import format_significant, plural
+from calib_core.wording import plural
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -139,15 +135,15 @@ def training_view(
         method_title=method_title,
         headline=result.headline,
         caveat=result.caveat,
-        tiles=tuple(training_tiles(result)),
         recipes=tuple(dict.fromkeys(_recipe(each) for each in results)),
         figures=tuple(_figure(each, results, style_indices, chosen) for each in results),
         tables=(_checkpoint_table(results),) if result.points else (),
-        how_to_read=HOW_TO_READ,
+        how_to_read=HOW_TO_READ if any(has_band(each) for each in results) else "",
         facts=(
             *(Fact("Line", text) for text in result.line_summaries),
             *(Fact("Steps", text) for each in results for text in each.step_summaries),
             *_FACTS,
+            *(Fact("Not tested", text) for text in text_lines(result.no_test_reason)),
             *(Fact("Rows", remark) for remark in result.remarks),
         ),
         left_out=reasons_by_title({titles.get(run, run): why for run, why in reasons.items()}),
@@ -207,33 +203,3 @@ def _file_parts(result: Training) -> tuple[str | int, ...]:
 def _recipe(result: Training) -> str:
     """The recipes of the points, each once."""
     return "\n".join(sorted({point.recipe for point in result.points})) or "No checkpoint."
-
-
-def training_tiles(result: Training) -> list[Tile]:
-    """The tiles: the metric at the first and last checkpoints, and how many of all are miscalibrated."""
-    metric = METRICS[result.metric]
-    points = [point for line in result.followed_lines for point in line.points]
-    if not points:
-        return []
-    firsts, lasts = ([line.points[index] for line in result.followed_lines] for index in (0, -1))
-    tiles = [_end_tile(f"{metric.title}, first checkpoint", firsts, metric.help)]
-    if firsts != lasts:
-        tiles.append(_end_tile(f"{metric.title}, last checkpoint", lasts, metric.help))
-    tiles.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
-    if judged := [point.is_miscalibrated for point in points if point.verdict.is_tested]:
-        help_ = (
-            f"Checkpoints whose verdict is not “{VERDICT_WORDS['none']}”, by their top label, counted by q "
-            "over all checkpoints shown."
-        )
-        tiles.append(Tile("Miscalibrated", f"{sum(judged):,} of {len(judged):,}", help_, Q_TEXT))
-    return tiles
-
-
-def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
-    null = points[0].null_median if len(points) == 1 and not points[0].is_one_bin else None
-    return Tile(
-        label,
-        value_range(points),
-        help_,
-        "" if null is None else f"calibrated model {format_significant(null)}",
-    )

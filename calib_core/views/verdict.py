@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
-from calib_core.inference.verdict import verdict_recipe
+from calib_core.inference.missingness import missing_caveat
+from calib_core.inference.verdict import marked_verdict, verdict_recipe
 from calib_core.methods import METHODS
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.run_verdict import VERDICT_COLUMNS, RunVerdict
@@ -24,9 +24,9 @@ def verdict_view(result: RunVerdict) -> View:
         title=result.run,
         method_title=METHODS[result.method].title,
         headline=result.headline,
-        caveat=missing_caveat([("", result.missing)], ROWS_WITH_ONE),
+        caveat=missing_caveat([("", result.missing)]),
         tiles=(
-            Tile("Verdict", result.words, result.reason, p_value_phrase(result.p, None)),
+            Tile("Verdict", marked_verdict(result.words), result.reason, p_value_phrase(result.p, None)),
             Tile("Mean confidence", format_percent(result.mean_confidence)),
             Tile("Accuracy", format_percent(result.accuracy), f"Judged: {result.judged}."),
             used_tile(result.method, result.n_used, result.n_total),

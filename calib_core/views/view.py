@@ -159,7 +159,10 @@ class ViewTable:
             Whether methods and metrics are named by their ids, as the command line takes them, and not by
             their titles.
         """
-        kept = [replace(one, kind="text") if with_ids and one.has_words else one for one in self.columns]
+        kept = [
+            replace(one, kind="text") if with_ids and one.kind in ("method", "metric") else one
+            for one in self.columns
+        ]
         texts = (column_texts(column, self.frame) for column in kept)
         cells = dict(zip(self.headings, texts, strict=True))
         return pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))

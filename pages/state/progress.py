@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 import streamlit as st
+from streamlit.elements import spinner
 
 ItemT = TypeVar("ItemT")
 MESSAGES: Final = MappingProxyType(
@@ -37,8 +38,9 @@ MESSAGES: Final = MappingProxyType(
 )
 """Kind of result → message while it is computed; `DEFAULT_MESSAGE` for other kinds."""
 DEFAULT_MESSAGE: Final = "Computing …"
-DELAY_SECONDS: Final = 0.5
-"""Seconds after which progress is shown."""
+DELAY_SECONDS: Final = 0.3
+"""Seconds after which progress is shown, by spinners, too."""
+setattr(spinner, "DELAY_SECS", DELAY_SECONDS)  # noqa: B010  Streamlit waits 0.5 s, and has no option
 INTERVAL_SECONDS: Final = 0.2
 """Seconds between two positions of a progress bar."""
 KINDS_WITH_OWN_PROGRESS: Final = (

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Final
 from zlib import crc32
 
@@ -39,7 +40,7 @@ class LoadedRun:
     part_files : tuple of LoadedFile
         The files of the run.
     style_index : int
-        Place among all runs (uploaded ones last), which sets a run's colour, dash and symbol on every page.
+        Place among all runs (uploaded ones first), which sets a run's colour, dash and symbol on every page.
     is_pinned : bool
         Whether the person wants the run first in every list.
     """
@@ -61,6 +62,12 @@ class LoadedRun:
 UPLOADED_PREFIX: Final = "uploaded--"
 """Of the ids of files and runs that are a session's own; a slug has no two hyphens in a row."""
 
+UNNAMED_DATASET: Final = "~"
+"""Id of the data set of runs whose files name none; a slug has no tilde."""
+
+MAX_NAMED_FILES: Final = 2
+"""Up to so many files name a data set that has no name."""
+
 
 def slug(text: str) -> str:
     """Return the text as lower-case ASCII letters, digits, dots and hyphens.
@@ -75,6 +82,28 @@ def slug(text: str) -> str:
 def file_id(file: LoadedFile) -> str:
     """Return the file's id for address and widget keys; an upload never shares one with a file on disk."""
     return f"{UPLOADED_PREFIX}{slug(file.name)}" if file.is_uploaded else slug(file.name)
+
+
+def dataset_id(run: LoadedRun) -> str:
+    """Return the id of the run's data set for the address."""
+    name = run.report.run.info.dataset
+    return UNNAMED_DATASET if name is None else slug(name)
+
+
+def dataset_titles(runs: Sequence[LoadedRun]) -> dict[str, str]:
+    """Return data set id → what pages call it, those that files name first.
+
+    Runs whose files name none are one data set, as they may be the answers of several models to the same
+    questions. It is called as its files are.
+    """
+    titles = {slug(name): name for run in runs if (name := run.report.run.info.dataset) is not None}
+    unnamed = dict.fromkeys(run.file.name for run in runs if run.report.run.info.dataset is None)
+    if unnamed:
+        names = [PurePosixPath(name).stem for name in unnamed]
+        titles[UNNAMED_DATASET] = (
+            ", ".join(names) if len(names) <= MAX_NAMED_FILES else f"No data set named ({len(names)} files)"
+        )
+    return titles
 
 
 def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -> tuple[LoadedRun, ...]:
@@ -107,6 +136,7 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
     ]
     merged = [_merge_parts(parts, waiting, max_merged=len(groups)) for parts in groups]
     labels = Counter((file.is_uploaded, slug(report.run.label)) for file, report, _ in merged)
+    has_both = len({file.is_uploaded for file, _, _ in merged}) == 2
     runs: list[LoadedRun] = []
     for file, report, parts in merged:
         label = report.run.label
@@ -116,7 +146,7 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         runs.append(
             LoadedRun(
                 id=f"{UPLOADED_PREFIX}{id_}" if file.is_uploaded else id_,
-                title=f"{title} · uploaded" if file.is_uploaded else title,
+                title=f"{title} · uploaded" if file.is_uploaded and has_both else title,
                 file=file,
                 report=report,
                 part_files=parts,
@@ -151,9 +181,9 @@ def judged_with(runs: Sequence[LoadedRun]) -> float | None:
 
 
 def _style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
-    """Return run id → style index, in order of the ids, those of the folder before uploaded ones."""
+    """Return run id → style index, in order of the ids, uploaded ones before those of the folder."""
     indices: dict[str, int] = {}
-    for uploaded in (False, True):
+    for uploaded in (True, False):
         own = sorted((run for run in runs if run.file.is_uploaded is uploaded), key=lambda run: run.id)
         order = run_order([run.report.run.info for run in own])
         indices |= {run.id: len(indices) + index for run, index in zip(own, order, strict=True)}

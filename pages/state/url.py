@@ -96,11 +96,17 @@ URL_KEYS = (
     "published",
     "map",
     "folds",
+    "demo",
 )
 
+DEMO_KEY: Final = "demo"
+"""Key of the address that shows the demo data beside a person's own files."""
+
+RUN_KEYS: Final = ("run", "dataset", "method", "methods", "runs", "lines", "reported", "second", "at", "with")
+"""Keys whose values are runs, or mean something of the chosen runs only."""
 
 KEPT_KEYS: Final = ("run", "dataset")
-"""Keys whose value, chosen on one page, is kept for the others while a page cannot show it."""
+"""Keys whose value, once chosen, is kept for other pages, be it the default of this one or not shown here."""
 
 BIN_KEYS: Final = ("bin", "search", "outcome")
 """Keys of the selected bin and of the questions listed of it."""
@@ -129,6 +135,8 @@ class UrlState:
         Values that the run begins with: the address's, or those of the run before.
     current : dict of str to str
         Values chosen in this run, where they differ from their default.
+    touched : frozenset of str
+        Keys of the widgets in which the person has just chosen something.
     rejected : dict of str to str
         Values of a link, or chosen on another page, that are not available here.
     known : dict of str to Collection of str
@@ -146,9 +154,11 @@ class UrlState:
         # On first load, back, forward or an edited link the address wins. Otherwise it is what this session
         # wrote, or older: of two quick moves, the browser hears of the first only after it sent the second.
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})
-        touched = any(key in state and state[key] != control.value for key, control in controls.items())
+        self.touched = frozenset(
+            key for key, control in controls.items() if key in state and state[key] != control.value
+        )
         reads_again = bool(state.get("_reads_url_again", False))
-        self.url_changed = (self.url != state.get("_url") or reads_again) and not touched
+        self.url_changed = (self.url != state.get("_url") or reads_again) and not self.touched
         self.awaits_files = False
         self.initial: dict[str, str] = self.url if self.url_changed else dict(state["_held"])
         self.current: dict[str, str] = {}
@@ -156,6 +166,9 @@ class UrlState:
         self.known: dict[str, Collection[str]] = {}
         self.used_keys: set[str] = set()
         self._defaults: dict[str, str] = {}
+        self._chosen: set[str] = state.setdefault(
+            "_chosen", set()
+        )  # keys with a value that is not the default
 
     def pick(self, key: str, allowed: Sequence[str] | None, default: str) -> str:
         """Return the value of `key` and set its widget: to its own value, the address's or the default.
@@ -171,28 +184,32 @@ class UrlState:
         value = self.requested(key, default)
         if allowed is not None and key in KEPT_KEYS:
             value = self._kept_value(key, value, allowed)
-        if allowed is not None and value not in allowed:
-            is_kept = st.session_state.get("_kept_choices", {}).get(key) == value
-            if is_kept or (self.url_changed and key in self.url):
+        is_available = allowed is None or value in allowed
+        if not is_available:
+            kept = st.session_state.get("_kept_choices", {})
+            if kept.get(key) == value or (self.url_changed and key in self.url):
                 self.rejected[key] = value
             value = default
+        is_chosen = key in (self.initial if self.url_changed else self._chosen | self.touched)
         self.set_widget(key, value, allowed)
-        self.remember(key, value, default)
+        stays = is_chosen and is_available and key in KEPT_KEYS
+        self.remember(key, value, "" if stays else default)
         return value
 
     def requested(self, key: str, default: str) -> str:
         """Return what the widget or the address holds under `key`, whether it is allowed or not.
 
-        Of a widget that another page drew, only what was chosen in it counts: that page's default may differ.
+        Only what was chosen counts: the default of another page, or of the run before, may be another one.
         """
         state = st.session_state
         drawn: _DrawnWidget | None = state.get("_controls", {}).get(key)
-        if (
-            self.url_changed
-            or key not in state
-            or (drawn is not None and drawn.page != self.page and state[key] == drawn.value)
-        ):
+        if self.url_changed or key not in state:
             return self.initial.get(key, default)
+        if drawn is not None and state[key] == drawn.value:  # nothing was chosen in it since
+            if drawn.page != self.page:
+                return self.initial.get(key, default)
+            if key not in self._chosen:
+                return default
         return str(state[key])
 
     def _kept_value(self, key: str, value: str, allowed: Sequence[str]) -> str:
@@ -248,8 +265,10 @@ class UrlState:
         self._defaults[key] = default
         if value == default:
             self.current.pop(key, None)
+            self._chosen.discard(key)
         else:
             self.current[key] = value
+            self._chosen.add(key)
 
     def carry_body_value(self, key: str, allowed: Sequence[str]) -> None:
         """Keep a value that the page's body will read; a link's value is kept only if it is allowed."""
@@ -272,6 +291,15 @@ class UrlState:
             self.initial = {**self.initial, key: new}
         if st.session_state.get(key) == old:
             st.session_state[key] = new
+
+    def forget(self, *keys: str) -> None:
+        """Forget what was chosen under these keys."""
+        self.initial = {key: value for key, value in self.initial.items() if key not in keys}
+        for key in keys:
+            self._chosen.discard(key)
+            self.current.pop(key, None)
+            st.session_state.pop(key, None)
+            st.session_state.get("_kept_choices", {}).pop(key, None)
 
     def _keep_what_may_come(self) -> None:
         """Keep what may change as more files are read.

@@ -30,10 +30,31 @@ async function copy(text) {
   box.remove();
 }
 
-// Figures have the colours that the page had when its script ran: run it again when the system's colours change.
+// Streamlit's page has the colours of the system, for which it asks by this query. A person's own choice, which the
+// browser keeps, answers in the system's stead.
+const DARK = "(prefers-color-scheme: dark)", CHOICE = "calib-colours", ROOT = document.documentElement;
+const system = window.matchMedia(DARK), matchOthers = window.matchMedia.bind(window);
+const colours = Object.defineProperties(new EventTarget(), {
+  media: { value: DARK },
+  matches: { get: () => (ROOT.dataset.colours === "system" ? system.matches : ROOT.dataset.colours === "dark") },
+});
+window.matchMedia = (query) => (query === DARK ? colours : matchOthers(query));
+const announce = () => colours.dispatchEvent(new MediaQueryListEvent("change", { media: DARK, matches: colours.matches }));
+const kept = (act) => { try { return act(localStorage); } catch { return null; } }; // a browser may refuse to keep anything
+ROOT.dataset.colours = kept((store) => store.getItem(CHOICE)) ?? "system";
+system.addEventListener("change", () => ROOT.dataset.colours === "system" && announce());
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.calib-colours");
+  if (!button) return;
+  ROOT.dataset.colours = button.dataset.colours;
+  kept((store) => store.setItem(CHOICE, button.dataset.colours));
+  announce();
+});
+
+// Figures have the colours that the page had when its script ran: run it again when these change.
 // Streamlit runs the script on this key, and has its own colours changed a moment after the event. At another
 // address, figures already have the new colours, and the key would lead back to the page before.
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+colours.addEventListener("change", () => {
   const address = location.href;
   setTimeout(whenAtRest, 200, () => {
     if (location.href !== address) return;

@@ -1,8 +1,9 @@
 """What Streamlit's server cannot do, and a few lines in the browser can.
 
 They close the menu of a phone once a link in it is followed, which Streamlit leaves open over the page, copy
-the text of a copy button, run the page's script again when the system's colours change, and load the code of
-tables and figures before they are drawn. This layer serves the script, and names it in Streamlit's own page.
+the text of a copy button, choose light or dark colours, run the page's script again when these change, and
+load the code of tables and figures before they are drawn. This layer serves the script, and names it in
+Streamlit's own page, before Streamlit's scripts, which ask for the colours when they start.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _TAG: Final = f'<script src=".{PATH}" defer></script>'.encode()
 
 
 class BrowserScript:
-    """ASGI layer that serves the script, and names it at the end of the head of Streamlit's page."""
+    """ASGI layer that serves the script, and names it at the beginning of the head of Streamlit's page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -68,7 +69,7 @@ def _without_compression(scope: Scope) -> Scope:
 
 
 async def _name_script(_headers: MutableHeaders, page: bytes) -> bytes:
-    return page.replace(b"</head>", _TAG + b"</head>", 1)
+    return page.replace(b"<head>", b"<head>" + _TAG, 1)
 
 
 def _is_page(start: Message) -> bool:

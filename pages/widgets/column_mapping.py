@@ -31,7 +31,7 @@ from calib_core.readers.table.one_column import ANSWERS, SUPPORTING
 from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
 from calib_core.runs import confidence_name, schema_name
-from calib_core.wording import format_percent, plural
+from calib_core.wording import format_percent, join_names, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
 from pages.state.markdown import escape_markdown
@@ -101,6 +101,7 @@ MAX_OFFERED_COLUMNS: Final = 2_000
 NEEDS_GOLD: Final = "needs right answers"
 NEEDS_COLUMN_NAMES: Final = "name the columns"
 NEEDS_CONSENT: Final = "confirm the columns"
+NEEDS_NUMBERS: Final = "give each word a number"
 
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
@@ -135,10 +136,11 @@ def show_mapping_controls(
     """
     show_kept_mapping(file, files, key)
     base = file.report_without_mapping or file.report
+    is_asked = base is not None and (base.proposal is not None or _needs_numbers(base))
     can_map_columns = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
     if not (can_map_columns or file.refusal is not None or file.mapping):
         return
-    if base and base.status == "refused" and base.proposal and not file.mapping and not is_shown_above:
+    if base and base.status == "refused" and is_asked and not file.mapping and not is_shown_above:
         show_suggested_mapping(file, key)
     starts_open = _opens_by_default(file, files)
     if not st.toggle(
@@ -303,9 +305,16 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     missing = reading.missing if reading is not None and wide else _missing_values(base, read_as)
     if missing:
         st.caption(f"{escape_markdown(', '.join(missing))} as missing.")
-    unanswered = f"Choose the column of: {', '.join(lacking)}." if lacking else ""
     columns = {**fixed, **{column: name for column, name in read_as.items() if name != column}}
-    return _Draft(columns, wide, unanswered, missing=missing)
+    return _Draft(columns, wide, _unanswered(lacking, read_as), missing=missing)
+
+
+def _unanswered(lacking: Sequence[str], read_as: Mapping[str, str]) -> str:
+    """Return what is still to be chosen; "" if nothing is. lacking: labels of roles without a column."""
+    if lacking:
+        return f"Choose the {join_names(lacking)} column{'s' * (len(lacking) > 1)}."
+    wordy = [column for column, name in read_as.items() if MappedName.parse(name).lacks_numbers]
+    return f"Give each word of {escape_markdown(wordy[0])} a number from 0 to 1." if wordy else ""
 
 
 def _missing_values(base: FileReport, read_as: Mapping[str, str]) -> tuple[str, ...]:
@@ -361,7 +370,7 @@ def _pick_column(
     options = [
         *dict.fromkeys((*names, *base.columns[:MAX_OFFERED_COLUMNS], *((current,) if current else ())))
     ]
-    label, control, form, why = st.columns([1.1, 2, 1.4, 2.6], vertical_alignment="center", gap="small")
+    label, control, form, why = st.columns([1.3, 2, 1.6, 2.2], vertical_alignment="center", gap="small")
     label.markdown(f"**{ROLE_LABELS[role]}**")
     column = control.selectbox(
         ROLE_LABELS[role],
@@ -385,7 +394,28 @@ def _pick_column(
         )
     if reason := _reason(base, column, name):
         why.caption(escape_markdown(f"from {reason}"))
-    return column, name
+    return column, _pick_numbers(name, key) if MappedName.parse(name).lacks_numbers else name
+
+
+def _pick_numbers(name: str, key: str) -> str:
+    """Draw a field for each word of a confidence in words, and return the name with what is typed."""
+    numbers: list[str] = []
+    words = [word for word, _ in MappedName.parse(name).word_numbers]
+    with st.container(horizontal=True):
+        for position, word in enumerate(words):
+            number = st.number_input(
+                f"“{escape_markdown(word)}” means",
+                0.0,
+                1.0,
+                value=None,
+                step=0.05,
+                format="%.2f",
+                key=f"form_{key}_word_{position}",
+                placeholder="0 to 1",
+                width=140,
+            )
+            numbers.append(f"{word}={'…' if number is None else f'{number:g}'}")
+    return f"confidence:{'|'.join(numbers)}"
 
 
 _FORMS: Final = MappingProxyType(
@@ -411,6 +441,7 @@ def form_label(name: str) -> str:
     special = {
         f"right: {escape_markdown(', '.join(sorted(mapped.right_values)))}": bool(mapped.right_values),
         f"of class {escape_markdown(mapped.of_class)}": bool(mapped.of_class),
+        "in words": bool(mapped.word_numbers),
         "yes means wrong": name == "correct:not",
         "yes means right": name == "correct",
         f"{mapped.divisor} − x": mapped.is_inverted,
@@ -533,7 +564,13 @@ def needs_columns(file: LoadedFile) -> bool:
 def _has_other_reading(base: FileReport) -> bool:
     """Return whether a column may be read otherwise than as its name says, such as in percent."""
     reread = (one for one in base.candidates if one.clarity != "possible")
-    return base.proposal is not None or any(one.names.keys() & base.column_roles for one in reread)
+    is_reread = any(one.names.keys() & base.column_roles for one in reread)
+    return base.proposal is not None or is_reread or _needs_numbers(base)
+
+
+def _needs_numbers(base: FileReport) -> bool:
+    """Return whether the confidence is in words, each of which needs a number."""
+    return any(MappedName.parse(one.name).lacks_numbers for one in base.candidates)
 
 
 def show_accept_all(files: Sequence[LoadedFile]) -> None:
@@ -653,7 +690,7 @@ def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
 def _opens_by_default(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
     """Return whether the controls start open: for a refused file that only they are likely to fix."""
     base = file.report_without_mapping or file.report
-    is_proposed = base is not None and base.proposal is not None
+    is_proposed = base is not None and (base.proposal is not None or _needs_numbers(base))
     if file.refusal is None or file.mapping or is_proposed or is_gold_table(file, files):
         return False
     # A file with bad rows has the right columns; its values need fixing, not its mapping.
@@ -670,6 +707,8 @@ def missing_information(file: LoadedFile) -> str | None:
         return NEEDS_GOLD
     if base is not None and base.proposal is not None:
         return NEEDS_CONSENT
+    if base is not None and _needs_numbers(base):
+        return NEEDS_NUMBERS
     said = base.said_columns if base else {}
     return None if SUPPORTING_COLUMNS.issuperset(said.values()) else NEEDS_COLUMN_NAMES
 
@@ -998,7 +1037,7 @@ def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[Loa
             key=f"apply_{key}",
             type="primary",
             disabled=bool(repeated) or (mapping == file.mapping),
-            on_click=save_mapping,
+            on_click=apply_mapping,
             args=(file, mapping, key),
         )
         same_columns = files_with_same_columns(file, files) if mapping.columns and not mapping.gold else ()
@@ -1045,6 +1084,24 @@ def files_with_same_columns(file: LoadedFile, files: Sequence[LoadedFile]) -> tu
 def _file_columns(file: LoadedFile) -> Sequence[str]:
     base = file.report_without_mapping or file.report
     return base.columns if base else ()
+
+
+def apply_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
+    """Keep a mapping with which the file can be used; otherwise say why not, and leave the controls as set.
+
+    What is read only once it is kept, another format and a table of right answers, is kept untried.
+    """
+    if mapping and (mapping.format, mapping.gold) == (file.mapping.format, file.mapping.gold):
+        try:
+            report = tried_report(file, mapping)
+            refusal = report.message if report.status == "refused" else ""
+        except CalibError as refused:
+            refusal = str(refused)
+        if refusal:
+            st.session_state[f"trouble_{key}"] = f"Not applied: {_first_reason(refusal, file)}"
+            mark_decided(key)
+            return
+    save_mapping(file, mapping, key)
 
 
 def save_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:

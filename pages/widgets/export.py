@@ -33,6 +33,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.progress import with_partial_note
 from pages.state.run_preferences import renamed_runs
 from pages.state.runs import slug
+from pages.widgets.verdicts import words_of_cells
 
 MAX_STEM_LENGTH: Final = 120
 """Length of a file's name without its ending that every system accepts."""
@@ -265,6 +266,8 @@ def as_displayed(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFram
         if number_format is not None and values.dtype.is_numeric():
             texts = [None if value is None else _format_number(value, number_format) for value in values]
             values = pl.Series(texts, dtype=pl.String)
+        if values.dtype == pl.List(pl.String):
+            values = words_of_cells(values)
         displayed.append(values.alias(name if heading is None else heading))
     return pl.DataFrame(displayed)
 

@@ -38,7 +38,7 @@ def side_by_side(
     n_cells: int = 2,
     n_columns: int | None = None,
     *,
-    min_column_width: int = 430,
+    min_column_width: int = 400,
 ) -> list[DeltaGenerator]:
     """Return places beside each other, which all take their width before anything is drawn in them.
 

@@ -20,6 +20,7 @@ from pages.widgets.column_mapping import (
     NEEDS_COLUMN_NAMES,
     NEEDS_CONSENT,
     NEEDS_GOLD,
+    NEEDS_NUMBERS,
     decided_keys,
     is_gold_table,
     missing_information,
@@ -50,6 +51,7 @@ SETTLED_STATES: Final = (LOADED, GOOD_ROWS_ONLY, HOLDS_GOLD)
 
 STATE_PHRASES: Final = {
     NEEDS_CONSENT: ("needs its columns confirmed", "need their columns confirmed"),
+    NEEDS_NUMBERS: ("needs numbers for its words", "need numbers for their words"),
     NEEDS_COLUMN_NAMES: ("needs its columns named", "need their columns named"),
     NEEDS_GOLD: ("needs right answers", "need right answers"),
     UNDECIDED: ("has bad rows that need a decision", "have bad rows that need a decision"),

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import streamlit as st
 
+from calib_core.errors import Unavailable
 from pages.state.markdown import escape_markdown
 from pages.state.url import UrlState, decode_ids, encode_ids
+
+_EMPTIED: Final = "~"
+"""In the address: a list that has a default, and was emptied; no id is this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,16 @@ def multiselect(
     default: Sequence[str] = (),
     placeholder: str = "",
 ) -> list[str]:
-    """Draw a multiselect and return the chosen ids; the default where none of them is allowed."""
+    """Draw a multiselect and return the chosen ids; the default where none of them is allowed.
+
+    A list that has a default stays empty once it was emptied. Where it has a placeholder, too, such as
+    "Choose a run", the page cannot do without.
+
+    Raises
+    ------
+    Unavailable
+        With the placeholder, where such a list was emptied.
+    """
     return limited_multiselect(
         url_state,
         MultiselectOffer(key, allowed),
@@ -72,37 +86,36 @@ def limited_multiselect(
     state, key, allowed = st.session_state, offer.key, offer.allowed
     widget, changed = f"{key}_shown", f"_{key}_changed"
     chosen = state.pop(changed, None)
-    if chosen is not None and not url_state.url_changed:
-        state[key] = offer.encode(chosen)
     default_ids = [id_ for id_ in default if id_ in allowed]
     default_value = offer.encode(default_ids)
-    if not url_state.url_changed and state.get(key) == state.get(f"_{key}_usual"):
-        state[key] = default_value  # a choice that was the default follows the default
-    state[f"_{key}_usual"] = default_value
-    selected, missing = decode_ids(url_state.pick(key, None, default_value), allowed, offer.url_names)
+    if chosen is not None and not url_state.url_changed:
+        state[key] = offer.encode(chosen) or (_EMPTIED if default_ids else "")
+    text = url_state.pick(key, None, default_value)
+    is_emptied = text == _EMPTIED
+    selected, missing = decode_ids("" if is_emptied else text, allowed, offer.url_names)
     if missing and (url_state.url_changed or url_state.awaits_files):
         url_state.rejected[key] = ", ".join(missing)
-    selected = _within_limit(selected or default_ids, offer, title_of)
-    value = offer.encode(selected)
+    selected = [] if is_emptied else _within_limit(selected or default_ids, offer, title_of)
+    value = offer.encode(selected) or (_EMPTIED if default_ids else "")
     url_state.set_widget(key, value)
     url_state.remember(key, value, default_value)
     if not allowed:
         return []
     url_state.set_widget(widget, selected, allowed)
-    return (
-        st.multiselect(
-            label,
-            allowed,
-            selected,
-            key=widget,
-            format_func=title_of,
-            on_change=note_chosen,
-            args=(changed, widget),
-            help=help_,
-            placeholder=placeholder,
-        )
-        or default_ids
+    shown = st.multiselect(
+        label,
+        allowed,
+        selected,
+        key=widget,
+        format_func=title_of,
+        on_change=note_chosen,
+        args=(changed, widget),
+        help=help_,
+        placeholder=placeholder,
     )
+    if placeholder and default_ids and not shown:
+        raise Unavailable(f"{placeholder}.")
+    return shown
 
 
 def _within_limit(selected: list[str], offer: MultiselectOffer, title_of: Callable[[str], str]) -> list[str]:

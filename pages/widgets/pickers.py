@@ -75,8 +75,13 @@ def select_box(
 
 
 def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -> LoadedRun:
-    """Draw the control of the run, and below it the full title if the box cuts it off, and the run's size."""
+    """Draw the control of the run, and below it the full title if the box cuts it off, and the run's size.
+
+    Pages of several runs begin with the data set of the run that was chosen last.
+    """
     id_ = url_state.pick("run", list(runs), default)
+    if "run" in url_state.touched:
+        url_state.forget("dataset")
     titles = [f"{'★ ' if run.is_pinned else ''}{run.title}" for run in runs.values()]
     labels = dict(zip(runs, shorten_in_middle(titles, MAX_VISIBLE_TITLE + 2), strict=True))
     select_box(
@@ -116,7 +121,7 @@ def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str
         usable,
         picked,
         key="method",
-        title_of=lambda id_: METHODS[id_].title,
+        title_of=lambda id_: METHODS[id_].heading,
         help_=escape_markdown(METHODS[picked].help),
     )
     return picked

@@ -199,7 +199,7 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
         others,
         beside,
         key="beside",
-        format_func=lambda id_: METHODS[id_].title,
+        format_func=lambda id_: METHODS[id_].heading,
         on_change=note_chosen,
         args=("_beside_changed", "beside"),
         placeholder="other methods of this run",
@@ -221,6 +221,7 @@ def pick_sweep(
         title_of=lambda id_: METRICS[id_].title,
         default=[id_ for id_ in SWEPT_METRICS if id_ not in _unswept(evidence)],
         help_="One curve per metric. Only metrics with equal-width bins are listed.",
+        placeholder="Choose a metric",
     )
     bin_counts = _pick_bin_counts(url_state)
     with st.expander("How the RSD is computed", key="rsd_settings", type="compact"):

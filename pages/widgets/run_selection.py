@@ -19,7 +19,7 @@ from calib_core.results.judged_answer import JudgedChoice, judged_choices
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import AnswerRun
 from pages.state.cache import cached_result, run_evidence
-from pages.state.runs import MAX_MEASURES, LoadedRun, slug
+from pages.state.runs import MAX_MEASURES, LoadedRun, dataset_id, dataset_titles
 from pages.state.url import UrlState
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
 from pages.widgets.pickers import pick_segment, select_box
@@ -30,8 +30,8 @@ ALL_DATASETS: Final = "*"
 
 JUDGED_TITLES: Final = {"own": "Each method's own", "majority": "Majority", "greedy": "Greedy"}
 
-PickDataset: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], tuple[str | None, list[LoadedRun]]]
-"""Draws the control of the data set and returns it, None for several, with its runs."""
+PickDataset: TypeAlias = Callable[[UrlState, Sequence[LoadedRun], str | None], list[LoadedRun]]
+"""Takes the runs and the data set that is studied; draws the control of data sets and returns their runs."""
 
 ENOUGH_TO_COMPARE: Final = 3
 """Models or runs of a data set from which on it may be the default."""
@@ -51,8 +51,6 @@ class RunSelection:
 
     Attributes
     ----------
-    dataset : str or None
-        Data set of all runs; None where runs of several are shown.
     runs : tuple of LoadedRun
     methods : tuple of str
         Ids in the registry's order.
@@ -62,7 +60,6 @@ class RunSelection:
         Run id and method id → why the run does not give that confidence.
     """
 
-    dataset: str | None
     runs: tuple[LoadedRun, ...]
     methods: tuple[str, ...]
     run_evidences: tuple[RunEvidence, ...]
@@ -129,7 +126,8 @@ def pick_run_selection(
         raise Unavailable(
             f"No run has one of these confidence methods: {offered}. The page Files gives the reasons."
         )
-    dataset, candidates = (pick_dataset or pick_one_dataset)(url_state, candidates)
+    studied = _studied_dataset(url_state, runs)
+    candidates = (pick_dataset or pick_one_dataset)(url_state, candidates, studied)
     by_id = {run.id: run for run in candidates}
     run_ids = _pick_run_ids(url_state, list(by_id), short_names_by_id(candidates), run_limit(candidates))
     available = [id_ for id_ in methods if any(id_ in methods_by_run[run] for run in run_ids)]
@@ -141,17 +139,16 @@ def pick_run_selection(
             "methods",
             in_order(available),
             label="Confidence methods",
-            title_of=lambda id_: METHODS[id_].title,
-            default=in_order(default_methods(available, len(run_ids))),
+            title_of=lambda id_: METHODS[id_].heading,
+            default=_with_studied_method(url_state, available, default_methods(available, len(run_ids))),
             help_=METHODS_HELP,
+            placeholder="Choose a confidence method",
         )
     )
     ordered_methods = in_order(method_ids)
     runs = [run for run in candidates if run.id in run_ids]
     allow_empty = any(id_ in extra_methods.get(run.id, ()) for run in runs for id_ in ordered_methods)
-    return _gather_selection(
-        dataset, runs, ordered_methods, options or MethodOptions(), allow_empty=allow_empty
-    )
+    return _gather_selection(runs, ordered_methods, options or MethodOptions(), allow_empty=allow_empty)
 
 
 def pick_judged_answer(url_state: UrlState, selection: RunSelection) -> JudgedChoice:
@@ -194,15 +191,17 @@ def _pick_run_ids(
             label="Runs",
             title_of=lambda id_: names[id_],
             default=ids,
-            help_="The runs to compare. If none is chosen, all are compared.",
+            help_="The runs to compare.",
+            placeholder="Choose a run",
         )
     run_ids = limited_multiselect(
         url_state,
         MultiselectOffer("runs", ids, limit=limit),
         label="Runs",
         title_of=lambda id_: names[id_],
-        default=ids[:max_runs],
-        help_=f"The runs to compare. If none is chosen, the first {max_runs} are compared.",
+        default=sorted(ids, key=lambda id_: id_ != url_state.initial.get("run"))[:max_runs],
+        help_="The runs to compare.",
+        placeholder="Choose a run",
     )
     st.caption(f"{len(run_ids)} of {len(ids)}, {max_runs} at most: {reason}")
     return run_ids
@@ -213,27 +212,44 @@ def short_names_by_id(runs: Sequence[LoadedRun]) -> dict[str, str]:
     return short_run_names({run.id: run.report.run.info for run in runs}, {run.id: run.title for run in runs})
 
 
+def _studied_dataset(url_state: UrlState, runs: Sequence[LoadedRun]) -> str | None:
+    """Return the id of the data set of the run that was chosen on a page of one run; None without one."""
+    return next((dataset_id(run) for run in runs if run.id == url_state.initial.get("run")), None)
+
+
+def _with_studied_method(
+    url_state: UrlState, available: Sequence[str], defaults: Sequence[str]
+) -> Sequence[str]:
+    """Return the default methods, and the one that was chosen on a page of one run."""
+    chosen = url_state.initial.get("method")
+    return in_order({*defaults, *(id_ for id_ in available if id_ == chosen)})
+
+
 def pick_one_dataset(
-    url_state: UrlState, runs: Sequence[LoadedRun], prefer_most: Literal["models", "runs"] = "models"
-) -> tuple[str | None, list[LoadedRun]]:
-    """Draw the control of the data set and return it with its runs; None where all data sets are chosen.
+    url_state: UrlState,
+    runs: Sequence[LoadedRun],
+    studied: str | None,
+    prefer_most: Literal["models", "runs"] = "models",
+) -> list[LoadedRun]:
+    """Draw the control of the data set and return its runs.
 
     Parameters
     ----------
     url_state : UrlState
     runs : Sequence of LoadedRun
+    studied : str or None
+        Id of the data set that is shown before one is chosen, where runs have it.
     prefer_most : {"models", "runs"}
-        What the default data set has enough of: it is the first with `ENOUGH_TO_COMPARE` models or runs, or
-        the one with most where none has so many.
+        What the data set that is shown otherwise has enough of: it is the first with `ENOUGH_TO_COMPARE`
+        models or runs, or the one with most where none has so many.
     """
-    titles = _dataset_titles(runs)
-    if not titles:
-        return runs[0].report.run.info.dataset, list(runs)
-    usual = _usual_dataset(titles, runs, prefer_most)
+    titles = dataset_titles(runs)
+    if len(titles) < 2:
+        return list(runs)
+    usual = studied if studied in titles else _usual_dataset(runs, prefer_most)
+    if "dataset" in url_state.touched:
+        url_state.forget("runs")
     picked = url_state.pick("dataset", [*titles, ALL_DATASETS], usual)
-    if url_state.initial.get("dataset") == picked:
-        # Kept even where it is the default here: on the page it was chosen on it may not be.
-        url_state.remember("dataset", picked, "")
     select_box(
         "Data set",
         [*titles, ALL_DATASETS],
@@ -242,15 +258,13 @@ def pick_one_dataset(
         title_of=lambda id_: f"all ({len(runs)} runs)" if id_ == ALL_DATASETS else titles[id_],
         help_="Compare within one data set: other data sets have other questions.",
     )
-    if picked == ALL_DATASETS:
-        return None, list(runs)
-    return titles[picked], [run for run in runs if run.report.run.info.dataset == titles[picked]]
+    return [run for run in runs if picked in (dataset_id(run), ALL_DATASETS)]
 
 
 def pick_several_datasets(
-    url_state: UrlState, runs: Sequence[LoadedRun], opening: Collection[str | None]
-) -> tuple[str | None, list[LoadedRun]]:
-    """Draw the control of several data sets; return the chosen one, None where several are, and the runs.
+    url_state: UrlState, runs: Sequence[LoadedRun], studied: str | None, opening: Collection[str]
+) -> list[LoadedRun]:
+    """Draw the control of several data sets and return their runs.
 
     A single one that is chosen here is carried to other pages.
 
@@ -258,17 +272,17 @@ def pick_several_datasets(
     ----------
     url_state : UrlState
     runs : Sequence of LoadedRun
-    opening : Collection of (str or None)
-        The data sets shown before one is chosen, here or on another page; the usual one where empty.
+    studied : str or None
+        Id of the data set that is shown before any is chosen, where runs have it.
+    opening : Collection of str
+        Ids of those shown where none is studied; the usual one where empty.
     """
-    titles = _dataset_titles(runs)
-    if not titles:
-        return runs[0].report.run.info.dataset, list(runs)
+    titles = dataset_titles(runs)
+    if len(titles) < 2:
+        return list(runs)
     allowed = ["", *titles, ALL_DATASETS]
-    carried = url_state.pick("dataset", allowed, "")
-    default = [id_ for id_, name in titles.items() if name in opening] or [
-        _usual_dataset(titles, runs, "models")
-    ]
+    carried = url_state.pick("dataset", allowed, "") or (studied if studied in titles else None)
+    default = [id_ for id_ in titles if id_ in opening] or [_usual_dataset(runs, "models")]
     if carried:
         default = list(titles) if carried == ALL_DATASETS else [carried]
     chosen = multiselect(
@@ -279,29 +293,19 @@ def pick_several_datasets(
         title_of=lambda id_: titles[id_],
         default=default,
         help_="One block of the table each.",
+        placeholder="Choose a data set",
     )
     if chosen != default and len(chosen) == 1:
         url_state.set_widget("dataset", chosen[0], allowed)
         url_state.remember("dataset", chosen[0], "")
-    names = [titles[id_] for id_ in chosen]
-    return names[0] if len(names) == 1 else None, [
-        run for run in runs if run.report.run.info.dataset in names
-    ]
+    return [run for run in runs if dataset_id(run) in chosen]
 
 
-def _dataset_titles(runs: Sequence[LoadedRun]) -> dict[str, str]:
-    """Return the data sets as the address names them → their names; {} where there is nothing to choose."""
-    names = dict.fromkeys(run.report.run.info.dataset for run in runs)
-    return {slug(name): name for name in names if name is not None} if len(names) > 1 else {}
-
-
-def _usual_dataset(
-    titles: Mapping[str, str], runs: Sequence[LoadedRun], prefer_most: Literal["models", "runs"]
-) -> str:
+def _usual_dataset(runs: Sequence[LoadedRun], prefer_most: Literal["models", "runs"]) -> str:
     """Return the id of the data set that is shown by default: one with enough to compare."""
-    runs_by_dataset = {
-        id_: [run for run in runs if run.report.run.info.dataset == name] for id_, name in titles.items()
-    }
+    runs_by_dataset: dict[str, list[LoadedRun]] = {}
+    for run in runs:
+        runs_by_dataset.setdefault(dataset_id(run), []).append(run)
     counts = {
         id_: _model_and_run_counts(of_dataset) if prefer_most == "models" else (len(of_dataset), 0)
         for id_, of_dataset in runs_by_dataset.items()
@@ -310,11 +314,16 @@ def _usual_dataset(
     return enough[0] if enough else max(counts, key=lambda id_: counts[id_])
 
 
-def runs_to_start_with(runs: Sequence[LoadedRun]) -> list[LoadedRun]:
-    """Return the runs of the first data set with `ENOUGH_TO_COMPARE` of them; all where none has so many."""
-    names = [run.report.run.info.dataset for run in runs]
-    first = next((name for name in names if names.count(name) >= ENOUGH_TO_COMPARE), None)
-    return list(runs) if first is None else [run for run in runs if run.report.run.info.dataset == first]
+def runs_to_start_with(url_state: UrlState, runs: Sequence[LoadedRun]) -> list[LoadedRun]:
+    """Return the runs of the data set that the address, or the run in it, asks for.
+
+    Without one, those of the first data set with `ENOUGH_TO_COMPARE` of them; all where none has so many.
+    """
+    ids = [dataset_id(run) for run in runs]
+    wanted = url_state.requested("dataset", _studied_dataset(url_state, runs) or "")
+    if wanted not in ids:
+        wanted = next((id_ for id_ in ids if ids.count(id_) >= ENOUGH_TO_COMPARE), ALL_DATASETS)
+    return [run for run, id_ in zip(runs, ids, strict=True) if wanted in (id_, ALL_DATASETS)]
 
 
 def _model_and_run_counts(runs: Sequence[LoadedRun]) -> tuple[int, int]:
@@ -323,7 +332,6 @@ def _model_and_run_counts(runs: Sequence[LoadedRun]) -> tuple[int, int]:
 
 
 def _gather_selection(
-    dataset: str | None,
     runs: Sequence[LoadedRun],
     methods: Sequence[str],
     options: MethodOptions,
@@ -349,4 +357,4 @@ def _gather_selection(
                 unavailable[run.id, method] = str(reason)
     if not run_evidences and not allow_empty:
         raise Unavailable("None of the chosen runs has one of the chosen confidence methods.")
-    return RunSelection(dataset, tuple(runs), tuple(methods), tuple(run_evidences), unavailable)
+    return RunSelection(tuple(runs), tuple(methods), tuple(run_evidences), unavailable)

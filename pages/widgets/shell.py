@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, overload
+from typing import Final, Generic, Literal, NoReturn, TypeAlias, TypeVar, overload
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -31,9 +31,9 @@ from pages.state.run_preferences import (
     remember_names,
     session_preferences,
 )
-from pages.state.runs import LoadedRun, file_id, loaded_runs, runs_with_tolerance, slug
-from pages.state.uploads import session_uploads, take_uploads
-from pages.state.url import UrlState
+from pages.state.runs import LoadedRun, dataset_id, file_id, loaded_runs, runs_with_tolerance, slug
+from pages.state.uploads import take_uploads
+from pages.state.url import DEMO_KEY, RUN_KEYS, UrlState
 from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.copyable_text import show_copy_button
 from pages.widgets.file_status import show_no_runs
@@ -43,14 +43,21 @@ from pages.widgets.pages import MENU, PAGES, PageInfo
 from pages.widgets.pickers import pick_tolerance
 from pages.widgets.uploader import last_uploaded
 from pages.widgets.uploads_under_way import n_uploads_under_way, wait_for_uploads
+from pages.widgets.url_inputs import url_toggle
 
 ChoiceT = TypeVar("ChoiceT")
 
 Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
 """Draws a page's controls in the sidebar and returns the choice; raises Unavailable with what to do."""
 
-WITH_UPLOADS_NOTE: Final = " Demo data, and the files that you uploaded."
-DEMO_NOTE: Final = " Demo data: public predictions of known models, and tiny models trained for this demo."
+DemoState: TypeAlias = Literal["none", "alone", "beside", "away"]
+"""Of the demo data: there are none, they stand alone or beside a person's own files, or those stand alone."""
+
+DEMO_NOTES: Final[Mapping[DemoState, str]] = {
+    "alone": "Public predictions of known models, and tiny models trained for this demo.",
+    "beside": "And the files that you uploaded.",
+}
+DEMO_HELP: Final = "List the runs that came with Calib beside your own."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", "datasets", HIDE_KEY)
@@ -61,6 +68,17 @@ COPY_LINK_HELP: Final = (
     "everything else opens."
 )
 
+_DEMO_STATE_KEY: Final = "_demo_state"
+
+COLOUR_BUTTONS: Final = "".join(
+    f'<button type="button" class="calib-colours" data-colours="{id_}" title="{help_}">{label}</button>'
+    for id_, label, help_ in (
+        ("light", "Light", "Light colours"),
+        ("dark", "Dark", "Dark colours"),
+        ("system", "Auto", "The colours of the system"),
+    )
+)
+"""The choice of colours: `browser_script.js` makes it, the browser keeps it."""
 
 NO_RUNS: Final = "No run is loaded."
 
@@ -114,24 +132,27 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     """
     page = PAGES[page_id]
     take_uploads()
-    _show_title(page)
+    badge = _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
     with (notices := st.container(key="notices", gap="xsmall")):  # always there: the rest keeps its place
-        contents, all_runs = _load_folder(page_id, url_state, accepted_file_ids)
+        contents, all_runs, demo = _load_folder(page_id, url_state, accepted_file_ids)
         _show_what_comes(page_id, contents)
+    if note := DEMO_NOTES.get(demo):
+        badge.badge("Demo data", color="gray", help=note)
     files, unread = contents.files, contents.unread
     runs, hidden_runs = _runs_to_list(url_state, all_runs)
     url_state.known = {
         "run": {run.id for run in runs},
-        "dataset": {slug(name) for run in runs if (name := run.report.run.info.dataset) is not None},
+        "dataset": {dataset_id(run) for run in runs},
     }
     url_state.remember("good", ",".join(accepted_file_ids), "")
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
-        with st.container(key="brand"):
-            st.markdown("**Calib**")
+        with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
+            st.markdown("**Calib**", width="content")
+            st.html(COLOUR_BUTTONS, width="content")
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
         if runs and page.shows_verdicts:
@@ -149,11 +170,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     url_state.write_url()
     _remember_run(runs)
     with st.sidebar:
-        with st.container(horizontal=True, gap="small", key="page_tools"):
-            show_copy_link(page_id, url_state)
-            if page_id != "start":  # it has the button above its tables
-                show_manage_runs(runs, hidden_runs, "manage_runs")
-        show_hidden_runs(runs, hidden_runs, "show_hidden")
+        _show_tools(page_id, url_state, runs, hidden_runs, demo)
     _show_navigation(links, url_state.current, pages_without_content(runs))
     with notices:
         _warn_rejected(url_state, {run.id: run.title for run in all_runs}, is_awaited=bool(unread))
@@ -168,14 +185,32 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs)
 
 
-def _show_title(page: PageInfo) -> None:
-    """Draw the page's title and question, and name it in the browser's tab."""
+def _show_tools(
+    page_id: str,
+    url_state: UrlState,
+    runs: Sequence[LoadedRun],
+    hidden_runs: Sequence[LoadedRun],
+    demo: DemoState,
+) -> None:
+    """Draw what ends the sidebar: the link to copy, the buttons on runs, and the switch of the demo data."""
+    with st.container(horizontal=True, gap="small", key="page_tools"):
+        show_copy_link(page_id, url_state)
+        if page_id != "start":  # it has the button above its tables
+            show_manage_runs(runs, hidden_runs, "manage_runs")
+    show_hidden_runs(runs, hidden_runs, "show_hidden")
+    if demo in ("beside", "away"):
+        url_toggle(DEMO_KEY, "Show demo data", DEMO_HELP, default=demo == "beside")
+
+
+def _show_title(page: PageInfo) -> DeltaGenerator:
+    """Draw the page's title and question, name it in the browser's tab; return the place of a badge."""
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
-        demo_note = WITH_UPLOADS_NOTE if session_uploads() else DEMO_NOTE
-        st.caption(page.question + (demo_note if is_demo_data() else ""), width="content")
+        badge = st.empty()
+        st.caption(page.question, width="content")
+    return badge
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:
@@ -209,8 +244,8 @@ def show_all_hidden(hidden_runs: Sequence[LoadedRun]) -> None:
 
 def _load_folder(
     page_id: str, url_state: UrlState, accepted_file_ids: Sequence[str]
-) -> tuple[FolderContents, tuple[LoadedRun, ...]]:
-    """Return the files and runs that the page can be drawn with.
+) -> tuple[FolderContents, tuple[LoadedRun, ...], DemoState]:
+    """Return the files and runs that the page can be drawn with, and where the demo data stand.
 
     While files are being read, every page but Files waits for the first run, and a page of one run for that
     which the address names.
@@ -229,8 +264,34 @@ def _load_folder(
     contents = load_files(
         folder if folder.is_dir() else None, wanted, waits=page_id != "start", is_enough=is_enough
     )
+    demo = _demo_state(url_state, runs)
+    if demo == "away":
+        contents = FolderContents(tuple(file for file in contents.files if file.is_uploaded))
+        runs = loaded_runs(contents.files, accepted_file_ids)
     url_state.awaits_files = bool(contents.unread)
-    return contents, runs
+    return contents, runs, demo
+
+
+def _demo_state(url_state: UrlState, runs: Sequence[LoadedRun]) -> DemoState:
+    """Return where the demo data stand: away once a file of one's own is loaded, unless they are asked for.
+
+    The switch asks for them, and so does a link to a run of theirs.
+    """
+    if not is_demo_data():
+        return "none"
+    if not any(run.file.is_uploaded for run in runs):
+        return "alone"
+    of_demo = {run.id for run in runs if not run.file.is_uploaded}
+    is_asked_for = url_state.url_changed and url_state.initial.get("run") in of_demo
+    state: DemoState = (
+        "beside" if {"1": True, "0": False}.get(url_state.initial.get(DEMO_KEY, ""), is_asked_for) else "away"
+    )
+    if state == "away" and st.session_state.get(_DEMO_STATE_KEY) != "away":
+        url_state.forget(*RUN_KEYS)  # those chosen so far are of the demo data
+    st.session_state[_DEMO_STATE_KEY] = state
+    url_state.used_keys.add(DEMO_KEY)
+    url_state.remember(DEMO_KEY, "1" if state == "beside" else "", "")
+    return state
 
 
 def _remember_run(runs: Sequence[LoadedRun]) -> None:

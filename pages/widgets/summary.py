@@ -11,6 +11,7 @@ import streamlit as st
 from calib_core.errors import Suspicion, single_line
 from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
+from calib_core.views.glossary import Term, terms_in
 from calib_core.views.view import Fact
 from calib_core.wording import join_names, plural
 from pages.state.markdown import escape_markdown
@@ -46,9 +47,18 @@ def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]
             )
 
 
+def terms_help(*texts: str) -> str | None:
+    """Return what the terms in these texts mean, as a tooltip; None where there are none."""
+    return "\n\n".join(map(_explained, terms_in(*texts))) or None
+
+
+def _explained(term: Term) -> str:
+    return f"**{escape_markdown(term.name)}**: {escape_markdown(term.meaning)}"
+
+
 def show_headline(sentence: str, view: ViewCaption | None = None, key: str = "looking") -> None:
     """Draw the main finding, and below it what the page shows, unless `show_provenance` says that."""
-    st.header(escape_markdown(sentence), anchor=False)
+    st.header(escape_markdown(sentence), anchor=False, help=terms_help(sentence))
     if view is not None:
         show_view_caption(view.sentence, key)
 
@@ -65,22 +75,26 @@ def show_provenance(
     """Draw the line below a figure: which runs, methods, metric and rows it shows, where that is given.
 
     The line opens to how the numbers were computed, one box to copy for each of the recipes, and
-    to the facts. Below it stands why an interval or a p-value is missing, where one is.
+    to the facts, and to why an interval or a p-value is missing, where one is.
     """
     sentence = "How this was computed"
     if view is not None:
         sentence = f":material/visibility: {escape_markdown(view.sentence)}"
     with st.expander(sentence, key=key, type="compact"):
         show_computation(*recipes, facts=facts)
-    show_remarks(view and view.missing_note)
+        show_remarks(view and view.missing_note)
 
 
 def show_computation(*recipes: str, facts: Sequence[Fact] = ()) -> None:
-    """Draw how numbers were computed: one box to copy for each recipe, and the facts below."""
+    """Draw how numbers were computed: a box to copy for each recipe, the facts, and what their terms mean."""
     for recipe in recipes:
         show_recipe(recipe)
     for name, text in facts:
         st.caption(f"**{escape_markdown(name)}**: {escape_markdown(text)}")
+    if terms := terms_in(*recipes, *(text for _, text in facts)):
+        with st.popover("Terms", icon=":material/menu_book:", type="tertiary"):
+            for term in terms:
+                st.caption(_explained(term))
 
 
 def show_recipe(text: str) -> None:

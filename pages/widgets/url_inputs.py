@@ -64,8 +64,11 @@ def _on_toggle(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (S
         st.query_params[key] = "1" if value else "0"
 
 
-def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str) -> str:
-    """Draw a choice of few options side by side, the first by default; the address keeps any other."""
+def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str | None = None) -> str:
+    """Draw a choice of few options side by side, the first by default; the address keeps any other.
+
+    Without a help text the label is for screen readers only.
+    """
     widget, options = f"_{key}", list(titles)
     requested = st.query_params.get(key, "")
     if requested and requested not in titles:
@@ -79,6 +82,7 @@ def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str) -> 
         required=True,
         format_func=lambda option: titles[option],
         help=help_,
+        label_visibility="visible" if help_ else "collapsed",
         on_change=_on_segment,
         args=(key, widget, options[0]),
     )
@@ -91,6 +95,32 @@ def _on_segment(key: str, widget: str, default: str) -> None:
         st.query_params.pop(key, None)
     else:
         st.query_params[key] = value
+
+
+def url_pills(key: str, label: str, titles: Mapping[str, str]) -> list[str]:
+    """Draw buttons of which several can be chosen, and return those; the label is for screen readers only."""
+    widget = f"_{key}"
+    requested = st.query_params.get(key, "").split(",")
+    chosen = [option for option in titles if option in requested]
+    st.session_state[widget] = chosen
+    st.pills(
+        label,
+        list(titles),
+        key=widget,
+        selection_mode="multi",
+        format_func=lambda option: titles[option],
+        label_visibility="collapsed",
+        on_change=_on_pills,
+        args=(key, widget),
+    )
+    return chosen
+
+
+def _on_pills(key: str, widget: str) -> None:
+    if chosen := st.session_state[widget]:
+        st.query_params[key] = ",".join(chosen)
+    else:
+        st.query_params.pop(key, None)
 
 
 def url_selectbox(key: str, label: str, options: Sequence[str], help_: str, default: int = 0) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import polars as pl
@@ -16,6 +17,7 @@ from calib_core.report.html import ece_brier_html
 from calib_core.results.columns import Column, column_texts
 from calib_core.results.view_caption import ViewCaption
 from calib_core.views.ece_brier_table import ece_brier_frame
+from calib_core.views.glossary import meaning_of
 from calib_core.views.view import EceBrierTable, Numbers, View, ViewFigure, ViewTable
 from calib_core.wording import COUNT_UNITS, NO_VALUE, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
 from pages.state.markdown import escape_markdown
@@ -27,8 +29,10 @@ from pages.widgets.summary import (
     show_headline,
     show_provenance,
     show_tiles,
+    terms_help,
 )
 from pages.widgets.table import MAX_COLUMN_WIDTH, fit_bars, fit_column_widths
+from pages.widgets.verdicts import CHIP_PADDING, verdict_cells
 
 MAX_PANELS_PER_ROW: Final = 3
 
@@ -60,8 +64,8 @@ ROW_HEIGHT: Final = 35
 PART_OF_A_ROW: Final = 21
 """Height in pixels in sight of the last row of a table that scrolls, which shows that it does."""
 
-BAR_ROOM: Final = 4 * NO_VALUE
-"""Text about as wide as the shortest bar of a part."""
+_ROOM: Final = MappingProxyType({"part": 4 * NO_VALUE, "verdict": CHIP_PADDING})
+"""Kind of a column → text about as wide as what stands around its texts: the shortest bar, or a chip."""
 
 Select: TypeAlias = Callable[[Sequence[Any]], None]
 """Called with what was clicked in a figure or a table."""
@@ -147,7 +151,7 @@ def show_beside(
     detail: Callable[[], None] | None = None,
     is_further: bool = False,
 ) -> None:
-    """Draw the figure of a view, and beside it its tables and how both are read.
+    """Draw the figure of a view, and beside it its tiles, its tables and how all are read.
 
     Parameters
     ----------
@@ -161,15 +165,16 @@ def show_beside(
     detail : Callable, optional
         Draws what a click has opened, below the rows.
     is_further : bool
-        Whether it is a further view of the page: tiles, headline and recipe stand beside the figure, too.
+        Whether it is a further view of the page: headline and recipe stand beside the figure, too.
     """
     figures, beside = side_by_side()
     with figures:
         for figure in view.figures:
             show_view_figure(view, figure, select=select if figure.id in selectable else None)
     with beside:
-        if is_further:
+        if view.tiles:
             show_view_tiles(view)
+        if is_further:
             st.markdown(escape_markdown(view.headline))
         for table in view.tables:
             show_view_table(
@@ -190,15 +195,15 @@ def show_how_to_read(view: View, *, is_selectable: bool = False) -> None:
     """Draw the line on what the figures show."""
     if view.how_to_read:
         click = " Click a point or a row for more." if is_selectable else ""
-        st.caption(escape_markdown(view.how_to_read + click))
+        st.caption(escape_markdown(view.how_to_read + click), help=terms_help(view.how_to_read))
 
 
-def show_opening(view: View) -> None:
-    """Draw the headline, the caveat and the tiles."""
+def show_opening(view: View, *, with_tiles: bool = True) -> None:
+    """Draw the headline, the caveat, and the tiles unless they stand beside the figure."""
     show_headline(view.headline)
     if view.caveat:
-        st.caption(f":material/warning: {escape_markdown(view.caveat)}")
-    if view.tiles:
+        st.caption(f":material/warning: {escape_markdown(view.caveat)}", help=terms_help(view.caveat))
+    if view.tiles and with_tiles:
         show_view_tiles(view)
 
 
@@ -206,7 +211,9 @@ def show_view_tiles(view: View) -> None:
     """Draw the tiles; their texts may be of a file."""
     show_tiles(
         [
-            tile._replace(help=escape_markdown(tile.help), below=escape_markdown(tile.below))
+            tile._replace(
+                help=escape_markdown(tile.help or meaning_of(tile.label)), below=escape_markdown(tile.below)
+            )
             for tile in view.tiles
         ]
     )
@@ -388,8 +395,8 @@ def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFram
         series.append(values.alias(heading))
         columns[heading] = config
         if narrow or column.has_words or column.upper:
-            bar = BAR_ROOM if column.kind == "part" else ""
-            texts[heading] = [bar + text for text in column_texts(column, table.frame)]
+            room = _ROOM.get(column.kind, "")
+            texts[heading] = [room + text for text in column_texts(column, table.frame)]
     frame = pl.DataFrame(series)
     if table.columns[0].has_words and frame.width > MAX_UNPINNED_COLUMNS:
         columns[frame.columns[0]]["pinned"] = True
@@ -398,7 +405,9 @@ def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFram
 
 def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]:
     """Return the values of a column and how Streamlit writes them."""
-    values, help_ = frame[column.name], column.help or None
+    values, help_ = frame[column.name], column.help or meaning_of(column.title) or None
+    if column.kind == "verdict":
+        return verdict_cells(column_texts(column, frame), help_)
     is_infinite = values.dtype.is_float() and values.is_infinite().any()  # written “Infinity” as a number
     if column.upper or column.draws or column.has_words or column.kind == "p" or is_infinite:
         texts = values.to_list() if column.kind == "text" else column_texts(column, frame)

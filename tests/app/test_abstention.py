@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load
+from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.results.abstention import (
     AbstentionCurve,
     abstention_curve,
@@ -19,6 +20,7 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.cascade import cascade
 from calib_core.results.evidence import gather_evidence
+from calib_core.results.threshold_cost import threshold_cost
 from calib_core.wording import format_percent
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, page_text, tiles
@@ -42,13 +44,15 @@ def lines(at: AppTest) -> dict[str, dict[str, Any]]:
 def row(at: AppTest, method: str) -> dict[str, Any]:
     """What is said of a method over all thresholds."""
     frame = screens.table(at, "Confidence method", "AUROC", "AURC")
-    return {str(name): value for name, value in frame[frame["Confidence method"] == method].iloc[0].items()}
+    is_method = frame["Confidence method"].str.lower() == method  # a capital in tables, none in sentences
+    return {str(name): value for name, value in frame[is_method].iloc[0].items()}
 
 
 def threshold_row(at: AppTest, method: str, kind: str) -> dict[str, Any]:
     """What is said of one of its thresholds."""
     frame = screens.table(at, "Confidence method", "Threshold")
-    (found,) = frame[(frame["Confidence method"] == method) & (frame["Threshold"] == kind)].to_dict("records")
+    is_method = frame["Confidence method"].str.lower() == method
+    (found,) = frame[is_method & (frame["Threshold"] == kind)].to_dict("records")
     return {str(name): value for name, value in found.items()}
 
 
@@ -69,7 +73,7 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
         wanted = (found.threshold, 100 * found.coverage, found.n_answered) if found else 3 * (math.nan,)
         shown = tuple(empirical[name] for name in ("Confidence ≥", "Answered", "Rows answered"))
         assert shown == pytest.approx(wanted, nan_ok=True)
-    assert tiles(at)["Rows used / total"] == "300 / 300"
+    assert "Rows used: 300 of 300." in page_text(at)
     assert "answered when confidence ≥ t" in at.text[0].value
 
 
@@ -78,9 +82,10 @@ def test_the_target_accuracy_is_typed_and_goes_into_the_address(file: Path, visi
     found = curve(file, "given").for_accuracy(0.6)
     assert found is not None
     assert screens.address(at) == {"methods": "given", "wanted": "0.6"}
-    assert tiles(at)["Answered at 60 %"] == f"{100 * found.coverage:.1f} %"
-    assert tiles(at)["Empirical threshold"] == f"{found.threshold:.15g}"
-    assert tiles(at)["95 % lower bound"] == f"{100 * (found.low or 0):.1f} %"
+    cells = threshold_row(at, "confidence in the file", "empirical")
+    assert cells["Answered"] == pytest.approx(100 * found.coverage)
+    assert cells["Confidence ≥"] == found.threshold
+    assert cells["Accuracy 95 %"] == f"{100 * (found.low or 0):.1f} to {100 * (found.high or 0):.1f} %"
     assert tiles(visit("abstention", methods="given", wanted="0.6")) == tiles(at)
     choose(at, "wanted", "0.9")
     assert screens.address(at) == {"methods": "given"}
@@ -92,26 +97,25 @@ def test_the_guarantee_has_tiles_and_its_own_confidence(data: Path, visit: Visit
     found = guaranteed_threshold(curve(write_csv(data / "run.csv", rows), "given"), 0.9)
     assert found.point is not None
     at = visit("abstention")
-    assert [tiles(at)[name] for name in ("Guaranteed threshold", "Answered, guaranteed")] == ["0.9", "50.0 %"]
-    assert tiles(at)["Accuracy at least"] == "94.1 %"
+    assert tiles(at) == {"Answer from": "0.9", "Answered": "50.0 %", "Accuracy": "97.0 %"}
     assert threshold_row(at, "confidence in the file", "guaranteed")["At least"] == pytest.approx(94.1)
     choose(at, "sure", "99.99999 %")
     assert screens.address(at) == {"sure": "0.9999999"}
-    assert tiles(at)["Guaranteed threshold"] == "none"
+    assert tiles(at) == {"Answer from": "none", "Answered": "–", "Accuracy": "–"}
     assert (
         "an accuracy of 90 %: the lower bound is highest for the 200 most confident answers: 97.0 % are right"
         in page_text(at)
     )
     choose(at, "sure", "1")
     assert "Type a number between 0 and 1" in "".join(caption.value for caption in at.sidebar.caption)
-    assert tiles(at)["Guaranteed threshold"] == "0.9"
+    assert tiles(at)["Answer from"] == "0.9"
 
 
 def test_an_accuracy_that_is_not_reached_is_reported(data: Path, visit: Visit) -> None:
     path = write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
     at = visit("abstention", wanted="1", methods="verbal")
     assert "No confidence method reaches an accuracy of 100 %" in page_text(at)
-    assert tiles(at)["Empirical threshold"] == "–"
+    assert math.isnan(threshold_row(at, "stated confidence", "empirical")["Confidence ≥"])
     best = curve(path, "verbal").most_accurate.accuracy
     assert f"no threshold reaches 100 %: at best {format_percent(best)}." in page_text(at)
 
@@ -127,8 +131,46 @@ def test_a_threshold_gives_its_share_and_accuracy(file: Path, visit: Visit) -> N
     assert screens.address(at) == {"methods": "verbal", "threshold": "0.8"}
     marks = [trace for trace in figure(at, "abstention")["data"] if trace.get("name") == "confidence ≥ 0.8"]
     assert marks[0]["x"] == pytest.approx([found.coverage])
+    assert tiles(at)["Answer from"] == "0.8"
+    assert tiles(at)["Answered"] == f"{100 * found.coverage:.1f} %"
+    assert tiles(at)["Accuracy"] == f"{100 * (found.accuracy or 0):.1f} %"
     choose(at, "threshold", "")
     assert screens.address(at) == {"methods": "verbal"}
+
+
+def test_the_slider_is_at_the_guaranteed_threshold_and_moves_the_field(data: Path, visit: Visit) -> None:
+    blocks = ((0.9, 97), (0.4, 50))
+    rows = [{"confidence": c, "correct": int(at % 100 < n)} for c, n in blocks for at in range(200)]
+    write_csv(data / "run.csv", rows)
+    at = visit("abstention")
+    assert at.slider[0].value == 0.9
+    at.slider[0].set_value(0.35).run()
+    assert screens.address(at) == {"threshold": "0.35"}
+    assert tiles(at) == {"Answer from": "0.35", "Answered": "100.0 %", "Accuracy": "73.5 %"}
+    assert at.slider[0].value == 0.35
+    choose(at, "threshold", "0.8")
+    assert at.slider[0].value == 0.8
+    choose(at, "threshold", "")
+    assert at.slider[0].value == 0.9
+    assert screens.address(at) == {}
+
+
+def test_costs_are_those_of_the_result_and_typed(file: Path, visit: Visit) -> None:
+    evidence = gather_evidence(load(file)[0], "verbal")
+    at = visit("abstention", methods="verbal")
+    usual = threshold_cost(evidence, ErrorCosts(10, 1))
+    assert usual.headline in page_text(at)
+    choose(choose(at, "wrong", "4"), "handed_on", "2")
+    assert screens.address(at) == {"methods": "verbal", "wrong": "4", "handed_on": "2"}
+    found = threshold_cost(evidence, ErrorCosts(4, 2))
+    assert found.headline in page_text(at)
+    table = screens.table(at, "Price of believing")
+    assert table["Believed: confidence ≥"].to_list() == [0.5]
+    (line,) = [trace for trace in figure(at, "costs")["data"] if trace["mode"] == "lines"]
+    assert line["y"][1:] == found.cost[::-1].round(6).tolist()
+    choose(at, "wrong", "much")
+    assert "Type a number of 0 or more: much" in "".join(caption.value for caption in at.sidebar.caption)
+    assert usual.costs.wrong == float(screens.control(at, "wrong").value)
 
 
 @pytest.mark.parametrize("typed", ["ninety", "1.5", "-0.1", "nan", "inf", "150 %", "%"])
@@ -136,7 +178,7 @@ def test_an_invalid_share_is_reported(typed: str, file: Path, visit: Visit) -> N
     assert file.exists()
     at = choose(visit("abstention"), "wanted", typed)
     assert "Type a number from 0 to 1" in "".join(caption.value for caption in at.sidebar.caption)
-    assert "Answered at 90 %" in tiles(at)
+    assert "Thresholds for an accuracy of 90 %" in page_text(at)
     at = choose(visit("abstention"), "threshold", typed)
     assert "typed" not in set(screens.table(at, "Threshold")["Threshold"])
 
@@ -144,14 +186,14 @@ def test_an_invalid_share_is_reported(typed: str, file: Path, visit: Visit) -> N
 def test_an_emptied_accuracy_is_the_one_that_is_used(file: Path, visit: Visit) -> None:
     assert file.exists()
     at = choose(visit("abstention", wanted="0.6"), "wanted", "")
-    assert "Answered at 90 %" in tiles(at)
+    assert "Thresholds for an accuracy of 90 %" in page_text(at)
     assert screens.control(at, "wanted").value == "0.9"
     assert screens.address(at) == {}
 
 
 def test_run_and_methods_are_chosen(file: Path, visit: Visit) -> None:
     at = choose(visit("abstention"), "run", "green")
-    assert tiles(at)["Rows used / total"] == "200 / 200"
+    assert "Rows used: 200 of 200." in page_text(at)
     assert set(lines(choose(at, "methods_shown", ["verbal"]))) == {"stated confidence"}
     assert lines(at)["stated confidence"]["y"] == pytest.approx(
         curve(file, "verbal", run=1).accuracy.tolist(), abs=1e-6

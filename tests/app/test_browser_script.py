@@ -42,7 +42,7 @@ def ask(
 
 def test_the_page_names_the_script() -> None:
     headers, body = ask(Response(PAGE, media_type="text/html"))
-    assert body == PAGE.replace(b"</head>", b'<script src="./calib/browser_script.js" defer></script></head>')
+    assert body == PAGE.replace(b"<head>", b'<head><script src="./calib/browser_script.js" defer></script>')
     assert int(headers["content-length"]) == len(body)
 
 

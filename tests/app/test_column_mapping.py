@@ -170,7 +170,7 @@ def test_of_equally_likely_columns_none_is_chosen(data: Path, visit: Visit) -> N
     at = choose(at, "reading_two.csv", 1)
     assert [box.value for box in at.selectbox][:3:2] == ["likelihood", "right"]
     at.button(key="accept_two.csv").click()
-    assert tiles(screens.run(at))["Mean confidence"] == "34.1 %"
+    assert "states 34.1 % on average" in page_text(screens.run(at))
 
 
 def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) -> None:
@@ -190,7 +190,7 @@ def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) ->
     at = choose(at, str(form.key), "confidence/100")
     assert "mean confidence 3.0 %" in screens.plain(page_text(at))
     at.button(key="accept_own.csv").click()
-    assert tiles(screens.run(at))["Mean confidence"] == "3.0 %"
+    assert "states 3.0 % on average" in page_text(screens.run(at))
 
 
 def test_a_rating_needs_a_person(data: Path, visit: Visit) -> None:
@@ -204,7 +204,7 @@ def test_a_rating_needs_a_person(data: Path, visit: Visit) -> None:
     form = next(box for box in at.selectbox if box.label == "How confidence is read")
     at = choose(at, str(form.key), "confidence/5")
     at.button(key="accept_uploaded--stars.csv").click()
-    assert tiles(screens.run(at))["Mean confidence"] == "60.0 %"
+    assert "states 60.0 % on average" in page_text(screens.run(at))
 
 
 @pytest.mark.parametrize("name", ["![x](http://calib.invalid/a.png)", "<b>sure</b>", ":red[sure] $y$"])
@@ -286,7 +286,7 @@ def test_choices_with_a_column_each_are_read_in_the_order_of_their_letters(data:
     assert file_states(at) == {"letters.csv": "loaded"}
     assert "choice_probs is the list of 'lik_A', 'lik_B', 'lik_C', 'lik_D', in this order." in page_text(at)
     there = visit("reliability")
-    assert tiles(there)["Accuracy"] == "100.0 %"
+    assert "right 100.0 % of the time" in page_text(there)
     assert "choices in the order A, B, C, D" in page_text(there)
 
 
@@ -417,13 +417,37 @@ def test_a_mapping_does_not_apply_to_a_file_with_other_columns(data: Path, visit
     assert file_states(screens.run(at)) == {"own.csv": "loaded"}
 
 
-def test_a_mapping_that_does_not_work_can_be_corrected(data: Path, visit: Visit) -> None:
+def test_a_mapping_that_does_not_work_is_not_kept_and_can_be_corrected(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(40))
     at = apply_mapping(visit("files"), "quiz.csv", {"question": "confidence"})
-    assert file_states(at) == {"quiz.csv": "refused"}
-    assert "question" in "\n".join(screens.plain(error.value) for error in at.error)
+    assert file_states(at) == {"quiz.csv": "loaded"}
+    (error,) = (screens.plain(error.value) for error in at.error)
+    assert error.startswith("Not applied: ")
+    assert "'question'" in error
+    assert "Your mapping" not in page_text(at)
+    assert control(at, "as_quiz.csv_0").value == "confidence", "what was chosen is still there"
     at = apply_mapping(at, "quiz.csv", {"verbal_confidence": "confidence"})
     assert file_states(at) == {"quiz.csv": "loaded"}
+    assert not at.error
+    assert "verbal_confidence as confidence" in page_text(at)
+
+
+def test_each_word_of_a_confidence_is_given_a_number(data: Path, visit: Visit) -> None:
+    rows = [{"confidence": ("high", "low")[row["correct"]], "correct": row["correct"]} for row in quiz(40)]
+    write_csv(data / "words.csv", rows)
+    at = visit("files")
+    assert file_states(at) == {"words.csv": "give each word a number"}
+    assert "--map" not in page_text(at)
+    assert [field.label for field in at.number_input] == ["“high” means", "“low” means"]
+    at.number_input[0].set_value(0.9)
+    at = screens.run(at)
+    assert "Give each word of confidence a number from 0 to 1." in screens.plain(page_text(at))
+    assert at.button(key="accept_words.csv").disabled
+    at.number_input[1].set_value(0.25)
+    at = screens.run(at)
+    assert "40 rows · accuracy 40.0 % · mean confidence 64.0 %" in screens.plain(page_text(at))
+    at.button(key="accept_words.csv").click()
+    assert tiles(screens.run(at))["Mean confidence"] == "64.0 %"
 
 
 def test_a_format_can_be_named(data: Path, visit: Visit) -> None:

@@ -210,7 +210,7 @@ def test_every_page_has_the_control_and_every_key_its_page(
     for page in SCRIPTS:
         link = screens.copied_link(visit(page, run="green-quiz", method="verbal"))
         assert urlsplit(link).path == f"/{'' if page == 'start' else page}"
-    rare = {"labels", "renormalise", "held_out", "good", "against", "cost", "second_cost", "judged"}
+    rare = {"labels", "renormalise", "held_out", "good", "against", "cost", "second_cost", "judged", "demo"}
     assert set(URL_KEYS) - picked <= rare
 
 

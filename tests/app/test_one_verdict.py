@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import screens
-from calib_core.inference.verdict import DEFAULT_TOLERANCE, VERDICT_WORDS, VerdictKind
+from calib_core.inference.verdict import DEFAULT_TOLERANCE, VERDICT_WORDS, VerdictKind, marked_verdict
 from core.cli_calls import Call, make_caller
 from predictions import write_csv
 from report_html import read as read_report
@@ -52,7 +52,7 @@ def runs(data: Path) -> None:
 @pytest.mark.usefixtures("runs")
 def test_every_page_says_the_same_of_a_run(visit: Visit) -> None:
     overview = table(visit("start"), "run", "verdict").set_index("run")
-    assert dict(overview["verdict"]) == {kind: VERDICT_WORDS[kind] for kind in RUNS}
+    assert dict(overview["verdict"]) == {kind: marked_verdict(VERDICT_WORDS[kind]) for kind in RUNS}
     for kind in RUNS:
         words = VERDICT_WORDS[kind]
         reliability = screens.plain(visit("reliability", run=kind).header[0].value)
@@ -89,7 +89,7 @@ def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: 
     at = visit("groups", dataset="all")
     shown = table(at, "Group", "Verdict", "ECE")
     assert dict(zip(shown["Group"], shown["Verdict"], strict=True)) == {
-        kind: VERDICT_WORDS[kind] for kind in RUNS
+        kind: marked_verdict(VERDICT_WORDS[kind]) for kind in RUNS
     }
     for kind in RUNS:
         headline = screens.plain(visit("reliability", run=f"{kind}-alone").header[0].value)
@@ -214,7 +214,8 @@ def test_a_typed_tolerance_goes_into_the_address_and_along_with_every_link(visit
     assert screens.control(at, "tolerance_typed").value == DEFAULT_TOLERANCE
     at = screens.choose(at, "tolerance_typed", 0.5)
     assert screens.address(at)["tolerance"] == "0.5"
-    assert table(at, "run", "verdict").set_index("run")["verdict"]["over"] == VERDICT_WORDS["tolerable"]
+    shown = table(at, "run", "verdict").set_index("run")["verdict"]["over"]
+    assert shown == marked_verdict(VERDICT_WORDS["tolerable"])
     links = [node.proto.query_string for node in screens.walk(at.main) if isinstance(node, PageLink)]
     assert links
     assert all("tolerance=0.5" in query for query in links)

@@ -8,13 +8,16 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Event
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
+from streamlit.elements import spinner
 
 from pages.state.cache import cached_result
 from pages.state.progress import (
     DEFAULT_MESSAGE,
+    DELAY_SECONDS,
     KINDS_WITH_OWN_PROGRESS,
     MESSAGES,
     progress_bar,
@@ -133,7 +136,7 @@ def test_a_bar_moves_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
         for number in range(18):
             now[0] = number / 16
             show(number / 12, f"{number}")
-    assert bar.told == [(0.75, "9"), (1.0, "13"), (1.0, "17"), (1.0, "gone")]
+    assert bar.told == [(5 / 12, "5"), (0.75, "9"), (1.0, "13"), (1.0, "17"), (1.0, "gone")]
 
 
 def test_a_spinner_shows_the_message_until_there_is_a_bar(
@@ -172,3 +175,17 @@ def test_quick_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)
     assert list(with_progress("abc", "Drawing:")) == list("abc")
     assert bar.told == []
+
+
+def test_a_person_is_told_within_a_third_of_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    delays: list[float] = []
+    monkeypatch.setattr(spinner.threading, "Timer", lambda delay, _act: delays.append(delay) or Mock())
+    monkeypatch.setattr(spinner, "add_script_run_ctx", lambda _timer: None)
+    monkeypatch.setattr(st._main, "_transient", lambda *_, **__: (Mock(), Mock()), raising=False)
+    monkeypatch.setattr(spinner, "enqueue_message", lambda _message: None)
+    with waiting_spinner("sweep"):
+        pass
+    assert delays == [DELAY_SECONDS]
+    assert DELAY_SECONDS <= 1 / 3

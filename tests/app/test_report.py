@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_the_numbers_of_the_demo_data(
     page: str, visit: Visit, report_buttons: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CALIB_DATA", str(ROOT / "data"))
-    visit("report", pages=page)
+    visit("report", pages=page, reported="-")
     blocks = section(report(report_buttons), page)
     at = visit(page, **({"dataset": "mmlu-pro"} if page == "methods" else {}))
     assert blocks_like(at, blocks)
@@ -183,7 +184,7 @@ def test_bad_rows_are_left_out_as_decided(
 def test_progress_and_outcome_are_recorded(folder: Path, visit: Visit, report_buttons: Given) -> None:
     at = visit("report", pages="overview,training")
     assert folder.is_dir()
-    assert "The summary takes a few seconds" in screens.page_text(at)
+    assert "prints to PDF" in screens.page_text(at)
     work: ReportProgress = at.session_state["_report_work"]
     seen: list[str] = []
     shares: list[float] = []
@@ -270,3 +271,49 @@ def test_two_pages_are_the_default_and_one_click_asks_for_everything(
     at.button(key="hold_1").click()
     at = screens.run(at)
     assert "pages" not in screens.address(at)
+
+
+def test_title_author_date_and_note_head_the_report_and_stay(
+    folder: Path, visit: Visit, report_buttons: Given
+) -> None:
+    assert folder.is_dir()
+    at = visit("report", reported="red,green")
+    texts = {"front_title": "May it *answer*?", "front_author": "A. N.", "front_note": "One\nTwo"}
+    for key, text in texts.items():
+        screens.choose(at, key, text)
+    screens.choose(at, "front_date", date(2025, 1, 9))
+    shown = screens.page_text(at)
+    assert "May it *answer*?" in shown
+    assert "A. N. · 9 January 2025" in shown
+    (head,) = report(report_buttons).all("header")
+    assert head.all("h1")[0].text == "May it *answer*?"
+    assert head.all("p", "byline")[0].text == "A. N. · 9 January 2025"
+    assert [line.text for line in head.all("p", "note")] == ["One", "Two"]
+    assert any("--date 2025-01-09" in element.value for element in at.text)
+    at = screens.go(screens.go(at, "start"), "report")
+    assert screens.control(at, "front_author").value == "A. N."
+
+
+def test_the_page_shows_the_first_page_before_it_is_made(
+    folder: Path, visit: Visit, report_buttons: Given
+) -> None:
+    assert folder.is_dir()
+    at = visit("report", reported="red,green")
+    *cards, _, _, _ = section(report(report_buttons), "summary")
+    assert [card.all("h3")[0].text for card in cards] == ["red", "green"]
+    assert [heading.value for heading in at.subheader] == ["red", "green"]
+    for card in cards:
+        assert card.all("p", "reading")[0].text in screens.page_text(at)
+    assert {metric.value for metric in at.metric} == {
+        value for card in cards for value in card.tiles.values()
+    }
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_no_run_of_ones_own_is_cut(data: Path, visit: Visit, report_buttons: Given) -> None:
+    write_csv(data / "quiz.csv", [{**row, "model": f"m{at}"} for row in quiz(40) for at in range(14)])
+    at = visit("report")
+    assert len(at.get("plotly_chart")) == 4
+    assert "… and 10 further runs" in screens.page_text(at)
+    *cards, table, _, _ = section(report(report_buttons), "summary")
+    assert len(cards) == len(table.rows) == 14

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from streamlit.testing.v1.element_tree import PageLink
 
 import calib_core
 import screens
+from app_server import ROOT
+from calib_core.figures.palette import DARK, LIGHT
 from calib_core.results.evidence import survey_methods
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit, address, table
@@ -37,8 +40,7 @@ def test_one_row_per_run_and_every_method_on_demand(data: Path, visit: Visit) ->
     at = visit("start")
     assert rows_of(at) == [expected[0], expected[-4], expected[-2]]
     text = screens.page_text(at)
-    assert "1 run, method: logit, softmax over the choices" in text
-    assert "2 runs, method: stated confidence" in text
+    assert {"logit, softmax over the choices", "stated confidence"} <= set(text.splitlines())
     screens.choose(at, "_every", value=True)
     assert address(at) == {"every": "1"}
     assert rows_of(at) == expected
@@ -62,15 +64,9 @@ def test_a_table_for_each_data_set_without_its_name(data: Path, visit: Visit) ->
     assert [screens.plain(heading.value) for heading in at.subheader] == [
         "![five](http://x.test)",
         "four",
-        "No data set named",
+        "z",
     ]
     assert [list(found["run"]) for found in screens.tables(at, "run", "ece")] == [["red"], ["red"], ["z"]]
-    assert screens.tiles(at) == {
-        "Runs": "3",
-        "Data sets": "3",
-        "Rows": "180",
-        "Files loaded": "3 / 3",
-    }
 
 
 def test_many_data_sets_share_the_last_table(data: Path, visit: Visit) -> None:
@@ -105,7 +101,7 @@ def test_own_files_come_before_those_of_the_folder(data: Path, visit: Visit) -> 
 def test_no_folder_needs_to_be_there_to_open_own_files(visit: Visit) -> None:
     at = visit("start")
     at.file_uploader[0].set_value([("mine.csv", b"confidence,correct\n" + b"0.9,1\n" * 40, "text/csv")])
-    assert screens.tiles(screens.run(at))["Rows"] == "40"
+    assert list(table(screens.run(at), "run", "used")["used"]) == [40]
 
 
 def test_the_bad_rows_of_a_dropped_file_are_decided_on_once_and_there(data: Path, visit: Visit) -> None:
@@ -133,7 +129,7 @@ def test_what_is_accepted_on_start_opens_its_diagram(data: Path, visit: Visit) -
 
 def test_reliability_and_tour_open_with_the_method_that_start_shows(data: Path, visit: Visit) -> None:
     write_jsonl(data / "ten.jsonl", samples())
-    assert "1 run, method: self-consistency, F_CS" in screens.page_text(visit("start"))
+    assert "self-consistency, F_CS" in screens.page_text(visit("start")).splitlines()
     for page in ("reliability", "tour"):
         method = screens.control(visit(page), "method")
         assert method.value == "cluster_size"
@@ -190,15 +186,62 @@ def test_the_headline_and_the_two_links(data: Path, visit: Visit) -> None:
     text = screens.page_text(at)
     assert "Both runs are over-confident." in text
     assert "q: Benjamini–Hochberg over the verdicts of the list" in text
-    assert page_links(at) == {"**Open the first run**", "**Take the tour**"}
+    assert page_links(at) == {"Open the first run", "Take the tour"}
     links = [link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)]
     assert {link.query_string for link in links} == {"run=red&method=given"}
     shown = table(at, "run", "ece")
-    assert list(shown.columns)[:4] == ["run", "ece", "verdict", "curve"]  # a phone shows the first three
+    assert list(shown.columns)[:4] == ["run", "verdict", "ece", "curve"]  # a phone shows the first two
     write_csv(data / "quiz.csv", [*quiz(4, model="red")])
     at = visit("start")
     assert "red, the only run loaded, has too few rows for a verdict." in screens.page_text(at)
-    assert page_links(at) == {"**Open the first run**"}  # a tour of four rows would teach nothing
+    assert page_links(at) == {"Open the first run"}  # a tour of four rows would teach nothing
+
+
+def test_a_button_for_each_verdict_filters_the_tables(data: Path, visit: Visit) -> None:
+    rows = {
+        "over": [(0.9, 60), (0.8, 50)],
+        "under": [(0.3, 90), (0.4, 95)],
+        "fine": [(0.8, 80), (0.6, 60)],
+    }
+    for name, blocks in rows.items():
+        pairs = [
+            {"confidence": said, "correct": int(at < right)} for said, right in blocks for at in range(100)
+        ]
+        write_csv(data / f"{name}.csv", pairs)
+    at = visit("start")
+    buttons = screens.control(at, "_verdict")
+    assert buttons.options == [
+        ":orange[▲] over-confident **1**",
+        ":green[▼] under-confident **1**",
+        ":blue[≈] no evidence of miscalibration **1**",
+    ]
+    screens.choose(at, "_verdict", value=["over", "none"])
+    assert address(at) == {"verdict": "over,none"}
+    shown = table(at, "run", "verdict")
+    assert list(shown["verdict"]) == ["≈ no evidence of miscalibration", "▲ over-confident"]
+    assert list(table(visit("start", verdict="under,nosuch"), "run")["run"]) == ["under"]
+    assert len(table(visit("start", verdict="few"), "run")) == 3  # there is none: all are shown
+
+
+def test_verdicts_have_the_colours_of_figures() -> None:
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+    for colours in (LIGHT, DARK):
+        config = theme[colours.name]
+        assert config["orangeColor"] == colours.overconfident
+        assert config["greenColor"] == colours.underconfident
+        assert config["orangeTextColor"] == colours.overconfident_text
+        assert config["greenTextColor"] == colours.underconfident_text
+
+
+def test_a_verdict_that_headlines_do_not_count_says_so(data: Path, visit: Visit) -> None:
+    for number in range(30):
+        right = 82 if number == 3 else 90
+        pairs = [{"confidence": 0.9, "correct": int(at < right)} for at in range(100)]
+        write_csv(data / f"{number:02}.csv", pairs)
+    at = visit("start")
+    assert table(at, "run", "verdict")["verdict"][3] == "≈ over-confident, q > 0.05"
+    assert "All 30 runs show no evidence of miscalibration." in screens.page_text(at)
+    assert "1 run has p ≤ 0.05 but q > 0.05 and does not count." in screens.page_text(at)
 
 
 def test_files_that_are_not_loaded_are_counted_with_the_way_to_them(data: Path, visit: Visit) -> None:

@@ -45,10 +45,10 @@ def test_what_is_chosen_goes_into_the_address(folder: Path, visit: Visit) -> Non
 def test_defaults_stay_out_of_the_address(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("reliability", run="four", m="10", metric="ece", binning="width", labels="top")
-    assert address(at) == {}
+    assert address(at) == {"run": "four"}, "a run that was chosen is carried along"
     choose(at, "m_step", 20)
     choose(at, "m_step", 10)
-    assert address(at) == {}
+    assert address(at) == {"run": "four"}
 
 
 def test_parameters_of_others_are_left_alone(folder: Path, visit: Visit) -> None:
@@ -282,3 +282,17 @@ def test_a_run_that_a_page_cannot_show_is_kept_for_the_others(everything: Path, 
     at = choose(go(at, "abstention"), "run", "red")
     assert "The run chosen before" not in page_text(at)
     assert control(go(at, "reliability"), "run").value == "red"
+
+
+def test_a_method_that_was_a_runs_default_does_not_stick_to_the_next_run(data: Path, visit: Visit) -> None:
+    rows = [{**row, "p_true": row["confidence"]} for row in quiz(60)]
+    write_csv(data / "two.csv", [{**row, "model": model} for row in rows for model in ("two", "three")])
+    only = [{key: row[key] for key in ("correct", "p_true")} | {"model": "one"} for row in rows]
+    write_csv(data / "one.csv", [*only, *only])  # more rows: the page begins with it
+    at = visit("reliability")
+    first = control(at, "method").value
+    at = choose(at, "run", "two")
+    assert control(at, "method").value != first
+    assert "method" not in address(at)
+    at = choose(at, "method", first)
+    assert address(choose(at, "run", "three"))["method"] == first, "one that was chosen is kept"

@@ -15,7 +15,7 @@ from app_server import ROOT, Server
 from axe import OWN, Barrier, barriers
 from layout_checks import KNOWN, WIDTHS, bottom, no_fault, resize
 from screens import TITLES
-from window import ColorScheme, Window, Windows, settled
+from window import Browse, ColorScheme, Window, Windows, settled
 
 PAGES = {"" if page == "start" else page: title for page, title in TITLES.items()}
 FIGURES: Mapping[str, tuple[str, ...]] = {
@@ -265,3 +265,24 @@ def test_methods_side_by_side_can_be_read(open_page_in: Show) -> None:
         resize(page, width, HEIGHT)
         no_fault(page)
         figures_are_drawn(page, "concentration", width)
+
+
+def test_a_choice_of_colours_is_kept_and_figures_follow(server: Server, browse: Browse) -> None:
+    window = browse(color_scheme="light")
+    page = window.open(f"{server.url}/reliability?run=quiz")
+    page_has_colours_of(page, "light")
+    choices: tuple[tuple[str, ColorScheme], ...] = (("Dark", "dark"), ("Light", "light"), ("Dark", "dark"))
+    for chosen, scheme in choices:
+        page.get_by_role("button", name=chosen).click()
+        page_has_colours_of(page, scheme)
+        page.wait_for_timeout(500)
+        settled(page)
+        figures_have_colours_of(page, scheme)
+    page = window.open(f"{server.url}/reliability?run=quiz")  # anew: the browser has kept it
+    page_has_colours_of(page, "dark")
+    figures_have_colours_of(page, "dark")
+    assert page.get_by_role("button", name="Dark (chosen)").count() == 1
+    page.get_by_role("button", name="Auto").click()
+    page_has_colours_of(page, "light")
+    page.emulate_media(color_scheme="dark")
+    page_has_colours_of(page, "dark")

@@ -17,7 +17,7 @@ from window import Browse, Reopen, settled
 HEIGHT: Final = 900
 
 
-def test_on_a_phone_the_menu_closes_when_a_link_is_followed_and_the_figure_follows_headline_and_tiles(
+def test_on_a_phone_the_menu_closes_when_a_link_is_followed_and_the_figure_follows_the_headline(
     demo_server: Server, browse: Browse
 ) -> None:
     page = browse(width=420, height=HEIGHT).open(demo_server.url)
@@ -28,7 +28,7 @@ def test_on_a_phone_the_menu_closes_when_a_link_is_followed_and_the_figure_follo
     expect(sidebar).not_to_be_in_viewport()
     tops = [
         page.locator(selector).first.evaluate("part => part.getBoundingClientRect().top")
-        for selector in ("h2", "[data-testid=stMetric]", ".st-key-reliability", ".st-key-looking")
+        for selector in ("h2", ".st-key-reliability", "[data-testid=stMetric]", ".st-key-looking")
     ]
     assert tops == sorted(tops)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
@@ -62,6 +62,14 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
     page = reopen(shared_server.holding(write_one_run).url, height=HEIGHT)
     assert menu(page) == {heading: [page.title for page in pages] for heading, pages in MENU.items()}
     assert bottom(page.locator(".st-key-menu")) < 300
+    overlaps = page.locator(".st-key-menu_of_one-run").evaluate(
+        """group => {
+            const box = part => part.getBoundingClientRect();
+            const links = [...group.querySelectorAll("a")].map(box);
+            return [box(group.querySelector("p")).bottom - links[0].top, links[0].bottom - links[2].top];
+        }"""
+    )
+    assert max(overlaps) < 1, "headings and links lie one below the other"
     pale = page.locator("[class*=st-key-pale_] a").filter(visible=True)
     assert pale.locator("p").all_inner_texts() == ["Sampling", "Training"]
     opacity = "part => Number(getComputedStyle(part).opacity)"
@@ -105,7 +113,7 @@ def test_a_click_anywhere_in_a_row_of_start_opens_its_run_and_back_leads_to_star
 
 def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, browse: Browse) -> None:
     page = browse(width=1440, height=HEIGHT).open(f"{demo_server.url}/comparison")
-    click_row(page, "the highest skill first", 1, x=300)
+    click_row(page, "the most accurate run first", 1, x=300)
     diagram = page.locator(".st-key-reliability")
     diagram.wait_for()
     settled(page)

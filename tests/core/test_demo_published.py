@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,15 @@ import polars as pl
 import pytest
 
 from calib_core.api import load, score
+from calib_core.methods import METHODS
+from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import survey_methods
 from calib_core.runs import AnswerRun
 from demo.published import SOURCES, Published, SourceFileError, commonsenseqa_rows, find_file, write
 
 DATA = Path(__file__).parents[2] / "data"
 MANIFEST: Mapping[str, Any] = json.loads((DATA / "MANIFEST.json").read_text(encoding="utf-8"))
-MMLU_PRO, MMLU, COMMONSENSEQA = SOURCES
+MMLU_PRO, MMLU, COMMONSENSEQA, MMLU_REDUX = SOURCES
 STATED, TOKENS, WORDING = "verbal", "given.mean-token-probability", "given.wording"
 
 FIGURES = {
@@ -65,7 +69,7 @@ def runs_of(one: Published) -> dict[str, AnswerRun]:
 
 def test_every_run_gives_the_figures_of_its_source() -> None:
     found: dict[tuple[str, str], tuple[float, float, int]] = {}
-    for one in SOURCES:
+    for one in (MMLU_PRO, MMLU, COMMONSENSEQA):
         for label, run in runs_of(one).items():
             for method, evidence in survey_methods(run).usable.items():
                 accuracy, ece = (
@@ -85,6 +89,65 @@ def test_brier_score_and_auroc_are_those_of_the_authors() -> None:
         for run in runs_of(COMMONSENSEQA).values()
     }
     assert found == AUTHORS_FIGURES
+
+
+def panel_oracle(run: AnswerRun) -> dict[str, tuple[float, float]]:
+    """Formula → accuracy of the vote and Brier score, in fractions; letters that are missing are left out."""
+    right: list[bool] = []
+    errors: dict[str, list[Fraction]] = {"cluster_number": [], "cluster_size": [], "pairwise": []}
+    for gold, votes in run.rows.select("gold", "samples").iter_rows():
+        found = Counter(vote for vote in votes if vote is not None)
+        (letter, size), *others = found.most_common()
+        right.append(letter == gold)
+        pairwise = Fraction(1)
+        for _, other in others:
+            pairwise *= Fraction(size, size + other)
+        confidences = (1 - Fraction(len(found), found.total()), Fraction(size, found.total()), pairwise)
+        for name, confidence in zip(errors, confidences, strict=True):
+            errors[name].append((confidence - right[-1]) ** 2)
+    accuracy = sum(right) / len(right)
+    return {name: (accuracy, float(sum(squares) / len(squares))) for name, squares in errors.items()}
+
+
+def test_the_panel_gives_the_figures_of_its_votes() -> None:
+    (run,) = runs_of(MMLU_REDUX).values()
+    exact = panel_oracle(run)
+    of_letters = MethodOptions(unparseable="drop")
+    pairs = {method: METHODS[method].confidences(run, of_letters).pairs for method in exact}
+    found = {
+        method: (each.correct.mean(), np.mean((each.confidence - each.correct) ** 2))
+        for method, each in pairs.items()
+    }
+    assert found == {name: pytest.approx(values, abs=1e-12) for name, values in exact.items()}
+    assert {name: tuple(round(value, 4) for value in values) for name, values in exact.items()} == {
+        "cluster_number": (0.8644, 0.1025),
+        "cluster_size": (0.8644, 0.0890),
+        "pairwise": (0.8644, 0.0887),
+    }
+    words = (DATA / "README.md").read_text(encoding="utf-8")
+    assert "0.8644" in words
+    assert all(f"{brier:.4f}" in words for _, brier in exact.values())
+
+
+def test_the_panel_is_called_one_and_its_questions_are_grouped_by_what_is_wrong_with_them() -> None:
+    ((label, run),) = runs_of(MMLU_REDUX).items()
+    assert label == "Panel of 14 models · MMLU-Redux"
+    votes = run.rows["samples"]
+    assert votes.list.len().unique().to_list() == [14]
+    assert set(votes.explode().unique()) == {"A", "B", "C", "D", None}
+    assert votes.explode().null_count() == 207
+    groups = run.group_columns["error_type"]
+    assert dict(groups.value_counts().iter_rows()) == {
+        "ok": 5330,
+        "bad_question_clarity": 132,
+        "wrong_groundtruth": 107,
+        "multiple_correct_answers": 39,
+        "no_correct_answer": 35,
+        "expert": 32,
+        "bad_options_clarity": 25,
+    }
+    metadata = json.loads(pl.read_parquet_metadata(DATA / MMLU_REDUX.name)["calib"])
+    assert any("no samples of one model" in note for note in metadata["notes"])
 
 
 def test_the_app_opens_on_a_known_model() -> None:
@@ -142,6 +205,7 @@ def test_fourteen_subjects() -> None:
 @pytest.mark.parametrize("one", SOURCES, ids=lambda one: one.dataset)
 def test_only_facts_are_kept_and_their_source_is_named(one: Published) -> None:
     facts = {"model", "params_b", "tuning", "id", "subject", "gold", "prediction", "correct"}
+    facts |= {"samples", "error_type"}
     confidences = {"confidence", "verbal_confidence"}
     schema = pl.read_parquet_schema(DATA / one.name)
     assert {name for name in schema if not name.startswith("confidence.")} <= facts | confidences

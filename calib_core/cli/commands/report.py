@@ -33,7 +33,14 @@ from calib_core.methods import METHOD_IDS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.readers.atomic_write import write_atomically
 from calib_core.report.build import Report, build_report, selected_pages
-from calib_core.report.provenance import Provenance, ReportCommand, file_checksums, files_read_with
+from calib_core.report.provenance import (
+    DOCUMENT_TITLE,
+    FrontMatter,
+    Provenance,
+    ReportCommand,
+    file_checksums,
+    files_read_with,
+)
 from calib_core.results.evidence import Evidence
 from calib_core.results.files import FileReport, RunReport, check_file, usable_runs
 from calib_core.results.reliability import reliability_diagram
@@ -70,7 +77,7 @@ PageOption: TypeAlias = Annotated[
         "--pages",
         metavar="ID",
         show_default=False,
-        help=f"Repeatable; `{ALL_PAGES}` for every page with something to show. Default: two pages on paper "
+        help=f"Repeatable; `{ALL_PAGES}` for every page with something to show. Default: a short summary "
         f"({', '.join(DEFAULT_PAGES)}). Pages: {', '.join(SECTIONS)}.",
     ),
 ]
@@ -96,6 +103,41 @@ QuestionBinOption: TypeAlias = Annotated[
         ),
     ),
 ]
+
+
+_TitleOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--title", metavar="TEXT", show_default=False, help="Heading of the report."),
+]
+_AuthorOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--author", metavar="TEXT", show_default=False, help="Who made it."),
+]
+_NoteOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--note", metavar="TEXT", show_default=False, help="What readers should know first."),
+]
+_DateOption: TypeAlias = Annotated[
+    datetime | None,
+    typer.Option(
+        "--date",
+        metavar="YYYY-MM-DD",
+        formats=["%Y-%m-%d"],
+        show_default=False,
+        help="The date at its head. Default: today.",
+    ),
+]
+
+
+def _front_matter(
+    *,
+    title: _TitleOption = DOCUMENT_TITLE,
+    author: _AuthorOption = "",
+    note: _NoteOption = "",
+    date: _DateOption = None,
+) -> FrontMatter:
+    """What stands at the head of the report, as typed."""
+    return FrontMatter(title, author, note, date.date() if date else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +170,7 @@ def report(
     *,
     output: _OutputOption,
     as_json: JsonOption = False,
+    front: Annotated[FrontMatter, OptionGroup(_front_matter)],
     contents: Annotated[_Contents, OptionGroup(_Contents)],
     input_files: FilesAtScaleGroup,
 ) -> int:
@@ -136,10 +179,9 @@ def report(
     The report works offline and can be printed. Files that are parts of one evaluation are one run.
     """
     runner = Runner()
-    settings = contents.settings()
     elements: list[JsonElement] = []
     try:
-        report_input, result = _write_report(runner, input_files, output, contents, settings)
+        report_input, result = _write_report(runner, input_files, output, contents, front)
         elements = [_run_element(run, report_input, result, output) for run in report_input.runs]
         if not as_json:
             _print_summary(result, report_input, output)
@@ -153,7 +195,7 @@ def _write_report(
     input_files: InputFiles,
     output: Path,
     contents: _Contents,
-    settings: ReportSettings,
+    front: FrontMatter,
 ) -> tuple[ReportInput, Report]:
     """Builds the report and writes it to `output`.
 
@@ -164,7 +206,7 @@ def _write_report(
     """
     if output.suffix.lower() not in HTML_SUFFIXES:
         raise Refused(f"{output.name}: name a file that ends in {' or '.join(HTML_SUFFIXES)}: -o FILE")
-    page_ids = selected_pages(contents.pages or ())
+    settings, page_ids = contents.settings(), selected_pages(contents.pages or ())
     files, run_reports = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
     merged = merge_partial_reports(run_reports, with_tables=input_files.together)
     report_input = ReportInput(select_runs(titled_runs(merged), contents.runs or ()), tuple(files), settings)
@@ -182,11 +224,12 @@ def _write_report(
         gold=None if input_files.gold is None else str(input_files.gold),
         together=input_files.together,
         remote=() if input_files.many is None else tuple(map(shown_address, input_files.many.remote)),
+        front=front,
     )
     result = _build_with_progress(
         report_input,
         page_ids,
-        Provenance(datetime.now().astimezone(), command.command_line, command.where_to_run),
+        Provenance(datetime.now().astimezone(), command.command_line, command.where_to_run, front),
     )
     write_atomically(result.html.encode("utf-8"), output)
     return report_input, result

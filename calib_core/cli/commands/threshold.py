@@ -13,6 +13,7 @@ from calib_core.cli.options import (
     Choice,
     ChoiceGroup,
     ConfidenceLevelOption,
+    ErrorCostsGroup,
     JsonOption,
     MethodGroup,
     TargetAccuracyOption,
@@ -29,10 +30,11 @@ from calib_core.results.abstention import (
     guaranteed_threshold,
 )
 from calib_core.results.evidence import Evidence
-from calib_core.views.abstention import abstention_view
+from calib_core.results.threshold_cost import ThresholdCost, threshold_cost
+from calib_core.views.abstention import abstention_view, cost_view
 
 if TYPE_CHECKING:  # as in json_output
-    from calib_core.cli.json_elements import Missing, Threshold, ThresholdElement
+    from calib_core.cli.json_elements import Missing, Threshold, ThresholdCosts, ThresholdElement
 
 
 @takes_options
@@ -41,6 +43,7 @@ def threshold(
     as_json: JsonOption = False,
     accuracy: TargetAccuracyOption = 0.9,
     confidence: ConfidenceLevelOption = 0.95,
+    costs: ErrorCostsGroup,
     choice: ChoiceGroup,
     binning: BinningOption = "width",
     options: MethodGroup,
@@ -49,7 +52,8 @@ def threshold(
     """Find the confidence from which on answers are right often enough, with a guarantee.
 
     The threshold is the smallest one that passes tests in a fixed order. Beside it stands the empirical
-    threshold, which only reaches the target on the rows it was chosen on.
+    threshold, which only reaches the target on the rows it was chosen on. With --cost-wrong and
+    --cost-handed-on, it says what believing the confidence costs.
     """
     for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
         if not 0 < value < 1:
@@ -65,19 +69,27 @@ def threshold(
         Choice(methods=choice.methods), Scheme(), replace(options, labels="top")
     )
 
-    def find(evidence: Evidence, _metric: str, _scheme: Scheme) -> GuaranteedThreshold:
-        return guaranteed_threshold(abstention_curve(evidence), accuracy, confidence)
+    def find(
+        evidence: Evidence, _metric: str, _scheme: Scheme
+    ) -> tuple[GuaranteedThreshold, ThresholdCost | None]:
+        found = guaranteed_threshold(abstention_curve(evidence), accuracy, confidence)
+        return found, None if costs is None else threshold_cost(evidence, costs)
 
     elements: list[JsonElement] = []
     for run in runner.runs(input_files):
         found = runner.results(run, request, (ACCURACY.id,), find)
-        elements += [threshold_element(run.file, result) for result in found]
+        elements += [threshold_element(run.file, *result) for result in found]
         if found and not as_json:
-            printer.print_view(abstention_view(found[0], found[1:]), heading(run.file, found[0].curve.run))
+            (first, *others), priced = [one for one, _ in found], [cost for _, cost in found if cost]
+            printer.print_view(abstention_view(first, others), heading(run.file, first.curve.run))
+            if priced:
+                printer.print_view(cost_view(priced, first.curve.run), "What a threshold costs")
     return runner.finish(elements, as_json=as_json)
 
 
-def threshold_element(file: str, found: GuaranteedThreshold) -> ThresholdElement:
+def threshold_element(
+    file: str, found: GuaranteedThreshold, cost: ThresholdCost | None = None
+) -> ThresholdElement:
     """The guaranteed and the empirical threshold as JSON; numbers are null where there is no threshold.
 
     Parameters
@@ -85,6 +97,8 @@ def threshold_element(file: str, found: GuaranteedThreshold) -> ThresholdElement
     file : str
         Display name of the file.
     found : GuaranteedThreshold
+    cost : ThresholdCost, optional
+        What believing the confidence costs, where costs were given.
     """
     empirical = found.empirical
     return {
@@ -103,6 +117,24 @@ def threshold_element(file: str, found: GuaranteedThreshold) -> ThresholdElement
         "recipe": found.recipe,
         "remarks": list(found.curve.remarks),
         "missing": cast("Missing | None", found.curve.missing and found.curve.missing.to_dict()),
+        "costs": cost and _costs_element(cost),
+    }
+
+
+def _costs_element(cost: ThresholdCost) -> ThresholdCosts:
+    row, price = cost.row(), cost.price
+    return {
+        "wrong": cost.costs.wrong,
+        "handed_on": cost.costs.handed_on,
+        "believed_threshold": cost.believed,
+        "believed_answered": row["believed_share"],
+        "believed_cost": cost.believed_cost,
+        "cheapest_threshold": row["cheapest"],
+        "cheapest_answered": row["cheapest_share"],
+        "cheapest_cost": row["cheapest_cost"],
+        "price": price and price.value,
+        "interval": None if price is None else [price.low, price.high],
+        "recipe": cost.recipe,
     }
 
 

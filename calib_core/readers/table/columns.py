@@ -7,6 +7,7 @@ The names are fixed, as people write files with them. A new column is one line i
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections import Counter
@@ -385,6 +386,11 @@ class MappedName:
         return replace(
             mapped, right_values=frozenset(value.strip() for value in rest.split("|") if value.strip())
         )
+
+    @property
+    def lacks_numbers(self) -> bool:
+        """Whether a word has no number yet, as in "confidence:high=…|low=…"."""
+        return any(math.isnan(number) for _, number in self.word_numbers)
 
     @property
     def direction(self) -> str:

@@ -219,7 +219,7 @@ WORDS: Final = MappingProxyType[str, frozenset[str]](
 """What a word of a name says, as it is written after `--map COLUMN=`."""
 
 NEUTRAL: Final = _words(
-    "is was were are has the a an it its of in on for by to how i y model models llm ai gpt lm assistant "
+    "is was were are has the a an it its of out in on for by to how i y model models llm ai gpt lm assistant "
     "answer answers answered question item row sample example doc task response output prediction predicted "
     "pred completion choice option label letter text class token top max mean avg average final raw overall "
     "extracted parsed score value level levels percent pct percentage estimate estimated self stated verbal "
@@ -256,6 +256,10 @@ UNANSWERED: Final = _words(
 )
 """Words of columns that tell whether there is an answer at all."""
 RIGHTS: Final = _words("correct right true richtig richtige")
+_PERCENT: Final = _words("percent percentage pct")
+_SCALE_FROM_ZERO: Final = re.compile(
+    r"(?:(?<![0-9.])0 ?(?:[-–_]|to|_to_) ?|/|out[ _]of[ _])([1-9][0-9]{0,2})(?![0-9.])"
+)
 
 
 class Meaning(NamedTuple):
@@ -398,6 +402,19 @@ def _names_right_answer(words: Sequence[str]) -> bool:
     """Return whether words end in a noun that they call right: "correct answer", not "answer correct"."""
     is_noun = len(words) > 1 and words[-1] in NOUNS and words[0] not in ("is", "was")
     return is_noun and bool((RIGHTS | WORDS["gold"]).intersection(words))
+
+
+def named_top(column: str) -> int | None:
+    """Return the top of the scale from 0 that a name says its numbers are on; None where it says none.
+
+    Examples
+    --------
+    >>> named_top("Confidence (0-10)"), named_top("conf_pct"), named_top("sure_1_to_5")
+    (10, 100, None)
+    """
+    if scale := _SCALE_FROM_ZERO.search(column.lower()):
+        return int(scale[1])
+    return 100 if "%" in column or _PERCENT.intersection(name_words(column)) else None
 
 
 def further_confidence(column: str) -> str | None:

@@ -29,6 +29,7 @@ from calib_core.readers.table.names import (
     Meaning,
     meanings,
     name_words,
+    named_top,
     spelling_rank,
 )
 from calib_core.runs import INFO_COLUMNS
@@ -38,7 +39,6 @@ MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
 EXACT_TOPS: Final = (3, 5)
 """Tops of scales from 1 whose steps, counted from 0 to 1, are short decimals; the other tops give none."""
-PERCENT_WORDS: Final = frozenset({"percent", "percentage", "pct"})
 RIGHT_VALUES: Final = frozenset(["correct", "right", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"])
 WRONG_VALUES: Final = frozenset(
     ["incorrect", "wrong", "falsch", "inkorrekt", "✗", "✘", "❌", "fail", "failed"]
@@ -122,19 +122,24 @@ def as_confidence(column: ColumnValues, name: str, clarity: Clarity) -> Iterator
 def _as_shares(column: ColumnValues, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
     """Yield numbers from 0 to 1, perhaps in percent, that are as clear as `one`; their scale, if asked."""
     has_sign = column.present[0].endswith("%")
-    if not has_sign and max(column.numbers) <= 1 and PERCENT_WORDS.intersection(name_words(column.name)):
-        why = f"its name says percent, but it has {column.range_text}"
-        for name in (f"{base}{suffix}", f"{base}/100{suffix}"):
+    top = named_top(column.name) or 1
+    if not has_sign and max(column.numbers) <= 1 < top:
+        why = f"its name says {_scale_text(top)}, but it has {column.range_text}"
+        for name in (f"{base}{suffix}", f"{base}/{top}{suffix}"):
             yield replace(one, names={column.name: name}, clarity="hinted", why=why)
     else:
         yield replace(one, names={column.name: f"{base}{'/100' if has_sign else ''}{suffix}"})
 
 
 def _as_larger_numbers(column: ColumnValues, base: str, suffix: str, one: Candidate) -> Iterator[Candidate]:
-    """Yield percentages that are as clear as `one`, or ratings, of which only a person knows the scale."""
+    """Yield numbers whose scale the name or the values say, as clear as `one`; that of ratings is asked."""
     numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
     n_above_one = sum(number > 1 for number in numbers)
-    if MIN_LARGEST_PERCENTAGE < high <= 100 and 2 * n_above_one > len(numbers):
+    top = named_top(column.name)
+    if top is not None and high <= top:
+        why = f"its name, which says {_scale_text(top)}, and {column.range_text}"
+        yield replace(one, names={column.name: f"{base}/{top}{suffix}"}, why=why)
+    elif MIN_LARGEST_PERCENTAGE < high <= 100 and 2 * n_above_one > len(numbers):
         yield replace(one, names={column.name: f"{base}/100{suffix}"})
     elif all(number.is_integer() for number in numbers) and (top := rating_top(high)) and high > 1:
         why = f"its name and whole numbers from {low:.0f} to {high:.0f}, but nothing says on which scale"
@@ -146,6 +151,10 @@ def _as_larger_numbers(column: ColumnValues, base: str, suffix: str, one: Candid
             yield replace(one, names={column.name: name}, clarity="hinted", why=why)
 
 
+def _scale_text(top: int) -> str:
+    return "percent" if top == 100 else f"0 to {top}"
+
+
 def _as_words(column: ColumnValues, name: str) -> Iterator[Candidate]:
     """Yield a confidence in words, of which only a person can say the numbers."""
     words = sorted(set(column.present))
@@ -153,9 +162,7 @@ def _as_words(column: ColumnValues, name: str) -> Iterator[Candidate]:
         if {"|", "="} & {*"".join(words)}:
             return  # these have a meaning in a mapping
         numbers = "|".join(f"{word}=…" for word in words)
-        yield Candidate(
-            {column.name: f"confidence:{numbers}"}, "possible", "its values are words without numbers"
-        )
+        yield Candidate({column.name: f"confidence:{numbers}"}, "possible", "its values, which are words")
 
 
 def _are_mostly_shares(numbers: Sequence[float]) -> bool:

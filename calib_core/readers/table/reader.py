@@ -554,6 +554,7 @@ def _read_with_roles(
     head: Head, roles: ColumnRoles, progress: ReadProgress, origin: Origin, skip_lines: int
 ) -> Reading:
     """Open a table and read its runs, once it is known what its columns are read as."""
+    roles = _without_holders(head, roles)
     dialect = _guess_dialect(head.content, roles) if head.kind == "text" else COMMAS
     groups = _candidate_group_columns(head, roles)
     names = header_of(head.content, dialect) if head.kind == "text" else head.names
@@ -578,6 +579,14 @@ def _read_with_roles(
         table = replace(table, slices=slices)
     reading = read_table(table, head, groups, progress, origin, dialect=dialect)
     return replace(reading, notes=(*reading.notes, *unescaped_id_notes(unescaped_counts)))
+
+
+def _without_holders(head: Head, roles: ColumnRoles) -> ColumnRoles:
+    """Leave out an object of which a field is read, although it is called as a single value is."""
+    columns = head.names or tuple({key for record in head.first_objects for key in record})
+    roots = {path_root(path, columns) for path in roles.paths} - {None, *roles.paths, *roles.mapping}
+    holders = {root: "" for root in roots if root and (roles.role(root) or "") not in {"", *LIST_COLUMNS}}
+    return replace(roles, mapping={**roles.mapping, **holders}) if holders else roles
 
 
 def read_table(
@@ -1134,10 +1143,13 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
     for column, words in collected.columns_of_words.items():
         by_count = sorted(words, key=lambda word: (-words[word], word))
         listed = ", ".join(f"{shorten(word, 40)!r} ({plural(words[word], 'row')})" for word in by_count)
+        written = mapped(column, ":" + "|".join(f"{word}=…" for word in by_count))
+        advice = worded(
+            f"If you know, write it for the “…”: {written}", on_page="If you know, give each word a number."
+        )
         return (
             f"{collected.file}: column {column!r} holds words, and numbers from 0 to 1 are expected: "
-            f"{listed}. Which number each stands for is not in the file. If you know, write it for the “…”: "
-            f"{mapped(column, ':' + '|'.join(f'{word}=…' for word in by_count))}"
+            f"{listed}. Which number each stands for is not in the file. {advice}"
         )
     return None
 
@@ -1164,6 +1176,11 @@ def _refusal_message(
     collected.keep_all()
     cells = [cell for problem in collected.problems for cell in problem.first_cells[:3]][:4]
     listed = "".join(f"\n{line}" for line in cell_lines(cells))
+    wanted = {(cell.column, cell.expected) for problem in collected.problems for cell in problem.first_cells}
+    if collected.n_rows > 1 and len(wanted) == len(collected.problems) == 1:
+        column, expected = wanted.pop()
+        values = f"None of the {collected.n_rows:,} values in column {column!r} is {expected}."
+        return f"{collected.file}: {values}{listed}"
     return f"{collected.file}: {all_are(collected.n_rows, 'row')} bad, so nothing in it can be used.{listed}"
 
 

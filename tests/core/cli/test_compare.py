@@ -149,14 +149,14 @@ def test_token_level_files_are_compared_without_intervals(call: Call, tmp_path: 
     assert (element["brier_low"], element["accuracy_high"]) == (None, None)
 
 
-def test_a_person_reads_the_highest_skill_first(call: Call, tmp_path: Path) -> None:
+def test_a_person_reads_the_most_accurate_run_first_and_its_highest_skill(call: Call, tmp_path: Path) -> None:
     answer = call("compare", two_models(tmp_path))
     rows = [line for line in answer.out.splitlines() if "│" in line]
     assert sorted(row.split("│")[METHOD].strip() for row in rows) == ["given", "given", "verbal", "verbal"]
-    skills = [float(row.split("│")[SKILL].replace("−", "-")) for row in rows]
-    assert skills == sorted(skills, reverse=True)
+    keys = [(int(row.split("│")[1]), -float(row.split("│")[SKILL].replace("−", "-"))) for row in rows]
+    assert keys == sorted(keys)
     why = "Trend: confidence in the file: No rank correlation: 2 models"
-    for said in ("the highest accuracy", why, "n=150/150 to 160/160"):
+    for said in ("the most accurate", why, "n=150/150 to 160/160"):
         assert said in answer.out
 
 

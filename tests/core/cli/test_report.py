@@ -11,6 +11,7 @@ import pytest
 import report_html
 from calib_core.__main__ import main
 from calib_core.views.registry import SECTIONS
+from calib_core.wording import judged_phrase
 from core.cli_calls import BAD, CHOICES, GOOD, NOTHING, Call, write
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from report_html import Node, read, section, text_of
@@ -49,7 +50,7 @@ def test_every_available_page_is_in_the_report(folder: Path, call: Call) -> None
     document = open_report(output)
     ids = [node.attributes.get("id") for node in document.all("section")]
     assert ids == [*pages, "terms", "again"]
-    assert "Training (No run here is a checkpoint of a training)" in document.all("header")[0].text
+    assert "Training (No run here is a checkpoint of a training)" in document.one("again").text
     links = [link.attributes["href"] for link in document.all("nav")[0].all("a")]
     assert [link for link in links if "-" not in link] == [f"#{id_}" for id_ in ids]
 
@@ -152,7 +153,7 @@ def test_a_bin_without_a_diagram_has_no_effect_and_that_is_said(folder: Path, ca
     assert "add --page reliability" in answer.err
 
 
-def test_the_header_counts_every_file_of_a_run(tmp_path: Path, call: Call) -> None:
+def test_every_file_of_a_run_is_counted(tmp_path: Path, call: Call) -> None:
     files = [
         write_csv(tmp_path / f"part{part}.csv", [{**row, "id": f"{part}-{row['id']}"} for row in quiz(20)])
         for part in range(4)
@@ -255,13 +256,23 @@ def test_runs_of_one_label_are_distinguished(tmp_path: Path, call: Call) -> None
 def test_the_judged_answer_is_named(folder: Path, call: Call) -> None:
     output = folder / "out.html"
     assert call("report", folder / "four.jsonl", folder / "ten.jsonl", "-o", output, *QUICK).code == 0
-    told = [
-        tile.attributes["title"]
-        for block in section(open_report(output), "reliability")
-        for tile in block.all("dl", "tiles")[0].all("div")
-        if tile.all("dt")[0].text == "Accuracy"
-    ]
-    assert [words.partition(". ")[0] for words in told] == [
-        "Judged: its own top label",
-        "Judged: majority answer",
-    ]
+    for block, judged in zip(
+        section(open_report(output), "reliability"), ("its own top label", "majority answer"), strict=True
+    ):
+        assert judged_phrase(judged) in block.text
+
+
+def test_title_author_note_and_date_are_given_and_reproduced(folder: Path, call: Call) -> None:
+    output, again = folder / "out.html", folder / "again.html"
+    front = ("--title", "May it answer?", "--author", "A. N.", "--note=-- read me", "--date", "2025-01-09")
+    assert call("report", folder / "quiz.csv", "-o", output, *front).code == 0
+    document = open_report(output)
+    (head,) = document.all("header")
+    assert head.all("h1")[0].text == "May it answer?"
+    assert head.all("p", "byline")[0].text == "A. N. · 9 January 2025"
+    assert head.all("p", "note")[0].text == "-- read me"
+    line = shlex.split(document.one("again").all("pre")[0].text)[3:]
+    line[line.index(str(output))] = str(again)
+    assert call(*line).code == 0
+    assert open_report(again).all("header")[0].text == head.text
+    assert call("report", folder / "quiz.csv", "-o", output, "--date", "9.1.2025").code == 2

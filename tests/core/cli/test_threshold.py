@@ -85,3 +85,33 @@ def test_what_is_printed(call: Call, tmp_path: Path) -> None:
     everything = call("threshold", good, "--accuracy", ".45").out
     assert "Every question can be answered: accuracy 54.0 %" in everything
     assert call("threshold", write(tmp_path, "bad.csv", BAD)).code == 3
+
+
+def test_costs_say_what_believing_the_confidence_costs(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "run.csv", blocks((0.95, 200, 100), (0.3, 200, 20)))
+    costs = ("--cost-wrong", "10", "--cost-handed-on", "1")
+    found = call("threshold", path, *costs, "--json").element["costs"]
+    assert (found["believed_threshold"], found["believed_answered"], found["believed_cost"]) == (0.9, 0.5, 3)
+    assert (found["cheapest_threshold"], found["cheapest_cost"], found["price"]) == (None, 1, 2)
+    low, high = found["interval"]
+    assert 0 < low < 2 < high
+    printed = call("threshold", path, *costs).out
+    assert "What a threshold costs" in printed
+    assert "That costs 3 per question, 2 more than the best threshold" in printed
+    assert call("threshold", path, "--json").element["costs"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--cost-wrong", "1"), "give both, or neither"),
+        (("--cost-wrong", "0", "--cost-handed-on", "1"), "above 0"),
+        (("--cost-wrong", "1", "--cost-handed-on", "nan"), "0 or more"),
+    ],
+)
+def test_costs_that_are_none_are_refused(
+    call: Call, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    answer = call("threshold", write(tmp_path, "run.csv", GOOD), *words, "--json")
+    assert (answer.code, answer.elements) == (2, [])
+    assert message in answer.err

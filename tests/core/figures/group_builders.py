@@ -20,6 +20,7 @@ def make_group(  # noqa: PLR0913 - one argument a field
     verdict: Verdict | None = None,
     q: float | None = None,
     rest: RestDifference | None = None,
+    gap: float = 0.1,
 ) -> Group:
     """One dot; its interval only where both ends are given; the verdict is on too few rows by default."""
     return Group(
@@ -33,8 +34,10 @@ def make_group(  # noqa: PLR0913 - one argument a field
         n_used=n,
         n_total=n,
         accuracy=0.5,
-        mean_confidence=0.6,
-        bias=0.1,
+        mean_confidence=0.5 + gap,
+        bias=gap,
+        bias_low=gap - 0.05,
+        bias_high=gap + 0.05,
         null_median=null,
         debiased=None,
         verdict=verdict or judge([0.5], [1]),

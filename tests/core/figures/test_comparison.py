@@ -16,10 +16,11 @@ from calib_core.figures.comparison import (
     axis_ranges,
     comparison_figure,
     describe_comparison,
-    free_corners,
+    number_places,
 )
-from calib_core.figures.layout import MAX_FIGURE_HEIGHT, Figure, halo, legend_names
+from calib_core.figures.layout import Figure, halo, legend_names
 from calib_core.figures.palette import DARK, LIGHT, Theme, readable_text_colour, run_style
+from calib_core.inference.missingness import Missingness
 from calib_core.results.comparison import ComparisonPoint
 from core.figures.comparison_builders import make_comparison, make_point
 
@@ -42,11 +43,11 @@ def test_points_stand_at_their_numbers_and_carry_their_key() -> None:
     assert sampled["customdata"] == [["red:cluster_size"]]
     assert given["error_y"]["array"] == pytest.approx([0.02, 0.02])
     assert given["error_x"]["arrayminus"] == pytest.approx([0.02, 0.02])
-    assert given["marker"]["symbol"] != sampled["marker"]["symbol"]
+    assert given["marker"]["symbol"] == ["hexagon", "hexagon"] != sampled["marker"]["symbol"]
     red, green = given["marker"]["color"]
     assert sampled["marker"]["color"] == [red] != [green]
     assert given["hovertext"][0] == (
-        "<b>red in full</b><br>confidence in the file<br>Accuracy 50.0 % (48.0 % to 52.0 %)"
+        "<b>red in full</b><br>Confidence in the file<br>Accuracy 50.0 % (48.0 % to 52.0 %)"
         "<br>Brier score 0.2000 (0.1800 to 0.2200)<br>skill 0.100<br>n = 1,000, greedy answer judged"
     )
 
@@ -54,14 +55,31 @@ def test_points_stand_at_their_numbers_and_carry_their_key() -> None:
 def test_confidences_that_a_file_names_have_a_symbol_each_as_in_the_legend() -> None:
     points = [make_point("m", 0.4 + at / 10, 0.2, method=f"given.{name}") for at, name in enumerate("abcd")]
     figure = comparison_figure(make_comparison(*points), LIGHT)
-    symbols = [trace["marker"]["symbol"] for trace in clickable(figure)]
+    symbols = [symbol for trace in clickable(figure) for symbol in trace["marker"]["symbol"]]
     assert len(set(symbols)) == 4
     legend = {
         trace["name"]: trace["marker"]["symbol"]
         for trace in figure["data"]
-        if "given" in trace.get("name", "")
+        if trace.get("name") in list("ABCD")
     }
-    assert list(legend.values()) == symbols
+    assert legend == dict(zip("ABCD", symbols, strict=True))
+
+
+def test_a_single_method_is_no_entry_of_the_legend() -> None:
+    names = legend_names(comparison_figure(make_comparison(RED, GREEN), LIGHT)["data"])
+    assert "Confidence in the file" not in names
+    assert "Confidence in the file" in legend_names(
+        comparison_figure(make_comparison(RED, OTHER), LIGHT)["data"]
+    )
+
+
+def test_a_point_that_stands_on_rows_of_its_own_choice_is_hollow() -> None:
+    lacking = replace(GREEN, n_used=900, missing=Missingness(100, 10, 900, 720, 1e-9))
+    (given,) = clickable(comparison_figure(make_comparison(RED, lacking), LIGHT))
+    assert given["marker"]["symbol"] == ["hexagon", "hexagon-open"]
+    nearly = replace(GREEN, n_used=901, missing=Missingness(99, 10, 901, 720, 1e-9))
+    (given,) = clickable(comparison_figure(make_comparison(RED, nearly), LIGHT))
+    assert given["marker"]["symbol"] == ["hexagon", "hexagon"]
 
 
 def test_a_point_without_an_interval_has_no_bars() -> None:
@@ -126,56 +144,66 @@ def test_point_number_and_legend_have_the_colour_of_the_run_on_every_page(theme:
     assert [trace["marker"]["color"] for trace in clickable(figure)] == [[red, green], [red]]
     numbers = {trace["textfont"]["color"]: trace["text"] for trace in numbered(figure)}
     assert numbers == {
-        readable_text_colour(red, theme): ["3", "2"],
+        readable_text_colour(red, theme): ["2", "2"],
         readable_text_colour(green, theme): ["1"],
     }
     assert all(trace["unselected"]["textfont"]["color"] in numbers for trace in numbered(figure))
     assert {trace["textfont"]["shadow"] for trace in numbered(figure)} == {halo(theme)}
     legend = {trace.get("name"): trace.get("line", {}).get("color") for trace in figure["data"]}
-    assert (legend["red"], legend["green"]) == (red, green)
+    assert (legend["2 red"], legend["1 green"]) == (red, green)
 
 
-def test_runs_are_in_the_legend_where_each_has_a_colour_of_its_own() -> None:
+def test_the_legend_lists_the_runs_by_accuracy_unless_they_are_many() -> None:
     def named(*points: ComparisonPoint) -> list[str]:
-        return [
-            name
-            for name in legend_names(comparison_figure(make_comparison(*points), LIGHT)["data"])
-            if name[0] == "m"
-        ]
+        names = legend_names(comparison_figure(make_comparison(*points), LIGHT)["data"])
+        return [name for name in names if " m" in name]
 
-    runs = [make_point(f"m{at}", 0.3 + at / 50, 0.3) for at in range(7)]
-    assert named(*runs[:6]) == ["m0", "m1", "m2", "m3", "m4", "m5"]
+    runs = [make_point(f"m{at}", 0.3 + at / 50, 0.3) for at in range(9)]
+    assert named(*runs[:8]) == ["1 m7", "2 m6", "3 m5", "4 m4", "5 m3", "6 m2", "7 m1", "8 m0"]
     assert named(*runs) == named(runs[0]) == []
 
 
 def test_a_long_legend_takes_its_room_from_the_panel() -> None:
-    method = "given.mean-token-probability"  # so that each entry has a line of its own
-    points = [make_point(f"m{at}", 0.3 + at / 50, 0.3, method=method) for at in range(6)]
+    points = [make_point(f"a-rather-long-model-name-{at}", 0.3 + at / 50, 0.3) for at in range(8)]
     few, many = (comparison_figure(make_comparison(*of), LIGHT)["layout"] for of in (points[:1], points))
-    panels = [layout["height"] - layout["margin"]["t"] - layout["margin"]["b"] for layout in (few, many)]
-    assert panels[1] < panels[0] == 460
-    assert many["height"] == MAX_FIGURE_HEIGHT
+    assert few["height"] == many["height"] == 500
+    assert few["margin"]["t"] < many["margin"]["t"]
 
 
-def test_each_point_has_the_number_of_its_row_unless_they_are_very_many() -> None:
+def test_each_point_has_the_number_of_its_run_unless_they_are_very_many() -> None:
     for count in (MAX_NUMBERED_POINTS, MAX_NUMBERED_POINTS + 1):
         crowd = [make_point(f"m{at}", 0.1 + 0.8 * at / count, 0.3) for at in range(count)]
         result = make_comparison(*crowd)
         numbers = {
-            (x, y): int(number)
+            x: int(number)
             for trace in numbered(comparison_figure(result, LIGHT))
-            for x, y, number in zip(trace["x"], trace["y"], trace["text"], strict=True)
+            for x, number in zip(trace["x"], trace["text"], strict=True)
         }
-        rows = {(point.x.value, point.y.value): row for row, point in enumerate(result.points_by_skill, 1)}
-        assert numbers == (rows if count == MAX_NUMBERED_POINTS else {})
+        wanted = {point.x.value: count - at for at, point in enumerate(crowd)}
+        assert numbers == (wanted if count == MAX_NUMBERED_POINTS else {})
 
 
-def test_numbers_of_near_points_face_away_from_each_other() -> None:
-    low, high = make_point("low", 0.5, 0.2), make_point("high", 0.51, 0.21)
-    result = make_comparison(low, high, make_point("far", 0.9, 0.1))
-    assert free_corners(result, axis_ranges(result))[:2] == ["bottom left", "top right"]
-    same = make_comparison(low, replace(low, key="same"))
-    assert free_corners(same, axis_ranges(same)) == ["bottom left", "top right"]
+def places(*points: ComparisonPoint) -> dict[str, str]:
+    result = make_comparison(*points)
+    return {point.key: corner for point, corner in number_places(result, axis_ranges(result))}
+
+
+def test_numbers_of_near_points_cover_neither_points_nor_each_other() -> None:
+    first, second = make_point("first", 0.503, 0.2), make_point("second", 0.5, 0.2)
+    found = places(first, second, make_point("far", 0.9, 0.1))
+    assert found == {"far:given": "top right", "first:given": "top right", "second:given": "bottom right"}
+    three = places(first, second, make_point("third", 0.5, 0.2), make_point("far", 0.9, 0.1))
+    assert len(set(three.values())) == 3
+
+
+def test_points_of_one_run_that_lie_on_each_other_share_a_number() -> None:
+    methods = [replace(make_point("one", 0.5, y), key=f"one:{y}") for y in (0.2, 0.2001, 0.1)]
+    found = places(*methods, make_point("other", 0.9, 0.1))
+    assert sorted(key for key in found if key.startswith("one")) == ["one:0.1", "one:0.2"]
+    near = [replace(make_point("one", 0.5, 0.2 + at / 2000), key=f"one:{at}") for at in range(60)]
+    assert 1 <= sum(key.startswith("one") for key in places(*near, make_point("other", 0.9, 0.1))) < 60
+    crowded = places(*(make_point(f"m{at}", 0.5, 0.2) for at in range(20)))
+    assert len(crowded) == 20
 
 
 def test_sizes_of_one_model_are_joined_in_order() -> None:

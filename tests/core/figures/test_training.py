@@ -25,6 +25,21 @@ def test_points_are_the_checkpoints_and_carry_their_run() -> None:
     )
 
 
+def test_checkpoints_that_say_nothing_are_hollow_and_beside_line_and_band() -> None:
+    first, *others = STEEP.points
+    untrained = replace(STEEP, points=(replace(first, value=0.0, is_one_bin=True), *others))
+    figure = training_figure(make_training(untrained), LIGHT)
+    line, hollow = (trace for trace in figure["data"] if trace.get("customdata"))
+    assert (line["x"], line["name"]) == ([2, 3], "gpt")
+    assert (hollow["x"], hollow["y"], hollow["customdata"]) == ([1], [0.0], [["gpt@10"]])
+    assert (hollow["mode"], hollow["marker"]["symbol"]) == ("markers", f"{line['marker']['symbol']}-open")
+    assert hollow["hovertext"] == ["<b>gpt</b><br>step10<br>0<br>all probabilities lie in one bin"]
+    (band,) = (trace for trace in figure["data"] if trace.get("fill"))
+    assert band["x"] == [2, 3, 3, 2]
+    assert "0.2000 at step 100 to " in describe_training(make_training(untrained))
+    go.Figure(figure)
+
+
 def test_each_line_has_its_own_band() -> None:
     figure = training_figure(make_training(STEEP, make_line("bigram", (10, 0.1), (1000, 0.1))), LIGHT)
     bands = [trace for trace in figure["data"] if trace.get("fill")]

@@ -159,6 +159,28 @@ def test_a_few_bad_rows_are_told(read_text: ReadText) -> None:
     )
 
 
+def test_fields_are_proposed_of_an_object_that_is_called_as_a_single_value_is(read_text: ReadText) -> None:
+    rows = [
+        {
+            "item": {"gold": LETTERS[number % 4]},
+            "model": {"confidence": number / 40, "answer": LETTERS[number % 3]},
+        }
+        for number in range(40)
+    ]
+    content = "".join(json.dumps(row) + "\n" for row in rows)
+    mapping = proposed(content, read_text)
+    assert mapping == {
+        "item.gold": "gold",
+        "model.confidence": "confidence",
+        "model.answer": "prediction",
+    }
+    assert mapping is not None
+    reading = read_text(content, columns=mapping)
+    assert (reading.n_bad_rows, len(reading.good_runs), reading.unused_columns) == (0, 1, ())
+    kept = read_text(content, columns={**mapping, "model": "model"})
+    assert kept.n_bad_rows == 40, "the column that a person names is read"
+
+
 def test_nested_fields_are_proposed_by_their_paths(read_text: ReadText) -> None:
     rows = [{"judge": {"confidence": 100 - number, "is_correct": number % 2}} for number in range(20)]
     assert proposed(json.dumps(rows), read_text) == {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from calib_core import readers
 from calib_core.report.build import Report, build_report
 from calib_core.report.document import BodyWriter
-from calib_core.report.provenance import Provenance, file_checksums, files_read_with
+from calib_core.report.provenance import FrontMatter, Provenance, file_checksums, files_read_with
 from calib_core.results.audit import audit_conventions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import check_file, usable_runs
@@ -42,7 +43,12 @@ LOADING = ("img", "iframe", "object", "embed", "link", "base", "form", "svg", "v
 MADE = Provenance(datetime(2026, 11, 22, 9, 5, tzinfo=UTC), "python -m calib_core report", "Anywhere.")
 
 
-def make_report(*paths: Path, pages: tuple[str, ...] = (), asked: ReportSettings | None = None) -> Report:
+def make_report(
+    *paths: Path,
+    pages: tuple[str, ...] = (),
+    asked: ReportSettings | None = None,
+    made: Provenance = MADE,
+) -> Report:
     """The report of these files."""
     checked = [check_file(readers.read(path)) for path in paths]
     here = tuple(
@@ -50,7 +56,7 @@ def make_report(*paths: Path, pages: tuple[str, ...] = (), asked: ReportSettings
         for path, one in zip(paths, checked, strict=True)
     )
     runs = titled_runs(merge_partial_reports([run for one in checked for run in one.runs]))
-    return build_report(ReportInput(runs, here, asked or ReportSettings()), pages or ("all",), MADE)
+    return build_report(ReportInput(runs, here, asked or ReportSettings()), pages or ("all",), made)
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +131,9 @@ def test_every_page_opens_with_its_question(hostile_report: Node) -> None:
         page = SECTIONS[node.attributes["id"]]
         assert node.all("h2")[0].text == page.question
         assert node.all("p", "kicker")[0].text == page.title
-    header = hostile_report.all("header")[0].text
-    assert "22 November 2026, 09:05 UTC" in header
-    assert re.search(r"Calib \d+\.\d+\.\d+, Python 3\.\d+", header)
+    again = hostile_report.one("again").text
+    assert "22 November 2026, 09:05 UTC" in again
+    assert re.search(r"Calib \d+\.\d+\.\d+, Python 3\.\d+", again)
     assert hostile_report.one("again").all("pre")[0].text == MADE.command
 
 
@@ -148,8 +154,7 @@ def test_pages_without_results_are_left_out(tmp_path: Path) -> None:
     assert set(report.left_out) == {"comparison", "recalibrate", "sampling", "methods", "groups", "training"}
     answers = ("reliability", "concentration", "robustness", "abstention")
     assert report.pages == ("summary", "overview", *answers, "files")
-    header = read(report.html).all("header")[0].text
-    assert "Comparison (Only one run is loaded)" in header
+    assert "Comparison (Only one run is loaded)" in read(report.html).one("again").text
 
 
 def test_recalibration_and_conventions_are_those_of_the_run(tmp_path: Path) -> None:
@@ -278,7 +283,7 @@ def test_the_headline_summarises_all_runs(tmp_path: Path) -> None:
     leads = [node.text for node in document.all("header")[0].all("p", "lead")]
     assert leads[0] == "Both runs are over-confident."
     (block,) = section(document, "overview")
-    assert [(row[0], row[2]) for row in block.rows] == [("a", "over-confident"), ("b", "over-confident")]
+    assert [(row[0], row[2]) for row in block.rows] == [("a", "▲ over-confident"), ("b", "▲ over-confident")]
 
 
 def test_published_figures_are_labelled_as_such(tmp_path: Path) -> None:
@@ -334,3 +339,22 @@ def test_a_table_of_less_than_half_a_page_stands_beside_a_narrow_figure(
     table = ViewTable.from_rows("", [{"name": letters * "x"}])  # 10 + 6.6 px a letter, of 520
     html = BodyWriter()._figures_and_tables(View("", figures=(figure,), tables=(table,)))
     assert ("</figure></div>" in html) != beside
+
+
+def test_the_head_has_title_author_date_and_note(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "quiz.csv", quiz(60))
+    (head,) = read(make_report(path).html).all("header")
+    assert (head.all("h1")[0].text, head.all("p", "byline")[0].text) == (
+        "Calibration report",
+        "22 November 2026",
+    )
+    front = FrontMatter(f"Title {EVIL}", "A. <b>Author</b>", "First line\nSecond line", date(2025, 1, 9))
+    document = read(make_report(path, made=replace(MADE, front=front)).html)
+    (head,) = document.all("header")
+    assert head.all("h1")[0].text.startswith("Title </script>")
+    assert document.all("title")[0].text == head.all("h1")[0].text
+    assert head.all("p", "byline")[0].text == "A. <b>Author</b> · 9 January 2025"
+    assert [line.text for line in head.all("p", "note")] == ["First line", "Second line"]
+    again = document.one("again").text
+    assert "Made on 22 November 2026" in again, "how it was made stands at the end"
+    assert "Made on" not in head.text

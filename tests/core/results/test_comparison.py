@@ -54,7 +54,8 @@ def test_points_that_differ_in_more_than_model_and_method_are_distinguished() ->
         "five": model_run("y", 60, shots=5),
         "else": model_run("z", 60, dataset="else"),
     }
-    data_sets, shots, pairs, thin, rows = compare_runs(seen).caveats
+    result = compare_runs(seen)
+    (data_sets, shots), (pairs, thin, rows) = result.caveats, result.remarks
     assert data_sets == "The points come from 2 data sets: compare within one."
     assert shots == "The points come from 2 numbers of shots: compare within one."
     assert (
@@ -84,7 +85,8 @@ def sampled_evidences(name: str) -> dict[str, AnswerEvidence]:
 
 
 def test_answers_judged_differently_are_reported() -> None:
-    told, unpaired = compare_runs(sampled_evidences("red")).caveats
+    result = compare_runs(sampled_evidences("red"))
+    (told,), (unpaired,) = result.caveats, result.remarks
     assert (
         unpaired
         == "1 of 1 pair of points cannot be compared: only 4 questions in common; at least 30 are needed."

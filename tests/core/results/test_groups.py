@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 from scipy.stats import false_discovery_control
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
+from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.groups import GroupBy, groups_of_rows, groups_of_runs, split_by_group
 from calib_core.results.score import score
-from calib_core.results.uncertainty import metric_interval
+from calib_core.results.uncertainty import metric_interval, simultaneous_interval
 from calib_core.runs import RunInfo
 from calib_core.views.groups import groups_view
 from core.real_choices import real_choices
@@ -102,7 +104,7 @@ def test_groups_are_sorted_as_requested(sort: Any, names: list[str]) -> None:
 
 
 def test_a_group_without_a_number_comes_last() -> None:
-    result = groups_of_rows({"r": make_evidence()}, SUBJECT, "auroc")
+    result = groups_of_rows({"r": make_evidence()}, SUBJECT, "auroc", order="value")
     assert (result.groups[-1].name, result.groups[-1].value) == ("c", None)
 
 
@@ -130,7 +132,8 @@ def test_few_rows_are_marked() -> None:
 
 
 def test_groups_of_several_runs_are_shown_together() -> None:
-    result = groups_of_rows({"r": make_evidence(shots=0), "s": make_evidence(shots=5)}, SUBJECT, "brier")
+    runs = {"r": make_evidence(shots=0), "s": make_evidence(shots=5)}
+    result = groups_of_rows(runs, SUBJECT, "brier", order="name")
     assert [(group.name, group.run) for group in result.groups] == [
         (name, run) for name in "abc" for run in "rs"
     ]
@@ -147,7 +150,8 @@ def test_runs_of_one_name_are_distinguished_by_key_and_title() -> None:
     off = given_evidence([0.9] * 4, [0, 0, 0, 1], subject=["a", "a", "b", "b"])
     seen_ = {"r": make_evidence(), "s": off}
     alike = groups_of_rows(seen_, SUBJECT, "brier", titles={"r": "m", "s": "m"})
-    assert alike.headline == "All 5 groups by subject in 2 runs have too few rows."
+    assert alike.headline == "All 5 groups by subject have too few rows."
+    assert alike.subheadline == "All 5 groups by subject in 2 runs have too few rows."
     titled = groups_of_rows(seen_, SUBJECT, "brier", titles={"r": "one", "s": "two"})
     assert titled.series == {"r": "m", "s": "two"}
 
@@ -190,18 +194,18 @@ def test_runs_grouped_by_a_fact_are_one_dot_each_and_compared() -> None:
     result = groups_of_runs(runs, SHOTS, "brier")
     assert [(group.run, group.series) for group in result.groups] == [("few", "0-shot"), ("many", "5-shot")]
     assert list(result.series) == ["0-shot", "5-shot"]
-    assert result.unavailable == {"unknown": "Its file says nothing of its shots."}
+    assert result.unavailable == {"unknown": "Its file gives no number of shots."}
     (contrast,) = result.contrasts
     assert contrast.difference is not None
     assert (contrast.difference.value, contrast.difference.n_questions) == (0, 7)
     assert result.headline.startswith("5-shot − 0-shot of m: Brier score +0.0000")
-    assert result.subheadline == "Both runs have too few rows."
+    assert result.subheadline == f"Both runs have too few rows. {result.headline}"
     assert result.overall == {}
 
 
 def test_the_frame_has_one_row_per_group() -> None:
     frame = groups_of_rows({"r": make_evidence()}, SUBJECT, "brier").to_frame()
-    assert frame["name"].to_list() == ["a", "b", "c"]
+    assert sorted(frame["name"]) == ["a", "b", "c"]
     assert frame["series"].unique().to_list() == ["m"]
     assert groups_of_rows({}, SUBJECT, "brier").to_frame().columns == frame.columns
 
@@ -225,7 +229,8 @@ def test_q_values_count_every_group_and_headlines_count_by_q() -> None:
     assert len(rests) == 80
     rest_q_values = false_discovery_control([rest.p for rest in rests])
     assert [rest.q for rest in rests] == pytest.approx(rest_q_values.tolist())
-    assert result.headline == "All 80 groups by subject show no evidence of miscalibration."
+    assert result.headline == "No group by subject is worse than chance explains, of 80 with enough rows."
+    assert result.subheadline.startswith("All 80 groups by subject show no evidence of miscalibration. ")
     assert "none of 80 groups" in result.subheadline
 
 
@@ -235,12 +240,29 @@ def test_groups_that_are_off_come_first_and_differ_from_the_rest() -> None:
     assert {group.name for group in first} == {"g00", "g01", "g02", "g03"}
     assert {group.counted_kind for group in first} == {"over"}
     assert {group.rest is not None and group.rest.is_clear for group in first} == {True}
-    assert result.headline == (
-        "Of 80 groups by subject, 4 are over-confident and 76 show no evidence of miscalibration."
-    )
+    assert [group.bias for group in first] == sorted((group.bias or 0 for group in first), reverse=True)
+    assert result.headline.startswith(f"Calibration is worst in {first[0].name}, where the model states ")
+    assert result.headline.endswith(" 4 of 80 groups by subject are clearly miscalibrated.")
     assert result.subheadline.startswith(
-        f"The clearest verdict is for {first[0].name}, n = 100: over-confident (q = 0.004)."
+        "Of 80 groups by subject, 4 are over-confident and 76 show no evidence of miscalibration. "
     )
+
+
+def test_intervals_of_gaps_hold_together() -> None:
+    """Each is as wide as one of 80 has to be (Bonferroni), and none is given on few rows."""
+    evidence = many_groups(0.3)
+    (first, *_) = groups_of_rows({"r": evidence}, SUBJECT, "ece").groups
+    alone = split_by_group(evidence, SUBJECT)[first.name]
+    wanted = simultaneous_interval(alone, METRICS["bias"], 80)
+    single = metric_interval(alone, "bias")
+    assert wanted is not None
+    assert single is not None
+    assert (first.bias_low, first.bias_high) == (wanted.low, wanted.high)
+    low, high = 1 - 0.025 / 80, 0.975  # of Student's t, with two rows added
+    ratio = stats.t.ppf(low, 101) / stats.t.ppf(high, 101)
+    assert (wanted.high - wanted.low) / (single.high - single.low) == pytest.approx(ratio)
+    few = groups_of_rows({"r": make_evidence()}, SUBJECT, "ece").groups
+    assert {(group.bias_low, group.bias_high) for group in few if group.has_few_rows} == {(None, None)}
 
 
 def test_a_group_is_compared_with_all_other_rows_also_those_in_no_group() -> None:

@@ -11,54 +11,93 @@ from calib_core.inference.intervals import p_value_of_interval
 from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
 from calib_core.results.changes import Contrast, correct_contrasts
-from calib_core.results.groups import RestDifference, contrasts_headline, groups_headline, groups_subheadline
-from core.figures.group_builders import make_group
+from calib_core.results.groups import (
+    RestDifference,
+    contrasts_headline,
+    groups_headline,
+    groups_subheadline,
+    runs_headline,
+)
+from core.figures.group_builders import make_group, make_groups
 
 ECE = METRICS["ece"]
 OVER = judge([0.9] * 100, [1, 0] * 50)
-FINE = judge([0.5] * 100, [1, 0] * 50)
+
+
+def test_the_worst_is_the_largest_gap_that_chance_does_not_explain() -> None:
+    law = make_group("law", 0.1, verdict=OVER, q=0.01, gap=0.4)
+    art = make_group("art", 0.9, run="s", verdict=OVER, q=0.0001, gap=0.2)
+    unclear = make_group("sums", 0.4, verdict=OVER, q=0.06, gap=0.8)
+    few = make_group("logic", 0.9, n=9, gap=0.5)
+    groups, titles = [art, unclear, law, few], {"r": "red", "s": "blue"}
+    assert groups_headline("subject", groups, titles) == (
+        "Calibration is worst in law, where red states 90.0 % on average and is right 50.0 % of the time: a "
+        "gap of +0.400 (+0.350 to +0.450). 2 of 3 groups by subject are clearly miscalibrated."
+    )
+    assert [group.name for group in make_groups(*groups).sorted_by("gap").groups] == [
+        "law",
+        "art",
+        "sums",
+        "logic",
+    ]
+    under = replace(law, bias=-0.5, bias_low=-0.6, bias_high=-0.4, mean_confidence=0.1, accuracy=0.6)
+    assert "worst in law, where the model states 10.0 % " in groups_headline("subject", [under], {"r": "red"})
+    assert "a gap of −0.500 (−0.600 to −0.400). 1 of 1 group by subject is clearly" in groups_headline(
+        "subject", [under], {"r": "red"}
+    )
+    assert groups_headline("subject", [law, law], {}).endswith(
+        "All 2 groups by subject are clearly miscalibrated."
+    )
+
+
+def test_where_chance_explains_every_gap_no_group_is_named() -> None:
+    unclear, few = make_group("sums", 0.4, verdict=OVER, q=0.06), make_group("art", 0.9, n=9)
+    assert groups_headline("subject", [unclear, few], {}) == (
+        "No group by subject is worse than chance explains, of 1 with enough rows."
+    )
+    assert groups_headline("subject", [few, few], {}) == "Both groups by subject have too few rows."
+    assert groups_headline("subject", [], {}) == "There is no group by subject here."
 
 
 def test_verdicts_are_counted_by_q() -> None:
     law = make_group("law", 0.4, verdict=OVER, q=0.01)
     unclear = make_group("sums", 0.4, verdict=OVER, q=0.06)
     few = make_group("art", 0.9, n=9)
-    assert groups_headline("subject", [law, unclear, few]) == (
+    assert groups_subheadline("subject", [law, unclear, few]) == (
         "Of 3 groups by subject, 1 is over-confident, 1 shows no evidence of miscalibration and 1 has too "
-        "few rows."
+        "few rows. 1 group has p ≤ 0.05 but q > 0.05 and does not count."
     )
-    uncounted = "1 group has p ≤ 0.05 but q > 0.05 and does not count."
-    assert groups_subheadline({"r": "red"}, [unclear, few]) == uncounted
-    assert groups_headline("subject", [law, replace(law, run="s")]) == (
+    assert groups_subheadline("subject", [law, replace(law, run="s")]) == (
         "Both groups by subject in 2 runs are over-confident."
     )
-    assert groups_headline("subject", []) == "There is no group by subject here."
-
-
-def test_the_clearest_is_not_the_highest_and_small_groups_are_never_named() -> None:
-    off = make_group("law", 0.2, verdict=OVER, q=0.0001)
-    high = make_group("art", 0.9, n=9)
-    sentence = groups_subheadline({"r": "red"}, [high, off, make_group("sums", 0.3, verdict=FINE, q=1.0)])
-    assert sentence == "The clearest verdict is for law, n = 100: over-confident (q < 0.001)."
-    assert groups_subheadline({"r": "red"}, [high]) == ""
-    two = groups_subheadline({"r": "red", "s": "blue"}, [off])
-    assert two == "The clearest verdict is for law of red, n = 100: over-confident (q < 0.001)."
+    assert groups_subheadline("subject", []) == ""
 
 
 def test_a_group_differs_from_the_rest_only_by_its_own_q() -> None:
     clear, unclear = (RestDifference(-0.1, -0.2, -0.01, 0.02, q) for q in (0.04, 0.06))
     law, sums = make_group("law", 0.2, rest=clear), make_group("sums", 0.2, rest=unclear)
-    assert groups_subheadline({"r": "red"}, [law, sums]) == (
-        "At the same confidence, 1 of 2 groups is clearly right more or less often than the other rows of "
+    assert groups_subheadline("subject", [law, sums]).endswith(
+        " At the same confidence, 1 of 2 groups is clearly right more or less often than the other rows of "
         "its run."
     )
-    assert groups_subheadline({"r": "red"}, [sums, sums]) == (
-        "At the same confidence, none of 2 groups is clearly right more or less often than the other rows of "
-        "its run."
+    assert "At the same confidence, none of 2 groups is clearly right more or less often than the other " in (
+        groups_subheadline("subject", [sums, sums])
     )
     assert "2 of 2 groups are clearly right more or less often than the other rows of their run" in (
-        groups_subheadline({"r": "red"}, [law, law])
+        groups_subheadline("subject", [law, law])
     )
+
+
+def test_of_runs_the_worst_is_named_and_the_only_difference() -> None:
+    few = make_group("0-shot", 0.3, verdict=OVER, q=0.01, gap=0.3)
+    many = make_group("5-shot", 0.2, run="s", verdict=OVER, q=0.01, gap=0.2)
+    worst = (
+        "Calibration is worst for 0-shot, which states 80.0 % on average and is right 50.0 % of the time: a "
+        "gap of +0.300 (+0.250 to +0.350)."
+    )
+    assert runs_headline([many, few], "It falls.", n_differences=1) == f"{worst} It falls."
+    assert runs_headline([many, few], "Both fall.", n_differences=2) == worst
+    assert runs_headline([make_group("0-shot", 0.3)], "It falls.", n_differences=2) == "It falls."
 
 
 def make_contrast(low: float, high: float, questions: int = 431) -> Contrast:

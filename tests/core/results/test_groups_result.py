@@ -53,36 +53,32 @@ def over_by(gap: float) -> Verdict:
     return judge([0.9] * 200, [1] * right + [0] * (200 - right))
 
 
-def test_the_clearest_are_the_groups_with_the_smallest_p_of_any_run_however_high_their_number() -> None:
+def test_the_worst_are_the_largest_gaps_of_any_run_that_chance_does_not_explain() -> None:
+    off = {"verdict": over_by(0.2), "q": 0.001}
     groups = make_groups(
-        make_group("law", 0.3, run="a", verdict=over_by(0.1)),
-        make_group("law", 0.1, run="b", verdict=over_by(0.0)),
-        make_group("sums", 0.2, run="a", verdict=over_by(0.05)),
-        make_group("sums", 0.4, run="b", verdict=over_by(0.2)),
+        make_group("law", 0.3, run="a", gap=0.1, **off),
+        make_group("law", 0.1, run="b", gap=0.9, verdict=over_by(0.2), q=0.2),
+        make_group("sums", 0.2, run="a", gap=0.05, **off),
+        make_group("sums", 0.4, run="b", gap=-0.2, **off),
         make_group("none", None, run="a"),
-        make_group("few", 0.9, n=29),
+        make_group("few", 0.9, n=29, gap=0.5),
     )
-    assert groups.clearest_groups(2) == ["sums", "law"]
-    assert groups.clearest_groups(9) == ["sums", "law", "few"]
-    assert [group.name for group in groups.sorted_by("q").groups][-2:] == ["few", "none"]
+    assert groups.worst_groups(2) == ["sums", "law"]
+    assert groups.worst_groups(9) == ["sums", "law", "few"]
+    assert [(group.name, group.run) for group in groups.sorted_by("gap").groups] == [
+        ("sums", "b"),
+        ("law", "a"),
+        ("sums", "a"),
+        ("law", "b"),
+        ("few", "r"),
+        ("none", "a"),
+    ]
     runs = make_groups(
-        make_group("one", 0.2, run="a", verdict=over_by(0.1)),
-        make_group("one", 0.1, run="b", verdict=over_by(0.2)),
+        make_group("one", 0.2, run="a", gap=0.1, **off),
+        make_group("one", 0.1, run="b", gap=0.2, **off),
         of="runs",
     )
-    assert runs.clearest_groups(1) == ["b"]
-
-
-def test_groups_stand_where_the_clearest_of_their_runs_puts_them() -> None:
-    """Values of p that are shown as "< 0.001" are equal: there the larger deviation comes first."""
-    groups = make_groups(
-        make_group("sums", 0.2, run="a", verdict=over_by(0.2)),
-        make_group("law", 0.1, run="a", verdict=over_by(0.0)),
-        make_group("law", 0.4, run="b", verdict=over_by(0.4)),
-    )
-    assert all((group.verdict.p or 1) < 0.001 for group in groups.groups if group.name == "sums")
-    assert [group.name for group in groups.sorted_by("q").groups] == ["law", "law", "sums"]
-    assert [group.name for group in groups.sorted_by("value").groups] == ["law", "law", "sums"]
+    assert runs.worst_groups(1) == ["b"]
 
 
 def test_an_infinite_value_is_the_largest_and_an_undefined_one_stands_last() -> None:
@@ -98,7 +94,9 @@ def test_a_row_has_the_verdict_and_both_q_values() -> None:
         make_group("law", 0.3, null=0.1, verdict=over_by(0.1), q=2e-7, rest=rest), make_group("few", 0.2, n=9)
     )
     (table,) = groups_view(groups).tables
-    assert table.texts().columns[:4] == ["Group", "Verdict", "q", "ECE"], "a narrow window cuts off the rest"
+    assert table.texts().columns[:4] == ["Group", "Gap", "95 % (gap)", "Verdict"], (
+        "a narrow window cuts off the rest"
+    )
     assert table.texts()["Verdict", "q", "Against the rest", "95 % (rest)", "q (rest)"].rows() == [
         ("over-confident", "< 0.001", "−12.3", "−20.0 to −4.6", "0.002"),
         ("too few rows", "–", "–", "–", "–"),

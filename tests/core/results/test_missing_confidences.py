@@ -42,7 +42,7 @@ from core.confidence_runs import run_of
 from core.run_builders import given_evidence, make_answer_run
 from core.tour_runs import make_step
 
-FINDING = "117 of 800 rows have no confidence and are right less often (0.0 % against 77.7 %, p < 0.001)"
+FINDING = "117 of 800 rows have no confidence and are right less often (0.0 % against 77.7 %)"
 
 
 def quiz(
@@ -74,7 +74,7 @@ A, B = quiz("A", 571), quiz("B", 531, 117, subject=["law", "sums"] * 400)
 def test_the_run_that_is_right_most_often_is_the_most_accurate() -> None:
     result = compare_runs({"B": B, "A": A})
     assert result.paired.best("accuracy") == {"A"}
-    assert "A has the highest accuracy, 71.4 %." in result.headline
+    assert result.headline.endswith(". A is the most accurate (71.4 %).")
     b = result.points[0]
     assert (b.x.value, b.accuracy_of_all.value, b.n_judged) == (531 / 800, 531 / 800, 800)
     assert (b.accuracy.value, b.n_used) == (531 / 683, 683)
@@ -89,7 +89,7 @@ def test_the_run_that_is_right_most_often_is_the_most_accurate() -> None:
 
 def test_of_runs_that_cannot_be_told_apart_the_more_accurate_comes_first() -> None:
     result = compare_runs({"B": quiz("B", 560, 117), "A": A})
-    assert "Neither run clearly has the highest accuracy; A comes first with 71.4 %" in result.headline
+    assert result.headline.endswith(". A is the most accurate (71.4 %); its lead over B may be chance.")
     assert result.trends[0].change is not None
     assert (result.trends[0].change.least_accurate, result.trends[0].change.most_accurate) == ("B", "A")
 
@@ -98,6 +98,9 @@ def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
     result = compare_runs({"B": B, "A": A})
     view = comparison_view(result)
     assert view.caveat == (
+        "Hollow, not ranked: B lacks a confidence on 14.6 % of its rows, where it is right less often."
+    )
+    assert next(text for name, text in view.facts if name == "Differences") == (
         f"In B, {FINDING}: accuracy is of all rows with an outcome, all else of those with a confidence."
     )
     frame = result.to_frame()
@@ -139,7 +142,7 @@ def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
     assert B.with_tolerance(0.5).verdict.scope == SCOPE
     said = run_verdict(B)
     assert said.headline.startswith(f"B · quiz is {verdict.words} where it has a confidence: states ")
-    assert verdict_view(said).caveat == f"{FINDING}: what follows holds for the rows with a confidence."
+    assert verdict_view(said).caveat == f"{FINDING}."
     for headline in (
         reliability_diagram(B, "ece").headline,
         corp_reliability(B).headline,
@@ -147,7 +150,7 @@ def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
         sweep_bins(B, ["ece"]).chance_note,
         training_curves({"B": B}, "ece").headline,
         make_step("whole", B.run).heading,
-        groups_of_rows({"B": B}, group_by_choices({"B": B.run})["subject"], "ece").subheadline,
+        groups_of_rows({"B": B}, group_by_choices({"B": B.run})["subject"], "ece").headline,
     ):
         assert "where it has a confidence" in headline
     summary = summarise_runs({"A": [A], "B": [B]})
@@ -168,9 +171,9 @@ def test_every_verdict_of_the_diagram_has_its_scope(far: float) -> None:
 
 
 def test_a_view_of_one_number_has_the_caveat() -> None:
-    said = f"{FINDING}: what follows holds for the rows with a confidence."
+    said = f"{FINDING}: they are left out."
     assert score_view(score(B, "ece")).caveat == said
-    assert reliability_view(reliability_diagram(B, "ece")).caveat == said
+    assert reliability_view(reliability_diagram(B, "ece")).caveat == f"{FINDING}."  # its headline says it
     assert reliability_view(reliability_diagram(A, "ece")).caveat == ""
     assert recalibration_view(recalibrate(B, "temperature")).caveat == said
     assert sweep_bins(B, ["ece"]).caveats[0] == said
@@ -192,10 +195,9 @@ def test_a_question_without_a_confidence_is_not_answered() -> None:
     )
     view = abstention_view(found)
     assert view.caveat == f"{FINDING}: they count as not answered."
-    assert "66.4 %" in {tile.value for tile in view.tiles if tile.label == "Accuracy, answering all"}
+    assert view.tables[1].texts()["Accuracy of all"].to_list() == ["66.4 %"]
     strict = abstention_view(guaranteed_threshold(curve, 0.9))
-    assert "66.4 % answered" in strict.headline
-    assert "Answering all: 66.4 %" in strict.headline
+    assert ": 66.4 % of the questions, " in strict.headline
     typed = curve.at_threshold(0.99)
     assert (typed.n_answered, typed.coverage) == (0, 0)
 

@@ -101,9 +101,8 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.05, 100, 100), *((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11))),
             (
-                "Over-confident: states 57.5 % on average and is right 47.5 % of the time. The gap is in 7 "
-                "of "
-                "8 bins; the opposite gap is mostly in 0–10 % [0, 0.1]."
+                "Over-confident: states 57.5 % on average and is right 47.5 % of the time. 7 of the 8 "
+                "bins are over-confident; the opposite gap is mostly in 0–10 % [0, 0.1]."
             ),
         ),
         (
@@ -219,18 +218,21 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("probs", "message"),
-    [([0.5, 0.5], "agree in every bin."), ([0.9, 0.1], "are 40.0 % apart on average, in both bins.")],
+    [
+        ([0.5, 0.5], "and observed frequencies agree in every bin."),
+        ([0.9, 0.1], "differ from observed frequencies by 40.0 % on average, in both bins."),
+    ],
 )
 def test_all_choices_speak_of_the_gap_alone(probs: list[float], message: str) -> None:
     evidence = choice_evidence([probs] * 40, [0, 1] * 20, MethodOptions(labels="all"))
-    opening = "For all choices of every question, the mean probability and the share that is right"
+    opening = "Over all choices, predicted probabilities"
     assert reliability_headline(evidence.binned(get_metric("ece"), Scheme()), None) == f"{opening} {message}"
 
 
 def test_a_gap_due_to_rounding_is_not_a_gap() -> None:
     assert 100 * 0.55 > 55
     off = tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(7, 11))
-    assert sentence((0.55, 100, 55), *off).endswith(" The gap is in 4 of 5 bins.")
+    assert sentence((0.55, 100, 55), *off).endswith(" 4 of the 5 bins are over-confident.")
 
 
 def test_one_bin_of_all_choices_shows_no_rounding() -> None:

@@ -13,6 +13,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.score import effective_scheme, metric_availability, score
+from calib_core.views.score import metric_tile
 from core import oracle
 from core.edge_cases import CHECKED_BINS, close, fixed_pairs, tolerance_of
 from core.oracle import Bins, Pair, Row
@@ -147,3 +148,17 @@ def test_pairs_and_dtype_reach_the_number() -> None:
     assert evidence.binned(METRICS["ece"], Scheme()).index.tolist() == [
         oracle.bin_index(half.confidence, 2, 10)
     ]
+
+
+def test_the_noise_floor_comes_with_what_it_says_of_chance() -> None:
+    off, fine = score(block_evidence((0.9, 60, 40)), "ece"), score(block_evidence((0.9, 60, 54)), "ece")
+    floor = "A calibrated model with these rows would score about"
+    assert off.noise_floor_text == (
+        f"{floor} {off.null_median:.4f}; {off.value:.4f} is not chance (p ≤ 0.005)."
+    )
+    assert fine.noise_floor_text == (
+        f"{floor} {fine.null_median:.4f}; {fine.value:.4f} may be chance (p = 1.000)."
+    )
+    assert metric_tile(off).below == f"calibrated model: {off.null_median:.4f}"
+    assert metric_tile(off).help.startswith(off.noise_floor_text)
+    assert score(block_evidence((0.9, 3, 3)), "auroc").noise_floor_text == ""

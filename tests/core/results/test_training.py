@@ -21,10 +21,11 @@ from calib_core.results.training import (
     default_training_metrics,
     line_summary,
     training_curves,
+    training_headline,
 )
 from calib_core.results.uncertainty import paired_difference
 from calib_core.runs import RunInfo
-from calib_core.views.training import training_tiles
+from calib_core.views.training import training_view
 from calib_core.wording import as_clause, format_significant
 from core.figures.sweep_builders import make_line
 from core.run_builders import make_answer_run
@@ -93,9 +94,11 @@ def test_a_change_is_said_by_the_difference_on_the_same_questions(first: Any, la
     low, high = (f"{point.value:.4f}" for point in result.lines[0].points)
     found = paired_difference([(evidences["a"], evidences["b"])], "ece")
     ends = f"{found.low:+.4f} to {found.high:+.4f}".replace("-", "−")
-    change = f"{change} change" if change == "no clear" else change
     value = f"{found.value:+.4f}".replace("-", "−")
-    assert result.headline == f"ECE {low} → {high}: {change}, {value} (95 % {ends}) on 200 questions."
+    verb = {"lower": "falls", "higher": "rises"}.get(change, "does not clearly change")
+    assert result.headline == (
+        f"ECE {verb} from {low} at step 10 to {high} at step 2,000: {value} (95 % {ends}) on 200 questions."
+    )
     n_off = sum(part in (OFF, LESS_OFF) for part in (first, last))
     assert result.line_summaries == (
         f"gpt: ECE {low} at step 10, {high} at step 2,000; {n_off} of 2 checkpoints miscalibrated.",
@@ -107,15 +110,18 @@ def test_clear_here_and_not_clear_there_is_no_change() -> None:
     first, last = checkpoint(10, (0.9, 200, 170)), checkpoint(20, (0.9, 200, 174))
     assert (first.verdict.kind, last.verdict.kind) == ("over", "none")
     result = training_curves({"a": first, "b": last}, "ece")
-    assert ": no clear change, −0.0200 (95 % " in result.headline
+    assert result.headline.startswith(
+        "ECE does not clearly change from 0.0500 at step 10 to 0.0300 at step 20: "
+    )
+    assert ": −0.0200 (95 % " in result.headline
 
 
 def test_checkpoints_that_cannot_be_paired_claim_no_change() -> None:
     evidences = {"a": checkpoint(10, *OFF, numbered=False), "b": checkpoint(20, *RIGHT, numbered=False)}
     result = training_curves(evidences, "ece")
-    assert result.headline == "ECE 0.4000 → 0.0000: lower; not tested (reason below)."
+    assert result.headline == "ECE falls from 0.4000 at step 10 to 0.0000 at step 20; not tested."
     assert result.line_summaries[0].endswith("1 of 2 checkpoints miscalibrated.")
-    assert result.caveat == (
+    assert result.no_test_reason == (
         "The change is not tested: model · quiz and model · quiz cannot be paired: both need an id or the "
         f"question's text in every row. {row_number_advice()}"
     )
@@ -130,18 +136,20 @@ def test_token_runs_claim_no_change() -> None:
         tokens[str(step)] = replace(made, run=replace(made.run, info=info))
     result = training_curves(tokens, "ece")
     first, middle, last = (point.value or 0.0 for point in result.lines[0].points)
-    word = "lower" if last < first else "higher"
+    verb = "falls" if last < first else "rises"
     n_steps = sum((later < earlier) == (last < first) for earlier, later in ((first, middle), (middle, last)))
     assert result.headline == (
-        f"ECE {first:.4f} → {last:.4f}: {word}, in {n_steps} of 2 steps; not tested (reason below)."
+        f"ECE {verb} from {first:.4f} at step 10 to {last:.4f} at step 30, in {n_steps} of 2 steps; "
+        "not tested."
     )
-    assert result.caveat == f"The change is not tested: {as_clause(NO_ROWS_TO_PAIR)}."
+    assert result.no_test_reason == f"The change is not tested: {as_clause(NO_ROWS_TO_PAIR)}."
     assert result.step_summaries[0].startswith("Does ECE fall throughout? As observed, the values fall in ")
 
 
 def test_few_questions_claim_no_change() -> None:
     result = training_curves({"a": checkpoint(10, (0.9, 29, 2)), "b": checkpoint(20, (0.9, 29, 26))}, "ece")
-    assert result.headline.endswith(": lower; not tested (reason below).")
+    assert result.headline.startswith("ECE falls from ")
+    assert result.headline.endswith(" at step 20; not tested.")
     change = result.lines[0].change
     assert change is not None
     assert change.reason == "Only 29 questions in common; a difference of ECE needs 60."
@@ -165,24 +173,19 @@ UNPAIRED = ((0.9, 201, 100),)
 def test_lines_that_cannot_be_compared_are_said_by_their_ends() -> None:
     apart = trainings((RIGHT, UNPAIRED), (UNPAIRED, RIGHT))
     alike = trainings((UNPAIRED, OFF), (UNPAIRED, OFF))
-    assert apart.headline == (
-        "ECE at the end of 2 lines: 0.0000 to 0.4025, lower than at first on 1, higher than at first on 1; "
-        "not tested (reason below)."
-    )
-    assert alike.headline.startswith(
-        "ECE at the end of 2 lines: 0.4000, lower than at first on 2; not tested"
-    )
+    assert apart.headline == "Of 2 lines, ECE falls without a test on 1 and rises without a test on 1."
+    assert alike.headline == "Of 2 lines, ECE falls without a test on 2."
 
 
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
-        ([(OFF, RIGHT), (OFF, OFF)], "lower than at first on 1 and not clearly changed on 1"),
-        ([(RIGHT, OFF), (OFF, RIGHT)], "lower than at first on 1 and higher than at first on 1"),
-        ([(OFF, RIGHT)] * 3, "lower than at first on 3"),
+        ([(OFF, RIGHT), (OFF, OFF)], "falls on 1 and does not clearly change on 1"),
+        ([(RIGHT, OFF), (OFF, RIGHT)], "falls on 1 and rises on 1"),
+        ([(OFF, RIGHT)] * 3, "falls on 3"),
         (
             [(RIGHT, OFF), (OFF, OFF), (UNPAIRED, OFF)],
-            "higher than at first on 1, not clearly changed on 1 and not compared with the first on 1",
+            "rises on 1, does not clearly change on 1 and falls without a test on 1",
         ),
     ],
 )
@@ -190,7 +193,7 @@ def test_several_lines_are_counted_in_one_sentence(ends: list[tuple[Any, Any]], 
     result = trainings(*ends)
     n_tested = sum(UNPAIRED not in pair for pair in ends)
     note = f" (paired differences, corrected for {n_tested} differences (Holm))"
-    assert result.headline == f"Of {len(ends)} lines, ECE at the end is {message}{note}."
+    assert result.headline == f"Of {len(ends)} lines, ECE {message}{note}."
     assert [told.partition(":")[0] for told in result.line_summaries] == [line.title for line in result.lines]
 
 
@@ -254,7 +257,7 @@ def test_a_model_s_only_checkpoint_is_shown_beside_lines_on_request() -> None:
     assert [line.title for line in plain.lines] == ["gpt"]
     assert list(plain.unplaced) == ["c"]
     assert "only checkpoint of its model" in plain.unplaced["c"]
-    assert plain.headline.startswith("ECE 0.4000 → 0.0000: lower, −0.4000 (95 % ")
+    assert plain.headline.startswith("ECE falls from 0.4000 at step 10 to 0.0000 at step 20: −0.4000 (95 % ")
     assert [line.title for line in asked.lines] == ["gpt", "bigram"]
     assert asked.unplaced == {}
     assert asked.headline == f"gpt: {plain.headline}"
@@ -265,7 +268,9 @@ def test_a_metric_without_bins_has_no_null() -> None:
     result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "accuracy")
     assert [point.value for point in result.lines[0].points] == [0.5, 0.9]
     assert {point.null_median for point in result.lines[0].points} == {None}
-    assert result.headline.startswith("Accuracy 0.5000 → 0.9000: higher, +0.4000 (95 % ")
+    assert result.headline.startswith(
+        "Accuracy rises from 0.5000 at step 1 to 0.9000 at step 2: +0.4000 (95 % "
+    )
     assert result.line_summaries == (
         "gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2; 1 of 2 checkpoints miscalibrated.",
     )
@@ -274,11 +279,11 @@ def test_a_metric_without_bins_has_no_null() -> None:
 def test_an_undefined_number_is_described_as_undefined() -> None:
     all_right = checkpoint(1, (0.9, 40, 40))
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
-    assert result.headline == "AUROC not defined → 0.5000; change not tested (reason below)."
+    assert result.headline == "AUROC is not defined at step 1 and 0.5000 at step 2; the change is not tested."
     assert result.line_summaries == (
         "gpt: AUROC not defined at step 1, 0.5000 at step 2; 1 of 2 checkpoints miscalibrated.",
     )
-    assert result.caveat == (
+    assert result.no_test_reason == (
         "The change is not tested: AUROC is not defined on the questions both runs share."
     )
     assert training_curves({"a": all_right}, "auroc").headline == (
@@ -372,25 +377,60 @@ def test_full_ece_leads_where_tokens_are_followed() -> None:
     assert default_training_metrics(checkpoint(1, *OFF)) == ("ece", "accuracy")
 
 
-def test_an_untrained_model_has_all_probabilities_in_one_bin_and_that_is_said() -> None:
-    def at(step: int, probs: np.ndarray[Any, Any]) -> Evidence:
-        target = np.arange(len(probs)) % probs.shape[1]
-        evidence = dense_evidence(probs, target)
+def untrained_until(n_untrained: int, n_checkpoints: int) -> Training:
+    """Full-ECE of a model whose first checkpoints give every token the same probability, up to rounding."""
+
+    def at(step: int) -> Evidence:
+        probs = (
+            np.full((60, 40), 1 / 40)
+            if step <= n_untrained
+            else random_rows(60, 40, sharp=0.05, seed=step)[0]
+        )
+        evidence = dense_evidence(probs, np.arange(60) % 40)
         return replace(
             evidence, run=replace(evidence.run, info=RunInfo(model="gpt", checkpoint=f"step{step}"))
         )
 
-    untrained, trained = np.full((60, 40), 1 / 40), random_rows(60, 40, sharp=0.05)[0]
-    result = training_curves({"a": at(1, untrained), "b": at(2, trained)}, "full_ece")
-    ((first, last),) = (line.points for line in result.lines)
-    assert (first.is_one_bin, last.is_one_bin) == (True, False)
-    assert first.value == pytest.approx(0, abs=1e-12)
-    assert last.value is not None
-    assert result.headline.startswith(f"Full-ECE 0.0000 → {format_significant(last.value)}: higher")
-    assert [tile.value for tile in training_tiles(result)[:2]] == ["0.0000", format_significant(last.value)]
-    assert [bool(tile.below) for tile in training_tiles(result)[:2]] == [False, True]
-    assert (
-        "At step1 all probabilities lie in one bin, where their gaps cancel: Full-ECE is 0 there whatever "
-        "the model knows." in result.caveat
+    return training_curves({str(step): at(step) for step in range(1, n_checkpoints + 1)}, "full_ece")
+
+
+def test_a_checkpoint_with_all_probabilities_in_one_bin_says_nothing_and_starts_no_change() -> None:
+    result = untrained_until(1, 3)
+    (line,) = result.lines
+    assert [point.is_one_bin for point in line.points] == [True, False, False]
+    assert line.points[0].value == pytest.approx(0, abs=1e-12)
+    first, last = (point.value or 0.0 for point in line.informative_points)
+    verb = "falls" if last < first else "rises"
+    ends = f"from {format_significant(first)} at step 2 to {format_significant(last)} at step 3"
+    assert result.headline == f"Full-ECE {verb} {ends}; not tested."
+    assert result.line_summaries[0].startswith(f"gpt: Full-ECE {format_significant(first)} at step 2, ")
+    assert len(line.steps) == 1
+    assert "the values fall in " in result.step_summaries[0]
+    assert " of 1 step, " in result.step_summaries[0]
+    view = training_view(result)
+    assert view.caveat == (
+        "Hollow: at step1 all probabilities lie in one bin, where gaps cancel and Full-ECE is 0 whatever the "
+        "model knows."
     )
-    assert "one bin" not in training_curves({"a": at(1, untrained), "b": at(2, trained)}, "ece").caveat
+    assert [text for name, text in view.facts if name == "Not tested"] == [result.no_test_reason]
+
+
+def test_where_one_checkpoint_or_none_says_something_there_is_no_change() -> None:
+    (one,) = untrained_until(2, 3).lines[0].informative_points
+    assert untrained_until(2, 3).headline == (
+        f"Full-ECE is {format_significant(one.value)} at the only checkpoint that says something."
+    )
+    assert untrained_until(2, 2).headline == (
+        "Full-ECE says nothing here: at each checkpoint all probabilities lie in one bin."
+    )
+    assert untrained_until(2, 3).lines[0].change is None
+
+
+def test_values_that_are_written_alike_do_not_change() -> None:
+    line = make_line("gpt", (1, 0.3), (2, 0.30001), (3, 0.2), (4, 0.20001))
+    assert training_headline("ece", [line], "Training step") == (
+        "ECE falls from 0.3000 at step 1 to 0.2000 at step 4, in 1 of 3 steps; not tested."
+    )
+    assert training_headline("ece", [replace(line, points=line.points[:2])], "Training step") == (
+        "ECE is 0.3000 at step 1 and 0.3000 at step 2; the change is not tested."
+    )

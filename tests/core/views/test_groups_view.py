@@ -78,7 +78,7 @@ def test_a_difference_that_cannot_be_paired_has_its_reason() -> None:
 def test_what_else_was_found_and_what_it_stands_on_is_behind_the_figure() -> None:
     result = replace(make_groups(make_group("law", 0.2, low=0.1, high=0.3, q=0.2)), subheadline="Law is off.")
     facts = dict(groups_view(result).facts)
-    assert list(facts) == ["Also found", "Intervals", "Few rows", "Verdict"]
+    assert list(facts) == ["Also found", "Gap", "Intervals", "Few rows", "Verdict"]
     assert facts["Also found"] == "Law is off."
     assert facts["Intervals"].startswith("basic bootstrap 95 %. In simulations, these intervals contained")
     assert facts["Verdict"].endswith("Benjamini–Hochberg over 1 group with enough rows.")

@@ -1,4 +1,4 @@
-"""The summary: the verdict with its number and interval, one diagram, one table, what was left out."""
+"""The summary: each run's diagram, verdict and numbers, one table, what was left out."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from calib_core import load
-from calib_core.edges import Scheme
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.uncertainty import metric_interval
 from calib_core.views.inputs import ReportSettings
-from calib_core.views.summary import MAX_BIN_ROWS, MAX_LEFT_OUT, MAX_RUN_ROWS
+from calib_core.views.summary import MAX_LARGE_DIAGRAMS, MAX_LEFT_OUT
 from core.report.test_document import make_report
 from predictions import quiz, samples, write_csv, write_jsonl
 from report_html import Node, figures, read, section
@@ -32,53 +31,52 @@ def test_one_run_has_its_number_with_the_interval(tmp_path: Path) -> None:
     interval = metric_interval(gather_evidence(load(path)[0], "verbal"), "ece")
     assert interval is not None
     ends = f"{interval.low:.4f} to {interval.high:.4f}"
-    block, left_out = section(document, "summary")
-    value = block.tiles["ECE"]
-    number = f"ECE {value} (95 % interval {ends}), stated confidence, M = 10, n = 200 of 201 rows."
-    assert number in leads(document)
-    assert block.all("dd", "below")[0].text == f"95 %: {ends}"
-    assert len(figures(document)) == 1
-    assert len(block.all("table")) == 1
-    assert "ECE-L1, equal width, M=10" in block.all("pre")[0].text
+    card, table, left_out, computed = section(document, "summary")
+    assert list(card.tiles) == ["ECE", "Accuracy", "Mean confidence"]
+    assert card.all("dd", "below")[0].text == f"95 %: {ends}"
+    assert card.all("p", "reading")[0].text.startswith("Over-confident")
+    assert card.all("figure")
+    assert table.rows[0][:4] == ["quiz", "over-confident", table.rows[0][2], card.tiles["ECE"]]
+    assert table.rows[0][-1] == "200 / 201"
+    assert leads(document) == []
     assert left_out.all("h3")[0].text == "What was left out"
     assert "1 of 201 rows not used" in left_out.text
+    assert "ECE-L1, equal width, M=10" in computed.all("pre")[0].text
 
 
-def test_the_diagram_of_one_run_is_in_a_report_once(tmp_path: Path) -> None:
+def test_a_full_report_leads_with_the_diagram_too(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "quiz.csv", quiz(200))
     document = read(make_report(path, pages=("summary", "reliability")).html)
-    assert len(figures(document)) == 1
-    (block, _), (below,) = section(document, "summary"), section(document, "reliability")
-    assert block.tiles["ECE"] == below.tiles["ECE"]
-    assert (len(block.all("table")), len(below.all("table"))) == (0, 1)
+    card, (below,) = section(document, "summary")[0], section(document, "reliability")
+    assert card.tiles["ECE"] == below.tiles["ECE"]
+    assert (len(card.all("figure")), len(below.all("figure"))) == (1, 1)
 
 
-def test_several_runs_have_one_table_and_one_diagram(tmp_path: Path) -> None:
+def test_every_run_has_its_diagram_its_verdict_and_its_numbers(tmp_path: Path) -> None:
     rows = [row for at in range(3) for row in quiz(120, seed=at, model=f"m{at}", dataset="quiz")]
     document = summary(write_csv(tmp_path / "quiz.csv", [*rows, *quiz(60, model="other", dataset="else")]))
-    table, diagram, left_out = section(document, "summary")
-    assert [row[0] for row in table.rows] == ["m0 · quiz", "m1 · quiz", "m2 · quiz", "other · else"]
-    assert len(figures(document)) == 1
-    names = [trace.get("name", "") for trace in figures(document)[0]["light"]["data"]]
-    assert sum(name.startswith("m") for name in names) == 3, "the runs of one data set"
-    assert not any("other" in name for name in names)
-    assert "1 line of the table: a diagram has runs of one data set" in diagram.text
+    *cards, table, left_out, _ = section(document, "summary")
+    names = ["m0 · quiz", "m1 · quiz", "m2 · quiz", "other · else"]
+    assert [card.all("h3")[0].text for card in cards] == names
+    assert all(card.all("figure") and len(card.tiles) == 3 and card.all("p", "reading") for card in cards)
+    assert [row[0] for row in table.rows] == names
+    assert [row[3] for row in table.rows] == [card.tiles["ECE"] for card in cards]
+    assert len(leads(document)) == 1
     assert "Nothing: every file is loaded and every row used." in left_out.text
 
 
-def test_many_runs_bins_and_reasons_are_cut(tmp_path: Path) -> None:
+def test_no_run_is_cut_and_many_reasons_are(tmp_path: Path) -> None:
     rows = [row for at in range(20) for row in quiz(40, seed=at, model=f"m{at}", dataset="quiz")]
     rows += [{**rows[40 * at], "id": f"x{at}", "verbal_confidence": ""} for at in range(20)]
-    table, _, left_out = section(summary(write_csv(tmp_path / "quiz.csv", rows)), "summary")
-    assert len(table.rows) == MAX_RUN_ROWS
-    assert "8 further rows" in table.text
+    document = summary(write_csv(tmp_path / "quiz.csv", rows))
+    *cards, table, left_out, _ = section(document, "summary")
+    assert len(cards) == len(table.rows) == len(figures(document)) == 20
+    heights = [figure["light"]["layout"]["height"] for figure in figures(document)]
     assert len(left_out.all("li")) == MAX_LEFT_OUT + 1
     assert "And 15 more" in left_out.text
-    many = ReportSettings(scheme=Scheme(bins=200))
-    (block, _) = section(summary(write_csv(tmp_path / "one.csv", quiz(300)), asked=many), "summary")
-    assert len(block.rows) <= MAX_BIN_ROWS
-    shown = [float(row[1].strip("([").split(",")[0]) for row in block.rows]
-    assert shown == sorted(shown)
+    few = summary(write_csv(tmp_path / "few.csv", [row for row in rows if row["model"] in ("m0", "m1")]))
+    assert MAX_LARGE_DIAGRAMS < 20
+    assert max(heights) < min(figure["light"]["layout"]["height"] for figure in figures(few))
 
 
 @pytest.mark.parametrize("kind", ["tokens", "samples"])
@@ -88,11 +86,11 @@ def test_other_kinds_of_runs(tmp_path: Path, kind: str) -> None:
     else:
         path = write_jsonl(tmp_path / "ten.jsonl", samples(40))
     document = summary(path)
-    block = section(document, "summary")[0]
+    card, table, _, computed = section(document, "summary")
     assert len(figures(document)) == 1
-    assert block.rows
-    assert ("95 %:" in block.text) == (kind == "samples")
-    assert ("there is no interval" in block.text) == (kind == "tokens")
+    assert table.rows
+    assert ("95 %:" in card.text) == (kind == "samples")
+    assert ("there is no interval" in computed.text) == (kind == "tokens")
 
 
 def test_nothing_that_can_be_computed(tmp_path: Path) -> None:

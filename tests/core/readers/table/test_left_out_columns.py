@@ -91,7 +91,8 @@ def test_a_confidence_in_words_makes_way_for_numbers(read_text: ReadText) -> Non
 )
 def test_without_it_nothing_could_be_computed(read_text: ReadText, column: str, content: str) -> None:
     reading = read_text(content)
-    assert "all 2 rows are bad, so nothing in it can be used" in (reading.refusal or "")
+    why = (reading.refusal or "").partition("\n")[0]
+    assert f"None of the 2 values in column {column!r} is " in why or "all 2 rows are bad, so nothing" in why
     alone = read_text("id,confidence,correct\na,?,1\n")
     assert "the only row is bad, so nothing in it can be used" in (alone.refusal or "")
     cells = [cell for problem in reading.problems for cell in problem.first_cells]

@@ -77,7 +77,7 @@ def test_they_follow_the_confidence_of_the_file_by_name() -> None:
         "tokens",
     ]
     assert in_order(["verbal", "given.a", "tokens"], ("given", "verbal")) == ["given.a", "verbal"]
-    assert METHODS["given.a"].title == "given: a"
+    assert METHODS["given.a"].title == "a"
 
 
 @pytest.mark.parametrize("id_", ["given.", "given.a b", "verbal.a", "given.a/b", "confidence.a"])

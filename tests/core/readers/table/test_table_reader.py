@@ -126,7 +126,11 @@ def test_a_file_of_bad_rows_alone_is_a_reading_without_runs(read_text: ReadText)
     reading = read_text("id,confidence,correct\nq1,90%,1\nq2,high,0\n")
     assert (reading.format, reading.n_rows, reading.n_bad_rows, reading.good_runs) == ("table", 2, 2, ())
     assert [(problem.kind, problem.count) for problem in reading.problems] == [("not a number", 2)]
-    with pytest.raises(Refused, match=r"all 2 rows are bad[^\n]*\n[^\n]*'confidence'.*found '90%'.*Write"):
+    refusal = (
+        r"None of the 2 values in column 'confidence' is a number from 0 to 1\.\n"
+        r"[^\n]*'confidence'.*found '90%'.*Write"
+    )
+    with pytest.raises(Refused, match=refusal):
         reading.runs(skip_bad_rows=True)
 
 

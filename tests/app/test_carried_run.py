@@ -1,0 +1,96 @@
+"""The run being studied goes along to pages of several runs, and a list stays as it was put."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import screens
+from predictions import quiz, write_csv
+from screens import Visit, address, choose, control, go, page_text
+
+
+@pytest.fixture
+def two_datasets(data: Path) -> Path:
+    """Four models of the data set "large", and two in a file that names no data set."""
+    rows = [{**row, "p_true": row["confidence"]} for row in quiz(50)]
+    large = [{**row, "model": f"m{at}", "dataset": "large"} for row in rows for at in range(4)]
+    write_csv(data / "large.csv", large)
+    write_csv(data / "small set.csv", [{**row, "model": f"s{at}"} for row in rows[:40] for at in range(2)])
+    return data
+
+
+@pytest.mark.parametrize("page", ["comparison", "methods", "groups"])
+def test_pages_of_several_runs_open_on_the_data_set_of_the_run(
+    page: str, two_datasets: Path, visit: Visit
+) -> None:
+    assert two_datasets.is_dir()
+    assert control(visit(page), "dataset").value == "large"
+    at = go(choose(visit("reliability"), "run", "s0"), page)
+    assert control(at, "dataset").value == "~"
+    assert control(at, "runs_shown").value == ["s0", "s1"]
+    assert address(at)["run"] == "s0"
+    at = go(choose(go(at, "reliability"), "run", "m0-large"), page)
+    assert control(at, "dataset").value == "large", "the run chosen last decides"
+
+
+def test_a_data_set_without_a_name_is_called_as_its_file(two_datasets: Path, visit: Visit) -> None:
+    at = visit("comparison")
+    assert control(at, "dataset").options == ["large", "small set", "all (6 runs)"]
+    assert "small set" in [heading.value for heading in go(at, "start").subheader]
+    write_csv(two_datasets / "more.csv", quiz(30, model="s2"))
+    assert control(visit("comparison"), "dataset").options[1] == "more, small set"
+
+
+def test_the_run_comes_first_where_not_all_fit(data: Path, visit: Visit) -> None:
+    rows = [
+        {**row, "model": f"m{at:02}", "dataset": "large"} for at in range(14) for row in quiz(50, seed=at)
+    ]
+    write_csv(data / "large.csv", rows)
+    at = go(choose(visit("reliability"), "run", "m13-large"), "groups")
+    shown = control(at, "runs_shown")
+    assert shown.value[0] == "m13-large"
+    assert len(shown.value) < len(shown.options)
+
+
+def test_the_method_that_was_chosen_is_among_those_compared(two_datasets: Path, visit: Visit) -> None:
+    assert two_datasets.is_dir()
+    at = choose(choose(visit("reliability"), "run", "s0"), "method", "p_true")
+    assert "p_true" in control(go(at, "comparison"), "methods_shown").value
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "message"),
+    [
+        ("comparison", "runs_shown", "Choose a run."),
+        ("comparison", "methods_shown", "Choose a confidence method."),
+        ("robustness", "metrics_shown", "Choose a metric."),
+        ("report", "reported_shown", "Choose a run."),
+        ("report", "pages_shown", "Choose a section."),
+    ],
+)
+def test_an_emptied_list_stays_empty(
+    page: str, key: str, message: str, two_datasets: Path, visit: Visit
+) -> None:
+    assert two_datasets.is_dir()
+    at = visit(page)
+    before = control(at, key).value
+    assert before
+    choose(at, key, [])
+    assert control(at, key).value == []
+    assert [screens.plain(info.value) for info in at.info] == [message]
+    at = visit(page, **address(at))
+    assert control(at, key).value == [], "the address keeps it"
+    assert message in page_text(at)
+    choose(at, key, before[:1])
+    assert control(at, key).value == before[:1]
+    assert message not in page_text(at)
+
+
+def test_another_data_set_has_its_runs(two_datasets: Path, visit: Visit) -> None:
+    assert two_datasets.is_dir()
+    at = choose(visit("comparison"), "runs_shown", [])
+    at = choose(at, "dataset", "~")
+    assert control(at, "runs_shown").value == ["s0", "s1"]
+    assert not screens.unmet_link_warnings(at)
