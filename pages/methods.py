@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, cast
 
 import streamlit as st
@@ -255,14 +256,21 @@ def _link_to_comparison(result: MethodsTable) -> None:
 def show_paper(choice: MethodsChoice, result: MethodsTable) -> None:
     """Draw the paper's Table 1 beside the runs, and its findings judged on them."""
     runs = choice.selection.runs
-    names = short_names_by_id(runs)
     with_choices = {run.id: has_choices(run.report.run) for run in runs}
-    comparison = compare_published_methods(result, names, with_choices)
+    compare = partial(
+        compare_published_methods, result, short_names_by_id(runs), with_choices, names=dataset_names(runs)
+    )
+    comparison = compare()
     with published_area(comparison):
         if comparison.tables:
-            reference = pick_reference("paper", PUBLISHED_MODELS)
-            comparison = compare_published_methods(result, names, with_choices, reference)
+            comparison = compare(reference=pick_reference("paper", PUBLISHED_MODELS))
         show_published(comparison, "methods")
+
+
+def dataset_names(runs: Sequence[LoadedRun]) -> dict[str, str]:
+    """Return run id → short name that is unique within the run's data set."""
+    infos = {run.id: run.report.run.info for run in runs}
+    return names_in_datasets(infos, {run.id: run.title for run in runs})
 
 
 def show_published_table() -> None:
@@ -288,7 +296,7 @@ def page() -> None:
     show_view(
         methods_view(
             result,
-            names=names_in_datasets({run.id: run.report.run.info for run in selection.runs}, titles),
+            names=dataset_names(selection.runs),
             titles=titles,
             refused={
                 f"{titles[run]}, {METHODS[method].title}": why

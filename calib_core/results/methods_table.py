@@ -372,12 +372,12 @@ def _methods_headline(
         wins.items(), key=lambda item: (-item[1], in_order(wins).index(item[0]))
     )
     counts = [
-        f"{METHODS[leader].short_title} wins by Brier score on {n_won} of {n_runs} runs",
+        f"{METHODS[leader].short_title} wins on {n_won} of {n_runs} runs",
         *(f"{METHODS[id_].short_title} on {count}" for id_, count in others),
     ]
     n_without = n_runs - wins.total()
-    rest = f"; the other {n_without} {'have' if n_without > 1 else 'has'} no winner" if n_without else ""
-    return f"{join_names(counts)}{rest}."
+    rest = f"; {n_without} {'have' if n_without > 1 else 'has'} no winner" if n_without else ""
+    return f"By Brier score, {join_names(counts)}{rest}."
 
 
 def multiple_choice_notes(evidences: Iterable[Evidence]) -> tuple[str, ...]:

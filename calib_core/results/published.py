@@ -495,6 +495,7 @@ def compare_published_methods(
     titles: Mapping[str, str],
     has_choices: Mapping[str, bool],
     reference: str = PUBLISHED_MODELS[0],
+    names: Mapping[str, str] | None = None,
 ) -> PublishedComparison:
     """The paper's ECE and Brier scores beside those of one's own runs on the same data set.
 
@@ -507,23 +508,26 @@ def compare_published_methods(
         Run key → whether its questions are multiple choice.
     reference : str
         One of `PUBLISHED_MODELS`: differences are from its numbers on the data set of the run.
+    names : Mapping[str, str], optional
+        Run key → name among the runs of its data set; its title where omitted.
     """
+    names = names or titles
     runs_by_dataset: dict[str | None, list[str]] = {}
     for run in table.runs:
         runs_by_dataset.setdefault(published_dataset(table.datasets[run]), []).append(run)
     others = runs_by_dataset.pop(None, [])
     tables = tuple(
         _published_methods_table(
-            table, dataset, {run: titles[run] for run in runs_by_dataset[dataset]}, reference
+            table, dataset, {run: names[run] for run in runs_by_dataset[dataset]}, reference
         )
         for dataset in N_QUESTIONS
         if dataset in runs_by_dataset
     )
-    names = list(dict.fromkeys(table.datasets[run] or "data without a name" for run in others))
+    unknown = list(dict.fromkeys(table.datasets[run] or "data without a name" for run in others))
     published = " and ".join(N_QUESTIONS)
     text = (
-        f"The paper has no numbers for {abbreviated_list(names)}, only for {published}: no difference."
-        if names
+        f"The paper has no numbers for {abbreviated_list(unknown)}, only for {published}: no difference."
+        if unknown
         else ""
     )
     return PublishedComparison(

@@ -62,7 +62,7 @@ def _block(table: MethodsTable, dataset: str, names: Mapping[str, str]) -> EceBr
     return EceBrierBlock(
         title=dataset,
         columns=names,
-        rows={id_: METHODS[id_].title for id_ in table.methods_of(names)},
+        rows={id_: METHODS[id_].heading for id_ in table.methods_of(names)},
         cells={
             (run, method): EceBrierCell(
                 ece=format_number(cell.ece),
@@ -142,7 +142,7 @@ def published_ece_brier_table() -> EceBrierTable:
         EceBrierBlock(
             title=f"{dataset}, {n_questions:,} questions",
             columns={model: model for model in models},
-            rows={id_: METHODS[id_].title for id_ in table["method"].unique(maintain_order=True)},
+            rows={id_: METHODS[id_].heading for id_ in table["method"].unique(maintain_order=True)},
             cells={
                 (model, method): EceBrierCell(
                     ece=format_number(ece, ".3f"), brier=format_number(brier, ".3f")

@@ -93,15 +93,16 @@ def _dataset_views(
     if not result.cells:
         return ()
     titles = {key: run.title for key, run in keyed.items()}
+    names = names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles)
     view = methods_view(
         result,
         title=dataset or "",
-        names=names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles),
+        names=names,
         titles=titles,
         notes=multiple_choice_notes(one for of_run in evidences.values() for one in of_run),
     )
     comparison = compare_published_methods(
-        result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}
+        result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}, names=names
     )
     is_comparable = any(method in PAPER_METHODS for _, method in result.cells)
     return (view, published_view(comparison)) if is_comparable else (view,)
@@ -146,7 +147,7 @@ def methods_view(
     without_rows = {titles[run]: why for (run, _), why in result.unavailable.items()}
     several_datasets = len(set(result.datasets.values())) > 1
     places = {
-        run: f"{name} on {result.datasets[run]}" if several_datasets and result.datasets[run] else name
+        run: f"{name} ({result.datasets[run]})" if several_datasets and result.datasets[run] else name
         for run, name in names.items()
     }
     missing = (
@@ -180,7 +181,7 @@ def methods_view(
 def _list_of_runs(result: MethodsTable, titles: Mapping[str, str], numbers: Numbers) -> ViewTable:
     """A row for each of many runs that have one method each."""
     frame = _with_titles(result.to_frame(), titles).with_columns(
-        pl.col("method").replace_strict({id_: METHODS[id_].title for id_ in result.methods})
+        pl.col("method").replace_strict({id_: METHODS[id_].heading for id_ in result.methods})
     )
     is_same = {"method": len(result.methods) == 1, "warning": frame["warning"].null_count() == frame.height}
     columns = tuple(column for column in METHODS_COLUMNS if column.title and not is_same.get(column.name))

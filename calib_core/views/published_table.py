@@ -61,7 +61,7 @@ def _view_table(table: PublishedTable, runs: Sequence[str], id_: str, source: st
     for run in runs:
         own.append(Column(f"own {run}", table.own_columns[run], kind, digits=digits))
         if table.reference:
-            title = f"{table.own_columns[run]}, difference"
+            title = f"{table.own_columns[run]} − paper"
             own.append(Column(f"difference {run}", title, "signed", digits=digits))
     paper = [
         Column(f"paper {key}", f"{title} (paper)", kind, digits=digits)

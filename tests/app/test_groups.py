@@ -383,7 +383,7 @@ def test_two_levels_against_one_are_corrected_together(data: Path, visit: Visit)
 def test_the_replication_stands_beside_the_runs(facts: Path, visit: Visit) -> None:
     assert facts.is_dir()
     text = page_text(visit("groups", by="shots"))
-    assert "Undecided. Published: the larger model, 13b-chat, lies closer to the diagonal. Here: " in text
+    assert "Inconclusive. Published: the larger model, 13b-chat, lies closer to the diagonal. Here: " in text
     assert (
         "0-shot and 5-shot are both drawn, without a result. Here the ECE differs: 5-shot less 0-shot" in text
     )

@@ -52,12 +52,12 @@ def test_every_method_on_the_common_rows(two_runs: Path, visit: Visit) -> None:
     at = visit("methods")
     red, green = load(two_runs)
     shown = numbers_by_method(at)
-    assert set(shown) == {"stated confidence", "confidence in the file"}
+    assert set(shown) == {"Stated confidence", "Confidence in the file"}
     wanted = score(green, method="given", metric="brier")
-    assert shown["confidence in the file"][3] == f"{wanted.value:.4f}"
+    assert shown["Confidence in the file"][3] == f"{wanted.value:.4f}"
     stated = score(red, method="verbal", metric="ece")
     assert stated.n_used == 140
-    assert shown["stated confidence"][0].rstrip("†") == f"{stated.value:.4f}"
+    assert shown["Stated confidence"][0].rstrip("†") == f"{stated.value:.4f}"
     table = compare_methods(
         {
             run.label: [
@@ -102,17 +102,17 @@ def test_each_on_its_own_rows(two_runs: Path, visit: Visit) -> None:
     at = choose(visit("methods"), "common", "own")
     assert screens.address(at)["common"] == "own"
     wanted = score(load(two_runs)[0], method="given", metric="brier")
-    assert numbers_by_method(at)["confidence in the file"][1] == f"{wanted.value:.4f}"
+    assert numbers_by_method(at)["Confidence in the file"][1] == f"{wanted.value:.4f}"
     assert "n 140–150<" in table_html(at)[0]
 
 
 def test_runs_methods_and_m_are_chosen(two_runs: Path, visit: Visit) -> None:
     assert two_runs.is_file()
     at = visit("methods", methods="given", m="3", runs="green-sums")
-    assert list(numbers_by_method(at)) == ["confidence in the file"]
-    assert len(numbers_by_method(at)["confidence in the file"]) == 2
+    assert list(numbers_by_method(at)) == ["Confidence in the file"]
+    assert len(numbers_by_method(at)["Confidence in the file"]) == 2
     wanted = score(load(two_runs)[1], method="given", metric="ece", bins=3)
-    assert numbers_by_method(at)["confidence in the file"][0].rstrip("†") == f"{wanted.value:.4f}"
+    assert numbers_by_method(at)["Confidence in the file"][0].rstrip("†") == f"{wanted.value:.4f}"
     assert "<strong" not in table_html(at)[0]
     assert screens.plain(at.header[0].value) == "No comparison: each run has only one method."
     assert not any("Bold" in caption.value for caption in at.caption)
@@ -142,7 +142,7 @@ def test_the_order_follows_brier_or_kind(data: Path, visit: Visit, monkeypatch: 
     values = [float(numbers_by_method(at)[name][1]) for name in by_brier]
     assert values == sorted(values)
     choose(at, "sort", "method")
-    assert list(numbers_by_method(at)) == ["stated confidence", "confidence in the file"]
+    assert list(numbers_by_method(at)) == ["Stated confidence", "Confidence in the file"]
     assert len(made) == 1
 
 
@@ -178,12 +178,12 @@ def test_a_question_without_a_readable_sample(data: Path, visit: Visit) -> None:
     write_jsonl(data / "ten.jsonl", [{**row, "answer_kind": "number"} for row in made])
     at = visit("methods")
     assert "<span>n 26</span>" in table_html(at)[0]
-    before = numbers_by_method(at)["self-consistency, F_CS"]
+    before = numbers_by_method(at)["Self-consistency, F_CS"]
     choose(at, "unanswered", "wrong")
     assert "n 30<" in table_html(at)[0]
     assert "scored on the majority answer" in page_text(at)
     assert "no sample parses = confidence 0 and wrong (4 rows)" in page_text(at)
-    assert numbers_by_method(at)["self-consistency, F_CS"] != before
+    assert numbers_by_method(at)["Self-consistency, F_CS"] != before
 
 
 def test_the_published_table_is_labelled_and_whole(two_runs: Path, visit: Visit) -> None:
@@ -191,7 +191,7 @@ def test_the_published_table_is_labelled_and_whole(two_runs: Path, visit: Visit)
     at = visit("methods")
     published = rows(table_html(at)[1])
     assert published[3] == [
-        "logit w/ Path",
+        "Logit w/ Path",
         "0.394",
         "0.399",
         "0.414",
@@ -202,7 +202,7 @@ def test_the_published_table_is_labelled_and_whole(two_runs: Path, visit: Visit)
         "0.252",
     ]
     assert published[-1] == [
-        "self-consistency, F_PC",
+        "Self-consistency, F_PC",
         "0.052",
         "0.220",
         "0.065",
@@ -293,18 +293,18 @@ def test_a_single_run_without_parsed_samples_keeps_its_rows(data: Path, visit: V
     ]
     write_jsonl(data / "silent.jsonl", made)
     at = visit("methods")
-    assert list(numbers_by_method(at)) == ["confidence in the file"]
+    assert list(numbers_by_method(at)) == ["Confidence in the file"]
     choose(at, "unanswered", "wrong")
     found = numbers_by_method(at)
-    assert {name for name in found if name.startswith("self-consistency")} == {
-        "self-consistency, F_CN",
-        "self-consistency, F_CS",
-        "self-consistency, F_PC",
+    assert {name for name in found if name.startswith("Self-consistency")} == {
+        "Self-consistency, F_CN",
+        "Self-consistency, F_CS",
+        "Self-consistency, F_PC",
     }
-    assert found["self-consistency, F_CS"][:2] == ["0.0000†", "0.0000"]
+    assert found["Self-consistency, F_CS"][:2] == ["0.0000†", "0.0000"]
     assert "no sample parses = confidence 0 and wrong (12 rows)" in page_text(at)
     choose(at, "methods_shown", ["cluster_size"])
-    assert list(numbers_by_method(at)) == ["self-consistency, F_CS"]
+    assert list(numbers_by_method(at)) == ["Self-consistency, F_CS"]
 
 
 def test_the_paper_is_judged_on_these_runs(data: Path, visit: Visit) -> None:
@@ -317,10 +317,10 @@ def test_the_paper_is_judged_on_these_runs(data: Path, visit: Visit) -> None:
     )
     assert "no run here is of multiple choice" in text
     shown = screens.table(at, "Number", "Mistral-7B (paper)").set_index("Number")
-    (own,) = (name for name in shown.columns if name.endswith(", difference"))
+    (own,) = (name for name in shown.columns if name.endswith(" − paper"))
     wanted = score(load(data / "sampled.jsonl")[0], method="cluster_size", metric="brier").value
     assert wanted is not None
-    assert shown[own.removesuffix(", difference")]["Brier, F_CS"] == wanted
+    assert shown[own.removesuffix(" − paper")]["Brier, F_CS"] == wanted
     assert shown[own]["Brier, F_CS"] == wanted - 0.185
     mixtral = screens.table(visit("methods", paper="3"), "Number", "Mistral-7B (paper)").set_index("Number")
     assert mixtral[own]["Brier, F_CS"] == wanted - 0.156

@@ -144,7 +144,7 @@ def test_twenty_runs_stay_below_five_megabytes(tmp_path: Path) -> None:
     assert len(report.html.encode()) < 5_000_000
     document = read(report.html)
     assert len(section(document, "reliability")) == 20
-    assert len(figures(document)) == 20 * 7
+    assert len(figures(document)) == 20 * 6
     assert report.html.count("plotly.js v") == 0, "packed, and once"
     assert len(unpack_script(document, "plotly")) > 1_000_000
 
@@ -163,7 +163,7 @@ def test_recalibration_and_conventions_are_those_of_the_run(tmp_path: Path) -> N
     evidence = gather_evidence(usable_runs(readers.read(path))[0], "verbal")
     result = recalibrate(evidence, DEFAULT_MAP)
     (block,) = section(document, "recalibrate")
-    assert "200 of 200 rows" in block.text
+    assert "n=200/200" in block.text
     before, after = (format_number(values["brier"]) for values in (result.before, result.after))
     assert block.tiles[METRIC_NAMES["brier"]] == f"{before} → {after}"
     assert result.headline in block.text

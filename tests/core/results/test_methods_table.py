@@ -208,7 +208,7 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
 def test_several_runs_are_counted_not_averaged() -> None:
     result = compare_methods({"a": evidences_of(WORSE), "b": evidences_of(BETTER)})
     assert result.headline == (
-        "stated confidence wins by Brier score on 1 of 2 runs and confidence in the file on 1."
+        "By Brier score, stated confidence wins on 1 of 2 runs and confidence in the file on 1."
     )
 
 

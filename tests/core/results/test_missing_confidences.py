@@ -176,7 +176,7 @@ def test_a_view_of_one_number_has_the_caveat() -> None:
     assert reliability_view(reliability_diagram(B, "ece")).caveat == f"{FINDING}."  # its headline says it
     assert reliability_view(reliability_diagram(A, "ece")).caveat == ""
     assert recalibration_view(recalibrate(B, "temperature")).caveat == said
-    assert sweep_bins(B, ["ece"]).caveat.startswith(said)
+    assert sweep_bins(B, ["ece"]).caveats[0] == said
     lines = reliability_lines({"A": A, "B": B}, "ece", titles={"A": "A", "B": "B"})
     assert lines.caveats[0] == f"In B, {said}"
 

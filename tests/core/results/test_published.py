@@ -238,8 +238,8 @@ def test_own_methods_stand_beside_the_paper_s_numbers_on_the_same_data_set() -> 
     rows = {row["Number"]: row for row in shown.texts().iter_rows(named=True)}
     row = rows["Brier, F_CS"]
     assert shown.title == "MathQA, 2,985 questions"
-    assert (row["Mixtral-8x7B (paper)"], row["mine"], row["mine, difference"]) == ("0.190", "0.100", "−0.090")
-    assert rows["Brier, stated confidence"]["mine, difference"] == "–"
+    assert (row["Mixtral-8x7B (paper)"], row["mine"], row["mine − paper"]) == ("0.190", "0.100", "−0.090")
+    assert rows["Brier, stated confidence"]["mine − paper"] == "–"
     assert "other" not in row
     (only,) = result.remarks
     assert only == "The paper has no numbers for quiz, only for GSM8K and MathQA: no difference."

@@ -43,7 +43,7 @@ def test_cells_become_entries() -> None:
         warning=result.cells["a", "given"].warning,
     )
     assert block.column_notes == {"a": ("n 60", "50.0 % right"), "b": ("n 60", "50.0 % right")}
-    assert list(block.rows.values()) == ["confidence in the file", "stated confidence"]
+    assert list(block.rows.values()) == ["Confidence in the file", "Stated confidence"]
     assert table.notes[0].startswith("quiz · red, ")
     assert len(table.notes) == 4
 
@@ -80,12 +80,12 @@ def test_the_papers_own() -> None:
     gsm, math = published_ece_brier_table().blocks
     assert (gsm.title, math.title) == ("GSM8K, 1,319 questions", "MathQA, 2,985 questions")
     assert list(gsm.rows.values()) == [
-        "logit w/ Path",
-        "logit w/ Answer",
+        "Logit w/ Path",
+        "Logit w/ Answer",
         "p(True)",
-        "self-consistency, F_CN",
-        "self-consistency, F_CS",
-        "self-consistency, F_PC",
+        "Self-consistency, F_CN",
+        "Self-consistency, F_CS",
+        "Self-consistency, F_PC",
     ]
     assert gsm.cells["Mistral-7B", "logit_path"] == EceBrierCell("0.394", "0.399")
     assert gsm.cells["Mixtral-8x7B", "p_true"] == EceBrierCell("0.070", "0.201")
@@ -109,11 +109,11 @@ def test_many_runs_stand_below_one_another() -> None:
     (block,) = table.blocks
     assert table.row_heading == "Run"
     assert block.rows == names
-    assert {*block.columns.values()} == {"confidence in the file", "stated confidence"}
+    assert {*block.columns.values()} == {"Confidence in the file", "Stated confidence"}
     assert block.cells["given", "c"].ece == "0.0000"
     assert block.row_notes["c"] == ("n 2, 50.0 % right",)
     assert ece_brier_frame(table).columns[0] == "Run"
-    assert {"confidence in the file: ECE", "confidence in the file: Brier"} <= {
+    assert {"Confidence in the file: ECE", "Confidence in the file: Brier"} <= {
         *ece_brier_frame(table).columns
     }
     few = compare_methods({name: evidences_of(1.0, 0.0) for name in "abcdef"})
