@@ -498,7 +498,10 @@ def number_places(result: Comparison, ranges: AxisRanges) -> list[tuple[Comparis
             continue
         letters = len(str(result.run_numbers[point.run]))
         boxes = {corner: _number_box(*centres[point.key], letters, corner) for corner in _CORNERS}
-        covered = {corner: sum(_overlap(box, other) for other in taken) for corner, box in boxes.items()}
+        left, bottom, right, top = zip(*boxes.values(), strict=True)
+        around = min(left), min(bottom), max(right), max(top)
+        near = [other for other in taken if _overlap(around, other)]
+        covered = {corner: sum(_overlap(box, other) for other in near) for corner, box in boxes.items()}
         corner = min(_CORNERS, key=covered.__getitem__)
         if covered[corner] and numbered[point.run]:
             continue
