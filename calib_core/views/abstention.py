@@ -31,7 +31,13 @@ from calib_core.results.columns import Column, frame_of
 from calib_core.results.defaults import default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
-from calib_core.results.threshold_cost import COST_COLUMNS, MIN_QUESTIONS, ThresholdCost, format_cost
+from calib_core.results.threshold_cost import (
+    COST_COLUMNS,
+    COVERAGE_NOTE,
+    MIN_QUESTIONS,
+    ThresholdCost,
+    format_cost,
+)
 from calib_core.views.inputs import ReportInput
 from calib_core.views.score import places_of_methods, unused_rows_help
 from calib_core.views.view import (
@@ -103,8 +109,8 @@ _COST_FACTS: Final = (
     ),
     Fact(
         "Price of believing",
-        "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand "
-        f"(benchmarks/threshold_cost.md). It needs {MIN_QUESTIONS} questions.",
+        "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand. "
+        f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} questions.",
     ),
 )
 _CASCADE_FACT: Final = Fact(

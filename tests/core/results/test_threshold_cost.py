@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
 
+from app_server import ROOT
 from calib_core.errors import Unavailable
 from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.results.evidence import gather_evidence
-from calib_core.results.threshold_cost import threshold_cost
+from calib_core.results.threshold_cost import COVERAGE_NOTE, threshold_cost
 from core.run_builders import block_evidence, make_answer_run
 
 BLOCKS = ((0.95, 200, 190), (0.8, 100, 77), (0.3, 100, 20))
@@ -81,3 +83,10 @@ def test_few_questions_have_no_price() -> None:
 def test_costs_that_are_none_are_refused(costs: ErrorCosts) -> None:
     with pytest.raises(Unavailable, match="more than 0"):
         threshold_cost(block_evidence(*BLOCKS), costs)
+
+
+def test_the_note_quotes_the_measured_coverage() -> None:
+    page = (ROOT / "benchmarks" / "threshold_cost.md").read_text(encoding="utf-8")
+    held = [float(share) for share in re.findall(r"\| ([\d.]+) % \| [\d.]+ % \|$", page, re.MULTILINE)]
+    assert len(held) == 36
+    assert f"It held the true price in {min(held):.0f} % or more of simulated data sets." == COVERAGE_NOTE
