@@ -241,7 +241,7 @@ def marked_verdict(words: str) -> str:
     >>> marked_verdict("too timid")
     '◇ too timid'
     """
-    kind = next(kind for kind, of_kind in VERDICT_WORDS.items() if of_kind == words)
+    kind: VerdictKind = next(kind for kind in VERDICT_WORDS if VERDICT_WORDS[kind] == words)
     return f"{VERDICT_MARKS[kind]} {words}"
 
 
@@ -356,7 +356,7 @@ def chance_phrase(p: float | None, draws: int | None) -> str:
 
     Examples
     --------
-    >>> chance_phrase(0.005, 200), chance_phrase(0.312, None), chance_phrase(None, None)
+    >>> chance_phrase(0.005, 199), chance_phrase(0.312, None), chance_phrase(None, None)
     ('not chance (p ≤ 0.005)', 'may be chance (p = 0.312)', '')
     """
     if p is None:

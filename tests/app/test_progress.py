@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -181,7 +182,7 @@ def test_a_person_is_told_within_a_third_of_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     delays: list[float] = []
-    monkeypatch.setattr(spinner.threading, "Timer", lambda delay, _act: delays.append(delay) or Mock())
+    monkeypatch.setattr(threading, "Timer", lambda delay, _act: delays.append(delay) or Mock())
     monkeypatch.setattr(spinner, "add_script_run_ctx", lambda _timer: None)
     monkeypatch.setattr(st._main, "_transient", lambda *_, **__: (Mock(), Mock()), raising=False)
     monkeypatch.setattr(spinner, "enqueue_message", lambda _message: None)
