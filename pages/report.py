@@ -216,7 +216,11 @@ def today() -> date:
 
 def show_front_matter() -> FrontMatter:
     """Draw the fields of title, author, date and note, which are kept for the session, and return them."""
-    kept: dict[str, Any] = st.session_state.setdefault(_FRONT_KEY, {})
+    kept: dict[str, Any] = st.session_state.setdefault(
+        _FRONT_KEY, {"title": "", "author": "", "date": today(), "note": ""}
+    )
+    for name, value in kept.items():  # another page has dropped what these fields held
+        st.session_state.setdefault(f"front_{name}", value)
     with st.container(horizontal=True, gap="small", key="front_matter"):
         for name, default, help_ in (
             ("title", DOCUMENT_TITLE, "Heading of the report."),
@@ -224,18 +228,14 @@ def show_front_matter() -> FrontMatter:
         ):
             kept[name] = st.text_input(
                 name.capitalize(),
-                kept.get(name, ""),
                 key=f"front_{name}",
                 placeholder=default,
                 max_chars=MAX_TITLE,
                 help=help_,
             )
-        kept["date"] = st.date_input(
-            "Date", kept.get("date", today()), key="front_date", width=150, help="Stands below the title."
-        )
+        kept["date"] = st.date_input("Date", key="front_date", width=150, help="Stands below the title.")
     kept["note"] = st.text_area(
         "Note",
-        kept.get("note", ""),
         key="front_note",
         placeholder="What readers should know",
         height=68,

@@ -33,6 +33,9 @@ def test_pages_of_several_runs_open_on_the_data_set_of_the_run(
     assert address(at)["run"] == "s0"
     at = go(choose(go(at, "reliability"), "run", "m0-large"), page)
     assert control(at, "dataset").value == "large", "the run chosen last decides"
+    assert control(choose(at, "dataset", "*"), "dataset").value == "*"
+    at = go(choose(go(at, "reliability"), "run", "s1"), page)
+    assert control(at, "dataset").value == "~", "also over a data set that was chosen before"
 
 
 def test_a_data_set_without_a_name_is_called_as_its_file(two_datasets: Path, visit: Visit) -> None:

@@ -69,6 +69,9 @@ def test_what_was_chosen_of_the_demo_data_is_left_with_them(visit: Visit) -> Non
     at = go(drop_own_file(go(at, "start")), "reliability")
     assert control(at, "run").value == "uploaded--mine-exam"
     assert address(at) == {"m": "20"}
+    at = visit("comparison", dataset="palette", runs="magenta-palette", methods="given")
+    at = go(drop_own_file(go(at, "start")), "comparison")
+    assert address(at) == {}
     assert not at.warning
 
 

@@ -77,9 +77,14 @@ def test_from_an_upload_to_its_report(demo_server: Server, browse: Browse, tmp_p
     check_own_alone(page, strangers)
 
     follow_link(page, "Report")
-    page.get_by_label("Title").fill("May our models answer?")
+    page.get_by_role("textbox", name="Title", exact=True).fill("May our models answer?")
     page.keyboard.press("Tab")
     expect(page.get_by_role("heading", name="May our models answer?")).to_be_visible()
+    page.get_by_role("textbox", name="Author", exact=True).fill("A. N.")
+    page.get_by_role("textbox", name="Note", exact=True).fill("Two of ours.")
+    page.keyboard.press("Tab")
+    expect(page.locator(".st-key-preview")).to_contain_text("A. N. · ")
+    expect(page.locator(".st-key-preview")).to_contain_text("Two of ours.")
     check_own_alone(page, strangers)
     with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name="Make and download the report").click()
