@@ -127,6 +127,9 @@ def training_axis(
 _PANEL_HEIGHT: Final = 340
 """Height of the panel with its lower margin, in pixels."""
 
+_LEGEND_SPARE: Final = 14
+"""Pixels above the legend of panels beside each other, so that plotly moves none of them down."""
+
 _MAX_LINE_NAME: Final = 46
 """Characters of a line's name in the legend."""
 
@@ -180,6 +183,7 @@ def training_figure(
     if narrow and not has_band(result):
         names += legend_names([band_legend_entry(theme)])  # room for the entry that other panels have
     top, one_per_line = legend_margin(names, one_per_line=True)
+    top += _LEGEND_SPARE if narrow else 0
     layout = base_layout(theme, height=_PANEL_HEIGHT + top, top=top, one_per_line=one_per_line)
     return {
         "data": data or [empty_trace()],
