@@ -133,7 +133,7 @@ def test_gaps_of_one_sign_are_remarked() -> None:
     assert sure.rsd < 0.01
     assert any("same sign" in remark for remark in sure.remarks)
     one = sweep_bins(block_evidence((0.55, 40, 9), (0.75, 40, 10), (0.95, 40, 12)))
-    assert one.caveat == next(remark for remark in one.curves[0].remarks if "same sign" in remark)
+    assert one.caveats[0] == next(remark for remark in one.curves[0].remarks if "same sign" in remark)
     both = curve(block_evidence((0.2, 50, 25), (0.8, 50, 30)), "ece")
     for found in (both, curve(CHOICES, "full_ece")):
         assert not any("same sign" in remark for remark in found.remarks)
@@ -141,8 +141,8 @@ def test_gaps_of_one_sign_are_remarked() -> None:
 
 def test_a_caveat_says_what_is_not_known() -> None:
     few = sweep_bins(block_evidence((0.2, 10, 5), (0.8, 10, 5)))
-    assert few.caveat == few.chance_note == "Not judged: 20 rows, fewer than 30."
-    assert sweep_bins(block_evidence((0.2, 50, 25), (0.8, 50, 30))).caveat == ""
+    assert few.caveats[0] == few.chance_note == "Not judged: 20 rows, fewer than 30."
+    assert sweep_bins(block_evidence((0.2, 50, 25), (0.8, 50, 30))).caveats == ()
 
 
 def test_values_with_bins_of_their_own_are_remarked() -> None:
