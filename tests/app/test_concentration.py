@@ -78,7 +78,7 @@ def test_three_methods_side_by_side(data: Path, visit: Visit) -> None:
     at = visit("concentration", m="20", **{"with": "p_true,choice_length_normalised"})
     chosen = ("choice_softmax", "p_true", "choice_length_normalised")
     assert ece_by_method(at) == {
-        METHODS[method].title: calib_core.score(loaded, method=method, metric="ece", bins=20).value
+        METHODS[method].heading: calib_core.score(loaded, method=method, metric="ece", bins=20).value
         for method in chosen
     }
     assert screens.address(at) == {"m": "20", "with": "p_true,choice_length_normalised"}
@@ -96,7 +96,7 @@ def test_the_histogram_holds_every_row_of_every_method(data: Path, visit: Visit)
 def test_choosing_beside_goes_into_the_address_and_out_again(data: Path, visit: Visit) -> None:
     write_jsonl(data / "four.jsonl", choices())
     at = choose(visit("concentration"), "beside", ["p_true"])
-    assert METHODS["p_true"].title in ece_by_method(at)
+    assert METHODS["p_true"].heading in ece_by_method(at)
     assert screens.address(at) == {"with": "p_true"}
     choose(at, "beside", [])
     assert screens.address(at) == {}
@@ -121,7 +121,7 @@ def test_methods_beside_survive_a_page_without_that_control(page: str, data: Pat
     at = screens.go(visit("concentration", **{"with": "p_true"}), page)
     assert screens.address(at) == {"with": "p_true"}
     at = screens.go(at, "concentration")
-    assert list(ece_by_method(at)) == [METHODS["choice_softmax"].title, METHODS["p_true"].title]
+    assert list(ece_by_method(at)) == [METHODS["choice_softmax"].heading, METHODS["p_true"].heading]
     assert screens.control(at, "beside").value == ["p_true"]
 
 

@@ -82,10 +82,10 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert "100 repeats, seed 0" in at.text[0].value
     table = screens.table(at, "N'", "Draws")
     curve = result.curve("pairwise", "brier")
-    own = table[table["Confidence method"] == METHODS["pairwise"].title]
+    own = table[table["Confidence method"] == METHODS["pairwise"].heading]
     assert own[METRICS["brier"].title].to_list() == list(curve.mean)
     assert own["SD"].to_list() == list(curve.std)
-    p_true = table[table["Confidence method"] == METHODS["p_true"].title]
+    p_true = table[table["Confidence method"] == METHODS["p_true"].heading]
     assert p_true[METRICS["brier"].title].to_list() == [
         one.value for one in result.baselines if one.metric == "brier"
     ]
@@ -130,7 +130,7 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: V
     table = screens.table(at, "Confidence method", "Enough")
     gaps = table[table["Enough"].notna()]
     own = gaps[["Confidence method", "N'"]].to_numpy().tolist()
-    assert own == [[METHODS[m].title, n] for m in METHOD_SYMBOLS for n in (2, 4)]
+    assert own == [[METHODS[m].heading, n] for m in METHOD_SYMBOLS for n in (2, 4)]
     gap = result.brier_differences["cluster_number"][2]
     assert gaps["Brier difference"].iloc[0] == gap.value
     assert gaps["95 %"].iloc[0] == format_interval(gap.low, gap.high, "+.4f")
