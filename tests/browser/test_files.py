@@ -72,7 +72,7 @@ def test_an_upload_is_one_session_s_own_and_goes_with_it(
     drop(page, settled, ("four.jsonl", "".join(json.dumps(row) + "\n" for row in choices(120))))
     browser_pages.follow_link(page, "Reliability")
     page.locator(".st-key-run input").click()
-    page.get_by_role("option").filter(has_text="four · uploaded").click()
+    page.get_by_role("option").filter(has_text="four").click()
     settled(page)
     assert browser_pages.tiles(page)["Rows used / total"] == "120 / 120"
     assert browser_pages.bars(page) > 2
