@@ -149,12 +149,12 @@ def choose_confidences(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunCho
 def choose_sweep(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
     """Draw the controls of a sweep over M; raises as `choose_run`.
 
-    The page begins with whole distributions, whose ECE, cw-ECE and Full-ECE stand side by side; rather not
-    with those of a checkpoint, which is one of many and has the page Training.
+    The page begins with the most positions of whole distributions, if possible with sums by class: ECE, cw-ECE
+    and Full-ECE then stand side by side.
     """
-    token_runs = [run for run in runs if isinstance(run.report.run, TokenRun)]
-    whole = [run for run in token_runs if run.report.run.info.checkpoint is None] or token_runs
-    run, evidence = pick_run_and_method(url_state, runs, [run.id for run in whole])
+    sums = {run.id: run.report.run.sums for run in runs if isinstance(run.report.run, TokenRun)}
+    order = sorted(sums, key=lambda id_: (sums[id_].by_class is None, -sums[id_].n_rows))
+    run, evidence = pick_run_and_method(url_state, runs, order[:1])
     sweep = pick_sweep(url_state, run, evidence, runs)
     show_unavailable(run.report.survey.unavailable, _unswept(evidence))
     return RunChoice(run, evidence, DEFAULT_METRIC, Scheme(), sweep=sweep)

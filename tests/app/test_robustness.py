@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load
+from calib_core.readers.token.sums import write_sums
 from calib_core.results.audit import audit_conventions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.published import compare_rsd
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, sweep_bins
-from calib_core.runs import TokenRun
+from calib_core.runs import RunInfo, TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
+from core.token_run_builders import dense_sums, token_run
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, choose, control, figure, page_text, tiles
 from token_files import CLASSES, positions, write_npz, write_topk
@@ -297,3 +300,14 @@ def test_the_page_opens_on_whole_distributions(data: Path, token_file: Path, vis
     assert control(visit("robustness"), "run").value == "gpt-plays"
     assert control(visit("robustness", run="red"), "run").value == "red"
     assert control(visit("concentration"), "run").value == "red"
+
+
+def test_sums_by_class_come_before_more_positions_without(data: Path, visit: Visit) -> None:
+    probs, target = positions()
+    runs = [
+        replace(token_run(dense_sums(probs[:n], target[:n], by_class=by_class)), label=name)
+        for name, n, by_class in (("many", 300, False), ("few", 60, True), ("more", 120, True))
+    ]
+    for run in runs:
+        write_sums([replace(run, info=RunInfo(model=run.label))], data / f"{run.label}.sums.parquet")
+    assert control(visit("robustness"), "run").value == "more"
