@@ -13,6 +13,7 @@ from calib_core.errors import Unavailable
 from calib_core.methods.answers.subsample import SampleMatrix, sample_matrix
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
+from calib_core.results.published import PAPER_METHODS
 from calib_core.results.question_clusters import (
     question_clusters,
     sampled_question_titles,
@@ -112,6 +113,8 @@ def _cached_codes(run: LoadedRun, answers: AnswerRun, options: MethodOptions) ->
 def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingChoice:
     """Draw the sidebar controls: run, metric, sizes, repeats, seed, options and tolerance.
 
+    The page begins with a run that has all methods of the self-consistency paper, where there is one.
+
     Raises
     ------
     Unavailable
@@ -126,7 +129,8 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
         raise Unavailable(NO_SAMPLES)
     n_used = {id_: run.report.survey.usable[SAMPLED_METHOD].n_used for id_, (run, _) in sampled.items()}
     sampled_runs = {id_: run for id_, (run, _) in sampled.items()}
-    run = pick_run(url_state, sampled_runs, usual_run(sampled_runs, n_used))
+    whole = [id_ for id_, run in sampled_runs.items() if {*PAPER_METHODS} <= {*run.report.survey.usable}]
+    run = pick_run(url_state, sampled_runs, usual_run(sampled_runs, n_used, whole))
     answers = sampled[run.id][1]
     metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
     help_ = METRICS[metric].help

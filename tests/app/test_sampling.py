@@ -249,6 +249,15 @@ def test_only_runs_with_samples_are_offered(data: Path, visit: Visit) -> None:
     assert len(screens.unmet_link_warnings(lost, "run", "red")) == 1
 
 
+def test_it_opens_on_a_run_with_all_methods_of_the_paper(data: Path, visit: Visit) -> None:
+    of_paper = {"p_true": 0.5, "path_mean_prob": 0.7, "answer_mean_prob": 0.8, "prediction": "7"}
+    made = [{**row, "model": "a-panel"} for row in sampled_rows(60)]
+    made += [{**row, **of_paper, "model": "sampled"} for row in sampled_rows(60)]
+    write_jsonl(data / "both.jsonl", made)
+    assert screens.control(visit("sampling"), "run").value == "sampled"
+    assert screens.control(visit("sampling", run="a-panel"), "run").value == "a-panel"
+
+
 def test_without_samples_it_says_what_is_needed(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(50))
     assert "No run here has several sampled answers per question" in page_text(visit("sampling"))
