@@ -223,7 +223,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
         methods = method_titles([look.method for look in group])
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"heading_{number}"):
             if heading:
-                st.subheader(escape_markdown(heading), anchor=False, width="content")
+                st.header(escape_markdown(heading), anchor=False, width="content")
             if len(methods) == 1:
                 st.caption(escape_markdown(methods[0]), width="content")
         key = rows_key(f"overview_{number}", n_opened, *((look.run, look.method) for look in group))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -97,11 +98,22 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         for one in scored
     ]
     table = _runs_table(report_input, scored, summaries)
-    facts = dict.fromkeys(fact for view in views for fact in view.facts)
-    computed = View(COMPUTED_HEADING, recipes=_recipes(report_input, scored), facts=tuple(facts))
+    computed = View(COMPUTED_HEADING, recipes=_recipes(report_input, scored), facts=tuple(_facts(views)))
     cards = [replace(view, facts=()) for view in views]
     lead = (overview.headline,) if len(scored) > 1 else ()
     return Section(ID, TITLE, QUESTION, (*cards, View(tables=(table,)), left_out, computed), lead)
+
+
+def _facts(views: Sequence[View]) -> Iterator[Fact]:
+    """Yield the facts that hold for every run, once, then those of each run under its name."""
+    counts = Counter(fact for view in views for fact in dict.fromkeys(view.facts))
+    yield from (fact for fact, n in counts.items() if n == len(views))
+    has_several_methods = len({view.method_title for view in views}) > 1
+    for view in views:
+        own = dict.fromkeys(fact.text for fact in view.facts if counts[fact] < len(views))
+        if own:
+            name = f"{view.title}, {view.method_title}" if has_several_methods else view.title
+            yield Fact(name, " ".join(own))
 
 
 def _score_run(report_input: ReportInput, run: ReportRun, method: str) -> _ScoredRun:

@@ -62,7 +62,7 @@ class LoadedRun:
 UPLOADED_PREFIX: Final = "uploaded--"
 """Of the ids of files and runs that are a session's own; a slug has no two hyphens in a row."""
 
-UNNAMED_DATASET: Final = "~"
+UNNAMED_DATASET: Final = "_"
 """Id of the data set of runs whose files name none; a slug has no tilde."""
 
 MAX_NAMED_FILES: Final = 2

@@ -102,7 +102,9 @@ URL_KEYS = (
 DEMO_KEY: Final = "demo"
 """Key of the address that shows the demo data beside a person's own files."""
 
-RUN_KEYS: Final = ("run", "dataset", "method", "methods", "runs", "lines", "reported", "second", "at", "with")
+RUN_KEYS: Final = (
+    *("run", "dataset", "datasets", "method", "methods", "runs", "lines", "reported", "second", "at", "with"),
+)
 """Keys whose values are runs, or mean something of the chosen runs only."""
 
 KEPT_KEYS: Final = ("run", "dataset")

@@ -81,7 +81,7 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
     """
     id_ = url_state.pick("run", list(runs), default)
     if "run" in url_state.touched:
-        url_state.forget("dataset")
+        url_state.forget("dataset", "datasets")
     titles = [f"{'★ ' if run.is_pinned else ''}{run.title}" for run in runs.values()]
     labels = dict(zip(runs, shorten_in_middle(titles, MAX_VISIBLE_TITLE + 2), strict=True))
     select_box(

@@ -149,8 +149,8 @@ def choose_confidences(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunCho
 def choose_sweep(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
     """Draw the controls of a sweep over M; raises as `choose_run`.
 
-    The page begins with the most positions of whole distributions, if possible with sums by class: ECE, cw-ECE
-    and Full-ECE then stand side by side.
+    The page begins with the most positions of whole distributions, if possible with sums by class: ECE,
+    cw-ECE and Full-ECE then stand side by side.
     """
     sums = {run.id: run.report.run.sums for run in runs if isinstance(run.report.run, TokenRun)}
     order = sorted(sums, key=lambda id_: (sums[id_].by_class is None, -sums[id_].n_rows))

@@ -61,7 +61,8 @@ def test_a_table_for_each_data_set_without_its_name(data: Path, visit: Visit) ->
         write_csv(data / f"{len(dataset)}.csv", [{**row, "model": "red", "dataset": dataset} for row in rows])
     write_csv(data / "z.csv", quiz(60))
     at = visit("start")
-    assert [screens.plain(heading.value) for heading in at.subheader] == [
+    assert [screens.plain(heading.value) for heading in at.header] == [
+        "All 3 runs are over-confident.",
         "![five](http://x.test)",
         "four",
         "z",
@@ -73,7 +74,7 @@ def test_many_data_sets_share_the_last_table(data: Path, visit: Visit) -> None:
     rows = [{**row, "model": "red", "dataset": f"d{at:02}"} for at in range(22) for row in quiz(31)]
     write_csv(data / "quiz.csv", rows)
     at = visit("start")
-    assert [heading.value for heading in at.subheader][-2:] == ["d18", "3 further data sets"]
+    assert [heading.value for heading in at.header][-2:] == ["d18", "3 further data sets"]
     *_, last = screens.tables(at, "run", "ece")
     assert list(last["run"]) == ["red · d19", "red · d20", "red · d21"]
 
@@ -95,7 +96,7 @@ def test_own_files_come_before_those_of_the_folder(data: Path, visit: Visit) -> 
     mine = b"model,dataset,confidence,correct\n" + b"red,exam,0.9,1\n" * 40
     at.file_uploader[0].set_value([("mine.csv", mine, "text/csv")])
     at = screens.go(screens.run(at), "start")
-    assert [heading.value for heading in at.subheader] == ["exam", "quiz"]
+    assert [heading.value for heading in at.header] == ["exam", "quiz"]
 
 
 def test_no_folder_needs_to_be_there_to_open_own_files(visit: Visit) -> None:
@@ -304,7 +305,7 @@ def test_the_demo_data_stands_in_for_no_folder(monkeypatch: pytest.MonkeyPatch) 
     known = screens.tables(at, "run", "ece")[0]
     assert list(known["run"]) == ["gpt-4.1-mini", "Qwen3-14B", "Qwen2.5-7B", "Llama-3.1-8B"]
     assert list(known["ece"].round(4)) == [0.1686, 0.1293, 0.3904, 0.3609]
-    assert screens.plain(at.subheader[0].value) == "MMLU-Pro"
+    assert screens.plain(at.header[0].value) == "MMLU-Pro"
     assert "Demo data" in screens.page_text(at)
 
 

@@ -16,7 +16,10 @@ def test_two_browsers(server: Server, browse: Browse, settled: Settled) -> None:
         page.locator(browser_pages.SLIDER).focus()
         for _ in range(steps):
             page.keyboard.press("ArrowRight")
-    for page, wanted in ((mine, {"m": "50"}), (yours, {"run": "quiz", "method": "given", "m": "15"})):
+    for page, wanted in (
+        (mine, {"run": "four", "m": "50"}),
+        (yours, {"run": "quiz", "method": "given", "m": "15"}),
+    ):
         browser_pages.wait_until(page, lambda page=page: browser_pages.address(page), wanted)
         settled(page)
         assert browser_pages.address(page) == wanted

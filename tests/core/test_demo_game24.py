@@ -54,7 +54,10 @@ def test_the_figures_of_the_logs(runs: list[AnswerRun]) -> None:
         pairs = METHODS["cluster_size"].confidences(run, MethodOptions(unparseable="drop")).pairs
         brier = float(np.mean((pairs.confidence - pairs.correct) ** 2))
         assert brier == pytest.approx(float(brier_of_votes(run, 100)), abs=1e-12)
-        of_samples = clusters.explode().null_count(), round(float(right.explode().cast(float).to_numpy().mean()), 4)
+        of_samples = (
+            clusters.explode().null_count(),
+            round(float(right.explode().cast(float).to_numpy().mean()), 4),
+        )
         votes = tuple(round(float(brier_of_votes(run, n)), 4) for n in (10, 40, 100))
         found[run.info.model] = (
             *of_samples,

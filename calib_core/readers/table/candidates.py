@@ -75,7 +75,7 @@ def find_candidates(
     >>> columns = {"Conf (%)": pl.Series(["90", "55", "90"]), "hallucinated": pl.Series(["yes", "no", "no"])}
     >>> for candidate in find_candidates(columns, {}):
     ...     print(dict(candidate.names), candidate.clarity, candidate.why)
-    {'Conf (%)': 'confidence/100'} said its name and values from 55 to 90
+    {'Conf (%)': 'confidence/100'} said its name, which says percent, and values from 55 to 90
     {'hallucinated': 'correct:not'} said its name and the values no and yes
     """
     columns = [

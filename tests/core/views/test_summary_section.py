@@ -55,13 +55,18 @@ def test_a_full_report_leads_with_the_diagram_too(tmp_path: Path) -> None:
 def test_every_run_has_its_diagram_its_verdict_and_its_numbers(tmp_path: Path) -> None:
     rows = [row for at in range(3) for row in quiz(120, seed=at, model=f"m{at}", dataset="quiz")]
     document = summary(write_csv(tmp_path / "quiz.csv", [*rows, *quiz(60, model="other", dataset="else")]))
-    *cards, table, left_out, _ = section(document, "summary")
+    *cards, table, left_out, computed = section(document, "summary")
     names = ["m0 · quiz", "m1 · quiz", "m2 · quiz", "other · else"]
     assert [card.all("h3")[0].text for card in cards] == names
     assert all(card.all("figure") and len(card.tiles) == 3 and card.all("p", "reading") for card in cards)
     assert [row[0] for row in table.rows] == names
     assert [row[3] for row in table.rows] == [card.tiles["ECE"] for card in cards]
     assert len(leads(document)) == 1
+    told = [term.text for term in computed.all("dt")]
+    assert told == ["Answer", *names], "what differs stands under the run's name, what does not stands once"
+    chances = [text.text for text in computed.all("dd")][1:]
+    assert all("A calibrated model with these rows would score" in text for text in chances)
+    assert len(set(chances)) == len(names)
     assert "Nothing: every file is loaded and every row used." in left_out.text
 
 
