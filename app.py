@@ -128,9 +128,9 @@ def show_next_steps(result: Overview) -> None:
     usable rows.
     """
     query = _url_values("run", "method")
-    steps = {"reliability": "Open the first run"}
+    steps = {"reliability": "First run"}
     if result.has_judged_run:
-        steps = {"tour": "Take the tour"} | steps
+        steps = {"tour": "Tour"} | steps
     with st.container(horizontal=True, key="ways"):
         for page_id, label in steps.items():
             page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, help_=_STEP_HELP.get(page_id))
@@ -163,7 +163,7 @@ def show_table_controls(
                     "find", "Find runs", f"Find among {len(runs):,} runs: name, data set, verdict …"
                 )
         shows_every_method = result.has_several_methods and url_toggle(
-            "every", "Every confidence method", "A row for each method of each run."
+            "every", "Every method", "A row for each method of each run."
         )
         place = st.container(width="content")
         show_manage_runs(*lists, "manage_runs_start")

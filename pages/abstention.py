@@ -297,6 +297,7 @@ def choose_on_curve(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThr
         step=0.01,
         key=_SLIDER_KEY,
         on_change=_move_threshold,
+        label_visibility="collapsed",
         help="Move it to see what is answered, how often it is right, and what it costs.",
     )
 

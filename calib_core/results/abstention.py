@@ -512,7 +512,7 @@ def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
         return f"All questions{which} can be answered: {promise}."
     return (
         f"Answer when {title} says {threshold_text(point.threshold)} or more: "
-        f"{format_percent(point.coverage)} of the questions, {promise}."
+        f"{format_percent(point.coverage)} answered, {promise}."
     )
 
 

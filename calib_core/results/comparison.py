@@ -597,11 +597,11 @@ def partial_caveat(points: Sequence[ComparisonPoint]) -> str:
     ]
     if len(set(names)) > 1:
         listed = abbreviated_list(list(dict.fromkeys(names)))
-        return f"Hollow, not ranked: {listed} lack a confidence on a tenth or more of their rows."
+        return f"Not ranked: {listed} lack confidences on a tenth or more of their rows."
     found = partial[0].missing
     where = f", where it is right {found.direction} often" if found and found.is_clear else ""
     share = format_percent(1 - partial[0].n_used / partial[0].n_judged)
-    return f"Hollow, not ranked: {names[0]} lacks a confidence on {share} of its rows{where}."
+    return f"Not ranked: {names[0]} lacks confidences on {share} of rows{where}."
 
 
 def _point_remarks(

@@ -510,9 +510,16 @@ def sweep_caveats(curves: Sequence[SweepCurve], evidence: Evidence, chance_note:
         if bounded and isinstance(evidence.run, TokenRun)
         else "",
         one_sign_sentence(one_sign) if one_sign else "",
-        chance_note if curves and _is_noise_unknown(curves[0], evidence.verdict) else "",
+        _unknown_noise_caveat(curves[0], evidence.verdict) if curves and chance_note else "",
     ]
     return tuple(filter(None, sentences))
+
+
+def _unknown_noise_caveat(curve: SweepCurve, verdict: Verdict) -> str:
+    """Says that nothing can be said of noise; "" where something can."""
+    if not verdict.is_tested:
+        return verdict.reason
+    return "How much of the change is noise is not known." if _is_noise_unknown(curve, verdict) else ""
 
 
 def _one_value_per_bin(evidence: Evidence, metric: Metric, scheme: Scheme) -> bool:

@@ -56,7 +56,6 @@ from calib_core.views.view import (
 )
 from calib_core.wording import (
     format_percent,
-    format_percent_down,
     names_sharing,
     plural,
     threshold_text,
@@ -188,10 +187,7 @@ def abstention_view(
         headline=guarantee_headline(results),
         caveat=" ".join(
             text_lines(
-                missing_caveat(
-                    places_of_methods((curve.method, curve.missing) for curve in curves),
-                    "they count as not answered",
-                ),
+                missing_caveat(places_of_methods((curve.method, curve.missing) for curve in curves)),
                 f"The lines judge different answers: {', '.join(judged)}." if len(judged) > 1 else "",
             )
         ),
@@ -298,8 +294,7 @@ def _tiles(thresholds: Sequence[GuaranteedThreshold], typed: float | None) -> li
         Tile(
             "Answer from",
             threshold_text(point.threshold) if point else "none",
-            "The confidence from which on questions are answered: guaranteed, unless you chose another.",
-            title,
+            f"What “{title}” says where questions are answered: guaranteed, unless you chose another.",
         ),
         Tile(
             "Answered",
@@ -310,9 +305,7 @@ def _tiles(thresholds: Sequence[GuaranteedThreshold], typed: float | None) -> li
             "Accuracy",
             format_percent(point.accuracy if point else None),
             f"Of the answered questions. The bound holds on new questions with {confidence} confidence.",
-            f"at least {format_percent_down(found.accuracy_low)}"
-            if typed is None and point
-            else f"all answered: {format_percent(found.curve.accuracy_of_all)}",
+            "" if typed is None and point else f"all answered: {format_percent(found.curve.accuracy_of_all)}",
         ),
     ]
 

@@ -212,7 +212,7 @@ def test_the_headline_and_the_two_links(data: Path, visit: Visit) -> None:
     text = screens.page_text(at)
     assert "Both runs are over-confident." in text
     assert "q: Benjamini–Hochberg over the verdicts of the list" in text
-    assert page_links(at) == {"Open the first run", "Take the tour"}
+    assert page_links(at) == {"First run", "Tour"}
     links = [link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)]
     assert {link.query_string for link in links} == {"run=red&method=given"}
     shown = table(at, "run", "ece")
@@ -220,7 +220,7 @@ def test_the_headline_and_the_two_links(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", [*quiz(4, model="red")])
     at = visit("start")
     assert "red, the only run loaded, has too few rows for a verdict." in screens.page_text(at)
-    assert page_links(at) == {"Open the first run"}  # a tour of four rows would teach nothing
+    assert page_links(at) == {"First run"}  # a tour of four rows would teach nothing
 
 
 def test_a_button_for_each_verdict_filters_the_tables(data: Path, visit: Visit) -> None:

@@ -105,7 +105,7 @@ def test_values_of_a_run_that_lacks_a_tenth_of_its_confidences_win_nothing_but_a
     assert hollow.headline.endswith(". a is the most accurate (60.0 %).")
     assert hollow.best_by["a"] == ("accuracy",)
     assert hollow.caveats == (
-        "Hollow, not ranked: a lacks a confidence on 10.0 % of its rows, where it is right less often.",
+        "Not ranked: a lacks confidences on 10.0 % of rows, where it is right less often.",
     )
     full = compare_runs({"a": nearly, **others})
     assert full.headline.startswith("a beats a constant guess by most (+0.")
@@ -115,7 +115,7 @@ def test_values_of_a_run_that_lacks_a_tenth_of_its_confidences_win_nothing_but_a
     assert two.headline.startswith(
         "No run is best by its confidences: the others lack a confidence on a tenth"
     )
-    assert two.caveats[0] == "Hollow, not ranked: a and b lack a confidence on a tenth or more of their rows."
+    assert two.caveats[0] == "Not ranked: a and b lack confidences on a tenth or more of their rows."
     sure = {name: model_run(name, 100, sure=0.2, unsure=0.9) for name in "bc"}
     none = compare_runs({"a": lacking, **sure}).headline
     assert none.startswith(

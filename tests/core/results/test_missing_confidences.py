@@ -97,9 +97,7 @@ def test_of_runs_that_cannot_be_told_apart_the_more_accurate_comes_first() -> No
 def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
     result = compare_runs({"B": B, "A": A})
     view = comparison_view(result)
-    assert view.caveat == (
-        "Hollow, not ranked: B lacks a confidence on 14.6 % of its rows, where it is right less often."
-    )
+    assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, where it is right less often.")
     assert next(text for name, text in view.facts if name == "Differences") == (
         f"In B, {FINDING}: accuracy is of all rows with an outcome, all else of those with a confidence."
     )
@@ -194,10 +192,10 @@ def test_a_question_without_a_confidence_is_not_answered() -> None:
         "Every question that has a confidence (85.4 %) can be answered: accuracy 77.7 %"
     )
     view = abstention_view(found)
-    assert view.caveat == f"{FINDING}: they count as not answered."
+    assert view.caveat == f"{FINDING}."
     assert view.tables[1].texts()["Accuracy of all"].to_list() == ["66.4 %"]
     strict = abstention_view(guaranteed_threshold(curve, 0.9))
-    assert ": 66.4 % of the questions, " in strict.headline
+    assert ": 66.4 % answered, " in strict.headline
     typed = curve.at_threshold(0.99)
     assert (typed.n_answered, typed.coverage) == (0, 0)
 
