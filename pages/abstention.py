@@ -74,7 +74,7 @@ class AbstentionChoice:
     threshold : float or None
         Confidence from which a question is answered; None where none was typed.
     errors : ErrorCosts or None
-        What wrong answers and questions that are handed on cost; None where a cost was emptied.
+        What wrong answers and questions that are handed on cost; None where a wrong answer costs nothing.
     second : LoadedRun or None
         The run that answers what is handed on.
     costs : Costs or None
@@ -156,6 +156,8 @@ def _choose_error_costs(url_state: UrlState) -> ErrorCosts | None:
     handed_on = _cost_input(
         url_state, "handed_on", "Cost of a handed-on question", unit, DEFAULT_COSTS.handed_on
     )
+    if not wrong:
+        st.caption(":material/error: A wrong answer has to cost more than 0.")
     return ErrorCosts(wrong, handed_on) if wrong and handed_on is not None else None
 
 

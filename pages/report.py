@@ -151,8 +151,8 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
 
 def runs_to_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> Sequence[LoadedRun]:
     """Return the runs that are reported by default: one's own all, of the demo data those of one data set."""
-    is_demo = is_demo_data() and not any(run.file.is_uploaded for run in runs)
-    return runs_to_start_with(url_state, runs) if is_demo else runs
+    own = [run for run in runs if run.file.is_uploaded]
+    return own or (runs_to_start_with(url_state, runs) if is_demo_data() else runs)
 
 
 def settings_from_url(url_state: UrlState, tolerance: float | None) -> ReportSettings:
@@ -405,7 +405,8 @@ def show_preview(order: ReportOrder, chosen: Sequence[LoadedRun]) -> None:
         day = front.date or today()
         st.caption(escape_markdown(" · ".join(text_lines(front.author, f"{day.day} {day:%B %Y}"))))
         if front.note:
-            st.markdown(escape_markdown(front.note))
+            for line in front.note.splitlines():
+                st.markdown(escape_markdown(line))
         for number, view in enumerate(cached_first_page(order, runs)):
             if view.figures:
                 _show_card(view, number)

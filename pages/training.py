@@ -58,7 +58,7 @@ class TrainingChoice:
     Attributes
     ----------
     leading : RunChoice
-        The last checkpoint, method, metric and binning that the headline and the tiles are of.
+        The last checkpoint, method, metric and binning that the headline is of.
     also : tuple of str
         Ids of further metrics, each in a panel beside.
     """

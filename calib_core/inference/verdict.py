@@ -252,10 +252,6 @@ def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
     )
 
 
-Q_TEXT: Final = f"q ≤ {SIGNIFICANCE_LEVEL:g}"
-"""What counts a verdict among several."""
-
-
 def counted_kind(verdict: Verdict, q: float | None) -> VerdictKind:
     """The verdict as sentences count it: none where its q-value is not clear among all of the list."""
     return verdict.kind if q is None or q <= SIGNIFICANCE_LEVEL else "none"

@@ -506,7 +506,10 @@ def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
             f"{format_percent(found.empirical.coverage)}."
         )
     point = found.point
-    promise = f"at least {format_percent_down(found.accuracy_low)} right on new questions"
+    promise = (
+        f"at least {format_percent_down(found.accuracy_low)} right with "
+        f"{target_text(found.confidence)} confidence"
+    )
     if point.n_answered == found.curve.n_used:
         which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by {title}"
         return f"All questions{which} can be answered: {promise}."

@@ -695,7 +695,8 @@ def comparison_headline(points: Sequence[ComparisonPoint], paired: PairedCompari
         return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}."
     if paired.unpaired and not any(paired.pairs.values()):
         return f"{_few_rows_prefix(points)}No two runs can be compared on the same questions."
-    clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in (SKILL, ACCURACY.id))
+    metrics = (SKILL, ACCURACY.id) if len({point.name for point in points}) > 1 else (SKILL,)
+    clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in metrics)
     return f"{_few_rows_prefix(points)}{'. '.join(clauses)}."
 
 

@@ -50,7 +50,7 @@ from calib_core.results.run_names import model_stem, name_with_model, short_run_
 from calib_core.results.score import effective_scheme, score
 from calib_core.results.uncertainty import metric_interval, simultaneous_interval
 from calib_core.runs import AnswerRun, RunInfo
-from calib_core.wording import format_interval, format_percent, format_signed, plural
+from calib_core.wording import both_or_all, format_interval, format_percent, format_signed, plural
 
 GroupTarget = Literal["rows", "runs"]
 
@@ -408,7 +408,15 @@ def worst_group(groups: Sequence[Group]) -> Group | None:
 
 def _badness(group: Group) -> tuple[float, float]:
     """What sorts groups, the worst first: whether chance explains them, then the size of the gap."""
-    return float(not group.is_off), -abs(group.bias or 0.0)
+    size = abs(group.bias or 0.0)
+    if _cancels(group):
+        size = max(size, group.verdict.deviation or 0.0)
+    return float(not group.is_off), -size
+
+
+def _cancels(group: Group) -> bool:
+    """Whether the gap may be 0, so that what is off in the group is not its mean."""
+    return group.bias_low is not None and group.bias_low <= 0 <= (group.bias_high or 0.0)
 
 
 def _sort_key(group: Group, order: GroupOrder) -> tuple[float, float, str]:
@@ -877,7 +885,9 @@ def groups_headline(group_title: str, groups: Sequence[Group], titles: Mapping[s
         return f"No group by {group_title} is worse than chance explains, of {n_judged:,} with enough rows."
     model = titles[worst.run] if len(titles) > 1 else "the model"
     count = (
-        f"All {n_judged:,} groups" if n_off == n_judged > 1 else f"{n_off:,} of {plural(n_judged, 'group')}"
+        f"{both_or_all(n_judged).capitalize()} groups"
+        if n_off == n_judged > 1
+        else f"{n_off:,} of {plural(n_judged, 'group')}"
     )
     return (
         f"Calibration is worst in {worst.name}, where {model} {gap_clause(worst)}. {count} by {group_title} "
@@ -907,6 +917,8 @@ def gap_clause(group: Group) -> str:
     """What a model states in a group and how often it is right, with the gap and its interval."""
     if group.bias is None or group.bias_low is None or group.bias_high is None:
         return f"is {group.verdict.words}"
+    if _cancels(group) and group.verdict.deviation is not None:
+        return f"is {group.verdict.words}, off by {format_percent(group.verdict.deviation)} on average"
     return (
         f"states {format_percent(group.mean_confidence)} on average and is right "
         f"{format_percent(group.accuracy)} of the time{group.verdict.scope}: a gap of "

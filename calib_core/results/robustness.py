@@ -115,12 +115,6 @@ class SweepCurve:
         """What the values are compared with: draws of the fitted model, else of a calibrated one."""
         return self.fitted or self.null
 
-    @property
-    def value_range(self) -> float | None:
-        """Largest minus smallest value over M; None where no M has a value."""
-        defined = [value for value in self.values if value is not None]
-        return max(defined) - min(defined) if defined else None
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep(Displayable):

@@ -233,7 +233,7 @@ class SufficientSize:
 
     @property
     def answer(self) -> SizeAnswer:
-        """Whether some size is enough, or else better, or none is; said by the headline and by the tiles."""
+        """Whether some size is enough, or else better, or none is; said by the headline."""
         return "enough" if self.size else "better" if self.better_size else "none"
 
     @property

@@ -32,6 +32,8 @@ from calib_core.wording import format_percent
 MIN_QUESTIONS: Final = 60
 """With fewer, the price has no interval (benchmarks/threshold_cost.md)."""
 
+MIN_OF_RARER_OUTCOME: Final = 10
+"""Right and wrong answers from which on it is known how often the interval of the price holds."""
 COVERAGE_NOTE: Final = "It held the true price in 92 % or more of simulated data sets."
 """What is known of the interval (benchmarks/threshold_cost.md)."""
 
@@ -80,7 +82,7 @@ class ThresholdCost(Displayable):
     costs : ErrorCosts
     price : DecisionLoss or None
         Cost per question of the believed threshold above that of the best one; None with fewer than
-        `MIN_QUESTIONS` questions.
+        `MIN_QUESTIONS` questions, or `MIN_OF_RARER_OUTCOME` right or wrong answers.
     seed : int
         Of the draws.
     """
@@ -194,9 +196,10 @@ def threshold_cost(evidence: Evidence, costs: ErrorCosts, *, seed: int = 0) -> T
         raise Unavailable("Costs need a confidence for each row; token-level runs keep sums only.")
     curve, top = abstention_curve(evidence), evidence.top_label
     n_questions = top.n_used if top.cluster is None else int(top.cluster.max()) + 1
-    if n_questions < MIN_QUESTIONS:
-        return ThresholdCost(curve, costs, None, seed)
     pairs = top.confidences.pairs
+    n_correct = int(pairs.correct.sum())
+    if n_questions < MIN_QUESTIONS or min(n_correct, top.n_used - n_correct) < MIN_OF_RARER_OUTCOME:
+        return ThresholdCost(curve, costs, None, seed)
     step = first_steps(curve.threshold, pairs.confidence.astype(np.float64))
     n_answered = curve.at_threshold(costs.calibrated_threshold).n_answered
     believed_step = int(np.searchsorted(curve.n_answered, n_answered, side="right")) - 1

@@ -34,6 +34,7 @@ from calib_core.results.run_names import full_name
 from calib_core.results.threshold_cost import (
     COST_COLUMNS,
     COVERAGE_NOTE,
+    MIN_OF_RARER_OUTCOME,
     MIN_QUESTIONS,
     ThresholdCost,
     format_cost,
@@ -56,6 +57,7 @@ from calib_core.views.view import (
 )
 from calib_core.wording import (
     format_percent,
+    format_percent_down,
     names_sharing,
     plural,
     threshold_text,
@@ -109,7 +111,8 @@ _COST_FACTS: Final = (
     Fact(
         "Price of believing",
         "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand. "
-        f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} questions.",
+        f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} questions, and {MIN_OF_RARER_OUTCOME} each of right and "
+        "wrong answers.",
     ),
 )
 _CASCADE_FACT: Final = Fact(
@@ -304,7 +307,13 @@ def _tiles(thresholds: Sequence[GuaranteedThreshold], typed: float | None) -> li
         Tile(
             "Accuracy",
             format_percent(point.accuracy if point else None),
-            f"Of the answered questions. The bound holds on new questions with {confidence} confidence.",
+            "Of the answered questions."
+            + (
+                f" On new questions at least {format_percent_down(found.accuracy_low)}, with {confidence} "
+                "confidence."
+                if typed is None and point
+                else ""
+            ),
             "" if typed is None and point else f"all answered: {format_percent(found.curve.accuracy_of_all)}",
         ),
     ]

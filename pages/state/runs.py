@@ -63,7 +63,7 @@ UPLOADED_PREFIX: Final = "uploaded--"
 """Of the ids of files and runs that are a session's own; a slug has no two hyphens in a row."""
 
 UNNAMED_DATASET: Final = "_"
-"""Id of the data set of runs whose files name none; a slug has no tilde."""
+"""Id of the data set of runs whose files name none; a slug has no underscore."""
 
 MAX_NAMED_FILES: Final = 2
 """Up to so many files name a data set that has no name."""

@@ -71,6 +71,8 @@ URL_KEYS = (
     "second",
     "cost",
     "second_cost",
+    "wrong",
+    "handed_on",
     "by",
     "groups",
     "hidden",
@@ -93,6 +95,7 @@ URL_KEYS = (
     "reported",
     "hide",
     "find",
+    "verdict",
     "published",
     "map",
     "folds",
@@ -103,7 +106,17 @@ DEMO_KEY: Final = "demo"
 """Key of the address that shows the demo data beside a person's own files."""
 
 RUN_KEYS: Final = (
-    *("run", "dataset", "datasets", "method", "methods", "runs", "lines", "reported", "second", "at", "with"),
+    "run",
+    "dataset",
+    "datasets",
+    "method",
+    "methods",
+    "runs",
+    "lines",
+    "reported",
+    "second",
+    "at",
+    "with",
 )
 """Keys whose values are runs, or mean something of the chosen runs only."""
 

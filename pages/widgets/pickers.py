@@ -103,9 +103,11 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
 def usual_run(
     runs: Mapping[str, LoadedRun], n_used: Mapping[str, int], preferred: Collection[str] = ()
 ) -> str:
-    """Return the id of the run that a page begins with: a pinned one, else a preferred one."""
+    """Return the id of the run that a page begins with: pinned, else one's own, else preferred."""
     pinned = {id_: n for id_, n in n_used.items() if runs[id_].is_pinned}
-    return default_run(pinned or {id_: n for id_, n in n_used.items() if id_ in preferred} or n_used)
+    own = {id_: n for id_, n in n_used.items() if runs[id_].file.is_uploaded}
+    own = {id_: n for id_, n in own.items() if id_ in preferred} or own
+    return default_run(pinned or own or {id_: n for id_, n in n_used.items() if id_ in preferred} or n_used)
 
 
 def run_size_text(run: LoadedRun) -> str:

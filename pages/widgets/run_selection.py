@@ -248,7 +248,7 @@ def pick_one_dataset(
         return list(runs)
     usual = studied if studied in titles else _usual_dataset(runs, prefer_most)
     if "dataset" in url_state.touched:
-        url_state.forget("runs")
+        url_state.forget("runs", "datasets")
     picked = url_state.pick("dataset", [*titles, ALL_DATASETS], usual)
     select_box(
         "Data set",

@@ -164,6 +164,8 @@ def test_costs_are_those_of_the_result_and_typed(file: Path, visit: Visit) -> No
     assert screens.address(at) == {"methods": "verbal", "wrong": "4", "handed_on": "2"}
     found = threshold_cost(evidence, ErrorCosts(4, 2))
     assert found.headline in page_text(at)
+    assert found.headline in page_text(screens.run(at)), "what was typed stays"
+    assert found.headline in page_text(visit("abstention", methods="verbal", wrong="4", handed_on="2"))
     table = screens.table(at, "Price of believing")
     assert table["Believed: confidence ≥"].to_list() == [0.5]
     (line,) = [trace for trace in figure(at, "costs")["data"] if trace["mode"] == "lines"]

@@ -44,6 +44,9 @@ def test_pages_of_several_runs_open_on_the_data_set_of_the_run(
     at = go(choose(go(at, "reliability"), "run", "m0-large"), page)
     assert shown(at) == "large", "the run chosen last decides"
     if takes_several:
+        choose(at, "datasets_shown", [UNNAMED_DATASET])
+        at = go(choose(go(at, "comparison"), "dataset", "large"), page)
+        assert shown(at) == "large", "the data set chosen last decides"
         choose(at, "datasets_shown", ["large", UNNAMED_DATASET])
     else:
         assert shown(choose(at, "dataset", "*")) == "*"

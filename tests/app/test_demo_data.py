@@ -58,6 +58,8 @@ def test_the_switch_brings_them_back_and_the_address_keeps_it(visit: Visit) -> N
     assert control(at, "run").options == ["cerulean · palette", "magenta · palette", "mine · exam · uploaded"]
     assert address(at)["demo"] == "1"
     assert "Demo data" in page_text(at)
+    assert control(at, "run").value == "uploaded--mine-exam", "one's own is still what is shown"
+    assert control(go(at, "report"), "reported_shown").value == ["uploaded--mine-exam"]
     assert len(screens.tables(go(at, "start"), "run", "ece")) == 2
     set_switch(at, on=False)
     assert "demo" not in address(at)

@@ -258,7 +258,7 @@ UNANSWERED: Final = _words(
 RIGHTS: Final = _words("correct right true richtig richtige")
 _PERCENT: Final = _words("percent percentage pct")
 _SCALE_FROM_ZERO: Final = re.compile(
-    r"(?:(?<![0-9.])0 ?(?:[-–_]|to|_to_) ?|/|out[ _]of[ _])([1-9][0-9]{0,2})(?![0-9.])"
+    r"(?:(?<![0-9.])0 ?(?:[-–_]|to|_to_) ?|(?<![0-9])/|out[ _]of[ _])([1-9][0-9]{0,2})(?![0-9.])"
 )
 
 

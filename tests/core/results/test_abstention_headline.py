@@ -84,8 +84,8 @@ def test_the_method_that_answers_most_is_named() -> None:
 def test_a_guarantee_is_stated_first() -> None:
     curve = make_curve((0.9, 200, 194), (0.2, 200, 100))
     assert guarantee_headline([guaranteed_threshold(curve, 0.9)]) == (
-        "Answer when “confidence in the file” says 0.9 or more: 50.0 % answered, at least 94.1 % right on "
-        "new questions."
+        "Answer when “confidence in the file” says 0.9 or more: 50.0 % answered, at least 94.1 % right with "
+        "95 % confidence."
     )
     assert guarantee_headline([guaranteed_threshold(curve, 0.6)]).startswith(
         "All questions can be answered: at least 69."

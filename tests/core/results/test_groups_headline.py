@@ -46,7 +46,11 @@ def test_the_worst_is_the_largest_gap_that_chance_does_not_explain() -> None:
         "subject", [under], {"r": "red"}
     )
     assert groups_headline("subject", [law, law], {}).endswith(
-        "All 2 groups by subject are clearly miscalibrated."
+        "Both groups by subject are clearly miscalibrated."
+    )
+    level = replace(law, bias=0.03, bias_low=-0.02, bias_high=0.08)
+    assert groups_headline("subject", [level], {}).startswith(
+        "Calibration is worst in law, where the model is over-confident, off by "
     )
 
 

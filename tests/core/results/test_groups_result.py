@@ -67,8 +67,8 @@ def test_the_worst_are_the_largest_gaps_of_any_run_that_chance_does_not_explain(
     assert groups.worst_groups(9) == ["sums", "law", "few"]
     assert [(group.name, group.run) for group in groups.sorted_by("gap").groups] == [
         ("sums", "b"),
+        ("sums", "a"),  # its gap may be 0, so what counts is how far single confidences are off
         ("law", "a"),
-        ("sums", "a"),
         ("law", "b"),
         ("few", "r"),
         ("none", "a"),

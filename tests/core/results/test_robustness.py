@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -67,14 +65,6 @@ def test_the_ceiling_is_what_no_value_can_pass() -> None:
     off = choice_evidence([[0.5, 0.4992]], [1])
     assert curve(off, "full_ece").ceiling == pytest.approx(1 + 0.9992 - 2 * 0.4992)
     assert curve(top_k_evidence(PROBS, LABEL, 2), "full_ece", (1, 2)).ceiling == pytest.approx(float(most))
-
-
-def test_the_span_is_the_largest_less_the_smallest_value() -> None:
-    found = curve(CHOICES, "ece", (1, 5, 500))
-    known = [value for value in found.values if value is not None]
-    assert found.value_range == max(known) - min(known) > 0
-    assert replace(found, values=(None, 0.5, None)).value_range == 0
-    assert replace(found, values=(None, None, None)).value_range is None
 
 
 def test_m_is_ascending_and_each_once() -> None:

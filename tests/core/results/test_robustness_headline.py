@@ -218,7 +218,7 @@ def test_nothing_in_a_miscalibrated_run_is_called_chance(
 def test_a_miscalibrated_run_without_a_fitted_model_says_what_is_not_known() -> None:
     curve = curve_of(null=drawn((0.5, 0.5)), metric="full_ece")
     headline, note = headline_and_note(curve, OVER)
-    assert sweep_caveats([curve], OVER, note) == (note,)
+    assert sweep_caveats([curve], OVER, note) == ("How much of the change is noise is not known.",)
     assert sweep_caveats([curve], CALIBRATED, note) == ()
     assert headline == "Full-ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
     assert note == (

@@ -74,6 +74,9 @@ def test_the_price_is_clear_or_may_be_none() -> None:
 def test_few_questions_have_no_price() -> None:
     few = threshold_cost(block_evidence((0.95, 40, 30), (0.5, 19, 10)), TEN_TO_ONE)
     assert few.price is None
+    accurate = threshold_cost(block_evidence((0.9, 300, 291)), TEN_TO_ONE)
+    assert accurate.price is None, "9 wrong answers say too little of what is saved"
+    assert threshold_cost(block_evidence((0.9, 300, 290)), TEN_TO_ONE).price is not None
     assert few.row()["price"] is None
     assert few.headline.endswith("per question.")
     assert threshold_cost(block_evidence((0.95, 40, 30), (0.5, 20, 10)), TEN_TO_ONE).price is not None
