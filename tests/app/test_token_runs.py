@@ -114,6 +114,6 @@ def test_start_and_files_know_the_run(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
     at = visit("start")
     assert screens.table(at, "run", "ece")["run"].to_list() == ["gpt"]
-    assert [heading.value for heading in at.subheader] == ["plays"]
+    assert [heading.value for heading in at.header][1:] == ["plays"]
     assert "token level" in page_text(at).splitlines()
     assert "300 rows read" in page_text(visit("files"))
