@@ -41,7 +41,7 @@ from calib_core.views import summary
 from calib_core.views.inputs import ReportFile, ReportInput, ReportRun, ReportSettings
 from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 from calib_core.views.reliability import MAX_QUESTIONS
-from calib_core.views.view import View, text_lines
+from calib_core.views.view import View
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result, data_folder, is_demo_data
 from pages.state.markdown import escape_markdown
@@ -402,8 +402,7 @@ def show_preview(order: ReportOrder, chosen: Sequence[LoadedRun]) -> None:
     front, runs = order.front, chosen[:MAX_PREVIEWED_RUNS]
     with st.container(border=True, key="preview"):
         st.header(escape_markdown(front.title), anchor=False)
-        day = front.date or today()
-        st.caption(escape_markdown(" · ".join(text_lines(front.author, f"{day.day} {day:%B %Y}"))))
+        st.caption(escape_markdown(front.byline(today())))
         if front.note:
             for line in front.note.splitlines():
                 st.markdown(escape_markdown(line))

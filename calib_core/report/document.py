@@ -393,12 +393,11 @@ def _header_html(sections: Sequence[Section], provenance: Provenance) -> str:
         "This browser cannot unpack the figures. A sentence in the place of each figure gives the numbers."
     )
     front = provenance.front
-    day = front.date or provenance.created_at.date()
     return tag(
         "header",
         tag("div", buttons, class_="tools")
         + tag("h1", escape_text(front.title))
-        + paragraphs("byline", [" · ".join(text_lines(front.author, f"{day.day} {day:%B %Y}"))])
+        + paragraphs("byline", [front.byline(provenance.created_at.date())])
         + paragraphs("note", front.note.splitlines())
         + paragraphs("lead", dict.fromkeys(line for section in sections for line in section.lead))
         + tag("p", no_figures_notice, id="trouble", hidden=""),

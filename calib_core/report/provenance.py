@@ -52,6 +52,11 @@ class FrontMatter:
     note: str = ""
     date: date | None = None
 
+    def byline(self, made_on: date) -> str:
+        """Author and day, as in "A. N. · 9 January 2025"; `made_on` is the day where none is set."""
+        day = self.date or made_on
+        return " · ".join(filter(None, (self.author, f"{day.day} {day:%B %Y}")))
+
     def options(self) -> Iterator[str]:
         """The options of the command line that give the same."""
         if self.title != DOCUMENT_TITLE:

@@ -170,7 +170,7 @@ def pick_run_and_method(
     url_state : UrlState
     runs : Sequence of LoadedRun
     preferred : Collection of str
-        Ids of the runs that the page rather begins with.
+        Ids of the runs that the page prefers to begin with.
     """
     by_id = {run.id: run for run in runs}
     usable_by_run = {run.id: run.report.survey.usable for run in runs}

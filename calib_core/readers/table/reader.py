@@ -582,7 +582,7 @@ def _read_with_roles(
 
 
 def _without_holders(head: Head, roles: ColumnRoles) -> ColumnRoles:
-    """Leave out an object of which a field is read, although it is called as a single value is."""
+    """Leave out an object whose fields are read, although its column has the name of a single value."""
     columns = head.names or tuple({key for record in head.first_objects for key in record})
     roots = {path_root(path, columns) for path in roles.paths} - {None, *roles.paths, *roles.mapping}
     holders = {root: "" for root in roots if root and (roles.role(root) or "") not in {"", *LIST_COLUMNS}}
