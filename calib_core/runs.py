@@ -65,6 +65,12 @@ ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
         "p_true_norm": pl.String(),
         "verbal_confidence": pl.Float64(),
         "confidence": pl.Float64(),
+        "event_prob": pl.Float64(),
+        "event": pl.Boolean(),
+        "judge": pl.String(),
+        "judge_score": pl.Float64(),
+        "human": pl.String(),
+        "swap_of": pl.String(),
     }
 )
 """Columns of `AnswerRun.rows` that Calib reads, with their dtypes.
@@ -74,16 +80,16 @@ the floats in a list, may be Float16 or Float32 if the file stores it that way: 
 bin a value falls into (decision 0002). Null means missing; NaN never occurs.
 
 A row may hold several confidences, each in a column `confidence.NAME` of its own, which is checked and stored
-as `confidence` is: see `schema_name`.
+as `confidence` is, and the labels of several people, each in a column `human.NAME`: see `schema_name`.
 """
 
 MAX_NAMED_CONFIDENCES: Final = 50
 """Limit on the columns `confidence.NAME` of a file."""
 
-NAMED_CONFIDENCE_RULE: Final = 'letters from A to Z, digits, "_", "-" and ".", 40 characters at most'
-"""What the NAME of a column `confidence.NAME` may consist of."""
+NAMED_COLUMN_RULE: Final = 'letters from A to Z, digits, "_", "-" and ".", 40 characters at most'
+"""What the NAME of a column `confidence.NAME` or `human.NAME` may consist of."""
 
-_NAMED_CONFIDENCE: Final = re.compile(r"confidence\.(?P<name>[A-Za-z0-9_.-]{1,40})")
+_NAMED_COLUMN: Final = re.compile(r"(?P<family>confidence|human)\.(?P<name>[A-Za-z0-9_.-]{1,40})")
 
 
 def confidence_name(column: str) -> str | None:
@@ -94,8 +100,8 @@ def confidence_name(column: str) -> str | None:
     >>> confidence_name("confidence.stated"), confidence_name("confidence"), confidence_name("confidence.a b")
     ('stated', None, None)
     """
-    match = _NAMED_CONFIDENCE.fullmatch(column)
-    return match["name"] if match else None
+    match = _NAMED_COLUMN.fullmatch(column)
+    return match["name"] if match and match["family"] == "confidence" else None
 
 
 def schema_name(column: str) -> str:
@@ -103,10 +109,11 @@ def schema_name(column: str) -> str:
 
     Examples
     --------
-    >>> schema_name("confidence.stated"), schema_name("correct")
-    ('confidence', 'correct')
+    >>> schema_name("confidence.stated"), schema_name("human.anna"), schema_name("correct")
+    ('confidence', 'human', 'correct')
     """
-    return column if confidence_name(column) is None else "confidence"
+    match = _NAMED_COLUMN.fullmatch(column)
+    return match["family"] if match else column
 
 
 def is_missing(values: pl.Series) -> pl.Series:

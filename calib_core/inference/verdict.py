@@ -24,6 +24,7 @@ from calib_core.inference.calibration_test import (
 )
 from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
 from calib_core.inference.text_test import DEPENDENT_POSITIONS, cox_test_by_text, too_few_texts
+from calib_core.terms import TERMS, ProbabilityOf, Terms
 from calib_core.tokens.texts import TextSums
 from calib_core.wording import both_or_all, format_number, format_percent, join_names, p_value_phrase, plural
 
@@ -41,13 +42,26 @@ RELATIVE_TOLERANCE: Final = 25.0
 the right answers where they are fewer."""
 
 VerdictKind = Literal[
-    "over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few", "dependent"
+    "over",
+    "under",
+    "often",
+    "rarely",
+    "extreme",
+    "timid",
+    "uneven",
+    "unclear",
+    "tolerable",
+    "none",
+    "few",
+    "dependent",
 ]
 
 VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
     {
         "over": "over-confident",
         "under": "under-confident",
+        "often": "yes too often",
+        "rarely": "yes too rarely",
         "extreme": "too extreme",
         "timid": "too timid",
         "uneven": "uneven",
@@ -64,6 +78,8 @@ VERDICT_MARKS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
     {
         "over": "▲",
         "under": "▼",
+        "often": "▲",
+        "rarely": "▼",
         "extreme": "◆",
         "timid": "◇",
         "uneven": "≠",
@@ -76,11 +92,21 @@ VERDICT_MARKS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 )
 """The shape before a verdict in tables and on buttons, so that colour is not alone."""
 
+LEVEL_KINDS: Final[Mapping[ProbabilityOf, tuple[VerdictKind, VerdictKind]]] = MappingProxyType(
+    {"answer": ("over", "under"), "event": ("often", "rarely")}
+)
+"""What a probability is of → the verdicts on a mean that is too high, and too low."""
+
 UNTESTED: Final[frozenset[VerdictKind]] = frozenset({"few", "dependent"})
 """Verdicts without a test: of too few rows, and of positions whose texts are too few or not known."""
 
 _VERBS: Final[Mapping[VerdictKind, tuple[str, str]]] = MappingProxyType(
-    {"none": ("shows", "show"), "few": ("has", "have")}
+    {
+        "often": ("expects", "expect"),
+        "rarely": ("expects", "expect"),
+        "none": ("shows", "show"),
+        "few": ("has", "have"),
+    }
 )
 
 
@@ -90,8 +116,9 @@ class Verdict:
 
     Attributes
     ----------
-    kind : {"over", "under", "extreme", "timid", "uneven", "unclear", "tolerable", "none", "few", "dependent"}
-        The verdict; `VERDICT_WORDS` has its wording.
+    kind : VerdictKind
+        The verdict; `VERDICT_WORDS` has its wording. A level that is off is "over" or "under" of an answer,
+        "often" or "rarely" of an event.
     p : float or None
         p-value of calibration, in (0, 1]; None without a test.
     level : float or None
@@ -108,6 +135,8 @@ class Verdict:
         The test behind it; None for the kinds in `UNTESTED`.
     scope : str
         What it is about if not all rows, with a space before it: " where it has a confidence".
+    of : {"answer", "event"}
+        What the probabilities are of.
     """
 
     kind: VerdictKind
@@ -118,6 +147,7 @@ class Verdict:
     reason: str
     test: CalibrationTest | None
     scope: str = ""
+    of: ProbabilityOf = "answer"
 
     @property
     def words(self) -> str:
@@ -153,7 +183,7 @@ class Verdict:
         """The verdict of the same test with another tolerance, at least 0."""
         if self.test is None:
             return self
-        return replace(verdict_of_test(self.test, tolerance=tolerance), scope=self.scope)
+        return replace(verdict_of_test(self.test, tolerance=tolerance, of=self.of), scope=self.scope)
 
 
 def judge(
@@ -163,6 +193,7 @@ def judge(
     *,
     tolerance: float = DEFAULT_TOLERANCE,
     sums: BinSums | None = None,
+    of: ProbabilityOf = "answer",
 ) -> Verdict:
     """The verdict on rows.
 
@@ -178,6 +209,8 @@ def judge(
         Mean of |c − P(right)| up to which miscalibration is tolerable, at least 0.
     sums : BinSums, optional
         The sums of these rows, where they are known; they are computed where omitted.
+    of : {"answer", "event"}
+        What the probabilities are of.
 
     Raises
     ------
@@ -186,19 +219,21 @@ def judge(
     """
     cells = CalibrationSums.from_pairs(confidence, correct, sums)
     if cells.n < MIN_ROWS:
-        return _untested("few", cells, _rows_reason(cells.n))
+        return _untested("few", cells, _rows_reason(cells.n), of)
     if cluster is None or count_clusters(cluster) == cells.n:
-        return judge_sums(cells, tolerance=tolerance)
+        return judge_sums(cells, tolerance=tolerance, of=of)
     if reason := too_few_clusters(cluster):
-        return _untested("few", cells, f"Not judged: {reason}.")
-    return verdict_of_test(cox_test(confidence, correct, cluster), tolerance=tolerance)
+        return _untested("few", cells, f"Not judged: {reason}.", of)
+    return verdict_of_test(cox_test(confidence, correct, cluster), tolerance=tolerance, of=of)
 
 
-def judge_sums(sums: CalibrationSums, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:
+def judge_sums(
+    sums: CalibrationSums, *, tolerance: float = DEFAULT_TOLERANCE, of: ProbabilityOf = "answer"
+) -> Verdict:
     """The verdict on independent rows, from their sums; equal to that of `judge` on the rows."""
     if sums.n < MIN_ROWS:
-        return _untested("few", sums, _rows_reason(sums.n))
-    return verdict_of_test(cox_test_of_sums(sums), tolerance=tolerance)
+        return _untested("few", sums, _rows_reason(sums.n), of)
+    return verdict_of_test(cox_test_of_sums(sums), tolerance=tolerance, of=of)
 
 
 def judge_texts(
@@ -225,12 +260,23 @@ def judge_texts(
     return verdict_of_test(cox_test_by_text(sums, texts), tolerance=tolerance)
 
 
-def verdict_of_test(test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERANCE) -> Verdict:
+def verdict_of_test(
+    test: CalibrationTest, *, tolerance: float = DEFAULT_TOLERANCE, of: ProbabilityOf = "answer"
+) -> Verdict:
     """The verdict that a test supports; the level is named first where level and slope are both clear."""
-    kind = _kind(test, tolerance)
+    kind = _kind(test, tolerance, of)
     slope = None if test.slope is None or test.only_outcome is not None else test.beta
     deviation = test.group_deviation if _curve_clear(test) else test.deviation
-    return Verdict(kind, test.p, test.level, slope, deviation, _reason(test, kind, tolerance), test)
+    return Verdict(
+        kind,
+        test.p,
+        test.level,
+        slope,
+        deviation,
+        _reason(test, kind, tolerance, TERMS[of]),
+        test,
+        of=of,
+    )
 
 
 def marked_verdict(words: str) -> str:
@@ -383,12 +429,12 @@ def top_label_verdict(verdict: Verdict) -> str:
     return f"By its top label, the run {verdict_phrase(verdict.kind)}."
 
 
-def _kind(test: CalibrationTest, tolerance: float) -> VerdictKind:
+def _kind(test: CalibrationTest, tolerance: float, of: ProbabilityOf) -> VerdictKind:
     if test.p > SIGNIFICANCE_LEVEL:
         return "none"
     if test.deviation_bound <= tolerance and not _relatively_large(test, tolerance):
         return "tolerable"
-    return _direction(test, tolerance)
+    return _direction(test, tolerance, of)
 
 
 def _relatively_large(test: CalibrationTest, tolerance: float) -> bool:
@@ -397,7 +443,7 @@ def _relatively_large(test: CalibrationTest, tolerance: float) -> bool:
     return abs(test.level) > RELATIVE_TOLERANCE * tolerance * min(stated, 1 - stated)
 
 
-def _direction(test: CalibrationTest, tolerance: float) -> VerdictKind:
+def _direction(test: CalibrationTest, tolerance: float, of: ProbabilityOf) -> VerdictKind:
     """The part that is clear by itself: the level first, single confidences where the rest is tolerable."""
     level_clear, slope_clear, curve_clear = _clear_parts(test)
     if curve_clear and (
@@ -405,7 +451,8 @@ def _direction(test: CalibrationTest, tolerance: float) -> VerdictKind:
     ):
         return "uneven"
     if level_clear:
-        return "over" if test.level > 0 else "under"
+        over, under = LEVEL_KINDS[of]
+        return over if test.level > 0 else under
     if slope_clear:
         return "extreme" if (test.slope or 0.0) > 0 else "timid"
     return "unclear"
@@ -432,25 +479,27 @@ def _rows_reason(n: int) -> str:
     return f"Not judged: {rows}, fewer than {MIN_ROWS}."
 
 
-def _untested(kind: VerdictKind, sums: CalibrationSums, reason: str) -> Verdict:
+def _untested(kind: VerdictKind, sums: CalibrationSums, reason: str, of: ProbabilityOf = "answer") -> Verdict:
     level = (sums.rounded - float(sums.residual.sum())) / sums.n if sums.n else None
-    return Verdict(kind, None, level, None, None, reason, None)
+    return Verdict(kind, None, level, None, None, reason, None, of=of)
 
 
 _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
     {
         "over": "Confidence is higher than accuracy",
         "under": "Confidence is lower than accuracy",
-        "extreme": "High confidences are too high and low ones too low",
-        "timid": "High confidences are too low and low ones too high",
+        "often": "The probability of yes is higher than the share of yes",
+        "rarely": "The probability of yes is lower than the share of yes",
+        "extreme": "High {} are too high and low ones too low",
+        "timid": "High {} are too low and low ones too high",
     }
 )
 
 
-def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
+def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float, terms: Terms) -> str:
     """What is off, by how much, and how clear that is by its own test; and what else has to be known."""
     if kind == "none":
-        return _not_rejected_text(test)
+        return _not_rejected_text(test, terms)
     if kind == "tolerable":
         return (
             f"Miscalibration is clear ({p_value_phrase(test.p, None)}), but with 95 % confidence at most "
@@ -460,58 +509,62 @@ def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float) -> str:
         filter(
             None,
             [
-                f"{_off_text(test, kind)}.",
-                _tolerance_text(test, tolerance),
-                _certain_text(test),
-                _slope_text(test),
+                f"{_off_text(test, kind, terms)}.",
+                _tolerance_text(test, tolerance, terms),
+                _certain_text(test, terms),
+                _slope_text(test, terms),
             ],
         )
     )
 
 
-def _off_text(test: CalibrationTest, kind: VerdictKind) -> str:
+def _off_text(test: CalibrationTest, kind: VerdictKind, terms: Terms) -> str:
     """What is off; each p-value belongs to what is said before it."""
     _, slope_clear, curve_clear = _clear_parts(test)
     grouped = format_number(test.group_deviation, ".3f")
     curve = f"({p_value_phrase(test.curve_p, None)})"
     deviation = format_number(test.deviation, ".3f")
     if kind == "uneven":
-        return f"Single confidences are off by {grouped} on average {curve}, some too high and others too low"
+        return (
+            f"Single {terms.confidences} are off by {grouped} on average {curve}, some too high and others "
+            "too low"
+        )
     if kind == "unclear":
         together = p_value_phrase(test.logistic_p, None)
         return (
             f"Level and spread are off by {deviation} on average, which is clear of both together "
             f"({together}) and of neither alone"
         )
-    beyond = f"; single confidences are off by {grouped} on average {curve}" if curve_clear else ""
+    beyond = f"; single {terms.confidences} are off by {grouped} on average {curve}" if curve_clear else ""
     slope = p_value_phrase(test.slope_p, None)
-    if kind in {"over", "under"}:
+    if kind in LEVEL_KINDS[terms.of]:
         gap, level = format_number(abs(test.level), ".3f"), p_value_phrase(test.level_p, None)
         spread = "far" if (test.slope or 0.0) > 0 else "little"
         both = slope_clear and test.only_outcome is None
-        also = f", and the confidences are spread too {spread} ({slope})" if both else ""
+        also = f", and the {terms.confidences} are spread too {spread} ({slope})" if both else ""
         return f"{_DIRECTION_TEXT[kind]} by {gap} on average ({level}){also}{beyond}"
-    return f"{_DIRECTION_TEXT[kind]}, by {deviation} on average ({slope}){beyond}"
+    direction = _DIRECTION_TEXT[kind].format(terms.confidences)
+    return f"{direction}, by {deviation} on average ({slope}){beyond}"
 
 
-def _not_rejected_text(test: CalibrationTest) -> str:
+def _not_rejected_text(test: CalibrationTest, terms: Terms) -> str:
     """What was tested together, and which part would be clear had it been tested alone."""
     parts = {
-        "the mean confidence": test.level_p,
+        f"the mean {terms.confidence}": test.level_p,
         "its spread": test.slope_p,
-        "any single confidence": test.curve_p,
+        f"any single {terms.confidence}": test.curve_p,
     }
     tested = {name: p for name, p in parts.items() if p is not None}
     chance = p_value_phrase(test.p, None)
     alone = [f"{name} has {p_value_phrase(p, None)}" for name, p in tested.items() if p <= SIGNIFICANCE_LEVEL]
     if len(tested) == 1:
-        return f"The mean confidence is not off by more than chance ({chance})."
+        return f"The mean {terms.confidence} is not off by more than chance ({chance})."
     names = list(tested)
     text = f"Together, {', '.join(names[:-1])} and {names[-1]} are not off by more than chance ({chance})."
     return f"{text} Tested alone, {join_names(alone)}." if alone else text
 
 
-def _tolerance_text(test: CalibrationTest, tolerance: float) -> str:
+def _tolerance_text(test: CalibrationTest, tolerance: float, terms: Terms) -> str:
     """Why what looks tolerable is not called so; "" where it does not look so."""
     looks = max(test.deviation, test.group_deviation if _curve_clear(test) else 0.0)
     if looks > tolerance:
@@ -522,26 +575,27 @@ def _tolerance_text(test: CalibrationTest, tolerance: float) -> str:
     stated = test.accuracy + test.level
     wrong = stated >= 0.5
     rare, said = (1 - test.accuracy, 1 - stated) if wrong else (test.accuracy, stated)
-    word = "wrong" if wrong else "right"
+    word = terms.wrong if wrong else terms.right
     return f"{format_percent(rare)} are {word} where {format_percent(said)} are stated to be."
 
 
-def _certain_text(test: CalibrationTest) -> str:
+def _certain_text(test: CalibrationTest, terms: Terms) -> str:
     """Outcomes against what was stated to be certain: "2 answers with confidence 1 are wrong."."""
     parts = [
-        f"{count:,} {'answer' if count == 1 else 'answers'} with confidence {value} "
+        f"{count:,} {terms.answer if count == 1 else f'{terms.answer}s'} with {terms.confidence} {value} "
         f"{'is' if count == 1 else 'are'} {outcome}"
         for count, value, outcome in (
-            (test.n_wrong_at_one, 1, "wrong"),
-            (test.n_right_at_zero, 0, "right"),
+            (test.n_wrong_at_one, 1, terms.wrong),
+            (test.n_right_at_zero, 0, terms.right),
         )
         if count
     ]
     return f"{' and '.join(parts)}." if parts else ""
 
 
-def _slope_text(test: CalibrationTest) -> str:
+def _slope_text(test: CalibrationTest, terms: Terms) -> str:
     """Why there is no slope where outcomes are equal."""
     if test.only_outcome is None or test.slope is None:
         return ""
-    return f"The slope is not defined, as every answer is {'right' if test.only_outcome else 'wrong'}."
+    outcome = terms.right if test.only_outcome else terms.wrong
+    return f"The slope is not defined, as every {terms.answer} is {outcome}."

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from calib_core.methods.choice_probabilities import CHOICE_LENGTH_NORMALISED, CHOICE_SOFTMAX
+from calib_core.methods.event import EVENT
 from calib_core.methods.mean_token_probability import LOGIT_ANSWER, LOGIT_PATH
 from calib_core.methods.method import Method
 from calib_core.methods.p_true import P_TRUE
@@ -41,6 +42,7 @@ METHODS: Final[dict[str, Method]] = _Methods({
     PAIRWISE.id: PAIRWISE,
     VERBAL.id: VERBAL,
     GIVEN.id: GIVEN,
+    EVENT.id: EVENT,
     TOKENS.id: TOKENS,
 })  # fmt: skip
 """Every method by id, in the order in which they are shown; `METHODS["given.NAME"]` is found as well."""

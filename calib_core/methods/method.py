@@ -14,6 +14,7 @@ from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.columns import missing_columns_phrase
 from calib_core.pairs import Distribution, Labels, Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun
+from calib_core.terms import TERMS, ProbabilityOf, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,9 @@ class Method:
     requirement : str
         What these columns hold, worded as the end of a message: "the probability of the answer True is
         needed".
+    probability_of : {"answer", "event"}
+        What the confidence is a probability of: that the answer is right, or that an event is true. Whatever
+        is worded about its numbers takes its words from `terms`.
     run_kind : {"answers", "tokens"}
         Kind of run: answers to questions, or token positions of a text.
     renormalises_by_default : bool or None
@@ -167,6 +171,7 @@ class Method:
     compute: Callable[[AnswerRun, MethodOptions], Confidences] | None
     columns: tuple[str, ...] = ()
     requirement: str = ""
+    probability_of: ProbabilityOf = "answer"
     run_kind: Literal["answers", "tokens"] = "answers"
     renormalises_by_default: bool | None = None
     renormalisation_column: str | None = None
@@ -190,6 +195,11 @@ class Method:
         if self.columns and not any(run.has_columns(name) for name in self.columns):
             raise Unavailable(f"{missing_columns_phrase(run, *self.columns)}: {self.requirement}")
         return self.compute(run, options)
+
+    @property
+    def terms(self) -> Terms:
+        """The words for its probabilities, and for their outcomes."""
+        return TERMS[self.probability_of]
 
     @property
     def renormalises(self) -> bool:

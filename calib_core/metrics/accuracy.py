@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import BootstrapUnits, Metric
+from calib_core.metrics.metric import BootstrapUnits, EventWords, Metric
 
 
 def accuracy(sums: Sums, _scheme: Scheme) -> float | None:
@@ -42,5 +42,11 @@ ACCURACY: Final = Metric(
     sampling_default="shown",
     interval_method="wilson",
     pair_term=_outcome,
+    event_words=EventWords(
+        "Share of yes",
+        "share of yes",
+        "share of yes",
+        "The share of rows in which yes is true, whatever its probability: neither high nor low is better.",
+    ),
     weighted_form=_weighted_accuracy,
 )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import BootstrapUnits, Metric
+from calib_core.metrics.metric import BootstrapUnits, EventWords, Metric
 
 
 def bias(sums: Sums, _scheme: Scheme) -> float | None:
@@ -47,5 +47,12 @@ BIAS: Final = Metric(
     interval_method="mean",
     pair_term=_gap,
     interval_coverage=(93, 100),
+    event_words=EventWords(
+        "Bias",
+        "bias",
+        "bias",
+        "Mean probability of yes minus share of yes: above 0 yes is expected too often, below 0 too rarely, "
+        "and nearest to 0 is best, though gaps of opposite sign cancel here.",
+    ),
     weighted_form=_weighted_bias,
 )

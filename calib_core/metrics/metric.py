@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.bins import Sums
 from calib_core.edges import Binning, Scheme
+from calib_core.terms import Terms
 
 Direction = Literal["lower", "higher", "zero"]
 """Which values are better: lower ones, higher ones, or those nearest to 0."""
@@ -60,6 +61,15 @@ WeightedForm = Callable[[BootstrapUnits, NDArray[np.float64]], NDArray[np.float6
 
 PairTerm = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
 """Confidences and outcomes, shape (pairs,) → a term of the mean for each pair, shape (pairs,)."""
+
+
+class EventWords(NamedTuple):
+    """What replaces the fields of these names where the probabilities are of an event."""
+
+    title: str
+    title_in_sentence: str
+    recipe_name: str
+    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +136,8 @@ class Metric:
     weighted_form : callable or None
         Computes the metric in all bootstrap draws at once, for fixed bins; if None, each draw is summed
         separately, which is slower and allows fewer draws.
+    event_words : EventWords or None
+        How the metric is named and explained where the probabilities are of an event, if not as here.
     linearise : callable or None
         At least one confidence and outcome → the value (NaN if not defined) and the influence of each pair,
         as `value_and_influence`; only for a smooth function of several means over pairs, as one mean needs
@@ -160,7 +172,14 @@ class Metric:
     pair_term: PairTerm | None = None
     interval_coverage: tuple[int, int] | None = None
     weighted_form: WeightedForm | None = None
+    event_words: EventWords | None = None
     linearise: Linearisation | None = None
+
+    def worded(self, terms: Terms) -> Metric:
+        """The same metric in these terms: accuracy of an event is its share of yes."""
+        if terms.of != "event" or self.event_words is None:
+            return self
+        return replace(self, **self.event_words._asdict(), event_words=None)
 
     @property
     def name(self) -> str:

@@ -51,6 +51,7 @@ from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.pairs import Distribution, Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun, RowCounts, Run, TokenRun
+from calib_core.terms import Terms
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, GridSums, unserved_reason
 from calib_core.tokens.sums import N_CLASS_DRAWS
@@ -136,6 +137,11 @@ class Evidence(ABC):
     def every_outcome(self) -> Self:
         """The same rows, and those that have an outcome alone: for accuracy, which needs no confidence."""
         return self
+
+    @property
+    def terms(self) -> Terms:
+        """The words for these probabilities and outcomes."""
+        return self.method.terms
 
     @property
     def tolerance(self) -> float:
@@ -443,7 +449,12 @@ class AnswerEvidence(Evidence):
         """The verdict by the top label of each row, or its only confidence."""
         pairs = self.confidences.pairs
         verdict = judge(
-            pairs.confidence, pairs.correct, self.cluster, tolerance=self.tolerance, sums=self.top_label.sums
+            pairs.confidence,
+            pairs.correct,
+            self.cluster,
+            tolerance=self.tolerance,
+            sums=self.top_label.sums,
+            of=self.method.probability_of,
         )
         is_partial = self.missingness is not None and self.missingness.is_clear
         return replace(verdict, scope=SCOPE) if is_partial else verdict

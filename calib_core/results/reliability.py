@@ -14,7 +14,14 @@ from calib_core.bins import Binned
 from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
-from calib_core.inference.verdict import MIN_ROWS, VERDICT_WORDS, Verdict, score_suffix, top_label_verdict
+from calib_core.inference.verdict import (
+    LEVEL_KINDS,
+    MIN_ROWS,
+    VERDICT_WORDS,
+    Verdict,
+    score_suffix,
+    top_label_verdict,
+)
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -432,22 +439,23 @@ def _verdict_clause(verdict: Verdict, n: int, unit: RowUnit, score: str | None) 
             return f"{words} in {n:,} {unit}"
         case "tolerable" | "uneven" | "unclear":
             return f"{words}, {format_percent(verdict.deviation or 0.0)} off on average"
-        case "over" | "under" | "extreme" | "timid":
+        case "over" | "under" | "often" | "rarely" | "extreme" | "timid":
             return words
 
 
 def _location_sentence(binned: Binned, verdict: Verdict, gaps: BinGaps, noun: str) -> str:
     """Where the gap lies, beyond chance; it stands apart from the averages, which are of all bins."""
     match verdict.kind:
-        case "over" | "under":
+        case "over" | "under" | "often" | "rarely":
             main, opposite = gaps.clear_over, gaps.clear_under
-            if verdict.kind == "under":
+            if verdict.kind in ("under", "rarely"):
                 main, opposite = opposite, main
             parts = [_clear_location(binned, main, verdict.words, noun)]
             if opposite.any():
                 parts.append(f"the opposite gap is {_gap_location(binned, opposite, noun)}")
         case "extreme" | "timid" | "uneven":
-            sides = ((VERDICT_WORDS["over"], gaps.clear_over), (VERDICT_WORDS["under"], gaps.clear_under))
+            over, under = LEVEL_KINDS[verdict.of]
+            sides = ((VERDICT_WORDS[over], gaps.clear_over), (VERDICT_WORDS[under], gaps.clear_under))
             located = [
                 f"{word} {_gap_location(binned, side, noun)}".rstrip() for word, side in sides if side.any()
             ]

@@ -19,7 +19,7 @@ from calib_core.inference.verdict import (
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit
-from calib_core.wording import format_percent
+from calib_core.terms import TERMS
 
 VERDICT_COLUMNS: Final = (
     Column("run", "run"),
@@ -219,7 +219,4 @@ def verdict_headline(
     if mean_confidence is None or accuracy is None:
         return f"{clause}: no {unit[:-1]} has both a confidence and an outcome."
     rows = f" in {n_used:,} {unit}" if verdict.kind == "none" else ""
-    return (
-        f"{clause}{rows}: states {format_percent(mean_confidence)} on average and is right "
-        f"{format_percent(accuracy)} of the time."
-    )
+    return f"{clause}{rows}: {TERMS[verdict.of].stated_and_observed(mean_confidence, accuracy)}."

@@ -17,7 +17,7 @@ from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
 from calib_core.inference.null import NullDistribution
 from calib_core.inference.text_test import DEPENDENT_POSITIONS
-from calib_core.inference.verdict import MIN_ROWS, Verdict, VerdictKind
+from calib_core.inference.verdict import LEVEL_KINDS, MIN_ROWS, Verdict, VerdictKind
 from calib_core.methods import METHODS
 from calib_core.methods.answers.normalise import choice_texts
 from calib_core.results.best import PairedComparison
@@ -67,6 +67,8 @@ STEP_TITLES: Final[Mapping[StepKind, str]] = MappingProxyType(
 GAP_NAMES: Final[dict[VerdictKind, str]] = {
     "over": "the over-confidence",
     "under": "the under-confidence",
+    "often": "that yes is expected too often",
+    "rarely": "that yes is expected too rarely",
 }
 """Name of the gap that a verdict is about, where the largest gap is on the other side."""
 
@@ -511,7 +513,7 @@ def overall_step(subject: TourSubject) -> TourStep:
     result = reliability_diagram(evidence, "ece", DEFAULT_SCHEME)
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     verdict = evidence.verdict
-    where_clause = ", and where" if verdict.kind in {"over", "under"} and not verdict.scope else ""
+    where_clause = ", and where" if verdict.kind in LEVEL_KINDS[verdict.of] and not verdict.scope else ""
     return TourStep(
         kind="whole",
         heading=verdict.words.capitalize() + verdict.scope + where_clause,
@@ -535,7 +537,8 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
         if result.score.n_used >= MIN_ROWS:
             reason = verdict.reason[0].lower() + verdict.reason[1:]
         return f"{_bin_clause(_fullest_bin(table), unit_plural)}; {reason}"
-    side = {"over": pl.col("gap") > 0, "under": pl.col("gap") < 0}.get(verdict.kind, pl.col("clear"))
+    over, under = LEVEL_KINDS[verdict.of]
+    side = {over: pl.col("gap") > 0, under: pl.col("gap") < 0}.get(verdict.kind, pl.col("clear"))
     on_that_side = table.filter(side).sort("share", descending=True)
     if not on_that_side.height:
         return (

@@ -20,6 +20,7 @@ MAX_REASONS: Final = 6
 
 def verdict_view(result: RunVerdict) -> View:
     """The verdict, the numbers that it compares, and why."""
+    terms = METHODS[result.method].terms
     return View(
         title=result.run,
         method_title=METHODS[result.method].title,
@@ -27,8 +28,8 @@ def verdict_view(result: RunVerdict) -> View:
         caveat=missing_caveat([("", result.missing)]),
         tiles=(
             Tile("Verdict", marked_verdict(result.words), result.reason, p_value_phrase(result.p, None)),
-            Tile("Mean confidence", format_percent(result.mean_confidence)),
-            Tile("Accuracy", format_percent(result.accuracy), f"Judged: {result.judged}."),
+            Tile(f"Mean {terms.confidence}", format_percent(result.mean_confidence)),
+            Tile(terms.accuracy.capitalize(), format_percent(result.accuracy), f"Judged: {result.judged}."),
             used_tile(result.method, result.n_used, result.n_total),
         ),
         recipes=(result.recipe,),

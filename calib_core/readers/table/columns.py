@@ -1,8 +1,8 @@
 """The columns of tables: which names exist, how their values are checked, and which column is read as which.
 
 The names are fixed, as people write files with them. A new column is one line in `COLUMN_JUDGES` and one in
-`calib_core.runs.ANSWER_SCHEMA`. Only the columns `confidence.NAME` are named freely: whatever holds for
-"confidence" holds for them (`calib_core.runs.schema_name`).
+`calib_core.runs.ANSWER_SCHEMA`. Only the columns `confidence.NAME` and `human.NAME` are named freely: what
+holds for "confidence" and "human" holds for them (`calib_core.runs.schema_name`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from calib_core.readers.table.list_cells import (
     mass_judge,
     some_finite_judge,
 )
-from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, NAMED_CONFIDENCE_RULE, schema_name
+from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, NAMED_COLUMN_RULE, schema_name
 
 _COUNT_LIST: Final = list_judge(integer_judge(1, pl.Int32()), pl.Int32())
 _LOGPROB_LIST: Final = list_judge(judge_log_probability, pl.Float64())
@@ -101,6 +101,12 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "p_true_norm": judge_text,
         "verbal_confidence": judge_stated_probability,
         "confidence": judge_probability,
+        "event_prob": judge_probability,
+        "event": judge_flag,
+        "judge": judge_text,
+        "judge_score": lenient_judge(judge_amount),
+        "human": judge_text,
+        "swap_of": judge_text,
         "model": judge_text,
         "dataset": judge_text,
         "shots": judge_shots,
@@ -293,6 +299,9 @@ _FORM_FLAGS: Final = MappingProxyType(
     }
 )
 """What may follow the name of a probability → the attribute of `MappedName` that it sets."""
+
+NAMED_FAMILIES: Final = ("confidence.", "human.")
+"""How columns begin whose name goes on freely."""
 
 PERCENT: Final = 100
 """What percentages are divided by."""
@@ -553,10 +562,11 @@ class ColumnRoles:
         names = list(mapping.values())
         for column, name in mapping.items():
             if name and schema_name(name) not in known_names:
-                if name.startswith("confidence.") and "confidence" in known_names:
+                family = name.partition(".")[0]
+                if name.startswith(NAMED_FAMILIES) and family in known_names:
                     raise Refused(
                         f"{file}: column {column!r} cannot be read as {shorten(name)!r}. The name of a "
-                        f"confidence consists of {NAMED_CONFIDENCE_RULE}."
+                        f"{family} consists of {NAMED_COLUMN_RULE}."
                     )
                 raise Refused(
                     f"{file}: column {column!r} cannot be read as {name!r}, which is not a column name of "
@@ -686,12 +696,12 @@ class ColumnRoles:
         )
 
     def misnamed_notes(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """A sentence if columns are not read because of how they name a confidence."""
-        misnamed = [name for name in self.unused_columns(columns) if name.startswith("confidence.")]
+        """A sentence if columns are not read because of how they name a confidence or a person."""
+        misnamed = [name for name in self.unused_columns(columns) if name.startswith(NAMED_FAMILIES)]
         misnamed = [name for name in misnamed if schema_name(name) == name and name not in self.mapping]
         note = (
-            f"Not read: {column_list_text(misnamed)}. The name of a confidence consists of "
-            f"{NAMED_CONFIDENCE_RULE}; map a column to give it one."
+            f"Not read: {column_list_text(misnamed)}. What follows the point consists of "
+            f"{NAMED_COLUMN_RULE}; map a column to give it one."
         )
         return (note,) if misnamed else ()
 

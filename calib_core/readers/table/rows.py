@@ -71,6 +71,7 @@ PARALLEL_LISTS: Final = (
 CONFIDENCE_COLUMNS: Final = frozenset(
     {
         "confidence",
+        "event_prob",
         "verbal_confidence",
         "p_true",
         "choice_logprobs",
@@ -87,7 +88,7 @@ CONFIDENCE_COLUMNS: Final = frozenset(
 )
 """Columns of which each, with an outcome, is enough for some method."""
 
-OUTCOME_COLUMNS: Final = frozenset({"correct", "correct_majority", "sample_correct"})
+OUTCOME_COLUMNS: Final = frozenset({"correct", "correct_majority", "sample_correct", "event"})
 GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
 TRUTH_COLUMNS: Final = OUTCOME_COLUMNS | GOLD_COLUMNS
 """Columns of which a run needs one, so that answers can be right or wrong."""

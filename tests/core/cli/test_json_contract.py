@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.inference.verdict import VERDICT_WORDS, VerdictKind
+from calib_core.inference.verdict import LEVEL_KINDS, VERDICT_WORDS, VerdictKind
 from calib_core.metrics import METRICS
 from core.cli_calls import Call
 from predictions import quiz, write_csv
@@ -17,6 +17,8 @@ Block = tuple[float, int, int]
 ROWS: dict[VerdictKind, tuple[Block, ...]] = {
     "over": ((0.9, 200, 140),),
     "under": ((0.6, 200, 170),),
+    "often": ((0.9, 200, 120),),
+    "rarely": ((0.3, 200, 120),),
     "extreme": ((0.95, 200, 150), (0.05, 200, 50)),
     "timid": ((0.7, 200, 190), (0.3, 200, 10)),
     "none": ((0.8, 200, 160),),
@@ -30,8 +32,11 @@ ROWS: dict[VerdictKind, tuple[Block, ...]] = {
 
 @pytest.mark.parametrize("kind", ROWS)
 def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
+    names = ("event_prob", "event") if kind in LEVEL_KINDS["event"] else ("confidence", "correct")
     rows = [
-        {"confidence": said, "correct": int(at < right)} for said, n, right in ROWS[kind] for at in range(n)
+        dict(zip(names, (said, int(at < right)), strict=True))
+        for said, n, right in ROWS[kind]
+        for at in range(n)
     ]
     path = write_csv(tmp_path / "run.csv", rows)
     element = call("score", path, "--metric", "verdict", "--json").element

@@ -66,9 +66,12 @@ def question(draw: st.DrawFn) -> Row:
     return {
         **draw(st.one_of(choice_question(), st.just({}))),
         **draw(st.one_of(sampled_question(), st.just({}))),
-        **{name: draw(probability) for name in ("confidence", "verbal_confidence", "p_true", "p_false")},
+        **{
+            name: draw(probability)
+            for name in ("confidence", "verbal_confidence", "p_true", "p_false", "event_prob")
+        },
         **{name: draw(path) for name in ("path_logprobs", "answer_logprobs")},
-        "correct": draw(st.sampled_from([True, False, None])),
+        **{name: draw(st.sampled_from([True, False, None])) for name in ("correct", "event")},
     }
 
 
@@ -149,6 +152,7 @@ def test_a_row_without_an_answer_is_missing_whatever_stands_in_it(method: str, s
     answers: Row = {"samples": ["a", "b"], "answer_kind": "choice", "gold": "b", "correct": True}
     tokens: Row = {"path_logprobs": [-1.0], "answer_logprobs": [-1.0]}
     numbers: Row = {"p_true": 0.5, "p_false": 0.5, "verbal_confidence": 0.5, "confidence": 0.5}
+    numbers |= {"event_prob": 0.5, "event": False}
     row = {**choices, **answers, **tokens, **numbers}
     rows = [{**row, "status": result} for result in ("ok", status, "no_answer", None)]
     result = confidences(method, run_of(rows))

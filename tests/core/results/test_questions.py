@@ -199,12 +199,14 @@ def test_every_method_says_which_answer_it_judged(method: str) -> None:
             "gold_index": [0, 0],
             **{name: [[-0.1], [-0.2]] for name in ("path_logprobs", "answer_logprobs")},
             **{name: [0.4, 0.5] for name in ("p_true", "p_false", "verbal_confidence", "confidence")},
+            "event_prob": [0.4, 0.5],
+            "event": [True, False],
         }
     )
     said = gather_evidence(run, method).confidences
     assert said.answers is not None
-    own_label = said.judged == "its own top label"
-    assert said.answers.to_list() == (["tin", "zinc"] if own_label else ["A", "B"])
+    expected = {"its own top label": ["tin", "zinc"], "event": [None, None]}.get(said.judged, ["A", "B"])
+    assert said.answers.to_list() == expected
 
 
 def test_search_stays_inside_the_bin() -> None:

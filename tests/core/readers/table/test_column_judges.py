@@ -49,6 +49,7 @@ def test_lists_and_probabilities_are_told_by_their_judges_and_dtypes() -> None:
     assert {
         "choice_other_mass",
         "confidence",
+        "event_prob",
         "p_true",
         "p_false",
         "path_mean_prob",
