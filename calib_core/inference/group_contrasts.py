@@ -74,7 +74,8 @@ def contrast_groups(
     Returns
     -------
     tuple of GroupContrast
-        Of groups with enough rows, smallest p first.
+        Of groups with enough rows, smallest p first. Of two groups that hold all rows only the first is
+        compared, as the second differs by as much the other way.
     """
     strata = np.zeros(outcome.size, np.intp) if stratum is None else stratum
     found: list[tuple[str, str, int, GroupDifferences, int]] = []
@@ -83,7 +84,7 @@ def contrast_groups(
         count, differences = compare_groups(strata, outcome, placed, len(names), cluster)
         found += [
             (column, name, int(count[at]), differences, at)
-            for at, name in enumerate(names)
+            for at, name in enumerate(names[:1] if len(names) == 2 and (group >= 0).all() else names)
             if np.isfinite(differences.p[at])
         ]
     corrected = holm([float(of.p[at]) for _, _, _, of, at in found])

@@ -68,7 +68,7 @@ class JudgeComparison(Displayable):
     Attributes
     ----------
     first, second : str
-        Their runs.
+        Their runs, or files where both runs are called the same.
     differences : tuple of JudgeDifference
     n, n_questions : int
         Common labelled rows, and independent questions among them.
@@ -187,9 +187,9 @@ def compare_judges(first: AnswerRun, second: AnswerRun, passing: tuple[str, ...]
         if metric in measured[1]
     )
     hits = judges[0] == human, judges[1] == human
+    titles = (first.label, second.label) if first.label != second.label else (first.file, second.file)
     return JudgeComparison(
-        first.label,
-        second.label,
+        *titles,
         differences,
         human.size,
         n_questions,

@@ -216,7 +216,7 @@ def _order(
             None,
             None,
             (
-                "Whether a label such as “A” names the answer shown first, or the same answer in both orders, "
+                "Whether a label such as “A” names the answer shown first, or the same one in both orders, "
                 f"is not known: {_ask_what_labels_name()}."
             ),
         )
