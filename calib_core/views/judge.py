@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from calib_core.results.judge import JUDGE_METRICS, JudgeResult
-from calib_core.results.judge_agreement import MEASURE_COLUMNS, MEASURE_HELP, JudgeAgreement
+from calib_core.results.judge_agreement import MEASURE_COLUMNS, MEASURE_HELP, JudgeAgreement, MeasureId
 from calib_core.results.judge_comparison import JUDGE_COMPARISON_COLUMNS, JudgeComparison
 from calib_core.results.judge_fairness import FAIRNESS_COLUMNS, JudgeFairness
 from calib_core.results.judge_pass_rate import LABELLED_PART_COLUMNS, PASS_RATE_COLUMNS, PassRates
@@ -70,8 +70,8 @@ def agreement_view(result: JudgeAgreement, metrics: Collection[str] = JUDGE_METR
                 numbers=Numbers(result.confusion_frame, result.recipe, ("confusion",)),
             )
         )
-    kept = [one for one in result.measures if one.metric in metrics]
-    titles = {one.metric: one.title for one in reversed(kept)}
+    kept = [one for one in result.measures if str(one.metric) in metrics]
+    titles: dict[MeasureId, str] = {one.metric: one.title for one in reversed(kept)}
     return View(
         title=result.labels.run,
         headline=result.headline,
