@@ -26,6 +26,7 @@ from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recalibration_map import (
+    SUMS_ONLY,
     RecalibrationMap,
     rows_digest,
     with_choices,
@@ -33,6 +34,7 @@ from calib_core.results.recalibration_map import (
 )
 from calib_core.results.recipe import recipe_text
 from calib_core.results.uncertainty import count_rarer_outcome, difference_on_same_rows
+from calib_core.runs import AnswerRun, Run
 from calib_core.wording import format_interval, format_signed, plural
 
 DEFAULT_FOLDS: Final = 5
@@ -75,11 +77,6 @@ MOST_UNCONFIRMED: Final = 2.0
 COVERAGE: Final = (74.5, 98.0)
 """… the fewest and most whose interval of the Brier score held the map's: benchmarks/recalibration.md."""
 
-SUMS_ONLY: Final = (
-    "Recalibration needs single confidences, and a token-level run keeps sums only. Read a file of whole "
-    "distributions as questions, with the right class (target) as gold, to fit a temperature; or "
-    "recalibrate the logits before they are saved."
-)
 TOP_LABEL_ONLY: Final = (
     "Recalibration is of the top label's confidence; choose the top label, not all labels."
 )
@@ -166,6 +163,26 @@ class Recalibration(Displayable):
         if brier.low > 0:
             return f"{title} recalibration raises the Brier score: {change}."
         return f"No clear gain: {title} recalibration changes the Brier score by {change}."
+
+    def apply(self, run: Run) -> AnswerRun:
+        """Another run, with or without outcomes, recalibrated by the map that was fitted to all rows.
+
+        Parameters
+        ----------
+        run : AnswerRun
+            A run that the same method can be computed for.
+
+        Returns
+        -------
+        AnswerRun
+            The same rows, with the recalibrated confidence as their only one; null where there was none.
+
+        Raises
+        ------
+        Unavailable
+            If the method cannot be computed for this run.
+        """
+        return self.map.apply(run, method=self.method, options=self.evidence.options)
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each metric."""
