@@ -66,7 +66,7 @@ from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_si
 from calib_core.results.score import Score
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
-from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, TokenRun
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, TokenRun
 from calib_core.wording import join_names
 
 __all__ = [
@@ -227,7 +227,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
                 named = rf"(?<![\w.-]){re.escape(opened.name)}"
                 message = re.sub(named, lambda _: opened.called, message)
             raise Refused(message) from None
-    return [replace(run, file=opened.file) for run in runs]
+    return Runs(replace(run, file=opened.file) for run in runs)
 
 
 class _Opened(NamedTuple):

@@ -104,7 +104,7 @@ class OperatingPoint:
         return self.n_answered / self.n_questions
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AbstentionCurve(Displayable):
     """All thresholds of one method on one run, one step for each distinct confidence, highest first.
 
@@ -315,7 +315,7 @@ def first_steps(threshold: NDArray[np.float64], confidence: NDArray[np.float64])
 # --- Thresholds with a guarantee ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GuaranteedThreshold(Displayable):
     """The smallest confidence threshold whose accuracy reaches a target with a given confidence.
 

@@ -318,7 +318,7 @@ class Trend:
     headline: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Displayable):
     """Runs and methods as points on two metrics.
 

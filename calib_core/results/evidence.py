@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal, Self, overload
@@ -104,6 +104,10 @@ class Evidence(ABC):
     run: Run
     method: Method
     options: MethodOptions
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is pickled: not what was computed from it, which is computed again."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     @abstractmethod

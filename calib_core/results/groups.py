@@ -213,7 +213,7 @@ class Group:
         return self.q is not None and self.counted_kind != "none"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GroupResults(Displayable):
     """The metric of every group.
 

@@ -102,7 +102,7 @@ class RecalibrationDifference:
     p: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Recalibration(Displayable):
     """A run before and after a map, each row judged by a map fitted to other rows.
 

@@ -30,6 +30,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.runs import AnswerRun, Run
 from calib_core.tokens.row_checks import SUM_TOLERANCE
+from calib_core.values import Value
 
 MapTarget = Literal["confidence", "choices"]
 """What a map changes: one confidence a row, or the probabilities of all choices."""
@@ -52,8 +53,8 @@ SUMS_ONLY: Final = (
 _VERSION_KEY: Final = "calib_map"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RecalibrationMap:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RecalibrationMap(Value):
     """A map with what it was fitted to.
 
     Attributes

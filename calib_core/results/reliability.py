@@ -64,7 +64,7 @@ class AllLabels:
     mean_probability: float | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reliability(Displayable):
     """The reliability diagram of one method on one run, as numbers.
 

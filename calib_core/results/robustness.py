@@ -116,7 +116,7 @@ class SweepCurve:
         return self.fitted or self.null
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sweep(Displayable):
     """Every swept metric of one method on one run, over one set of M.
 

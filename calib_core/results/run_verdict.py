@@ -51,7 +51,7 @@ VERDICT_COLUMNS: Final = (
 """The columns of a table of verdicts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunVerdict(Displayable):
     """The verdict on one run as seen by one method, by its top label; `str()` is its two sentences.
 

@@ -44,7 +44,7 @@ SCORE_COLUMNS: Final = (
 """The columns of a table of scores."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Score(Displayable):
     """One metric of one method on one run.
 
@@ -101,6 +101,14 @@ class Score(Displayable):
     draws: int | None = None
     interval: Interval | None = None
     missing: Missingness | None = None
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise ValueError(f"{self.metric} has no single value here: {self.remark or 'it is not defined'}")
+        return self.value
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
 
     @property
     def noise_floor_text(self) -> str:

@@ -72,7 +72,7 @@ COST_COLUMNS: Final = (
 """The columns of what the thresholds of a method cost."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdCost(Displayable):
     """What each threshold of one method costs on one run.
 

@@ -161,7 +161,7 @@ class TrainingLine:
         return tuple(point for point in self.points if not point.is_one_bin)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Training(Displayable):
     """One metric over training, one line for each model.
 
