@@ -350,7 +350,7 @@ def _as_run(value: object) -> Run:
     """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
     if isinstance(value, AnswerRun | TokenRun):
         return value
-    kind = value.__class__.__name__
+    kind = "list" if isinstance(value, list) else value.__class__.__name__
     hint = "take one of the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
     raise TypeError(f"a run is expected, not {kind}: {hint}")
 

@@ -110,7 +110,7 @@ class RecalibrationMap(Value):
         >>> import calib_core
         >>> (run,) = calib_core.load(confidence=[0.9, 0.6] * 50, correct=[1, 0, 1, 1] * 25)
         >>> calib_core.recalibrate(run).map([0.9, 0.6]).round(2).tolist()
-        [0.97, 0.5]
+        [0.99, 0.51]
         """
         values = np.asarray(confidence, np.float64)
         known = ~np.isnan(values)
