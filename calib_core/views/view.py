@@ -1,7 +1,7 @@
 """What is said and shown of a result, before it becomes a page, a report, a cell of a notebook or a print.
 
 A view is plain data: texts are unescaped, as in files and results; figures are drawn when they are shown.
-What draws views (`pages/widgets/view.py`, `calib_core/report`, `calib_core/notebook.py`,
+What draws views (`pages/widgets/view.py`, `calib_core/reporting`, `calib_core/notebook.py`,
 `calib_core/cli/rendering.py`) knows no question.
 """
 

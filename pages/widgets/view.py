@@ -12,8 +12,8 @@ import polars as pl
 import streamlit as st
 
 from calib_core.figures.text import truncate_middle
-from calib_core.report.export.latex import ece_brier_latex
-from calib_core.report.html import ece_brier_html
+from calib_core.reporting.export.latex import ece_brier_latex
+from calib_core.reporting.html import ece_brier_html
 from calib_core.results.columns import Column, column_texts
 from calib_core.results.view_caption import ViewCaption
 from calib_core.views.ece_brier_table import ece_brier_frame

@@ -32,7 +32,7 @@ from calib_core.readers.atomic_write import check_output_path, write_atomically
 from calib_core.readers.companions import expected_companions
 from calib_core.readers.table.extend import ExtensibleTable, extensible_table
 from calib_core.readers.table.reader import TABLE
-from calib_core.report.export.canonical import to_canonical
+from calib_core.reporting.export.canonical import to_canonical
 from calib_core.results.evidence import Evidence, get_method
 from calib_core.results.recalibration import (
     DEFAULT_FOLDS,

@@ -11,7 +11,7 @@ from calib_core.results.evidence import gather_evidence
 from calib_core.results.uncertainty import metric_interval
 from calib_core.views.inputs import ReportSettings
 from calib_core.views.summary import MAX_LARGE_DIAGRAMS, MAX_LEFT_OUT
-from core.report.test_document import make_report
+from core.reporting.test_document import make_report
 from predictions import quiz, samples, write_csv, write_jsonl
 from report_html import Node, figures, read, section
 from token_files import positions, write_npz

@@ -9,7 +9,7 @@ from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from calib_core.figures.palette import FONT, THEMES, Theme
-from calib_core.report.export.kaleido_text import clean_xml_text, font_face_css, wrap_text
+from calib_core.reporting.export.kaleido_text import clean_xml_text, font_face_css, wrap_text
 
 SLIDE_WIDTH, SLIDE_HEIGHT = 960, 540
 """Size of a slide in pixels; a PNG has twice as many."""

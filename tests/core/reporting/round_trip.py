@@ -13,7 +13,7 @@ from calib_core import readers
 from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
 from calib_core.readers.format import Reading
-from calib_core.report.export.canonical import CanonicalFile, ConvertedSource, to_canonical
+from calib_core.reporting.export.canonical import CanonicalFile, ConvertedSource, to_canonical
 from calib_core.results.evidence import survey_methods
 from calib_core.results.score import effective_scheme, metric_availability
 from calib_core.runs import AnswerRun, Run

@@ -19,8 +19,8 @@ from typing import Any, Final, cast
 from xml.sax.saxutils import escape, quoteattr
 
 from calib_core.figures.palette import FONT, LIGHT
-from calib_core.report.export.kaleido_text import clean_xml_text, font_face_css, wrap_text
-from calib_core.report.export.slide import Slide, SlideTexts, slide_svg
+from calib_core.reporting.export.kaleido_text import clean_xml_text, font_face_css, wrap_text
+from calib_core.reporting.export.slide import Slide, SlideTexts, slide_svg
 
 JOB_FILE: Final = "order.json"
 PICTURE_FILE: Final = "picture"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.report import html
+from calib_core.reporting import html
 from calib_core.views.view import Tile, ViewTable
 from calib_core.wording import format_number
 from report_html import read

@@ -30,7 +30,7 @@ from calib_core.readers.table.canonical import (
 )
 from calib_core.readers.table.columns import COLUMN_JUDGES
 from calib_core.readers.table.group_columns import MAX_GROUP_COLUMNS, MAX_GROUPS
-from calib_core.report.provenance import file_checksum
+from calib_core.reporting.provenance import file_checksum
 from calib_core.runs import (
     ANSWER_SCHEMA,
     INFO_COLUMNS,

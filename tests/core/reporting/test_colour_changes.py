@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.report.document import colour_changes
+from calib_core.reporting.document import colour_changes
 from report_html import apply_changes
 
 PART = st.recursive(

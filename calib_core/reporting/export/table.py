@@ -13,7 +13,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.readers.table.csv_reader import escape_formulas
-from calib_core.report.export.latex import escape_latex
+from calib_core.reporting.export.latex import escape_latex
 from calib_core.wording import cell_text
 
 RECIPE_COLUMN: Final = "recipe"

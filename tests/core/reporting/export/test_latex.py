@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.report.export.latex import ece_brier_latex, escape_latex
+from calib_core.reporting.export.latex import ece_brier_latex, escape_latex
 from core.views.ece_brier_tables import HOSTILE, make_table
 
 COMMANDS = {

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from calib_core.report.export import table
-from core.report.export.test_latex import printed_text
+from calib_core.reporting.export import table
+from core.reporting.export.test_latex import printed_text
 from core.views.ece_brier_tables import HOSTILE
 
 RECIPE = "ECE-L1, equal width, M=10, right-closed, n=3/3"

@@ -12,7 +12,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.figures.text import escape_invisible
-from calib_core.report.export.table import is_numeric_column
+from calib_core.reporting.export.table import is_numeric_column
 from calib_core.views.view import (
     FEW_BINS_MARK,
     EceBrierBlock,

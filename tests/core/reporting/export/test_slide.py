@@ -8,8 +8,8 @@ from xml.dom import minidom
 import pytest
 
 from calib_core.figures.palette import DARK, LIGHT
-from calib_core.report.export import kaleido_process
-from calib_core.report.export.slide import (
+from calib_core.reporting.export import kaleido_process
+from calib_core.reporting.export.slide import (
     MAX_TILES,
     SLIDE_HEIGHT,
     SLIDE_WIDTH,
@@ -17,7 +17,7 @@ from calib_core.report.export.slide import (
     slide_of_figure,
     slide_svg,
 )
-from core.report.export.test_picture_frame import HOSTILE, INNER, texts
+from core.reporting.export.test_picture_frame import HOSTILE, INNER, texts
 
 WIDE: dict[str, Any] = {"data": [], "layout": {"height": 410, "yaxis": {}}}
 SQUARE: dict[str, Any] = {"data": [], "layout": {"height": 576, "yaxis": {"scaleanchor": "x"}}}

@@ -11,12 +11,12 @@ from app_server import ROOT
 from calib_core import readers
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import ReadOptions
-from calib_core.report.export.canonical import source_record, to_canonical
+from calib_core.reporting.export.canonical import source_record, to_canonical
 from calib_core.results.evidence import survey_methods
 from calib_core.results.files import check_file, usable_runs
 from calib_core.results.reported_metrics import compare_reported_metrics
 from calib_core.runs import AnswerRun, TokenRun
-from core.report.round_trip import KINDS, all_metrics, content, read_again
+from core.reporting.round_trip import KINDS, all_metrics, content, read_again
 from fixture_files import FIXTURES
 
 LARGEST = 3_000_000

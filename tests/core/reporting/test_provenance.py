@@ -9,7 +9,7 @@ import pytest
 
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.format import ReadOptions
-from calib_core.report.provenance import ReportCommand
+from calib_core.reporting.provenance import ReportCommand
 from calib_core.views.inputs import ReportSettings
 
 WRITTEN = ["-o", "out.html", "--", "quiz.csv"]

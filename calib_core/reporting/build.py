@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from calib_core.errors import Refused, Unavailable
-from calib_core.report.document import render_document
-from calib_core.report.progress import WorkProgress
-from calib_core.report.provenance import Provenance
+from calib_core.reporting.document import render_document
+from calib_core.reporting.progress import WorkProgress
+from calib_core.reporting.provenance import Provenance
 from calib_core.views.inputs import ReportInput
 from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS
 from calib_core.views.view import ProgressCallback, Section

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.report.export.table import safe_csv
+from calib_core.reporting.export.table import safe_csv
 
 STARTS = "=+-@\t\r＝＋－＠"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.figures.text import text_width
-from calib_core.report.export import kaleido_process
-from calib_core.report.export.kaleido_process import (
+from calib_core.reporting.export import kaleido_process
+from calib_core.reporting.export.kaleido_process import (
     PictureFrame,
     clean_figure,
     frame_svg,

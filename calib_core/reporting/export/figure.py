@@ -25,14 +25,14 @@ from typing import Any, Final, Literal, TypeAlias
 from calib_core.errors import Unavailable
 from calib_core.figures.layout import without_unset
 from calib_core.figures.palette import Theme
-from calib_core.report.export.kaleido_process import (
+from calib_core.reporting.export.kaleido_process import (
     FONT_FILE,
     JOB_FILE,
     PICTURE_FILE,
     PictureFrame,
     clean_figure,
 )
-from calib_core.report.export.slide import SlideTexts, slide_of_figure
+from calib_core.reporting.export.slide import SlideTexts, slide_of_figure
 
 PictureFormat: TypeAlias = Literal["png", "svg"]
 
@@ -63,7 +63,7 @@ INSTALL_COMMAND: Final = "python -m pip install -r requirements-export.txt"
 BROWSER_VARIABLE: Final = "BROWSER_PATH"
 _PROJECT_ROOT: Final = Path(__file__).resolve().parents[3]
 _CHILD_PROGRAM: Final = (
-    "import sys; sys.path.extend(sys.argv[2:]); from calib_core.report.export import kaleido_process; "
+    "import sys; sys.path.extend(sys.argv[2:]); from calib_core.reporting.export import kaleido_process; "
     "kaleido_process.main(sys.argv[1])"
 )
 _LOG: Final = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ import pytest
 
 import chromium as chromium_lookup
 from calib_core.errors import Unavailable
-from calib_core.report.export import figure
+from calib_core.reporting.export import figure
 
 FIGURE: dict[str, Any] = {
     "data": [{"type": "bar", "x": ["$x^2$", "<b>b", "c\x01"], "y": [1, 3, 2]}],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from calib_core.report.html import ece_brier_html, split_for_paper
+from calib_core.reporting.html import ece_brier_html, split_for_paper
 from core.views.ece_brier_tables import HOSTILE, make_table
 
 

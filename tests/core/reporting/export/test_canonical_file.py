@@ -7,9 +7,9 @@ import json
 import polars as pl
 import pytest
 
-from calib_core.report.export.canonical import to_canonical
+from calib_core.reporting.export.canonical import to_canonical
 from calib_core.runs import AnswerRun
-from core.report.round_trip import KINDS, SOURCE, write_and_read
+from core.reporting.round_trip import KINDS, SOURCE, write_and_read
 from core.run_builders import make_answer_run
 
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from calib_core import readers
 from calib_core.errors import Refused
 from calib_core.methods import methods_of
-from calib_core.report.export.canonical import source_record, to_canonical
+from calib_core.reporting.export.canonical import source_record, to_canonical
 from calib_core.runs import AnswerRun, ReportedMetric, RowCounts, RunInfo
 from core.confidence_runs import FEWER
-from core.report.round_trip import KINDS, SOURCE, all_metrics, content, read_again, write_and_read
+from core.reporting.round_trip import KINDS, SOURCE, all_metrics, content, read_again, write_and_read
 from core.run_builders import make_answer_run
 
 words = st.sampled_from(["x", "y", "0", "1", "2", "3", "4", "B", "(c)", " x", "ß", "=1", '"', "\u2028"])

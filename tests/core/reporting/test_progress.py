@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from calib_core import readers
-from calib_core.report import build
-from calib_core.report.build import build_report
-from calib_core.report.progress import WorkProgress
+from calib_core.reporting import build
+from calib_core.reporting.build import build_report
+from calib_core.reporting.progress import WorkProgress
 from calib_core.results.files import check_file
 from calib_core.views.inputs import ReportInput, ReportSettings, titled_runs
 from calib_core.views.registry import SECTIONS
-from core.report.test_document import MADE
+from core.reporting.test_document import MADE
 from predictions import quiz, samples, write_csv, write_jsonl
 
 

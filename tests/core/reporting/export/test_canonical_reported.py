@@ -12,7 +12,7 @@ import pytest
 from calib_core import readers
 from calib_core.results.reported_metrics import compare_reported_metrics, reported_metrics_frame
 from calib_core.runs import AnswerRun, ReportedMetric, RunInfo
-from core.report.round_trip import KINDS, write_and_read
+from core.reporting.round_trip import KINDS, write_and_read
 from core.run_builders import make_answer_run
 
 

@@ -23,7 +23,7 @@ from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.readers.merged_runs import files_of_run
-from calib_core.report.html import (
+from calib_core.reporting.html import (
     bullet_list,
     code_block,
     ece_brier_html,
@@ -35,7 +35,7 @@ from calib_core.report.html import (
     tag,
     tile_list,
 )
-from calib_core.report.provenance import Provenance, program_versions
+from calib_core.reporting.provenance import Provenance, program_versions
 from calib_core.results.run_names import real_name
 from calib_core.views import files, summary
 from calib_core.views.inputs import ReportInput

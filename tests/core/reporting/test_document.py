@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from calib_core import readers
-from calib_core.report.build import Report, build_report
-from calib_core.report.document import BodyWriter
-from calib_core.report.provenance import FrontMatter, Provenance, file_checksums, files_read_with
+from calib_core.reporting.build import Report, build_report
+from calib_core.reporting.document import BodyWriter
+from calib_core.reporting.provenance import FrontMatter, Provenance, file_checksums, files_read_with
 from calib_core.results.audit import audit_conventions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import check_file, usable_runs
