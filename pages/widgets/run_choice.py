@@ -255,7 +255,7 @@ def _pick_other_runs(
     labels = dict(zip(candidates, titles, strict=True))
     chosen = multiselect(
         url_state,
-        "runs",
+        "beside_runs",
         list(candidates),
         label="Side by side with",
         title_of=lambda id_: labels[id_],
