@@ -195,7 +195,7 @@ def _with_titles(frame: pl.DataFrame, titles: Mapping[str, str]) -> pl.DataFrame
 def _judged_text(result: MethodsTable) -> str:
     """Which answer each method is scored on."""
     methods_by_answer = names_sharing(
-        (METHODS[method].title, cell.judged) for (_, method), cell in result.cells.items()
+        (METHODS[method].heading, cell.judged) for (_, method), cell in result.cells.items()
     )
     texts = [
         f"{', '.join(methods)}: scored on {definite(answer)}" for answer, methods in methods_by_answer.items()
