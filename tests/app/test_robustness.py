@@ -62,7 +62,7 @@ def test_figure_and_table_are_the_sweep(token_file: Path, visit: Visit) -> None:
     assert cells["RSD by chance"] == f"{100 * full.null.rsd_low:.1f} to {100 * full.null.rsd_high:.1f} %"
     assert cells["M = 500"] == full.values[-1]
     assert screens.plain(at.header[0].value) == result.headline
-    assert result.chance_note in page_text(at)
+    assert f"Noise and verdict: {result.chance_note}" in page_text(at)
     assert at.text[0].value == result.curves[0].recipe
     bands = [trace for trace in figure(at, "sweep_figure")["data"] if trace.get("fill")]
     assert len(bands) == len(SWEPT_METRICS)
