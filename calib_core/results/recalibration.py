@@ -32,17 +32,17 @@ from calib_core.results.recalibration_map import (
     with_confidences,
 )
 from calib_core.results.recipe import recipe_text
-from calib_core.results.uncertainty import count_rarer_outcome, difference_on_same_rows
+from calib_core.results.uncertainty import (
+    MIN_OF_RARER_OUTCOME,
+    count_rarer_outcome,
+    difference_on_same_rows,
+)
 from calib_core.wording import format_interval, format_signed, plural
 
 DEFAULT_FOLDS: Final = 5
 MAX_FOLDS: Final = 50
 DEFAULT_SEED: Final = 0
 DEFAULT_MAP: Final = "platt"
-
-MIN_OF_RARER_OUTCOME: Final = 10
-"""With fewer right or wrong answers, or questions with one, no difference is tested: too few tell whether a
-gain at extreme confidences is one (benchmarks/recalibration.md)."""
 
 JUDGED_METRICS: Final = ("ece", "brier", "nll")
 """Ids of the numbers that are compared; "nll" is that of the outcome, right or wrong."""

@@ -34,11 +34,11 @@ from calib_core.results.run_names import full_name
 from calib_core.results.threshold_cost import (
     COST_COLUMNS,
     COVERAGE_NOTE,
-    MIN_OF_RARER_OUTCOME,
     MIN_QUESTIONS,
     ThresholdCost,
     format_cost,
 )
+from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME
 from calib_core.views.inputs import ReportInput
 from calib_core.views.score import places_of_methods, unused_rows_help
 from calib_core.views.view import (
