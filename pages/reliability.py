@@ -187,7 +187,7 @@ def _find_rivals(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequence
         key=lambda other: other.report.run.info.dataset != dataset,
     )
     labels = {
-        **{line_key(run, id_): METHODS[id_].title for id_ in run.report.survey.usable if id_ != method},
+        **{line_key(run, id_): METHODS[id_].heading for id_ in run.report.survey.usable if id_ != method},
         **{line_key(other, method): other.title for other in others},
     }
     own, url_names = line_key(run, method), _url_names(runs)

@@ -80,6 +80,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
     checkpoints = checkpoint_runs(runs)
     if not checkpoints:
         raise Unavailable(NO_CHECKPOINT)
+    url_state.note_runs([run.id for run in checkpoints])
     methods, default = methods_and_default(checkpoints)
     method = pick_method(url_state, methods, default)
     url_state.carry_body_value("at", [run.id for run in checkpoints])

@@ -154,7 +154,7 @@ def _curve_traces(curve: AbstentionCurve, style: SeriesStyle, theme: Theme) -> l
             "type": "scatter",
             "mode": "lines+markers",
             "cliponaxis": False,
-            "name": escape_for_plotly(METHODS[curve.method].title),
+            "name": escape_for_plotly(METHODS[curve.method].heading),
             "x": _answered_shares(curve, steps),
             "y": [round(float(value), 6) for value in curve.accuracy[steps]],
             "line": style.line(2),
@@ -182,7 +182,7 @@ def _hover_text(curve: AbstentionCurve, step: int) -> str:
     threshold = threshold_text(curve.at_step(step).threshold)
     accuracy = format_percent(float(curve.accuracy[step]))
     return (
-        f"<b>{escape_for_plotly(METHODS[curve.method].title)}</b><br>confidence ≥ {threshold}"
+        f"<b>{escape_for_plotly(METHODS[curve.method].heading)}</b><br>confidence ≥ {threshold}"
         f"<br>answered {format_percent(float(curve.coverage[step]))} ({int(curve.n_answered[step]):,})"
         f"<br>right {accuracy} ({format_percent(low)} to {format_percent(high)})"
     )

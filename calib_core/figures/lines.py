@@ -310,7 +310,7 @@ def _bin_bars(
 
 def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:
     """The hover text of each bin."""
-    run, method = truncate_middle(line.run, 60), METHODS[line.method].title
+    run, method = truncate_middle(line.run, 60), METHODS[line.method].heading
     heading = f"<b>{escape_for_plotly(run)}</b><br>{escape_for_plotly(method)}<br>"
     return [
         f"{heading}{escape_for_plotly(str(BinReading(percent, interval)))}: "

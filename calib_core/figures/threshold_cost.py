@@ -114,14 +114,14 @@ def _line(found: ThresholdCost, style: SeriesStyle) -> dict[str, Any]:
     if x[0] > 0:
         x, y = np.concatenate([[0.0], x]), np.concatenate([[y[0]], y])
     hover = [
-        f"<b>{escape_for_plotly(METHODS[curve.method].title)}</b>"
+        f"<b>{escape_for_plotly(METHODS[curve.method].heading)}</b>"
         f"<br>confidence ≥ {threshold_text(round(t, 6))}<br>cost per question {format_cost(cost)}"
         for t, cost in zip(x.tolist(), y.tolist(), strict=True)
     ]
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": escape_for_plotly(METHODS[curve.method].title),
+        "name": escape_for_plotly(METHODS[curve.method].heading),
         "x": [round(value, 6) for value in x.tolist()],
         "y": [round(value, 6) for value in y.tolist()],
         "line": style.line(2) | {"shape": "vh"},

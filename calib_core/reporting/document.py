@@ -29,9 +29,9 @@ from calib_core.reporting.html import (
     ece_brier_html,
     escape_text,
     fact_list,
+    fit_on_paper,
     html_table,
     paragraphs,
-    split_for_paper,
     tag,
     tile_list,
 )
@@ -157,8 +157,8 @@ class BodyWriter:
             content = tag("div", self._figure_html(view.figures[0]) + beside, class_="pair")
         else:
             content = self._figures_and_tables(view)
-            parts = (part for table in view.ece_brier_tables for part in split_for_paper(table))
-            content += "".join(map(ece_brier_html, parts)) + captions
+            content += "".join(ece_brier_html(fit_on_paper(table)) for table in view.ece_brier_tables)
+            content += captions
             content += remarks
         content = tag("div", opening, class_="top-of-block") + content + self._small_figures(view)
         return tag("article", content, class_="card" if _is_card(view) else None, id=anchor)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import islice
+from math import ceil
 from typing import Final
 
 import polars as pl
@@ -141,26 +142,24 @@ def _is_hash(cell: str) -> bool:
 # --- Tables of ECE and Brier score --------------------------------------------------------------------------
 
 
-MAX_PAIRS_OF_COLUMNS: Final = 3
-"""At most this many pairs (ECE, Brier) are columns of one table; more would be cut off on paper."""
+MAX_PAIRS_OF_COLUMNS: Final = 4
+"""At most this many pairs (ECE, Brier) stand side by side; more would be cut off on paper."""
 
 
-def split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
-    """Splits a table into parts that fit on paper."""
-    for start in range(
-        0, max((len(block.columns) for block in table.blocks), default=0), MAX_PAIRS_OF_COLUMNS
-    ):
-        parts = (_columns_from(block, start) for block in table.blocks)
-        yield replace(table, blocks=tuple(part for part in parts if part.columns))
+def fit_on_paper(table: EceBrierTable) -> EceBrierTable:
+    """The table with wide blocks cut into parts of about as many columns, one below the other."""
+    return replace(table, blocks=tuple(part for block in table.blocks for part in _narrow_parts(block)))
 
 
-def _columns_from(block: EceBrierBlock, start: int) -> EceBrierBlock:
-    """The part of a block that begins with this column, without rows that it has no number of."""
-    columns = dict(islice(block.columns.items(), start, start + MAX_PAIRS_OF_COLUMNS))
-    row_ids = {id_ for column, id_ in block.cells if column in columns}
-    return replace(
-        block, columns=columns, rows={id_: title for id_, title in block.rows.items() if id_ in row_ids}
-    )
+def _narrow_parts(block: EceBrierBlock) -> Iterator[EceBrierBlock]:
+    """The parts of a block, each without the rows that it has no number of."""
+    n_parts = ceil(len(block.columns) / MAX_PAIRS_OF_COLUMNS)
+    for part in range(n_parts):
+        ends = (len(block.columns) * end // n_parts for end in (part, part + 1))
+        columns = dict(islice(block.columns.items(), *ends))
+        row_ids = {id_ for column, id_ in block.cells if column in columns}
+        rows = {id_: title for id_, title in block.rows.items() if id_ in row_ids}
+        yield replace(block, columns=columns, rows=rows)
 
 
 def ece_brier_html(table: EceBrierTable) -> str:

@@ -207,7 +207,9 @@ def reliability_lines(
     short_names = _line_run_names(lines, infos)
     labels, shared = line_labels(lines, short_names)
     sentence_labels, _ = line_labels(
-        lines, {key: name_with_model(name, infos[key]) for key, name in short_names.items()}
+        lines,
+        {key: name_with_model(name, infos[key]) for key, name in short_names.items()},
+        in_sentence=True,
     )
     return ReliabilityLines(
         metric=metric_id,
@@ -217,12 +219,14 @@ def reliability_lines(
         shared_label=shared,
         unavailable=unavailable,
         headline=lines_headline(lines, sentence_labels, metric),
-        caveats=line_caveats(lines, labels, infos, metric),
+        caveats=line_caveats(lines, sentence_labels, infos, metric),
         difference_sentence=_difference_sentence(lines, sentence_labels, evidences, metric, scheme),
     )
 
 
-def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def line_labels(
+    lines: Sequence[ReliabilityLine], names: Mapping[str, str], *, in_sentence: bool = False
+) -> tuple[dict[str, str], str]:
     """What distinguishes each line, and what all of them share.
 
     Parameters
@@ -230,6 +234,8 @@ def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> t
     lines : sequence of ReliabilityLine
     names : Mapping[str, str]
         Key → short name of the run.
+    in_sentence : bool
+        Whether the labels stand within sentences, where a method has no capital.
 
     Returns
     -------
@@ -238,18 +244,19 @@ def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> t
     shared : str
         The run or method that all lines share, "" where they share neither.
     """
-    labels, common = _labels_and_common(lines, names)
+    labels, common = _labels_and_common(lines, names, in_sentence=in_sentence)
     n_uses = Counter(labels.values())
     return {key: name if n_uses[name] == 1 else f"{name} ({key})" for key, name in labels.items()}, common
 
 
 def _labels_and_common(
-    lines: Sequence[ReliabilityLine], names: Mapping[str, str]
+    lines: Sequence[ReliabilityLine], names: Mapping[str, str], *, in_sentence: bool
 ) -> tuple[dict[str, str], str]:
     runs = {line.run for line in lines}
     methods = {line.method for line in lines}
     if len(lines) > 1 and len(runs) == 1:
-        return {line.key: METHODS[line.method].title for line in lines}, lines[0].run
+        named = {line.key: METHODS[line.method] for line in lines}
+        return {key: by.title if in_sentence else by.heading for key, by in named.items()}, lines[0].run
     if len(lines) > 1 and len(methods) == 1:
         return {line.key: names[line.key] for line in lines}, METHODS[lines[0].method].title
     return {line.key: f"{names[line.key]} · {METHODS[line.method].short_title}" for line in lines}, ""

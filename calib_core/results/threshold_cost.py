@@ -27,13 +27,12 @@ from calib_core.results.abstention import AbstentionCurve, abstention_curve, fir
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME, count_rarer_outcome
 from calib_core.wording import format_percent
 
 MIN_QUESTIONS: Final = 60
 """With fewer, the price has no interval (benchmarks/threshold_cost.md)."""
 
-MIN_OF_RARER_OUTCOME: Final = 10
-"""Right and wrong answers from which on it is known how often the interval of the price holds."""
 COVERAGE_NOTE: Final = "It held the true price in 92 % or more of simulated data sets."
 """What is known of the interval (benchmarks/threshold_cost.md)."""
 
@@ -82,7 +81,7 @@ class ThresholdCost(Displayable):
     costs : ErrorCosts
     price : DecisionLoss or None
         Cost per question of the believed threshold above that of the best one; None with fewer than
-        `MIN_QUESTIONS` questions, or `MIN_OF_RARER_OUTCOME` right or wrong answers.
+        `MIN_QUESTIONS` questions, or `MIN_OF_RARER_OUTCOME` right or wrong answers (to different ones).
     seed : int
         Of the draws.
     """
@@ -197,8 +196,7 @@ def threshold_cost(evidence: Evidence, costs: ErrorCosts, *, seed: int = 0) -> T
     curve, top = abstention_curve(evidence), evidence.top_label
     n_questions = top.n_used if top.cluster is None else int(top.cluster.max()) + 1
     pairs = top.confidences.pairs
-    n_correct = int(pairs.correct.sum())
-    if n_questions < MIN_QUESTIONS or min(n_correct, top.n_used - n_correct) < MIN_OF_RARER_OUTCOME:
+    if n_questions < MIN_QUESTIONS or count_rarer_outcome(top) < MIN_OF_RARER_OUTCOME:
         return ThresholdCost(curve, costs, None, seed)
     step = first_steps(curve.threshold, pairs.confidence.astype(np.float64))
     n_answered = curve.at_threshold(costs.calibrated_threshold).n_answered

@@ -34,11 +34,11 @@ from calib_core.results.run_names import full_name
 from calib_core.results.threshold_cost import (
     COST_COLUMNS,
     COVERAGE_NOTE,
-    MIN_OF_RARER_OUTCOME,
     MIN_QUESTIONS,
     ThresholdCost,
     format_cost,
 )
+from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME
 from calib_core.views.inputs import ReportInput
 from calib_core.views.score import places_of_methods, unused_rows_help
 from calib_core.views.view import (
@@ -181,7 +181,7 @@ def abstention_view(
     curves = [found.curve for found in results]
     title = title or result.curve.run
     method = "" if others else METHODS[result.curve.method].title
-    recipes = tuple(f"{METHODS[found.curve.method].title}: {found.recipe}" for found in results)
+    recipes = tuple(f"{METHODS[found.curve.method].heading}: {found.recipe}" for found in results)
     recipe = "\n".join(recipes)
     judged = dict.fromkeys(curve.judged for curve in curves)
     return View(
@@ -217,7 +217,7 @@ def abstention_view(
         how_to_read=HOW_TO_READ,
         facts=(
             *(
-                Fact(METHODS[found.curve.method].title, f"{found.headline} {found.empirical_note}")
+                Fact(METHODS[found.curve.method].heading, f"{found.headline} {found.empirical_note}")
                 for found in results
             ),
             *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
@@ -233,7 +233,7 @@ def abstention_view(
 def _remarks(curves: Sequence[AbstentionCurve]) -> list[Fact]:
     """What else is to be known of methods; those that share a remark are named together."""
     sharing = names_sharing(
-        (METHODS[curve.method].title, remark) for curve in curves for remark in curve.remarks
+        (METHODS[curve.method].heading, remark) for curve in curves for remark in curve.remarks
     )
     return [Fact(", ".join(titles), remark) for remark, titles in sharing.items()]
 
@@ -338,7 +338,7 @@ def cost_view(
     typed : float, optional
         A confidence that is marked in the figure.
     """
-    recipe = "\n".join(f"{METHODS[each.curve.method].title}: {each.recipe}" for each in found)
+    recipe = "\n".join(f"{METHODS[each.curve.method].heading}: {each.recipe}" for each in found)
     frame = frame_of(COST_COLUMNS, (each.row() for each in found))
     costs, methods = found[0].costs, [each.curve.method for each in found]
     return View(

@@ -240,4 +240,5 @@ def no_trend_reason(result: Comparison) -> str | None:
 def _trend_name(trend: Trend, *, with_dataset: bool) -> str:
     """The method, followed by the data set if `with_dataset`."""
     dataset = trend.dataset or "no data set named"
-    return f"{METHODS[trend.method].title}, {dataset}" if with_dataset else METHODS[trend.method].title
+    method = METHODS[trend.method].heading
+    return f"{method}, {dataset}" if with_dataset else method

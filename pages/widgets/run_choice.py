@@ -255,7 +255,7 @@ def _pick_other_runs(
     labels = dict(zip(candidates, titles, strict=True))
     chosen = multiselect(
         url_state,
-        "runs",
+        "beside_runs",
         list(candidates),
         label="Side by side with",
         title_of=lambda id_: labels[id_],
@@ -315,6 +315,6 @@ def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default:
 
 def show_unavailable(methods: Mapping[str, str], metrics: Mapping[str, str | None]) -> None:
     """List the methods and metrics that are not available here, each with its reason."""
-    reasons = {METHODS[id_].title: reason for id_, reason in methods.items()}
+    reasons = {METHODS[id_].heading: reason for id_, reason in methods.items()}
     reasons |= {METRICS[id_].title: reason for id_, reason in metrics.items() if reason}
     show_reasons("Unavailable for this run", reasons, key="not_possible")

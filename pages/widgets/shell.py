@@ -413,6 +413,8 @@ def _warn_rejected(url_state: UrlState, titles: Mapping[str, str], *, is_awaited
     is_awaited : bool
         Whether files that are still to be read may have them.
     """
+    if url_state.run_not_shown:
+        _say_nothing_to_show("run", titles[url_state.run_not_shown])
     if not url_state.rejected:
         return
     if not url_state.url_changed:
@@ -435,11 +437,15 @@ def _note_kept_choice(url_state: UrlState, titles: Mapping[str, str]) -> None:
     names = {"run": "run", "dataset": "data set"}
     for key, value in url_state.rejected.items():
         shown = _shown_instead(url_state, key)
-        st.caption(
-            f":material/info: The {names.get(key, key)} chosen before, "
-            f"{escape_markdown(titles.get(value, value))}, has nothing to show on this page; it shows "
-            f"{escape_markdown(titles.get(shown, shown))}."
-        )
+        _say_nothing_to_show(names.get(key, key), titles.get(value, value), titles.get(shown, shown))
+
+
+def _say_nothing_to_show(kind: str, title: str, shown: str = "") -> None:
+    instead = f"; it shows {escape_markdown(shown)}" if shown else ""
+    st.caption(
+        f":material/info: The {kind} chosen before, {escape_markdown(title)}, has nothing to show on this "
+        f"page{instead}."
+    )
 
 
 def _shown_instead(url_state: UrlState, key: str) -> str:

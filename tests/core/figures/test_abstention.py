@@ -38,12 +38,12 @@ def random_curve(rows: int = 5000) -> AbstentionCurve:
 
 
 def test_a_line_is_its_curve() -> None:
-    line = lines(abstention_figure([LADDER], LIGHT))["confidence in the file"]
+    line = lines(abstention_figure([LADDER], LIGHT))["Confidence in the file"]
     assert line["x"] == pytest.approx(LADDER.coverage.tolist(), abs=1e-6)
     assert line["y"] == pytest.approx([0.95, 0.775, 0.55], abs=1e-6)
     assert line["marker"]["maxdisplayed"] == 0
     assert line["hovertext"][1] == (
-        "<b>confidence in the file</b><br>confidence ≥ 0.6<br>answered 66.7 % (200)"
+        "<b>Confidence in the file</b><br>confidence ≥ 0.6<br>answered 66.7 % (200)"
         "<br>right 77.5 % (71.2 % to 82.7 %)"
     )
 
@@ -71,7 +71,7 @@ def test_a_long_curve_is_thinned_and_keeps_both_ends() -> None:
     assert at.size <= MAX_LINE_POINTS
     assert (at[0], at[-1]) == (0, curve.n_answered.size - 1)
     assert np.diff(curve.coverage[at]).max() < 2.5 / MAX_LINE_POINTS
-    line = lines(abstention_figure([curve], LIGHT))["confidence in the file"]
+    line = lines(abstention_figure([curve], LIGHT))["Confidence in the file"]
     assert len(line["x"]) <= MAX_LINE_POINTS
     assert 0 < line["marker"]["maxdisplayed"] < 20
     assert plotted_steps(LADDER).tolist() == [0, 1, 2]

@@ -94,7 +94,7 @@ def test_text_of_files_is_shown_as_it_stands(hostile_report: Node) -> None:
 def test_a_run_is_shown_by_the_method_that_stands_for_it(tmp_path: Path) -> None:
     report = make_report(write_jsonl(tmp_path / "ten.jsonl", samples(40)), pages=("overview",))
     (row,) = section(read(report.html), "overview")[0].rows
-    assert row[:2] == ["ten", "self-consistency, F_CS"]
+    assert row[:2] == ["ten", "Self-consistency, F_CS"]
 
 
 def test_nothing_may_be_fetched_and_nothing_else_may_run(hostile_report: Node) -> None:

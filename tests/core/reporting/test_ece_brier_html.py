@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from calib_core.reporting.html import ece_brier_html, split_for_paper
+from calib_core.reporting.html import ece_brier_html, fit_on_paper
 from core.views.ece_brier_tables import HOSTILE, make_table
 
 
@@ -73,10 +73,13 @@ def test_equal_headings_stand_once() -> None:
 
 def test_on_paper_a_wide_block_has_several_parts() -> None:
     (block, other) = make_table().blocks
-    wide = replace(block, columns={name: name for name in "abcd"})
-    first, second = split_for_paper(replace(make_table(), blocks=(wide, other)))
-    assert [list(part.columns) for part in first.blocks] == [["a", "b", "c"], ["c"]]
-    assert [list(part.columns) for part in second.blocks] == [["d"]]
+    wide = replace(block, columns={name: name for name in "abcdefghi"})
+    fitted = fit_on_paper(replace(make_table(), blocks=(wide, other)))
+    assert ["".join(part.columns) for part in fitted.blocks] == ["abc", "def", "ghi", "c"]
+    assert list(fitted.blocks[0].rows) == list(block.rows)
+    assert [list(part.rows) for part in fitted.blocks[1:]] == [[], [], list(other.rows)]
+    narrow = replace(wide, columns={name: name for name in "abcd"})
+    assert len(fit_on_paper(replace(make_table(), blocks=(narrow,))).blocks) == 1
 
 
 def test_what_is_flagged_says_why() -> None:
