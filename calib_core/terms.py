@@ -35,6 +35,20 @@ class Terms:
         The outcomes 1 and 0: "right".
     answer : str
         What a row holds: "answer".
+    question, questions : str
+        What is answered or forecast, once in a file unless it is repeated: "question".
+    to_answer, answered : str
+        What is done from a threshold on: "answer", "answered".
+    precision : str
+        The share of the outcome 1 among those: "accuracy".
+    hit : str
+        What these are then: "right".
+    highest : str
+        Those of the highest probabilities, with their number before it: "most confident answers".
+    wrong_answer, right_answer : str
+        One of those that turns out to be wrong or right: "wrong answer".
+    method : str
+        Where the probabilities come from: "confidence method".
     """
 
     of: ProbabilityOf
@@ -44,6 +58,16 @@ class Terms:
     right: str
     wrong: str
     answer: str
+    question: str
+    questions: str
+    to_answer: str
+    answered: str
+    precision: str
+    hit: str
+    highest: str
+    wrong_answer: str
+    right_answer: str
+    method: str
 
     def stated_and_observed(self, confidence: float, accuracy: float) -> str:
         """Mean probability and share of the outcome 1, both in [0, 1], as the rest of a sentence.
@@ -61,8 +85,32 @@ class Terms:
         return f"states {stated} on average and is right {observed} of the time"
 
 
-ANSWER_TERMS: Final = Terms("answer", "confidence", "confidences", "accuracy", "right", "wrong", "answer")
-EVENT_TERMS: Final = Terms("event", "probability of yes", "probabilities", "share of yes", "yes", "no", "row")
+ANSWER_TERMS: Final = Terms(
+    "answer", "confidence", "confidences", "accuracy", "right", "wrong", "answer",
+    question="question",
+    questions="questions",
+    to_answer="answer",
+    answered="answered",
+    precision="accuracy",
+    hit="right",
+    highest="most confident answers",
+    wrong_answer="wrong answer",
+    right_answer="right answer",
+    method="confidence method",
+)  # fmt: skip
+EVENT_TERMS: Final = Terms(
+    "event", "probability of yes", "probabilities", "share of yes", "yes", "no", "row",
+    question="item",
+    questions="items",
+    to_answer="say yes",
+    answered="called yes",
+    precision="precision",
+    hit="truly yes",
+    highest="items of the highest probability",
+    wrong_answer="false yes",
+    right_answer="true yes",
+    method="method",
+)  # fmt: skip
 
 TERMS: Final[Mapping[ProbabilityOf, Terms]] = MappingProxyType({"answer": ANSWER_TERMS, "event": EVENT_TERMS})
 """What probabilities are of → their words."""

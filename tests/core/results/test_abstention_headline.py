@@ -96,7 +96,7 @@ def test_a_guarantee_is_stated_first() -> None:
     )
     nowhere = guaranteed_threshold(curve, 1)
     assert guarantee_headline([nowhere]).startswith("No confidence method reaches an accuracy of 100 %. ")
-    assert "no number of right answers" in (nowhere.reason or "")
+    assert "no number of rows can show that" in (nowhere.reason or "")
 
 
 def test_the_method_that_answers_most_with_a_guarantee_is_named() -> None:
