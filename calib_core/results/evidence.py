@@ -29,7 +29,7 @@ from calib_core.inference.cluster_draws import (
 )
 from calib_core.inference.clusters import cluster_numbers, design_effect
 from calib_core.inference.fitted_null import FittedNull
-from calib_core.inference.missingness import SCOPE, Missingness, compare_missing
+from calib_core.inference.missingness import Missingness, compare_missing
 from calib_core.inference.null import (
     BinnedNullDraws,
     BinomialDraws,
@@ -456,8 +456,7 @@ class AnswerEvidence(Evidence):
             sums=self.top_label.sums,
             of=self.method.probability_of,
         )
-        is_partial = self.missingness is not None and self.missingness.is_clear
-        return replace(verdict, scope=SCOPE) if is_partial else verdict
+        return verdict if self.missingness is None else replace(verdict, scope=self.missingness.scope)
 
     @cached_property
     def missingness(self) -> Missingness | None:
@@ -467,7 +466,7 @@ class AnswerEvidence(Evidence):
         every = self.every_outcome
         pairs = every.confidences.pairs
         has_confidence = np.isin(pairs.rows, self.confidences.pairs.rows, assume_unique=True)
-        return compare_missing(pairs.correct, has_confidence, every.cluster)
+        return compare_missing(pairs.correct, has_confidence, every.cluster, of=self.method.probability_of)
 
     @cached_property
     def every_outcome(self) -> AnswerEvidence:
@@ -486,7 +485,9 @@ class AnswerEvidence(Evidence):
             rows[order],
             confidences.pairs.computed,
         )
-        every = Confidences(pairs, confidences.judged, confidences.recipe)
+        every = Confidences(
+            pairs, confidences.judged, confidences.recipe, probability_of=confidences.probability_of
+        )
         return AnswerEvidence(self.run, self.method, replace(self.options, labels="top"), every)
 
     @cached_property

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from calib_core.edges import Scheme
 from calib_core.figures.abstention import describe_abstention
-from calib_core.inference.missingness import SCOPE
 from calib_core.results.abstention import abstention_curve, guaranteed_threshold
 from calib_core.results.comparison import compare_runs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, restrict_rows
@@ -136,8 +135,8 @@ def test_compare_names_the_more_accurate_run(call: Call, tmp_path: Path) -> None
 
 def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
     verdict = B.verdict
-    assert (verdict.scope, A.verdict.scope) == (SCOPE, "")
-    assert B.with_tolerance(0.5).verdict.scope == SCOPE
+    assert (verdict.scope, A.verdict.scope) == (" where it has a confidence", "")
+    assert B.with_tolerance(0.5).verdict.scope == verdict.scope
     said = run_verdict(B)
     assert said.headline.startswith(f"B · quiz is {verdict.words} where it has a confidence: states ")
     assert verdict_view(said).caveat == f"{FINDING}."
