@@ -206,8 +206,8 @@ class AccuracyTest:
         unit = terms.question if self.repeated is None else f"different {terms.question}"
         return (
             f"{plural(self.n_units, unit)} {'is' if self.n_units == 1 else 'are'} too few: "
-            f"{with_article(terms.precision)} of {format_percent(target)} with {format_percent(self.confidence)} confidence takes at least "
-            f"{least:,}"
+            f"{with_article(terms.precision)} of {format_percent(target)} with "
+            f"{format_percent(self.confidence)} confidence takes at least {least:,}"
         )
 
     def best_start(self, target: float) -> BoundedStep:

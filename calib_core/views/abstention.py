@@ -29,7 +29,7 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.cascade import CASCADE_COLUMNS, Cascade, Costs, cascade_headline, cascade_table
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.defaults import default_methods
+from calib_core.results.defaults import by_kind, default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
 from calib_core.results.threshold_cost import (
@@ -67,6 +67,7 @@ from calib_core.wording import (
 )
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
+EVENT_QUESTION: Final = "From which probability on is it yes?"
 
 DEFAULT_TARGET_ACCURACY: Final = 0.9
 """The target accuracy where none is chosen."""
@@ -94,19 +95,22 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     for index, run in enumerate(runs):
         progress(index / len(runs), run.title)
         requested = [id_ for id_ in run.usable if id_ in report_input.settings.methods]
-        evidences: list[Evidence] = []
-        thresholds: list[GuaranteedThreshold] = []
-        for method in requested or default_methods(run.usable):
-            try:
-                evidence = report_input.evidence(run, method)
-                curve = abstention_curve(evidence)
-            except Unavailable as reason:
-                refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
-            else:
-                evidences.append(evidence)
-                thresholds.append(guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
-        if thresholds:
-            views.append(abstention_view(thresholds[0], thresholds[1:], title=run.title, evidences=evidences))
+        for methods in by_kind(requested or default_methods(run.usable)):
+            evidences: list[Evidence] = []
+            thresholds: list[GuaranteedThreshold] = []
+            for method in methods:
+                try:
+                    evidence = report_input.evidence(run, method)
+                    curve = abstention_curve(evidence)
+                except Unavailable as reason:
+                    refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
+                else:
+                    evidences.append(evidence)
+                    found = guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE)
+                    thresholds.append(found)
+            if thresholds:
+                lead, *others = thresholds
+                views.append(abstention_view(lead, others, title=run.title, evidences=evidences))
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
@@ -124,8 +128,9 @@ def abstention_view(
     title: str = "",
     evidences: Sequence[Evidence] = (),
     typed: float | None = None,
+    left_out: Sequence[str] = (),
 ) -> View:
-    """The thresholds of one run by one method or several, on their curves.
+    """The thresholds of one run by one method or several of one kind, on their curves.
 
     Parameters
     ----------
@@ -138,6 +143,8 @@ def abstention_view(
         What the curves are of, for why rows are not used.
     typed : float, optional
         A further threshold, at which each method is shown, too.
+    left_out : sequence of str
+        What is not drawn, and why.
     """
     results = (result, *others)
     curves = [found.curve for found in results]
@@ -149,6 +156,8 @@ def abstention_view(
     terms = result.curve.terms
     return View(
         title=title,
+        terms=terms,
+        left_out=tuple(left_out),
         method_title=method,
         headline=guarantee_headline(results),
         caveat=" ".join(
@@ -353,6 +362,7 @@ def cost_view(
     frame = frame_of(columns, (each.row() for each in found))
     return View(
         title=title,
+        terms=terms,
         headline=next((each for each in found if each.curve.method == lead), found[0]).headline,
         recipes=tuple(recipe.splitlines()),
         figures=(
@@ -374,22 +384,21 @@ def cost_view(
             ),
         ),
         how_to_read=(
-            f"A {terms.wrong_answer} costs {format_cost(costs.wrong)}, one {terms.question} handed on "
-            f"{format_cost(costs.handed_on)}, a {terms.right_answer} nothing. Dashed: where a calibrated model "
-            f"would start to {terms.to_answer}."
+            f"A {terms.wrong_answer} costs {format_cost(costs.wrong)}, {with_article(terms.question)} handed "
+            f"on {format_cost(costs.handed_on)}, a {terms.right_answer} nothing. Dashed: where a calibrated "
+            f"model would start to {terms.to_answer}."
         ),
         facts=(
             Fact(
                 "Believed threshold",
-                f"1 − the cost of handing on / the cost of a {terms.wrong_answer}: from there on to "
-                f"{terms.to_answer} is expected to cost less than handing on, if the {terms.confidence} is "
-                "calibrated.",
+                f"1 − the cost of handing on / the cost of a {terms.wrong_answer}: from there on, handing on "
+                f"is expected to cost more, if the {terms.confidence} is calibrated.",
             ),
             Fact(
                 "Price of believing",
                 "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand. "
-                f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} {terms.questions}, and {MIN_OF_RARER_OUTCOME} each "
-                f"of the outcomes {terms.right} and {terms.wrong}.",
+                f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} {terms.questions}, and of both outcomes, "
+                f"{terms.right} and {terms.wrong}, {MIN_OF_RARER_OUTCOME} each.",
             ),
         ),
         subject=full_name(title),

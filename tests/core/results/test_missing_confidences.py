@@ -204,7 +204,7 @@ def test_the_more_confident_half_is_one_of_the_answers_with_a_confidence() -> No
     said = describe_abstention(
         [abstention_curve(given_evidence([0.9] * 10 + [0.5] * 10 + [None] * 30, correct))]
     )
-    assert "accuracy 30.0 % answering all, 100.0 % answering the more confident half" in said
+    assert "accuracy 30.0 % with all answered, 100.0 % with the half of the highest confidence" in said
 
 
 def test_the_gate_takes_the_accuracy_of_all_rows() -> None:
