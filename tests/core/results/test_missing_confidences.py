@@ -96,7 +96,7 @@ def test_of_runs_that_cannot_be_told_apart_the_more_accurate_comes_first() -> No
 def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
     result = compare_runs({"B": B, "A": A})
     view = comparison_view(result)
-    assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, where it is right less often.")
+    assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, which are right less often.")
     assert next(text for name, text in view.facts if name == "Differences") == (
         f"In B, {FINDING}: accuracy is of all rows with an outcome, all else of those with a confidence."
     )
