@@ -93,6 +93,26 @@ class Terms:
         """The share as a heading: "Accuracy", "Share of yes"."""
         return self.accuracy.capitalize()
 
+    @property
+    def gap(self) -> str:
+        """What the gap of a bin is, as a sentence: "Confidence − accuracy."."""
+        return f"{self.confidence_title} − {self.accuracy}."
+
+    @property
+    def no_pair(self) -> str:
+        """Why there is nothing to compute where rows lack one of the two: "has both a … and an outcome"."""
+        return f"has both a {self.confidence} and an outcome"
+
+    @property
+    def outcome_help(self) -> str:
+        """What the outcome of a row says."""
+        return "Whether the event came true." if self.of == "event" else "Whether the judged answer is right."
+
+    @property
+    def outcomes(self) -> str:
+        """Both outcomes as a heading: "Right or wrong"."""
+        return f"{self.right} or {self.wrong}".capitalize()
+
     def stated_and_observed(self, confidence: float, accuracy: float) -> str:
         """Mean probability and share of the outcome 1, both in [0, 1], as the rest of a sentence.
 
@@ -107,6 +127,20 @@ class Terms:
         if self.of == "event":
             return f"gives yes {stated} on average, and yes is true {observed} of the time"
         return f"states {stated} on average and is right {observed} of the time"
+
+    def of_them_right(self, share: str) -> str:
+        """How many of the rows that were just named have the outcome 1, as a clause.
+
+        Examples
+        --------
+        >>> ANSWER_TERMS.of_them_right("80.1 %")
+        '80.1 % of them are right'
+        >>> EVENT_TERMS.of_them_right("80.1 %")
+        'yes is true in 80.1 % of them'
+        """
+        return (
+            f"yes is true in {share} of them" if self.of == "event" else f"{share} of them are {self.right}"
+        )
 
     def right_how_often(self, often: str, *, of_one: bool = False) -> str:
         """How often rows have the outcome 1, as the rest of a sentence about them.

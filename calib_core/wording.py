@@ -35,6 +35,7 @@ _JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         "majority answer": "the one that most samples give",
         "first sampled answer": "the first of the samples in the file",
         "its own top label": "the most probable one",
+        "event": "whether yes is true",
     }
 )
 """What is judged to be right or wrong → what that is."""

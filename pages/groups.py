@@ -206,7 +206,7 @@ def _pick_numbers(
     above_the_bins = st.container()
     scheme = pick_binning(url_state, evidence)
     with above_the_bins:
-        metric = pick_metric(url_state, metric_availability(evidence, scheme))
+        metric = pick_metric(url_state, metric_availability(evidence, scheme), terms=evidence.terms)
     sort = pick_segment(
         url_state,
         "sort",

@@ -91,7 +91,12 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
     metrics = metric_availability(evidence, scheme)
     with above_the_bins:
         defaults = default_training_metrics(evidence, scheme)
-        metric = pick_metric(url_state, metrics, defaults[0] if defaults else DEFAULT_METRIC)
+        metric = pick_metric(
+            url_state,
+            metrics,
+            defaults[0] if defaults else DEFAULT_METRIC,
+            terms=evidence.terms,
+        )
         also = multiselect(
             url_state,
             "also",
@@ -101,7 +106,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
             default=[id_ for id_ in defaults if id_ != metric],
             help_="Further metrics over the same checkpoints, each in a panel of its own.",
         )
-    show_unavailable(run.report.survey.unavailable, metrics)
+    show_unavailable(run.report.survey.unavailable, metrics, evidence.terms)
     return TrainingChoice(RunChoice(run, evidence, metric, scheme), tuple(also))
 
 

@@ -39,11 +39,12 @@ def seen_words(at: AppTest) -> Iterator[str]:
 
 
 def _table_words(frame: pd.DataFrame, columns: str) -> Iterator[str]:
-    yield from map(str, frame.columns)
+    shown = json.loads(columns or "{}")
     for name in frame.columns:
+        column = shown.get(name) or {}
+        yield str(column.get("label") or name)
+        yield str(column.get("help") or "")
         yield from (str(cell) for cell in frame[name].map(str).unique())
-    for column in json.loads(columns or "{}").values():
-        yield from (str(column[key]) for key in ("label", "help") if column and column.get(key))
 
 
 def figure_words(part: Any, key: str = "") -> Iterator[str]:

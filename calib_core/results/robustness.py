@@ -475,7 +475,7 @@ def sweep_remarks(
     )
     if separated_from is not None:
         remarks.append(
-            f"From M = {separated_from} on, every distinct confidence has a bin of its own: more bins change "
+            f"From M = {separated_from} on, every distinct value has a bin of its own: more bins change "
             "nothing."
         )
     notes = [evidence.exactness_note(metric, scheme) for scheme in schemes.values()]

@@ -263,7 +263,7 @@ def test_lines_with_different_settings_have_a_remark() -> None:
         }
     )
     judged = reliability_lines({id_: gather_evidence(rows, id_) for id_ in ("given", "choice_softmax")})
-    assert any(text.startswith("The lines judge different answers: ") for text in judged.caveats)
+    assert any(text.startswith("The lines are judged by different outcomes: ") for text in judged.caveats)
 
 
 def test_token_and_answer_lines_differ_in_what_is_pooled() -> None:

@@ -63,7 +63,7 @@ def test_every_run_has_its_diagram_its_verdict_and_its_numbers(tmp_path: Path) -
     assert [row[3] for row in table.rows] == [card.tiles["ECE"] for card in cards]
     assert len(leads(document)) == 1
     told = [term.text for term in computed.all("dt")]
-    assert told == ["Answer", *names], "what differs stands under the run's name, what does not stands once"
+    assert told == ["Outcome", *names], "what differs stands under the run's name, what does not stands once"
     chances = [text.text for text in computed.all("dd")][1:]
     assert all("A calibrated model with these rows would score" in text for text in chances)
     assert len(set(chances)) == len(names)
