@@ -42,7 +42,7 @@ from calib_core.results.best import (
 )
 from calib_core.results.columns import Column, Kind, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, get_metric
+from calib_core.results.evidence import Evidence, get_metric, kind_of
 from calib_core.results.judged_answer import JudgedChoice, judged_by, judged_by_text
 from calib_core.results.recipe import recipe_text, scheme_text
 from calib_core.results.run_names import count_models, name_with_model, short_run_names, size_families
@@ -552,7 +552,7 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         For an unknown metric.
     """
     of_kind, unavailable = of_one_kind(evidences, of)
-    kind = kind_of(of_kind)
+    kind = kind_of(of_kind.values())
     x, y = x or DEFAULT_AXES[kind][0], y or DEFAULT_AXES[kind][1]
     for id_ in (x, y):
         get_metric(id_)
@@ -616,11 +616,6 @@ def of_one_kind(
         {key: evidence for key, evidence in evidences.items() if kinds[key] == of},
         {key: reason for key, kind in kinds.items() if kind != of},
     )
-
-
-def kind_of(evidences: Mapping[str, Evidence]) -> ProbabilityOf:
-    """What the probabilities of evidences of one kind are of; of none, that of an answer."""
-    return "event" if any(one.method.probability_of == "event" for one in evidences.values()) else "answer"
 
 
 def _points_by_method_and_dataset(

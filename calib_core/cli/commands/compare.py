@@ -32,10 +32,9 @@ from calib_core.results.comparison import (
     MetricEstimate,
     compare_runs,
     estimate_metric,
-    kind_of,
     of_one_kind,
 )
-from calib_core.results.evidence import Evidence
+from calib_core.results.evidence import Evidence, kind_of
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.runs import Run
 from calib_core.views.comparison import comparison_view
@@ -145,7 +144,7 @@ def _print_pairs(
     kept, left_out = of_one_kind({key: evidence for key, (_, evidence) in measured.items()})
     evidences = {key: judged_by(evidence, judged) for key, evidence in kept.items()}
     run_of = {key: run for key, (run, _) in measured.items() if key in kept}
-    metrics = request.metrics or RANKED_FOR[kind_of(kept)]
+    metrics = request.metrics or RANKED_FOR[kind_of(kept.values())]
     for key, reason in left_out.items():
         run, evidence = measured[key]
         runner.message(f"{run.label}, {evidence.method.id}: {as_clause(reason)}.")
