@@ -160,7 +160,7 @@ def training_view_caption(
 ) -> ViewCaption:
     """Return the caption that says which lines, how many checkpoints and which metric the figure shows."""
     points = result.points
-    title = METRICS[result.metric].title
+    title = result.worded_metric.title
     caption = view_caption(
         f"{title} of {plural(len(points), 'checkpoint')}",
         [line.title for line in result.lines],
