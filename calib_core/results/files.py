@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, Literal, Protocol, cast
+from typing import Final, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,7 @@ from calib_core.results.evidence import (
     restored_survey,
     survey_methods,
 )
+from calib_core.results.judge_labels import has_judge
 from calib_core.results.score import score
 from calib_core.runs import RUN_COLUMNS, Run, TokenRun, confidence_name
 from calib_core.wording import join_names, plural
@@ -589,16 +590,21 @@ def _disagreeing_outcomes(reading: Reading) -> Iterator[Suspicion]:
             yield from () if found is None else (found,)
 
 
+Needs: TypeAlias = Literal["outcomes", "confidences", "judge"]
+"""What a run has to have: confidences with outcomes, confidences, or a judge's labels or the first."""
+
+
 def usable_runs(
     reading: Reading,
     *,
     skip_bad_rows: bool = False,
     read_again: ReadAgain | None = None,
-    outcomes_needed: bool = True,
+    needs: Needs = "outcomes",
 ) -> tuple[Run, ...]:
     """The runs to compute with; `read_again` as in `check_file`.
 
-    Where no outcomes are needed, a run whose rows have a confidence and no outcome is usable, too.
+    Where only confidences are needed, a run whose rows have no outcome is usable, too; where a judge's labels
+    are enough, one that has nothing but these.
 
     Raises
     ------
@@ -607,8 +613,10 @@ def usable_runs(
     Refused
         Where no method has a usable row, even if bad rows could be left out.
     """
+    if needs == "judge" and any(map(has_judge, reading.good_runs)):
+        return reading.runs(skip_bad_rows=skip_bad_rows)
     if not any(
-        _supports_method(run if outcomes_needed else with_assumed_outcomes(run), method_id)
+        _supports_method(with_assumed_outcomes(run) if needs == "confidences" else run, method_id)
         for run in reading.good_runs
         for method_id in methods_of(run)
     ):
