@@ -42,7 +42,7 @@ from calib_core.results.evidence import (
     survey_methods,
 )
 from calib_core.results.score import score
-from calib_core.runs import RUN_COLUMNS, Run, TokenRun, confidence_name
+from calib_core.runs import RUN_COLUMNS, AnswerRun, Run, TokenRun, confidence_name
 from calib_core.wording import join_names, plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -101,6 +101,27 @@ class RunReport:
             for id_, evidence in self.survey.usable.items()
             if (run_spikes := _confidence_spikes(evidence))
         }
+
+    @property
+    def has_judge(self) -> bool:
+        """Whether it has a judge's labels beside people's, which need no confidence."""
+        return has_judge(self.run)
+
+    @property
+    def n_judged_by_people(self) -> int:
+        """Rows with a label of the judge and one of a person."""
+        if isinstance(self.run, TokenRun) or not self.run.has_judge:
+            return 0
+        rows = self.run.rows.filter(pl.col("judge").is_not_null())
+        labelled = rows.select(pl.any_horizontal(pl.col(self.run.human_columns).is_not_null()))
+        return int(labelled.to_series().sum())
+
+    @property
+    def judge_text(self) -> str:
+        """What it has of a judge, in a few words; "" without labels of a judge and of people."""
+        if not self.has_judge:
+            return ""
+        return f"a judge's labels beside people's in {plural(self.n_judged_by_people, 'row')}"
 
     @property
     def kind(self) -> Literal["answers", "tokens"]:
@@ -172,7 +193,9 @@ class RunFigures:
     auroc : float or None
         In [0, 1]; None for a run that is sums already, or where all outcomes are equal.
     method : str
-        Id of the method whose confidence it is.
+        Id of the method whose confidence it is; "" for a judge's labels without a confidence.
+    n_judged_by_people : int
+        Rows with a label of a judge and one of a person.
     """
 
     n_rows: int
@@ -181,13 +204,17 @@ class RunFigures:
     mean_confidence: float | None
     auroc: float | None
     method: str
+    n_judged_by_people: int = 0
 
 
 def run_figures(report: FileReport) -> RunFigures:
     """What the first run of a usable file comes to with its first method."""
     run = report.runs[0]
-    method, evidence = next(iter(run.survey.usable.items()))
     accuracy, mean, auroc = run.accuracy, None, None
+    if not run.survey.usable:
+        n_judged = run.n_judged_by_people
+        return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, "", n_judged)
+    method, evidence = next(iter(run.survey.usable.items()))
     if isinstance(evidence, AnswerEvidence):
         mean = float(np.mean(evidence.pairs.confidence))
         accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
@@ -494,7 +521,7 @@ def survey_file(reading: Reading, read_again: ReadAgain | None = None) -> Survey
     A run is judged by the method that stands for it. `read_again` is as in `check_file`.
     """
     surveys = [survey_methods(run) for run in reading.good_runs]
-    is_usable = any(survey.usable for survey in surveys)
+    is_usable = any(survey.usable for survey in surveys) or any(map(has_judge, reading.good_runs))
     return SurveyedFile(
         reading,
         tuple(
@@ -539,13 +566,13 @@ def check_file(
         can be used without.
     """
     runs = tuple(run_report(run, options) for run in reading.good_runs)
-    is_usable = any(report.usable for report in runs)
+    is_usable = any(report.usable or report.has_judge for report in runs)
     proposal = None if read_again is None else _proposal(reading, read_again, is_usable=is_usable)
     return _file_report(reading, runs, proposal)
 
 
 def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Proposal | None) -> FileReport:
-    usable = any(report.usable for report in runs)
+    usable = any(report.usable or report.has_judge for report in runs)
     disagreeing = tuple(_disagreeing_outcomes(reading))
     warnings = tuple(
         found.text
@@ -598,7 +625,8 @@ def usable_runs(
 ) -> tuple[Run, ...]:
     """The runs to compute with; `read_again` as in `check_file`.
 
-    Where no outcomes are needed, a run whose rows have a confidence and no outcome is usable, too.
+    Where no outcomes are needed, a run whose rows have a confidence and no outcome is usable, too. A judge's
+    labels beside people's need neither.
 
     Raises
     ------
@@ -607,13 +635,18 @@ def usable_runs(
     Refused
         Where no method has a usable row, even if bad rows could be left out.
     """
-    if not any(
+    if not any(map(has_judge, reading.good_runs)) and not any(
         _supports_method(run if outcomes_needed else with_assumed_outcomes(run), method_id)
         for run in reading.good_runs
         for method_id in methods_of(run)
     ):
         raise Refused(check_file(reading, read_again=read_again).full_message)
     return reading.runs(skip_bad_rows=skip_bad_rows)
+
+
+def has_judge(run: Run) -> bool:
+    """Whether a run has a judge's labels beside people's."""
+    return isinstance(run, AnswerRun) and run.has_judge
 
 
 def _supports_method(run: Run, method_id: str) -> bool:
@@ -990,6 +1023,9 @@ def _agreement(run: Run) -> float | None:
 def _outcome_text(report: FileReport) -> str:
     """What the first run of a file comes to."""
     figures = run_figures(report)
+    n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
+    if not figures.method:
+        return f"{report.runs[0].judge_text}{n_runs}"
     facts = [f"accuracy {text}"] if (text := _accuracy_text(report.runs[0])) else []
     evidence = report.runs[0].survey.usable[figures.method]
     if not facts and figures.accuracy is not None:
@@ -999,5 +1035,4 @@ def _outcome_text(report: FileReport) -> str:
     if figures.mean_confidence is not None:
         facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
     facts += [remark for remark in evidence.remarks if remark.endswith(COMPARED_WHOLE)]
-    n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
     return f"{', '.join(facts) or 'no outcome'}{n_runs}"
