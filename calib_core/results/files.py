@@ -755,6 +755,13 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     """Why nothing in the file can be calibrated, although it could be read."""
     if reading.refusal is not None:
         return reading.refusal
+    if any(isinstance(report.run, AnswerRun) and report.run.has_columns("judge") for report in runs):
+        return (
+            f"{reading.file}: {plural(reading.n_rows, 'row')}, read as {reading.format}, with a judge's "
+            "labels but none of people to compare them with. These are in a column "
+            f"({Advice(columns={'COLUMN': 'human'})}; most rows may lack one), or in a table of their own "
+            f"({Advice(gold='TABLE', gold_columns={'COLUMN': 'human'})})."
+        )
     accuracies = [text for report in runs if (text := _accuracy_text(report))]
     accuracy_text = f" Accuracy where outcomes are known: {', '.join(accuracies[:3])}." if accuracies else ""
     notes = "".join(f" {note}" for note in reading.notes[:5])

@@ -95,12 +95,11 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
 
 
 def _hinted_labels(candidates: Sequence[Candidate], known: Collection[str]) -> list[Candidate]:
-    """Return what may be the labels of the judge, or of people, where those of the other are known."""
-    if known & {"judge", "human"}:
-        return [
-            one for one in candidates if one.clarity == "hinted" and role_of(one.name) in ("judge", "human")
-        ]
-    return []
+    """Return what may be the labels of the judge or of people, or the probabilities of people's."""
+    names = {"judge", "human"} if {"judge", "human"}.intersection(known) else set[str]()
+    if CONFIDENCE_SOURCES.isdisjoint(known):
+        names.add("event_prob")
+    return [one for one in candidates if one.clarity == "hinted" and role_of(one.name) in names]
 
 
 def _is_judged(names: Collection[str]) -> bool:
