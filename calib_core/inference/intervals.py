@@ -9,7 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.inference.clusters import effective_number, jackknife_variance
+from calib_core.inference.clusters import (
+    effective_clusters,
+    effective_number,
+    effective_sample_size,
+    jackknife_variance,
+)
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
 
@@ -254,3 +259,30 @@ def wilson_interval(
     low = np.where(n_correct == 0, 0.0, centre - half)
     high = np.where(n_correct == n, 1.0, centre + half)
     return low, high
+
+
+def share_interval(
+    outcome: NDArray[np.bool_], cluster: NDArray[np.intp] | None = None
+) -> tuple[float, float]:
+    """Wilson's 95 % interval of the share of rows with an outcome, also where rows repeat a question.
+
+    Parameters
+    ----------
+    outcome : NDArray[np.bool_], shape (n,)
+        At least one.
+    cluster : NDArray[np.intp], shape (n,), optional
+        Question of each row, numbered from 0. The rows then count as their `effective_sample_size`, and the
+        quantile is Student's.
+
+    Examples
+    --------
+    >>> low, high = share_interval(np.array([True] * 8 + [False] * 2))
+    >>> round(low, 4), round(high, 4)
+    (0.4902, 0.9433)
+    """
+    n_effective = float(outcome.size) if cluster is None else effective_sample_size(outcome, cluster)
+    quantile = Z_975 if cluster is None else t_975(max(effective_clusters(cluster) - 1, 1.0))
+    low, high = wilson_interval(
+        np.array([outcome.mean() * n_effective]), np.array([n_effective]), quantile=quantile
+    )
+    return float(low[0]), float(high[0])

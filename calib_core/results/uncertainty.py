@@ -34,11 +34,7 @@ from calib_core.inference.bootstrap import (
     multinomial_draws,
     resampling_units,
 )
-from calib_core.inference.clusters import (
-    effective_clusters,
-    effective_sample_size,
-    repeated_question_keys,
-)
+from calib_core.inference.clusters import effective_clusters, repeated_question_keys
 from calib_core.inference.directional import (
     DIFFERENCE_DRAWS,
     DIRECTIONAL_DRAWS,
@@ -50,12 +46,10 @@ from calib_core.inference.directional import (
     joint_bin_means,
 )
 from calib_core.inference.intervals import (
-    Z_975,
     auroc_interval,
     mean_interval,
     p_value_of_interval,
-    t_975,
-    wilson_interval,
+    share_interval,
 )
 from calib_core.inference.null import metric_draws, monte_carlo_p_value
 from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS, paired_test
@@ -386,13 +380,9 @@ def _added_text(added: tuple[float, float] | None) -> str:
 
 def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None) -> Interval:
     """Wilson's interval; `cluster` is each row's question where some are repeated, otherwise None."""
-    n_effective = float(correct.size) if cluster is None else effective_sample_size(correct, cluster)
-    quantile = Z_975 if cluster is None else t_975(max(effective_clusters(cluster) - 1, 1.0))
-    low, high = wilson_interval(
-        np.array([correct.mean() * n_effective]), np.array([n_effective]), quantile=quantile
-    )
+    low, high = share_interval(correct, cluster)
     cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} questions, some repeated"
-    return Interval(float(low[0]), float(high[0]), 0, 0, f"Wilson 95 %{cluster_text}")
+    return Interval(low, high, 0, 0, f"Wilson 95 %{cluster_text}")
 
 
 def paired_difference(
