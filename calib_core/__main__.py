@@ -83,6 +83,10 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
             ("calib_core.cli.commands.threshold", "threshold"),
             "Find the confidence from which on answers are right often enough, with a guarantee.",
         ),
+        "judge": Verb(
+            ("calib_core.cli.commands.judge", "judge"),
+            "Compare a judge's labels with people's, and estimate how many answers truly pass.",
+        ),
         "gate": Verb(
             ("calib_core.cli.commands.gate", "gate"),
             "Check rules for a pipeline: limits of metrics, and no worse than a baseline.",

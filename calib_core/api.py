@@ -52,6 +52,8 @@ from calib_core.results.groups import (
     groups_of_runs,
     ordered_levels,
 )
+from calib_core.results.judge import JudgeResult, judge_result
+from calib_core.results.judge_fairness import LabelsName
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.methods_table import MethodsTable
 from calib_core.results.methods_table import compare_methods as methods_table_of
@@ -76,6 +78,7 @@ __all__ = [
     "ConventionAudit",
     "GroupResults",
     "GuaranteedThreshold",
+    "JudgeResult",
     "MethodsTable",
     "Recalibration",
     "Reliability",
@@ -91,6 +94,7 @@ __all__ = [
     "compare_methods",
     "concentration",
     "groups",
+    "judge",
     "load",
     "recalibrate",
     "reliability",
@@ -210,7 +214,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
             return opened.read(options=options.adding(further))
 
         try:
-            runs = usable_runs(read(), skip_bad_rows=skip_bad_rows, read_again=read)
+            runs = usable_runs(read(), skip_bad_rows=skip_bad_rows, read_again=read, needs="judge")
         except BadRowsFound as bad:
             problems = [
                 replace(
@@ -658,6 +662,41 @@ def threshold(
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy must be from 0 to 1, not {accuracy!r}")
     return guaranteed_threshold(abstention(run, method=method), accuracy, confidence)
+
+
+def judge(
+    run: Run,
+    *,
+    passing: Sequence[str] = (),
+    by: str | None = None,
+    labels_name: LabelsName | None = None,
+) -> JudgeResult:
+    """Compare a judge's labels with people's, and estimate how many answers truly pass.
+
+    Parameters
+    ----------
+    run : AnswerRun
+        A run with a column `judge`, and `human` or several `human.NAME`, which may lack a label in most rows.
+    passing : sequence of str
+        The labels that pass; "pass", "yes", "true", "correct" and the like are known.
+    by : str, optional
+        A column by whose groups it is measured, too: "subject", or one of the file.
+    labels_name : {"place", "answer"}, optional
+        In pairs that are judged in both orders, whether a label such as "A" names the answer shown first, or
+        the same answer in both; by default what people's labels of such pairs show.
+
+    Returns
+    -------
+    JudgeResult
+        Its `agreement`, `pass_rates` and `fairness` are results of their own.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If judge and people have fewer than two labelled rows or no label in common, nothing called `by`
+        groups the rows, or no label is one of `passing`.
+    """
+    return judge_result(run, passing, by, labels_name)
 
 
 def audit(run: Run, *, method: str | None = None) -> ConventionAudit:

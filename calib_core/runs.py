@@ -307,7 +307,7 @@ class AnswerRun:
         return tuple(name for name in found if self.has_columns(name))
 
     @property
-    def has_judge(self) -> bool:
+    def has_judge_and_people(self) -> bool:
         """Whether it has a judge's labels beside people's."""
         return self.has_columns("judge") and bool(self.human_columns)
 

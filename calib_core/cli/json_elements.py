@@ -368,6 +368,23 @@ class ThresholdElement(_Judged, Threshold):
     costs: Annotated[ThresholdCosts | None, "With --cost-wrong and --cost-handed-on."]
 
 
+class JudgeElement(_OfRun):
+    """One measure of a judge against people; the pass rate has one element a method."""
+
+    by: Annotated[str | None, "The column, with --by."]
+    group: Annotated[str | None, "The group; null for all rows."]
+    metric: Id
+    method: Annotated[str, "Of κ and α: weights or level; of pass_rate: how it was estimated."]
+    title: str
+    value: Annotated[float | None, "Null where the method says nothing about these rows."]
+    interval: IntervalEnds
+    n: Annotated[int, "Rows that the judge labelled."]
+    n_labelled: Annotated[int, "Rows that people labelled, too, and that the value is about."]
+    chosen: Annotated[bool | None, "Of pass_rate: whether this interval is the shortest that holds."]
+    reason: Annotated[str | None, "Why there is no value or no interval."]
+    recipe: Annotated[str, "How the number was made."]
+
+
 class GateElement(_OfRun):
     """One rule for one run and method."""
 
@@ -569,6 +586,7 @@ ELEMENTS: Final[Mapping[str, type | UnionType]] = MappingProxyType(
         "compare": CompareElement | PairElement,
         "samples": SamplesElement,
         "threshold": ThresholdElement,
+        "judge": JudgeElement,
         "gate": GateElement,
         "reduce": ReduceElement,
         "convert": ConvertElement,

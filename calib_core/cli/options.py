@@ -19,6 +19,9 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.pairs import Labels
 from calib_core.readers import FORMATS
+from calib_core.results.judge import JUDGE_METRICS
+from calib_core.results.judge_fairness import LabelsName
+from calib_core.results.judge_labels import PASS_WORDS
 from calib_core.results.judged_answer import JudgedChoice
 
 
@@ -313,6 +316,39 @@ UnparseableOption: TypeAlias = Annotated[
     typer.Option(
         "--unparseable",
         help="Samples without a readable answer: each its own cluster, all one cluster, or left out of N.",
+    ),
+]
+
+
+JudgeMetricOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="ID", show_default=False, help=f"Repeatable: {', '.join(JUDGE_METRICS)}."
+    ),
+]
+GroupColumnOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--by", metavar="COLUMN", show_default=False, help="Also for each group of this column by itself."
+    ),
+]
+PassingOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pass",
+        metavar="LABEL",
+        show_default=False,
+        help="A label that passes, such as good; repeatable. Obvious ones are known: "
+        f"{', '.join(f'{good}/{bad}' for good, bad in PASS_WORDS)}.",
+    ),
+]
+LabelsNameOption: TypeAlias = Annotated[
+    LabelsName | None,
+    typer.Option(
+        "--labels-name",
+        show_default=False,
+        help="In pairs that are judged in both orders, whether a label such as A names the place (the answer "
+        "shown first) or the answer (the same one in both).",
     ),
 ]
 

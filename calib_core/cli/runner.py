@@ -28,7 +28,7 @@ from calib_core.readers.companions import expected_companions
 from calib_core.readers.merged_runs import merge_runs
 from calib_core.readers.table.run_split import file_stem
 from calib_core.results.evidence import Evidence, gather_evidence, get_method, get_metric, survey_methods
-from calib_core.results.files import usable_runs
+from calib_core.results.files import Needs, usable_runs
 from calib_core.results.score import metric_availability
 from calib_core.runs import Run
 
@@ -189,13 +189,12 @@ class Runner:
         self._file_names = sorted(names.values(), key=len, reverse=True)
         yield from names.items()
 
-    def runs(self, input_files: InputFiles, *, outcomes_needed: bool = True) -> Iterator[Run]:
-        """Yields the usable runs that are meant, merged where files are read together.
+    def runs(self, input_files: InputFiles, *, needs: Needs = "outcomes") -> Iterator[Run]:
+        """Yields the runs that have what is needed and are meant, merged where files are read together.
 
-        Prints why a file cannot be used, and refuses a label that no run has. Where no outcomes are needed, a
-        run is usable if its rows have a confidence.
+        Prints why a file cannot be used, and refuses a label that no run has.
         """
-        runs = self._usable_runs(input_files, outcomes_needed=outcomes_needed)
+        runs = self._usable_runs(input_files, needs)
         if input_files.together:
             runs = iter(merge_runs(runs, with_tables=True))
         return self._labelled(runs) if self._run_labels else runs
@@ -214,14 +213,14 @@ class Runner:
                 listed = "; ".join(shorten(other) for other in [*found, *others][:_MAX_LABELS_SHOWN])
                 self.refuse(f"--run: there is no run {shorten(label)!r}. Runs: {listed or 'none'}")
 
-    def _usable_runs(self, input_files: InputFiles, *, outcomes_needed: bool) -> Iterator[Run]:
+    def _usable_runs(self, input_files: InputFiles, needs: Needs) -> Iterator[Run]:
         for path, name in self.input_files(input_files):
             try:
                 runs = usable_runs(
                     input_files.read(path, name),
                     skip_bad_rows=input_files.skip_bad_rows,
                     read_again=partial(input_files.read, path, name),
-                    outcomes_needed=outcomes_needed,
+                    needs=needs,
                 )
             except BadRowsFound as bad_rows:
                 self.report_bad_rows(bad_rows)

@@ -37,6 +37,7 @@ from calib_core.inference.intervals import (
     unpaired_difference_interval,
     wilson_interval,
 )
+from calib_core.wording import plural
 
 PassRateMethod: TypeAlias = Literal["judged", "rogan_gladen", "ppi", "labelled"]
 """How a pass rate is estimated."""
@@ -236,7 +237,8 @@ def rogan_gladen(
     fewest = min(int(passes.sum()), int(fails.sum()))
     rarer = (~human if passes.sum() > fails.sum() else human)[labelled]
     if fewest < MIN_OF_EACH_LABEL:
-        return missing(f"people gave one of the labels {fewest} times, and {MIN_OF_EACH_LABEL} are needed")
+        what = "pass" if passes.sum() == fewest else "fail"
+        return missing(f"people {what} {plural(fewest, 'row')}, and {MIN_OF_EACH_LABEL} are needed")
     if reason := few_questions(None if cluster is None else cluster[labelled], rarer):
         return missing(reason)
     sensitivity, false_pass = share_within(judge, passes, cluster), share_within(judge, fails, cluster)

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, Literal, Protocol, cast
+from typing import Final, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 import polars as pl
 
-from calib_core.advice import Advice
+from calib_core.advice import Advice, worded
 from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Suspicion, Unavailable, shorten
 from calib_core.inference.suspicion import outcomes_disagree
 from calib_core.inference.verdict import Verdict
@@ -41,6 +41,7 @@ from calib_core.results.evidence import (
     restored_survey,
     survey_methods,
 )
+from calib_core.results.judge_labels import has_judge
 from calib_core.results.score import score
 from calib_core.runs import RUN_COLUMNS, AnswerRun, Run, TokenRun, confidence_name
 from calib_core.wording import join_names, plural
@@ -103,14 +104,14 @@ class RunReport:
         }
 
     @property
-    def has_judge(self) -> bool:
+    def has_judge_and_people(self) -> bool:
         """Whether it has a judge's labels beside people's, which need no confidence."""
-        return has_judge(self.run)
+        return _has_judge_and_people(self.run)
 
     @property
     def n_judged_by_people(self) -> int:
         """Rows with a label of the judge and one of a person."""
-        if isinstance(self.run, TokenRun) or not self.run.has_judge:
+        if isinstance(self.run, TokenRun) or not self.run.has_judge_and_people:
             return 0
         rows = self.run.rows.filter(pl.col("judge").is_not_null())
         labelled = rows.select(pl.any_horizontal(pl.col(self.run.human_columns).is_not_null()))
@@ -119,7 +120,7 @@ class RunReport:
     @property
     def judge_text(self) -> str:
         """What it has of a judge, in a few words; "" without labels of a judge and of people."""
-        if not self.has_judge:
+        if not self.has_judge_and_people:
             return ""
         return f"a judge's labels beside people's in {plural(self.n_judged_by_people, 'row')}"
 
@@ -521,7 +522,7 @@ def survey_file(reading: Reading, read_again: ReadAgain | None = None) -> Survey
     A run is judged by the method that stands for it. `read_again` is as in `check_file`.
     """
     surveys = [survey_methods(run) for run in reading.good_runs]
-    is_usable = any(survey.usable for survey in surveys) or any(map(has_judge, reading.good_runs))
+    is_usable = any(survey.usable for survey in surveys) or any(map(_has_judge_and_people, reading.good_runs))
     return SurveyedFile(
         reading,
         tuple(
@@ -566,13 +567,13 @@ def check_file(
         can be used without.
     """
     runs = tuple(run_report(run, options) for run in reading.good_runs)
-    is_usable = any(report.usable or report.has_judge for report in runs)
+    is_usable = any(report.usable or report.has_judge_and_people for report in runs)
     proposal = None if read_again is None else _proposal(reading, read_again, is_usable=is_usable)
     return _file_report(reading, runs, proposal)
 
 
 def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Proposal | None) -> FileReport:
-    usable = any(report.usable or report.has_judge for report in runs)
+    usable = any(report.usable or report.has_judge_and_people for report in runs)
     disagreeing = tuple(_disagreeing_outcomes(reading))
     warnings = tuple(
         found.text
@@ -616,17 +617,21 @@ def _disagreeing_outcomes(reading: Reading) -> Iterator[Suspicion]:
             yield from () if found is None else (found,)
 
 
+Needs: TypeAlias = Literal["outcomes", "confidences", "judge"]
+"""What a run has to have: confidences with outcomes, confidences, or a judge's labels or the first."""
+
+
 def usable_runs(
     reading: Reading,
     *,
     skip_bad_rows: bool = False,
     read_again: ReadAgain | None = None,
-    outcomes_needed: bool = True,
+    needs: Needs = "outcomes",
 ) -> tuple[Run, ...]:
     """The runs to compute with; `read_again` as in `check_file`.
 
-    Where no outcomes are needed, a run whose rows have a confidence and no outcome is usable, too. A judge's
-    labels beside people's need neither.
+    Where only confidences are needed, a run whose rows have no outcome is usable, too; where a judge's labels
+    are enough, one that has nothing but these.
 
     Raises
     ------
@@ -635,18 +640,28 @@ def usable_runs(
     Refused
         Where no method has a usable row, even if bad rows could be left out.
     """
-    if not any(map(has_judge, reading.good_runs)) and not any(
-        _supports_method(run if outcomes_needed else with_assumed_outcomes(run), method_id)
+    if needs == "judge" and any(map(has_judge, reading.good_runs)):
+        return reading.runs(skip_bad_rows=skip_bad_rows)
+    if not any(
+        _supports_method(with_assumed_outcomes(run) if needs == "confidences" else run, method_id)
         for run in reading.good_runs
         for method_id in methods_of(run)
     ):
+        if any(map(_has_judge_and_people, reading.good_runs)):
+            raise Refused(
+                f"{reading.file} holds a judge's labels beside people's, and no confidence: "
+                + worded(
+                    "compare them with calib judge.",
+                    in_python="compare them with calib_core.judge.",
+                    on_page="compare them on the page Judge.",
+                )
+            )
         raise Refused(check_file(reading, read_again=read_again).full_message)
     return reading.runs(skip_bad_rows=skip_bad_rows)
 
 
-def has_judge(run: Run) -> bool:
-    """Whether a run has a judge's labels beside people's."""
-    return isinstance(run, AnswerRun) and run.has_judge
+def _has_judge_and_people(run: Run) -> bool:
+    return isinstance(run, AnswerRun) and run.has_judge_and_people
 
 
 def _supports_method(run: Run, method_id: str) -> bool:

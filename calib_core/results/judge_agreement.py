@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -176,6 +176,11 @@ class JudgeAgreement(Displayable):
         """Rows that judge and people labelled."""
         return self.labels.n_labelled
 
+    @property
+    def most_frequent(self) -> str:
+        """The label that people give most often."""
+        return self.labels.names[int(self.table.sum(axis=0).argmax())]
+
     def measure(self, metric: MeasureId, method: str | None = None) -> JudgeMeasure | None:
         """The measure of this id, and method where several have one; None where there is none."""
         return next(
@@ -198,7 +203,7 @@ class JudgeAgreement(Displayable):
             return "No row has labels of both judge and people."
         sentence = (
             f"The judge agrees with people on {agreement.shown} of {plural(agreement.n, 'labelled row')} "
-            f"({agreement.shown_interval}); always saying “{constant.method}” would on {constant.shown}."
+            f"({agreement.shown_interval}); always saying “{self.most_frequent}” would on {constant.shown}."
         )
         if kappa is None:
             return sentence
@@ -217,8 +222,7 @@ class JudgeAgreement(Displayable):
                     "method": one.method,
                     "measure": one.title,
                     "value": one.value,
-                    "low": one.interval and one.interval[0],
-                    "high": one.interval and one.interval[1],
+                    **dict(zip(("low", "high"), one.interval or (None, None), strict=True)),
                     "shown": one.shown,
                     "interval": one.shown_interval,
                     "n": one.n,
@@ -327,8 +331,8 @@ def judge_agreement(labels: JudgeLabels) -> JudgeAgreement:
     most = int(np.bincount(human).argmax())
     constant = JudgeMeasure(
         "constant",
-        labels.names[most],
-        MEASURE_TITLES["constant"],
+        "labelled",
+        f"{MEASURE_TITLES['constant']}: {labels.names[most]}",
         constant_agreement(human),
         None,
         human.size,
@@ -414,16 +418,3 @@ def _shown(metric: MeasureId, measure: Measure, method: str = "labelled", title:
 def _known(values: NDArray[np.float64] | None, at: int) -> float | None:
     """A value that is there and not NaN."""
     return None if values is None or np.isnan(values[at]) else float(values[at])
-
-
-def measure_element(one: JudgeMeasure, labels: JudgeLabels) -> dict[str, Any]:
-    """A measure as `judge --json` prints it."""
-    return {
-        "run": labels.run,
-        "metric": one.metric,
-        "value": one.value,
-        "interval": None if one.interval is None else list(one.interval),
-        "n": labels.n,
-        "n_labelled": one.n,
-        "method": one.method,
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -187,8 +187,7 @@ class PassRates(Displayable):
                     "method": rate.method,
                     "title": PASS_RATE_TITLES[rate.method],
                     "value": rate.value,
-                    "low": rate.interval and rate.interval[0],
-                    "high": rate.interval and rate.interval[1],
+                    **dict(zip(("low", "high"), rate.interval or (None, None), strict=True)),
                     "n": rate.n,
                     "n_labelled": rate.n_labelled,
                     "weight": rate.weight,
@@ -248,16 +247,3 @@ def _interval_text(rate: PassRate) -> str:
     if rate.interval is None:
         return NO_VALUE
     return f"{format_interval(*rate.interval, '.1f', 100)} %"
-
-
-def pass_rate_element(rate: PassRate, labels: JudgeLabels) -> dict[str, Any]:
-    """A pass rate as `judge --json` prints it."""
-    return {
-        "run": labels.run,
-        "metric": "pass_rate",
-        "value": rate.value,
-        "interval": None if rate.interval is None else list(rate.interval),
-        "n": rate.n,
-        "n_labelled": rate.n_labelled,
-        "method": rate.method,
-    }

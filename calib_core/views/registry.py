@@ -13,6 +13,11 @@ from calib_core.results.classwise import Classwise
 from calib_core.results.comparison import Comparison
 from calib_core.results.concentration import Concentration
 from calib_core.results.groups import GroupResults
+from calib_core.results.judge import JudgeResult
+from calib_core.results.judge_agreement import JudgeAgreement
+from calib_core.results.judge_comparison import JudgeComparison
+from calib_core.results.judge_fairness import JudgeFairness
+from calib_core.results.judge_pass_rate import PassRates
 from calib_core.results.methods_table import MethodsTable
 from calib_core.results.recalibration import Recalibration
 from calib_core.results.reliability import Reliability
@@ -27,6 +32,7 @@ from calib_core.views import (
     concentration,
     files,
     groups,
+    judge,
     methods,
     overview,
     recalibrate,
@@ -120,6 +126,11 @@ VIEWS: Final = MappingProxyType[type, Callable[[Any], View]](
         Training: training.training_view,
         ConventionAudit: robustness.audit_view,
         Recalibration: recalibrate.recalibration_view,
+        JudgeResult: judge.judge_view,
+        JudgeAgreement: judge.agreement_view,
+        PassRates: judge.pass_rate_view,
+        JudgeFairness: judge.fairness_view,
+        JudgeComparison: judge.judges_view,
     }
 )
 """Class of results → the view of one of them."""

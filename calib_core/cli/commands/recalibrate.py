@@ -150,7 +150,7 @@ def recalibrate(
         for path in (paths.output, paths.python):
             if path is not None:
                 _check_not_an_input(runner, input_files, path, paths.apply)
-        runs = list(runner.runs(input_files, outcomes_needed=paths.apply is None))
+        runs = list(runner.runs(input_files, needs="outcomes" if paths.apply is None else "confidences"))
         if run and not runs:  # the runner has said which there are
             return runner.finish(elements, as_json=as_json)
         if paths.apply is None:
