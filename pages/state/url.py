@@ -99,6 +99,8 @@ URL_KEYS = (
     "published",
     "map",
     "folds",
+    "passes",
+    "named",
     "demo",
 )
 
@@ -117,6 +119,7 @@ RUN_KEYS: Final = (
     "second",
     "at",
     "with",
+    "passes",
 )
 """Keys whose values are runs, or mean something of the chosen runs only."""
 
