@@ -130,7 +130,7 @@ def show_judges(runs: Sequence[LoadedRun]) -> None:
     with st.container(key="judges", gap="xxsmall"):
         for run in runs[:_MAX_JUDGES]:
             label = f"{escape_markdown(run.title)}: {run.report.judge_text}"
-            page_link(page.script, label, page.icon, {"run": run.id})
+            page_link(page.script, label, page.icon, {"run": run.id}, large=True)
 
 
 def show_next_steps(result: Overview) -> None:

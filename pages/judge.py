@@ -36,6 +36,7 @@ from pages.widgets.pickers import (
 )
 from pages.widgets.shell import shell
 from pages.widgets.view import (
+    MAX_ROWS_ABOVE_DETAIL,
     show_how_computed,
     show_how_to_read,
     show_opening,
@@ -163,7 +164,7 @@ def show_agreement(choice: JudgeChoice, result: JudgeResult) -> None:
     show_how_computed(view, caption)
     rows = rows_view(result.agreement, choice.answers, chosen)
     for table in rows.tables:
-        show_view_table(rows, table)
+        show_view_table(rows, table, max_rows=MAX_ROWS_ABOVE_DETAIL)
     if chosen is None:
         st.caption("Click a cell to see its rows.")
 

@@ -21,6 +21,7 @@ from calib_core.figures.layout import (
     flowing_legend_margin,
     halo,
     legend_names,
+    logarithmic_axis,
     rounded_values,
     share_ticks,
 )
@@ -40,7 +41,7 @@ _MAX_TABLE_HEIGHT: Final = 420
 """… and of the rows of many together."""
 _MAX_LABEL: Final = 16
 _LEAST_SHADE: Final = 0.14
-"""Opacity of a cell with a single row; the largest count of a column has 0.85."""
+"""Opacity of a cell with few rows; one with all of its column has 0.34 more, which text can be read on."""
 _RATE_ROW: Final = 56
 _CURVE_HEIGHT: Final = 4 * _RATE_ROW
 """Pixels: both figures of the pass rate are equally high."""
@@ -76,7 +77,7 @@ def confusion_figure(result: JudgeAgreement, theme: Theme, *, chosen: str | None
     sums = table.sum(axis=0)
     cells = [(judge, human) for judge in range(n) for human in range(n)]
     shades = [
-        _LEAST_SHADE + 0.6 * table[cell] / max(1, sums[cell[1]]) if table[cell] else 0.04 for cell in cells
+        _LEAST_SHADE + 0.34 * table[cell] / max(1, sums[cell[1]]) if table[cell] else 0.04 for cell in cells
     ]
     shares = {cell: _share_of(int(table[cell]), int(sums[cell[1]])) for cell in cells}
     hues = (theme.overconfident, theme.bar)
@@ -145,7 +146,7 @@ def confusion_figure(result: JudgeAgreement, theme: Theme, *, chosen: str | None
             f"{table[cell]:,}{small.format(shares[cell])}",
             x=cell[1],
             y=cell[0],
-            font={"size": size, "color": theme.text, "shadow": halo(theme)},
+            font={"size": size, "color": theme.text},
         )
         for cell in cells
     ]
@@ -308,8 +309,15 @@ def labels_needed_figure(result: PassRates, theme: Theme) -> Figure:
     highest = min(0.5, 1.1 * max(float(curve["labelled"][0]), *at_hand.values()))
     layout |= {
         "hovermode": "closest",
-        "xaxis": axis(theme, "Labels of people", standoff=6, type="log", dtick="D1", tickformat=",~r"),
-        "yaxis": axis(theme, "Known to ±", range=[0, highest], **share_ticks(highest)),
+        "xaxis": logarithmic_axis(
+            theme,
+            "Labels of people",
+            counts[0],
+            counts[-1],
+            standoff=6,
+            **_count_ticks(counts[0], counts[-1]),
+        ),
+        "yaxis": axis(theme, "Known to within ±", range=[0, highest], **share_ticks(highest)),
         "annotations": [
             annotation(
                 theme,
@@ -339,6 +347,14 @@ def labels_needed_figure(result: PassRates, theme: Theme) -> Figure:
         ],
     }
     return {"data": data, "layout": layout}
+
+
+def _count_ticks(low: int, high: int) -> dict[str, Any]:
+    """Ticks at 1, 2 and 5 times the powers of ten; over more than two decades, at these powers alone."""
+    steps = (1, 2, 5) if high < 100 * low else (1,)
+    ticks = [step * 10**power for power in range(len(str(high))) for step in steps]
+    shown = [tick for tick in ticks if low <= tick <= high]
+    return {"tickvals": shown, "ticktext": [f"{tick:,}" for tick in shown], "dtick": None}
 
 
 def _at_hand(result: PassRates) -> dict[PassRateMethod, float]:

@@ -107,9 +107,14 @@ def page_views(result: JudgeResult, *, title: str = "", chosen: str | None = Non
         tables=tuple(replace(table, title="") for table in agreement.tables if table.id == "agreement"),
         how_to_read=HOW_TO_READ,
     )
-    rates = () if result.pass_rates is None else (pass_rate_view(result.pass_rates),)
+    rates = () if result.pass_rates is None else (_without_tables(pass_rate_view(result.pass_rates)),)
     fairness = fairness_view(result.fairness)
     return agreement, *rates, *((fairness,) if fairness.figures or fairness.facts else ())
+
+
+def _without_tables(view: View) -> View:
+    """The view of the pass rate without its table, as the figure has all of it."""
+    return replace(view, tables=tuple(table for table in view.tables if table.id != "pass_rates"))
 
 
 def score_text(result: JudgeResult, run: AnswerRun) -> str:
