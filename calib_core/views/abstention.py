@@ -39,11 +39,8 @@ from calib_core.results.threshold_cost import (
     cost_columns,
     format_cost,
 )
-<<<<<<< HEAD
 from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME
-=======
 from calib_core.terms import Terms
->>>>>>> wt-words2
 from calib_core.views.inputs import ReportInput
 from calib_core.views.score import places_of_methods, unused_rows_help
 from calib_core.views.view import (
@@ -358,12 +355,7 @@ def cost_view(
     typed : float, optional
         A confidence that is marked in the figure.
     """
-<<<<<<< HEAD
     recipe = "\n".join(f"{METHODS[each.curve.method].heading}: {each.recipe}" for each in found)
-    frame = frame_of(COST_COLUMNS, (each.row() for each in found))
-=======
-    recipe = "\n".join(f"{METHODS[each.curve.method].title}: {each.recipe}" for each in found)
->>>>>>> wt-words2
     costs, methods = found[0].costs, [each.curve.method for each in found]
     terms = found[0].curve.terms
     columns = cost_columns(terms)
