@@ -156,9 +156,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
-        with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
-            st.markdown("**Calib**", width="content")
-            st.html(COLOUR_BUTTONS, width="content")
+        _show_brand()
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
         if runs and page.shows_verdicts:
@@ -190,6 +188,12 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     if choice is None:
         _stop_page(files, refusal or (Unavailable(page.nothing_shown) if listed else None))
     return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs, others)
+
+
+def _show_brand() -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
+        st.markdown("**Calib**", width="content")
+        st.html(COLOUR_BUTTONS, width="content")
 
 
 def _show_tools(
