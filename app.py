@@ -65,6 +65,9 @@ of the verdict lie beside it."""
 _N_OPENED: Final = "_n_opened_runs"
 """Key of the session: how many runs were opened by a click on their row."""
 
+_MAX_JUDGES: Final = 5
+"""Runs of judges with a link each."""
+
 _MAX_TABLES: Final = 20
 """Data sets with a table each; the runs of further ones share the last table, under their full names."""
 
@@ -119,6 +122,15 @@ def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> N
         label = f"{len(not_loaded):,} of {plural(len(files), 'file')} {verb} not loaded"
         with st.container(key="not_loaded"):
             page_link(PAGES["files"].script, label, PAGES["files"].icon)
+
+
+def show_judges(runs: Sequence[LoadedRun]) -> None:
+    """Draw a link to each run that is no confidence, but a judge's labels beside people's."""
+    page = PAGES["judge"]
+    with st.container(key="judges", gap="xxsmall"):
+        for run in runs[:_MAX_JUDGES]:
+            label = f"{escape_markdown(run.title)}: {run.report.judge_text}"
+            page_link(page.script, label, page.icon, {"run": run.id}, large=True)
 
 
 def show_next_steps(result: Overview) -> None:
@@ -342,10 +354,11 @@ def page() -> None:
     with own_files:
         show_upload_field("**Drop files here:** CSV, JSON, Parquet, logs of lm-eval, Inspect, HELM …")
     show_dropped_files(context)
+    show_judges(context.other_runs)
     if not context.runs:
         if context.hidden_runs:
             show_all_hidden(context.hidden_runs)
-        else:
+        elif not context.other_runs:
             show_no_runs(context.files, PAGES["files"].script)
         return
     # Pinned runs come first, then a person's own files.

@@ -310,6 +310,17 @@ class AnswerRun(Value):
             name in self.rows.columns and self.rows[name].null_count() < self.rows.height for name in columns
         )
 
+    @property
+    def human_columns(self) -> tuple[str, ...]:
+        """The columns of people's labels that have values: `human` and each `human.NAME`."""
+        found = (name for name in self.rows.columns if schema_name(name) == "human")
+        return tuple(name for name in found if self.has_columns(name))
+
+    @property
+    def has_judge_and_people(self) -> bool:
+        """Whether it has a judge's labels beside people's."""
+        return self.has_columns("judge") and bool(self.human_columns)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TokenRun(Value):

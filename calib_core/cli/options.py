@@ -119,8 +119,9 @@ GoldMappingOption: TypeAlias = Annotated[
         "--map-gold",
         metavar="COLUMN=NAME",
         show_default=False,
-        help="Read this column of --gold as NAME: id, gold, gold_index, gold_all, choices, subject, question "
-        "or correct, also with the values that mean right (correct:Yes|Mostly). Repeatable.",
+        help="Read this column of --gold as NAME: id, gold, gold_index, gold_all, choices, subject, "
+        "question, human, judge or correct, also with the values that mean right (correct:Yes|Mostly). "
+        "Repeatable.",
     ),
 ]
 GoldOption: TypeAlias = Annotated[

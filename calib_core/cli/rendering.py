@@ -163,6 +163,8 @@ class ResultPrinter:
             n_known, n_rows = report.n_known_outcomes, report.run.n_total - row_counts.n_left_out
             known = "" if n_known == n_rows else f", known of {n_known:,} of {n_rows:,} rows"
             self.print_line(f"Accuracy of the {report.judged}: {report.accuracy:.4f}{known}")
+        if report.has_judge_and_people:
+            self.print_line(f"{heading(file, report.run.label)}: {report.judge_text} (calib judge {file})")
         if row_counts.n_left_out:
             self.print_line(f"Bad rows of this run: {row_counts.n_left_out:,}")
         if row_counts.clipped:
@@ -211,11 +213,13 @@ def _report_line(report: FileReport) -> str:
     for run in report.runs:
         for method, n_rows in run.usable.items():
             used[method] = used.get(method, 0) + n_rows
+    judges = dict.fromkeys(run.judge_text for run in report.runs if run.has_judge_and_people)
+    used_text = "; ".join(filter(None, (_counts_text(used), *judges)))
     n_notes = len(report.notes)
     notes = f" ({plural(n_notes, 'note')}: check it alone)" if n_notes else ""
     return (
         f"{report.file}: {plural(report.n_rows, 'row')}, {plural(len(report.runs), 'run')}, read as "
-        f"{report.format}. Rows used: {_counts_text(used)}{notes}"
+        f"{report.format}. Rows used: {used_text}{notes}"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from calib_core.advice import Advice
+from calib_core.advice import Advice, worded
 from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Suspicion, Unavailable, shorten
 from calib_core.inference.suspicion import outcomes_disagree
 from calib_core.inference.verdict import Verdict
@@ -43,7 +43,7 @@ from calib_core.results.evidence import (
 )
 from calib_core.results.judge_labels import has_judge
 from calib_core.results.score import score
-from calib_core.runs import RUN_COLUMNS, Run, TokenRun, confidence_name
+from calib_core.runs import RUN_COLUMNS, AnswerRun, Run, TokenRun, confidence_name
 from calib_core.wording import join_names, plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -102,6 +102,27 @@ class RunReport:
             for id_, evidence in self.survey.usable.items()
             if (run_spikes := _confidence_spikes(evidence))
         }
+
+    @property
+    def has_judge_and_people(self) -> bool:
+        """Whether it has a judge's labels beside people's, which need no confidence."""
+        return _has_judge_and_people(self.run)
+
+    @property
+    def n_judged_by_people(self) -> int:
+        """Rows with a label of the judge and one of a person."""
+        if isinstance(self.run, TokenRun) or not self.run.has_judge_and_people:
+            return 0
+        rows = self.run.rows.filter(pl.col("judge").is_not_null())
+        labelled = rows.select(pl.any_horizontal(pl.col(self.run.human_columns).is_not_null()))
+        return int(labelled.to_series().sum())
+
+    @property
+    def judge_text(self) -> str:
+        """What it has of a judge, in a few words; "" without labels of a judge and of people."""
+        if not self.has_judge_and_people:
+            return ""
+        return f"a judge's labels beside people's in {plural(self.n_judged_by_people, 'row')}"
 
     @property
     def kind(self) -> Literal["answers", "tokens"]:
@@ -173,7 +194,9 @@ class RunFigures:
     auroc : float or None
         In [0, 1]; None for a run that is sums already, or where all outcomes are equal.
     method : str
-        Id of the method whose confidence it is.
+        Id of the method whose confidence it is; "" for a judge's labels without a confidence.
+    n_judged_by_people : int
+        Rows with a label of a judge and one of a person.
     """
 
     n_rows: int
@@ -182,13 +205,17 @@ class RunFigures:
     mean_confidence: float | None
     auroc: float | None
     method: str
+    n_judged_by_people: int = 0
 
 
 def run_figures(report: FileReport) -> RunFigures:
     """What the first run of a usable file comes to with its first method."""
     run = report.runs[0]
-    method, evidence = next(iter(run.survey.usable.items()))
     accuracy, mean, auroc = run.accuracy, None, None
+    if not run.survey.usable:
+        n_judged = run.n_judged_by_people
+        return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, "", n_judged)
+    method, evidence = next(iter(run.survey.usable.items()))
     if isinstance(evidence, AnswerEvidence):
         mean = float(np.mean(evidence.pairs.confidence))
         accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
@@ -495,7 +522,7 @@ def survey_file(reading: Reading, read_again: ReadAgain | None = None) -> Survey
     A run is judged by the method that stands for it. `read_again` is as in `check_file`.
     """
     surveys = [survey_methods(run) for run in reading.good_runs]
-    is_usable = any(survey.usable for survey in surveys)
+    is_usable = any(survey.usable for survey in surveys) or any(map(_has_judge_and_people, reading.good_runs))
     return SurveyedFile(
         reading,
         tuple(
@@ -540,13 +567,13 @@ def check_file(
         can be used without.
     """
     runs = tuple(run_report(run, options) for run in reading.good_runs)
-    is_usable = any(report.usable for report in runs)
+    is_usable = any(report.usable or report.has_judge_and_people for report in runs)
     proposal = None if read_again is None else _proposal(reading, read_again, is_usable=is_usable)
     return _file_report(reading, runs, proposal)
 
 
 def _file_report(reading: Reading, runs: tuple[RunReport, ...], proposal: Proposal | None) -> FileReport:
-    usable = any(report.usable for report in runs)
+    usable = any(report.usable or report.has_judge_and_people for report in runs)
     disagreeing = tuple(_disagreeing_outcomes(reading))
     warnings = tuple(
         found.text
@@ -620,8 +647,21 @@ def usable_runs(
         for run in reading.good_runs
         for method_id in methods_of(run)
     ):
+        if any(map(_has_judge_and_people, reading.good_runs)):
+            raise Refused(
+                f"{reading.file} holds a judge's labels beside people's, and no confidence: "
+                + worded(
+                    "compare them with calib judge.",
+                    in_python="compare them with calib_core.judge.",
+                    on_page="compare them on the page Judge.",
+                )
+            )
         raise Refused(check_file(reading, read_again=read_again).full_message)
     return reading.runs(skip_bad_rows=skip_bad_rows)
+
+
+def _has_judge_and_people(run: Run) -> bool:
+    return isinstance(run, AnswerRun) and run.has_judge_and_people
 
 
 def _supports_method(run: Run, method_id: str) -> bool:
@@ -730,6 +770,13 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     """Why nothing in the file can be calibrated, although it could be read."""
     if reading.refusal is not None:
         return reading.refusal
+    if any(isinstance(report.run, AnswerRun) and report.run.has_columns("judge") for report in runs):
+        return (
+            f"{reading.file}: {plural(reading.n_rows, 'row')}, read as {reading.format}, with a judge's "
+            "labels but none of people to compare them with. These are in a column "
+            f"({Advice(columns={'COLUMN': 'human'})}; most rows may lack one), or in a table of their own "
+            f"({Advice(gold='TABLE', gold_columns={'COLUMN': 'human'})})."
+        )
     accuracies = [text for report in runs if (text := _accuracy_text(report))]
     accuracy_text = f" Accuracy where outcomes are known: {', '.join(accuracies[:3])}." if accuracies else ""
     notes = "".join(f" {note}" for note in reading.notes[:5])
@@ -998,6 +1045,9 @@ def _agreement(run: Run) -> float | None:
 def _outcome_text(report: FileReport) -> str:
     """What the first run of a file comes to."""
     figures = run_figures(report)
+    n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
+    if not figures.method:
+        return f"{report.runs[0].judge_text}{n_runs}"
     facts = [f"accuracy {text}"] if (text := _accuracy_text(report.runs[0])) else []
     evidence = report.runs[0].survey.usable[figures.method]
     if not facts and figures.accuracy is not None:
@@ -1007,5 +1057,4 @@ def _outcome_text(report: FileReport) -> str:
     if figures.mean_confidence is not None:
         facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
     facts += [remark for remark in evidence.remarks if remark.endswith(COMPARED_WHOLE)]
-    n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
     return f"{', '.join(facts) or 'no outcome'}{n_runs}"

@@ -119,11 +119,16 @@ class JudgeLabels:
         return int(np.count_nonzero(self.human >= 0))
 
     @property
+    def passing_names(self) -> tuple[str, ...]:
+        """The labels that pass; () where that is not known."""
+        if self.passes is None:
+            return ()
+        return tuple(name for name, ok in zip(self.names, self.passes, strict=True) if ok)
+
+    @property
     def passing(self) -> str:
         """The labels that pass, as in a sentence: "“pass”"; "" where that is not known."""
-        if self.passes is None:
-            return ""
-        return join_names([f"“{name}”" for name, ok in zip(self.names, self.passes, strict=True) if ok], "or")
+        return join_names([f"“{name}”" for name in self.passing_names], "or")
 
     def only(self, rows: NDArray[np.bool_], group: str = "") -> JudgeLabels:
         """These rows alone; `group` is what they are called."""

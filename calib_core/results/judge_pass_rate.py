@@ -165,16 +165,17 @@ class PassRates(Displayable):
             return None
         return round(alone.n_labelled * (alone.width / rate.width) ** 2)
 
+    def half_widths(self, n_labels: NDArray[np.float64]) -> dict[PassRateMethod, NDArray[np.float64]]:
+        """Half the length of the interval of PPI++ and of labelled rows alone with so many labels, about."""
+        return {
+            "ppi": self.needed.half_width(n_labels),
+            "labelled": self.needed_alone.half_width(n_labels),
+        }
+
     def curve(self) -> pl.DataFrame:
-        """Labels against half the length of the interval of PPI++, and of labelled rows alone, about."""
+        """Numbers of labels against `half_widths`."""
         counts = np.unique(np.geomspace(min(10, self.needed.n), self.needed.n, CURVE_POINTS).round())
-        return pl.DataFrame(
-            {
-                "labels": counts.astype(np.int64),
-                "ppi": self.needed.half_width(counts),
-                "labelled": self.needed_alone.half_width(counts),
-            }
-        )
+        return pl.DataFrame({"labels": counts.astype(np.int64), **self.half_widths(counts)})
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each method, with `PASS_RATE_COLUMNS`."""

@@ -151,6 +151,8 @@ def row_facts(report: RunReport) -> str:
         )
     if report.accuracy is not None:
         facts.append(f"accuracy of the {report.judged} {format_percent(report.accuracy)}")
+    if report.has_judge_and_people:
+        facts.append(report.judge_text)
     return "; ".join(facts) + "."
 
 

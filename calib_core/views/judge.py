@@ -4,17 +4,132 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Final
 
-from calib_core.results.judge import JUDGE_METRICS, JudgeResult
-from calib_core.results.judge_agreement import MEASURE_COLUMNS, MEASURE_HELP, JudgeAgreement, MeasureId
+import numpy as np
+
+from calib_core.advice import Advice, worded
+from calib_core.errors import Unavailable
+from calib_core.figures.judge import (
+    cell_key,
+    confusion_figure,
+    describe_confusion,
+    describe_fairness,
+    describe_labels_needed,
+    describe_pass_rate,
+    fairness_figure,
+    labels_needed_figure,
+    pass_rate_figure,
+)
+from calib_core.results.judge import JUDGE_METRICS, JudgeResult, judge_result
+from calib_core.results.judge_agreement import (
+    DISAGREEMENT_COLUMNS,
+    MEASURE_COLUMNS,
+    MEASURE_HELP,
+    JudgeAgreement,
+    MeasureId,
+)
 from calib_core.results.judge_comparison import JUDGE_COMPARISON_COLUMNS, JudgeComparison
 from calib_core.results.judge_fairness import FAIRNESS_COLUMNS, JudgeFairness
 from calib_core.results.judge_pass_rate import LABELLED_PART_COLUMNS, PASS_RATE_COLUMNS, PassRates
-from calib_core.views.view import Fact, Numbers, View, ViewTable
+from calib_core.runs import AnswerRun
+from calib_core.views.inputs import ReportInput, ReportRun
+from calib_core.views.view import (
+    Fact,
+    Numbers,
+    ProgressCallback,
+    Section,
+    View,
+    ViewFigure,
+    ViewTable,
+    not_drawn_views,
+)
 from calib_core.wording import plural
+
+ID, TITLE, QUESTION = "judge", "Judge", "May a judge's verdict be believed?"
+
+NO_JUDGE: Final = (
+    "A judge is compared with people where a file has a column of its labels (judge) and one of people's "
+    "(human, or several human.NAME); most rows may lack a person's."
+)
+"""What a run needs for the page."""
+
+DISAGREEMENTS: Final = "disagreements"
+"""Stands for the rows of all cells in which judge and people differ."""
+
+TRUE_RATE: Final = "How many truly pass"
+FAIRNESS_TITLE: Final = "Is it fair?"
+
+HOW_TO_READ: Final = "Blue: both say the same. Percent: of the rows that people label so."
 
 MAX_GROUPS_SHOWN = 10
 """Groups of the tables of fairness, those that differ most clearly."""
+
+
+def judged_runs(report_input: ReportInput) -> tuple[ReportRun, ...]:
+    """The runs with a judge's labels beside people's."""
+    return tuple(run for run in report_input.runs if run.report.has_judge_and_people)
+
+
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
+    """Build the views of every run with a judge; raises Unavailable if there is none."""
+    runs = judged_runs(report_input)
+    if not runs:
+        raise Unavailable(NO_JUDGE)
+    views: list[View] = []
+    refused: list[str] = []
+    for index, run in enumerate(runs):
+        progress(index / len(runs), run.title)
+        try:
+            views += page_views(judge_result(run.report.run), title=run.title)
+        except Unavailable as reason:
+            refused.append(f"{run.title}: {reason}")
+    if not views:
+        raise Unavailable(refused[0])
+    return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
+
+
+def page_views(result: JudgeResult, *, title: str = "", chosen: str | None = None) -> tuple[View, ...]:
+    """The parts of the page: agreement, the true pass rate where it is known which labels pass, fairness.
+
+    Parameters
+    ----------
+    result : JudgeResult
+    title : str
+        The run's title; its label where omitted.
+    chosen : str, optional
+        Key of the chosen cell of the confusion.
+    """
+    agreement = agreement_view(result.agreement)
+    agreement = replace(
+        agreement,
+        title=title or agreement.title,
+        figures=(confusion_view_figure(result.agreement, chosen),),
+        tables=tuple(replace(table, title="") for table in agreement.tables if table.id == "agreement"),
+        how_to_read=HOW_TO_READ,
+    )
+    rates = () if result.pass_rates is None else (_without_tables(pass_rate_view(result.pass_rates)),)
+    fairness = fairness_view(result.fairness)
+    return agreement, *rates, *((fairness,) if fairness.figures or fairness.facts else ())
+
+
+def _without_tables(view: View) -> View:
+    """The view of the pass rate without its table, as the figure has all of it."""
+    return replace(view, tables=tuple(table for table in view.tables if table.id != "pass_rates"))
+
+
+def score_text(result: JudgeResult, run: AnswerRun) -> str:
+    """How to ask whether the judge's scores are probabilities; "" where it has none from 0 to 1."""
+    if run.has_columns("event_prob", "event"):
+        return "The page Reliability shows what the score states against what people say."
+    score = result.labels.score
+    if score is None or not 0 <= np.nanmin(score) <= np.nanmax(score) <= 1 or len(result.labels.names) != 2:
+        return ""
+    human = next(name for name in run.human_columns)
+    passing = (result.labels.passing_names or result.labels.names)[0]
+    options = Advice(columns={"judge_score": "event_prob", human: f"event:{passing}"})
+    as_columns = worded(f"read the file with {options}", on_page=f"read {options} on Files")
+    return f"To see its score against what people say, {as_columns}."
 
 
 def judge_view(result: JudgeResult, metrics: Collection[str] = JUDGE_METRICS) -> View:
@@ -75,10 +190,72 @@ def agreement_view(result: JudgeAgreement, metrics: Collection[str] = JUDGE_METR
     return View(
         title=result.labels.run,
         headline=result.headline,
+        figures=(confusion_view_figure(result),) if "agreement" in metrics else (),
         tables=tuple(tables),
         facts=tuple(Fact(titles[id_], MEASURE_HELP[id_]) for id_ in reversed(titles)),
         recipes=(result.recipe,),
         subject=result.labels.run,
+        name=(result.labels.run,),
+    )
+
+
+def confusion_view_figure(result: JudgeAgreement, chosen: str | None = None) -> ViewFigure:
+    """Labelled rows by label of judge and people; the chosen cell is outlined."""
+    return ViewFigure(
+        lambda theme: confusion_figure(result, theme, chosen=chosen),
+        describe_confusion(result),
+        "Labelled rows by label",
+        narrow=True,
+        id="confusion_figure",
+        numbers=Numbers(result.confusion_frame, result.recipe, ("confusion",)),
+    )
+
+
+def cell_keys(result: JudgeAgreement) -> dict[str, tuple[str, str]]:
+    """The key of each cell of the confusion → the judge's label and people's."""
+    names = result.labels.names
+    return {
+        cell_key(judge, human): (names[judge], names[human])
+        for judge in range(len(names))
+        for human in range(len(names))
+    }
+
+
+def rows_view(result: JudgeAgreement, run: AnswerRun, chosen: str | None = None) -> View:
+    """The rows of one cell of the confusion, or all on which judge and people differ.
+
+    Parameters
+    ----------
+    result : JudgeAgreement
+    run : AnswerRun
+        The run that it is of.
+    chosen : str, optional
+        A key of `cell_keys`; the rows on which they differ where omitted.
+    """
+    cell = cell_keys(result).get(chosen or "")
+    at = result.cell_rows(*(cell or (None, None)))
+    frame = result.rows_frame(run.rows, at)
+    columns = tuple(
+        column
+        for column in DISAGREEMENT_COLUMNS
+        if column.name in ("row", "judge", "human") or frame[column.name].null_count() < frame.height
+    )
+    what = f"judge “{cell[0]}”, people “{cell[1]}”" if cell else "judge and people differ"
+    name = ("rows", chosen or DISAGREEMENTS)
+    order = ", highest score first" if "score" in (column.name for column in columns) else ""
+    return View(
+        title=result.labels.run,
+        tables=(
+            ViewTable(
+                f"{plural(frame.height, 'row')}: {what}{order}",
+                frame,
+                columns,
+                id="judge_rows",
+                numbers=Numbers(lambda: frame, result.recipe, name),
+            ),
+        ),
+        subject=result.labels.run,
+        name=(result.labels.run,),
     )
 
 
@@ -106,13 +283,33 @@ def pass_rate_view(result: PassRates) -> View:
             )
         )
     return View(
-        title="How many truly pass",
+        title=TRUE_RATE,
         headline=result.headline,
         caveat=result.caveat,
+        figures=(
+            ViewFigure(
+                lambda theme: pass_rate_figure(result, theme),
+                describe_pass_rate(result),
+                "Answers that pass, 95 %",
+                narrow=True,
+                id="pass_rate_figure",
+                numbers=Numbers(result.to_frame, result.recipe, ("pass_rate",)),
+            ),
+            ViewFigure(
+                lambda theme: labels_needed_figure(result, theme),
+                describe_labels_needed(result),
+                "Labels needed",
+                narrow=True,
+                id="labels_needed",
+                numbers=Numbers(result.curve, result.recipe, ("labels_needed",)),
+            ),
+        ),
         tables=tuple(tables),
+        how_to_read=result.shortest_text if result.labels_look_random else "",
         facts=(Fact("The shortest interval", result.shortest_text),) if result.labels_look_random else (),
         recipes=(result.recipe,),
         subject=result.labels.run,
+        name=(result.labels.run,),
     )
 
 
@@ -133,13 +330,25 @@ def fairness_view(result: JudgeFairness) -> View:
         else ()
     )
     order = (Fact("Both orders", result.order_headline),) if result.labels.swaps.size else ()
+    figures = (
+        ViewFigure(
+            lambda theme: fairness_figure(result, theme),
+            describe_fairness(result),
+            "How much more often than elsewhere",
+            id="fairness_figure",
+            numbers=Numbers(result.to_frame, result.recipe, ("fairness",)),
+        ),
+    )
     return View(
-        title="Is it fair?",
+        title=FAIRNESS_TITLE,
         headline=result.headline,
+        figures=figures if result.n_compared else (),
         tables=tables,
+        how_to_read="Filled: clear, corrected for all that were tried." if result.n_compared else "",
         facts=order,
         recipes=(result.recipe,) if result.n_compared else (),
         subject=result.labels.run,
+        name=(result.labels.run,),
     )
 
 
@@ -161,6 +370,7 @@ def judges_view(result: JudgeComparison) -> View:
         facts=(Fact("Where they differ", only),),
         recipes=(result.recipe,),
         subject=result.first,
+        name=(result.first, result.second),
     )
 
 

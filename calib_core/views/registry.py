@@ -119,6 +119,7 @@ SECTIONS: Final[dict[str, ReportPage]] = {
         (methods, 0.3, _answer_runs),
         (groups, 0.4, _answer_runs),
         (training, 0.01, _every_run),
+        (judge, 0.1, judge.judged_runs),
         (files, 0.01, _every_run),
     )
 }

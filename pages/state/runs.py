@@ -126,7 +126,7 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         for file in files
         if file.report and file.report.status != "refused" and file not in waiting
         for report in file.report.runs
-        if report.usable
+        if report.usable or report.has_judge_and_people
     ]
     named = _with_named_parts(loaded)
     as_read = {id(report): pair for (_, report), pair in zip(named, loaded, strict=True)}

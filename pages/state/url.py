@@ -100,6 +100,8 @@ URL_KEYS = (
     "published",
     "map",
     "folds",
+    "passes",
+    "named",
     "demo",
 )
 
@@ -119,6 +121,7 @@ RUN_KEYS: Final = (
     "second",
     "at",
     "with",
+    "passes",
 )
 """Keys whose values are runs, or mean something of the chosen runs only."""
 

@@ -530,6 +530,8 @@ def figures_text(figures: RunFigures, *, with_rows: bool = True, with_auroc: boo
         facts.append(f"mean confidence **{format_percent(figures.mean_confidence)}**")
     if with_auroc and figures.auroc is not None:
         facts.append(f"AUROC **{figures.auroc:.2f}**")
+    if figures.n_judged_by_people:
+        facts.append(f"**{figures.n_judged_by_people:,}** labelled by a judge and by people")
     if figures.n_runs > 1:
         of_first = f", the first of them: {facts[0]}" if facts else ""
         facts = [f"{figures.n_runs:,} runs{of_first}", *facts[1:]]

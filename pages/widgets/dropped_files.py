@@ -21,7 +21,7 @@ from pages.widgets.column_mapping import (
 from pages.widgets.file_block import show_file
 from pages.widgets.file_status import SETTLED_STATES, file_state, widget_keys
 from pages.widgets.page_link import kept_query, page_link
-from pages.widgets.pages import PAGES
+from pages.widgets.pages import PAGES, PageInfo, has_confidence
 from pages.widgets.shell import PageContext
 from pages.widgets.uploader import last_uploaded
 
@@ -61,7 +61,12 @@ def open_accepted_diagram(runs: Sequence[LoadedRun]) -> None:
     path = take_accepted_path()
     run = next((run for run in runs if any(file.listing.path == path for file in run.part_files)), None)
     if path is not None and run is not None:
-        st.switch_page(PAGES["reliability"].script, query_params=kept_query({"run": run.id}))
+        st.switch_page(_page_of(run).script, query_params=kept_query({"run": run.id}))
+
+
+def _page_of(run: LoadedRun) -> PageInfo:
+    """Return the page that a run without a confidence, or any other, is looked at first."""
+    return PAGES["reliability" if has_confidence(run) else "judge"]
 
 
 def _show_next_steps(
@@ -86,10 +91,11 @@ def _show_next_steps(
         ):
             figures = figures_text(run_figures(file.report))
             st.markdown(f":material/check_circle: **{escape_markdown(file.name)}** is loaded: {figures}")
+            page = _page_of(run)
             page_link(
-                PAGES["reliability"].script,
-                "Open the reliability diagram",
-                PAGES["reliability"].icon,
+                page.script,
+                "Open the reliability diagram" if has_confidence(run) else "Compare judge and people",
+                page.icon,
                 {"run": run.id},
                 large=True,
             )

@@ -14,12 +14,31 @@ from calib_core.results.training import place_checkpoints
 from calib_core.runs import AnswerRun
 from calib_core.views.abstention import NO_SINGLE_CONFIDENCES
 from calib_core.views.groups import NO_GROUPS
+from calib_core.views.judge import NO_JUDGE
 from calib_core.views.registry import SECTIONS
 from calib_core.views.sampling import NO_SAMPLES, SAMPLED_METHOD
 from calib_core.views.training import NO_CHECKPOINT
 from pages.state.runs import LoadedRun
 
 HasContent: TypeAlias = Callable[[Sequence[LoadedRun]], bool]
+
+NO_CONFIDENCE: Final = "These runs have a judge's labels beside people's, and no confidence: see Judge."
+"""What a page of confidences says where no run has one."""
+
+
+def has_confidence(run: LoadedRun) -> bool:
+    """Whether a run has a confidence and an outcome."""
+    return bool(run.report.survey.usable)
+
+
+def has_judge_and_people(run: LoadedRun) -> bool:
+    """Whether a run has a judge's labels beside people's."""
+    return run.report.has_judge_and_people
+
+
+def any_run(_run: LoadedRun) -> bool:
+    """Whether a page shows a run that may have either."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +67,8 @@ class PageInfo:
         Whether it shows what is chosen on the others, so that its link holds all of it.
     needs_runs : bool
         Whether it has nothing to show where no run is loaded.
+    shows : Callable
+        Whether it can show a run at all.
     has_content : Callable, optional
         Whether it can show something of these runs; where omitted, it can of any.
     no_content : str
@@ -65,6 +86,7 @@ class PageInfo:
     shows_verdicts: bool = False
     shares_all: bool = False
     needs_runs: bool = True
+    shows: Callable[[LoadedRun], bool] = has_confidence
     has_content: HasContent | None = None
     no_content: str = ""
 
@@ -76,6 +98,15 @@ class PageInfo:
             object.__setattr__(self, "question", section.question)
             object.__setattr__(self, "event_question", section.event_question)
         object.__setattr__(self, "icon", f":material/{self.icon}:")
+
+    def split(self, runs: Sequence[LoadedRun]) -> tuple[tuple[LoadedRun, ...], tuple[LoadedRun, ...]]:
+        """Divide runs into those that it can show and the others."""
+        return tuple(filter(self.shows, runs)), tuple(run for run in runs if not self.shows(run))
+
+    @property
+    def nothing_shown(self) -> str:
+        """What it says where it can show none of the runs that are loaded."""
+        return NO_CONFIDENCE if self.shows is has_confidence else self.no_content
 
     @property
     def script(self) -> str:
@@ -105,7 +136,7 @@ def _have_checkpoints(runs: Sequence[LoadedRun]) -> bool:
     return bool(place_checkpoints(infos, {run.id: run.report.run.n_total for run in runs}).lines)
 
 
-_ONE_RUN, _SEVERAL = "One run", "Compare"
+_ONE_RUN, _SEVERAL, _JUDGES = "One run", "Compare", "Judges"
 
 _PAGES: Final = (
     PageInfo(
@@ -191,6 +222,15 @@ _PAGES: Final = (
         no_content=NO_CHECKPOINT,
     ),
     PageInfo(
+        "judge",
+        "gavel",
+        _JUDGES,
+        body_keys=("at",),
+        shows=has_judge_and_people,
+        has_content=bool,
+        no_content=NO_JUDGE,
+    ),
+    PageInfo(
         "report",
         "summarize",
         "Share",
@@ -199,7 +239,7 @@ _PAGES: Final = (
         shows_verdicts=True,
         shares_all=True,
     ),
-    PageInfo("files", "folder_open", "Data", needs_runs=False),
+    PageInfo("files", "folder_open", "Data", needs_runs=False, shows=any_run),
 )
 
 PAGES: Final = MappingProxyType({page.id: page for page in _PAGES})

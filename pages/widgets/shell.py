@@ -100,6 +100,8 @@ class PageContext(Generic[ChoiceT]):
         The files of the folder that have not been read yet; runs and choice stand on the others.
     hidden_runs : tuple of LoadedRun
         Those that the person hid, which are not among `runs`.
+    other_runs : tuple of LoadedRun
+        Those that the page cannot show (`PageInfo.shows`).
     """
 
     files: tuple[LoadedFile, ...]
@@ -108,11 +110,12 @@ class PageContext(Generic[ChoiceT]):
     choice: ChoiceT
     unread: tuple[LoadedFile, ...] = ()
     hidden_runs: tuple[LoadedRun, ...] = ()
+    other_runs: tuple[LoadedRun, ...] = ()
 
     @property
     def all_runs(self) -> tuple[LoadedRun, ...]:
-        """The runs, and after them the hidden ones."""
-        return self.runs + self.hidden_runs
+        """The runs, and after them those that the page does not show, and the hidden ones."""
+        return self.runs + self.other_runs + self.hidden_runs
 
 
 @overload
@@ -143,7 +146,8 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     if note := DEMO_NOTES.get(demo):
         badge.badge("Demo data", color="gray", help=note)
     files, unread = contents.files, contents.unread
-    runs, hidden_runs = _runs_to_list(url_state, all_runs)
+    listed, hidden_runs = _runs_to_list(url_state, all_runs)
+    runs, others = page.split(listed)
     url_state.known = {
         "run": {run.id for run in runs},
         "dataset": {dataset_id(run) for run in runs},
@@ -152,9 +156,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
-        with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
-            st.markdown("**Calib**", width="content")
-            st.html(COLOUR_BUTTONS, width="content")
+        _show_brand()
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
         if runs and page.shows_verdicts:
@@ -174,18 +176,24 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     _remember_run(runs)
     with st.sidebar:
         _show_tools(page_id, url_state, runs, hidden_runs, demo)
-    _show_navigation(links, url_state.current, pages_without_content(runs))
+    _show_navigation(links, url_state.current, pages_without_content(listed))
     with notices:
         _warn_rejected(url_state, {run.id: run.title for run in all_runs}, is_awaited=bool(unread))
         _show_bad_rows(page_id, files, accepted_file_ids)
     if choose is None:
-        return PageContext(files, runs, accepted_file_ids, None, unread, hidden_runs)
-    if hidden_runs and not runs:
+        return PageContext(files, runs, accepted_file_ids, None, unread, hidden_runs, others)
+    if hidden_runs and not listed:
         show_all_hidden(hidden_runs)
         st.stop()
     if choice is None:
-        _stop_page(files, refusal)
-    return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs)
+        _stop_page(files, refusal or (Unavailable(page.nothing_shown) if listed else None))
+    return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs, others)
+
+
+def _show_brand() -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
+        st.markdown("**Calib**", width="content")
+        st.html(COLOUR_BUTTONS, width="content")
 
 
 def _show_tools(
@@ -376,11 +384,17 @@ def pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
     return cached_result(
         key,
         lambda: {
-            page.id: page.no_content
-            for page in PAGES.values()
-            if page.has_content is not None and not page.has_content(runs)
+            page.id: reason for page in PAGES.values() if (reason := _reason_without_content(page, runs))
         },
     )
+
+
+def _reason_without_content(page: PageInfo, runs: Sequence[LoadedRun]) -> str:
+    """Return why a page can show nothing of these runs; "" where it can."""
+    shown, _ = page.split(runs)
+    if not shown and page.needs_runs:
+        return page.nothing_shown
+    return "" if page.has_content is None or page.has_content(shown) else page.no_content
 
 
 def show_copy_link(page: str, url_state: UrlState) -> None:

@@ -23,12 +23,19 @@ from calib_core.readers.inspect.archive import (
     is_inspect_log,
     open_log_archive,
 )
-from calib_core.readers.inspect.samples import QUESTION_COLUMNS, InspectSample, QuestionReader, parse_sample
+from calib_core.readers.inspect.samples import (
+    QUESTION_COLUMNS,
+    InspectSample,
+    QuestionReader,
+    find_graders,
+    parse_sample,
+)
 from calib_core.readers.json_values import as_float, as_integer, as_list, as_object, as_text, is_object
+from calib_core.readers.table.columns import role_of
 from calib_core.readers.table.raw import ReadProgress, as_json_text
 from calib_core.readers.table.reader import PARSED_SHARE
 from calib_core.runs import ReportedMetric, RunInfo
-from calib_core.wording import plural
+from calib_core.wording import join_names, plural
 
 # --- The header of a log ------------------------------------------------------
 
@@ -202,6 +209,9 @@ def _score_notes(reader: QuestionReader, scorers: Sequence[str]) -> Iterator[str
     elif len(scorers) > 1:
         others = [name for name in scorers if name != reader.scorer]
         yield f"Right or wrong is what {reader.score_field} says. {_other_score_options(others)}"
+    if len(reader.graders) > 1:
+        judge, *people = reader.graders
+        yield f"Grades of {judge} are labels of a judge, those of {join_names(people)} labels of people."
     if counts["partial"]:
         note = "scored as partly right, which is no outcome: missing, never rounded."
         yield f"{plural(counts['partial'], 'sample')} {note}"
@@ -323,7 +333,10 @@ def _read_log(head: Head, log: _InspectLog, options: ReadOptions, progress: Read
     scorer = next(mapped, next((name for name in scorers if _is_single_valued(name, samples)), None))
     max_completions = max((len(sample.completions) for sample in samples), default=1)
     has_multiple_answers = (log.max_samples > 1 or max_completions > 1) and not log.header.is_greedy
-    reader = QuestionReader(scorer, has_multiple_answers)
+    graders = find_graders(scorers)
+    if len(graders) < 2 and head.gold_path is None and "human" not in map(role_of, options.columns.values()):
+        graders = {}  # a model's grades alone are an outcome
+    reader = QuestionReader(scorer, has_multiple_answers, graders)
     columns = _column_roles(scorer, fields, has_multiple_answers=has_multiple_answers)
     if has_multiple_answers:
         named = {field: _role_of_samples(field, name, fields) for field, name in options.columns.items()}

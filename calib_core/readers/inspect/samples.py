@@ -46,6 +46,7 @@ from calib_core.readers.json_values import (
     optional_text,
     require_text,
 )
+from calib_core.readers.table.names import says_who_labels
 from calib_core.readers.table.raw import BrokenRecord
 
 _ATTACHMENT_PREFIX: Final = "attachment://"
@@ -489,6 +490,26 @@ QUESTION_COLUMNS: Final[Mapping[str, str]] = {
 _MODEL_GRADED: Final = "model_graded"
 
 
+def find_graders(scorers: Sequence[str]) -> dict[str, str]:
+    """Return the scorers whose grades are a judge's labels and people's → their columns; {} without a judge.
+
+    Examples
+    --------
+    >>> find_graders(["match", "model_graded_qa", "human_grade"])
+    {'model_graded_qa': 'judge', 'human_grade': 'human'}
+    >>> find_graders(["match", "human_grade"])
+    {}
+    """
+    judges = [name for name in scorers if name.startswith(_MODEL_GRADED) or says_who_labels(name) == "judge"]
+    people = [name for name in scorers if says_who_labels(name) == "human"]
+    if not judges:
+        return {}
+    of_people = (
+        dict.fromkeys(people, "human") if len(people) == 1 else {name: f"human.{name}" for name in people}
+    )
+    return {judges[0]: "judge", **of_people}
+
+
 @dataclass(slots=True, eq=False)
 class QuestionReader:
     """Turns the samples of each question into a row, and counts what it meets.
@@ -499,12 +520,15 @@ class QuestionReader:
         The score by which answers are right.
     has_multiple_answers : bool
         Whether a question's samples are several sampled answers.
+    graders : Mapping[str, str]
+        Scorer → the column of its grades as labels, of a model's ("judge") or of people's ("human").
     counts : Counter[str]
         Number of questions, samples and faults by name; `log_notes` turns them into text.
     """
 
     scorer: str | None
     has_multiple_answers: bool
+    graders: Mapping[str, str] = field(default_factory=dict[str, str])
     counts: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -547,6 +571,7 @@ class QuestionReader:
             **self._question_fields(first),
             **self._letter_fields(first, chosen),
             **self._token_fields(first, chosen),
+            **self._grades(first),
         }
         fields |= (
             self._multiple_answer_fields(answered)
@@ -557,6 +582,14 @@ class QuestionReader:
 
     def _score_of(self, sample: InspectSample) -> SampleScore | None:
         return sample.scores.get(self.scorer) if self.scorer is not None else None
+
+    def _grades(self, sample: InspectSample) -> dict[str, object]:
+        """The grades of a model and of people as labels, with partial credit as one of them."""
+        return {
+            column: str(score.value)
+            for name, column in self.graders.items()
+            if (score := sample.scores.get(name)) is not None and score.value is not None
+        }
 
     def _question_fields(self, sample: InspectSample) -> dict[str, object]:
         """The question and its right answer."""

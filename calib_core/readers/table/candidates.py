@@ -28,6 +28,7 @@ from calib_core.readers.table.columns import (
     choice_labels,
     role_of,
 )
+from calib_core.readers.table.judge_columns import judge_candidates
 from calib_core.readers.table.list_cells import as_lists
 from calib_core.readers.table.names import (
     SPELLINGS,
@@ -106,6 +107,7 @@ def find_candidates(
     found = [one for one in found if not counted.intersection(one.names)] + from_one
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
     found = [one for each in found for one in _doubted(each, found, single, read_as)]
+    found = judge_candidates(found, single, read_as)
     return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
 
 

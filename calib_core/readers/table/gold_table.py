@@ -34,7 +34,7 @@ from calib_core.readers.table.names import SPELLINGS, meanings, normalise_name
 from calib_core.readers.table.one_column import as_outcome
 from calib_core.readers.table.raw import MAX_COLUMNS, RawTable, every_column
 from calib_core.readers.table.rows import TRUTH_COLUMNS
-from calib_core.runs import AnswerRun
+from calib_core.runs import AnswerRun, schema_name
 from calib_core.wording import plural
 
 ID_NAMES: Final = (*SPELLINGS["id"], "request_id", "row")
@@ -46,7 +46,10 @@ RIGHT_ANSWER_COLUMNS: Final = ("gold", "gold_index", "gold_all")
 GOLD_TABLE_COLUMNS: Final = (*RIGHT_ANSWER_COLUMNS, "choices", "subject", "question")
 """Columns that are read from a table of right answers."""
 
-_MAPPED_NAMES: Final = ("id", *GOLD_TABLE_COLUMNS, "correct")
+LABEL_COLUMNS: Final = ("human", "judge")
+"""Columns of labels, of people (also several, `human.NAME`) or of a judge, that a table may hold as well."""
+
+_MAPPED_NAMES: Final = ("id", *GOLD_TABLE_COLUMNS, "correct", *LABEL_COLUMNS)
 _EITHER_NAMES: Final = ("label", "ytrue")
 _TRUTH_VALUES: Final = ({"true"}, {"false"}, {"true", "false"})
 _ZERO_OR_ONE: Final = r"^(0|1)(\.0*)?$"
@@ -160,10 +163,14 @@ class JoinedGold:
 
     def notes(self, ids: Sequence[str | None]) -> tuple[str, ...]:
         """Write notes on how many of the log's records have a right answer, and on unmatched ids."""
-        n_answered = sum(1 for id_ in ids if self.answer_for(id_).keys() & set(JUDGED_COLUMNS))
+        names = {*self.table.answers.columns}
+        answers = names & {*JUDGED_COLUMNS}
+        read = answers or {name for name in names if schema_name(name) in LABEL_COLUMNS}
+        n_answered = sum(1 for id_ in ids if self.answer_for(id_).keys() & read)
+        what = "Right answers" if answers else "Labels"
         matched_note = (
-            f"Right answers of {self.table.file}, joined on {self.id_column}: {n_answered:,} of {len(ids):,} "
-            f"rows have one."
+            f"{what} of {self.table.file}, joined on {self.id_column}: {n_answered:,} of {len(ids):,} rows "
+            "have one."
         )
         if not self.unmatched_ids:
             return (matched_note, *self.table.reading_notes)
@@ -235,7 +242,7 @@ def read_gold_table(
             f"{file}: column {shorten(label, 40)!r} holds 0 and 1, which may be right answers, or say "
             f"whether the model's answer is right. Say which: {options}"
         )
-    if not id_columns or not column_by_name.keys() & set(JUDGED_COLUMNS):
+    if not id_columns or not {*map(schema_name, column_by_name)} & {*JUDGED_COLUMNS, *LABEL_COLUMNS}:
         shown = ", ".join(repr(shorten(name, 40)) for name in frame.columns[:20])
         likely = _likely_options(frame.select(free), set(id_columns))
         raise Refused(
@@ -261,6 +268,7 @@ def _answer_columns(
         for name in GOLD_TABLE_COLUMNS
         if name not in mapped and (column := _likeliest_column(name, free.columns, set(ids)))
     }
+    found |= {column: column for column in free.columns if schema_name(column) in LABEL_COLUMNS}
     found |= {name: column for name, column in mapped.items() if name != "id"}
     outcome = "correct"
     if outcome in found:
@@ -281,10 +289,11 @@ def _answer_columns(
 
 def _needed_columns_advice() -> str:
     named = worded(f"that {option_name('on')} names", on_page="to join on")
-    roles = " or ".join(str(Advice(gold_columns={"COLUMN": name})) for name in ("gold", "correct"))
+    roles = " or ".join(str(Advice(gold_columns={"COLUMN": name})) for name in ("gold", "correct", "human"))
     return (
         f"It needs a column of ids (custom_id, id …), or one {named}, and one of right answers (gold, "
-        "answer …: a text, a letter, or as gold_index a position counted from 0) or of outcomes (correct). "
+        "answer …: a text, a letter, or as gold_index a position counted from 0), "
+        "of outcomes (correct) or of people's labels (human). "
         f"Say which they are: {roles}"
     )
 
@@ -443,7 +452,8 @@ def join_gold(
     )
     added = [name for name in JUDGED_COLUMNS if name in table.answers.columns]
     own = RIGHT_ANSWER_COLUMNS if added != ["correct"] else ("correct",)
-    is_complete = any(name in rows.columns and not rows[name].has_nulls() for name in own)
+    has_labels = any(schema_name(name) in LABEL_COLUMNS for name in table.answers.columns)
+    is_complete = not has_labels and any(name in rows.columns and not rows[name].has_nulls() for name in own)
     not_needed = f"{table.file} is not needed: every row has a right answer of its own"
     if is_complete and keys is None:
         return rows, (f"{not_needed}.",)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from calib_core.readers.format import Clarity
 from calib_core.runs import confidence_name
@@ -228,6 +228,23 @@ NEUTRAL: Final = _words(
 )
 """Words that change nothing about what the others say."""
 
+PEOPLE: Final = _words(
+    "human humans annotator annotators rater raters labeler labeller expert experts person people "
+    "crowd manual mensch menschlich annotateur anotador"
+)
+"""Words of a column that holds what people say of an answer …"""
+JUDGES: Final = _words(
+    "judge judges judged judgement judgment grader autograder evaluator autorater autoeval verdict"
+)
+"""… and of one that holds what a model says of it, where another one holds what people say."""
+LABELS: Final = _words(
+    "label labels labeled labelled score scores rating ratings verdict verdicts grade grades judgement "
+    "judgment judgments decision annotation annotated eval evaluation feedback pass passed correct "
+    "correctness acceptable accept accepted result outcome choice preference preferred winner vote value "
+    "final majority is was the a by of llm gpt ai as lm"
+)
+"""Words of such a column that add nothing: what is said may be a label, a grade or a number."""
+
 NOUNS: Final = _words("answer answers antwort option choice label letter response text index idx key class")
 """What a name ends in that says which answer it is: the right one, or the model's."""
 NEGATIVES: Final = _words("neg negative minus")
@@ -415,6 +432,25 @@ def named_top(column: str) -> int | None:
     if scale := _SCALE_FROM_ZERO.search(column.lower()):
         return int(scale[1])
     return 100 if "%" in column or _PERCENT.intersection(name_words(column)) else None
+
+
+def says_who_labels(column: str) -> Literal["judge", "human"] | None:
+    """Return whether a name says that a column holds the labels of a judge or of people; None for neither.
+
+    Examples
+    --------
+    >>> says_who_labels("llm_judge"), says_who_labels("annotator_1"), says_who_labels("human_label")
+    ('judge', 'human', 'human')
+    >>> says_who_labels("judge_explanation"), says_who_labels("human_answer"), says_who_labels("humaneval")
+    (None, None, None)
+    """
+    words = {bare for word in name_words(column) if (bare := word.rstrip("0123456789")) and len(bare) > 1}
+    rest = words - LABELS
+    if rest and rest <= PEOPLE:
+        return "human"
+    if words & JUDGES and rest <= JUDGES:
+        return "judge"
+    return None
 
 
 def further_confidence(column: str) -> str | None:

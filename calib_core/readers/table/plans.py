@@ -54,7 +54,7 @@ class Plan:
         return Plan({**kept, **one.names}, missing, unsaid)
 
 
-_ESSENTIAL: Final = CONFIDENCE_SOURCES | TRUTH_COLUMNS | {"prediction", "prediction_index"}
+_ESSENTIAL: Final = CONFIDENCE_SOURCES | TRUTH_COLUMNS | {"prediction", "prediction_index", "judge"}
 
 
 def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[Plan]:
@@ -78,6 +78,10 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
     known = {*map(role_of, read_as.values()), *map(role_of, base.columns.values())}
     unread = [one for one in candidates if not one.names.keys() & base.columns.keys()]
     asked = [base]
+    if known >= {"judge", "human"}:
+        return [plan for plan in (base, *_with_rivals(base, rivals)) if plan.columns]
+    if missing := _hinted_labels(candidates, known):
+        return [base.adding(one) for one in missing]
     if not known & CONFIDENCE_SOURCES:
         asked = [plan.adding(one) for plan in asked for one in _hinted_confidences(unread)]
     elif reread := [one for one in unread if one.clarity == "hinted" and one.names.keys() & read_as.keys()]:
@@ -88,6 +92,14 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
     if asked == [base]:
         asked += _with_rivals(base, rivals)
     return [plan for plan in asked if plan.columns]
+
+
+def _hinted_labels(candidates: Sequence[Candidate], known: Collection[str]) -> list[Candidate]:
+    """Return what may be the labels of the judge or of people, or the probabilities of people's."""
+    names = {"judge", "human"} if {"judge", "human"}.intersection(known) else set[str]()
+    if CONFIDENCE_SOURCES.isdisjoint(known):
+        names.add("event_prob")
+    return [one for one in candidates if one.clarity == "hinted" and role_of(one.name) in names]
 
 
 def _is_judged(names: Collection[str]) -> bool:
@@ -104,7 +116,7 @@ def _base_and_rivals(
     base, rivals = Plan({}), list[Candidate]()
     taken = {*map(role_of, read_as.values())}
     for one in candidates:
-        roles = {role_of(name) for name in one.names.values()}
+        roles = {role_of(name) for name in one.names.values()} - {"human"}  # each of several people
         if one.clarity != "said" or one.names.keys() & base.columns.keys():
             continue
         if one.names.keys() & read_as.keys() or not roles & {*taken, *map(role_of, base.columns.values())}:

@@ -9,6 +9,7 @@ import pytest
 
 import calib_core
 from calib_core.errors import Refused
+from calib_core.runs import AnswerRun
 from core.cli_calls import make_caller, write
 from core.readers.server_logs import letter_answer, table
 
@@ -65,9 +66,27 @@ def test_columns_of_the_table_are_named(tmp_path: Path, capsys: pytest.CaptureFi
     (run,) = calib_core.load(said, gold=gold, on="q", gold_columns={"our=verdict": "correct:fine"})
     assert calib_core.score(run, metric="brier").value == pytest.approx((0.81 + 0.04) / 2)
     with pytest.raises(
-        Refused, match=r'gold_columns=\{"COLUMN": "gold"\} or gold_columns=\{"COLUMN": "correct"\}$'
+        Refused, match=r'gold_columns=\{"COLUMN": "correct"\} or gold_columns=\{"COLUMN": "human"\}$'
     ):
         calib_core.load(said, gold=gold, on="q")
     without = call("score", said, "--map-gold", "x=gold")
     assert without.code == 2
     assert "--map-gold: expected a table to go with it, --gold TABLE" in without.err
+
+
+def test_labels_of_people_stand_in_a_table_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = make_caller(capsys)
+    rows = "".join(f"{at},{'pass' if at % 3 else 'fail'}\n" for at in range(30))
+    judged = write(tmp_path, "judged.csv", f"id,judge\n{rows}")
+    people = write(tmp_path, "people.csv", "id,label\n0,fail\n1,pass\n2,fail\n")
+    refused = call("check", judged)
+    assert refused.code == 2
+    assert "--gold TABLE --map-gold COLUMN=human" in refused.out
+    answer = call("check", judged, "--gold", people, "--map-gold", "label=human.anna")
+    assert answer.code == 0
+    assert "Labels of people.csv, joined on id: 3 of 30 rows have one." in answer.out
+    (run,) = calib_core.load(judged, gold=people, gold_columns={"label": "human"})
+    assert isinstance(run, AnswerRun)
+    assert run.rows["human"].to_list()[:4] == ["fail", "pass", "fail", None]

@@ -316,7 +316,7 @@ def test_a_named_column_of_ids_is_joined_on(tmp_path: Path) -> None:
         ),
         (
             {"x": "subject"},
-            r"cannot be used for right answers.*--map-gold COLUMN=gold or --map-gold COLUMN=correct$",
+            r"cannot be used for right answers.*--map-gold COLUMN=correct or --map-gold COLUMN=human$",
         ),
         ({"x": "gold_all", "item": "gold_all"}, r"two columns would be read as 'gold_all'"),
         ({"x": "gold", "item": "gold"}, r"two columns would be read as 'gold'"),
