@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         score,
         sweep,
         threshold,
+        threshold_cost,
         training,
         verdict,
     )
@@ -70,6 +71,7 @@ __all__ = [
     "score",
     "sweep",
     "threshold",
+    "threshold_cost",
     "training",
     "verdict",
 ]

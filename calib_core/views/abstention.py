@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -37,6 +38,7 @@ from calib_core.results.threshold_cost import (
     MIN_QUESTIONS,
     ThresholdCost,
     format_cost,
+    threshold_cost,
 )
 from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME
 from calib_core.views.inputs import ReportInput
@@ -145,6 +147,11 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 thresholds.append(guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
         if thresholds:
             views.append(abstention_view(thresholds[0], thresholds[1:], title=run.title, evidences=evidences))
+            if costs := report_input.settings.costs:
+                priced = [threshold_cost(evidence, costs) for evidence in evidences]
+                lead = largest_guaranteed(thresholds).curve.method
+                view = cost_view(priced, run.title, lead=lead)
+                views.append(replace(view, title=f"{run.title}: what a threshold costs"))
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
@@ -320,6 +327,11 @@ def _tiles(thresholds: Sequence[GuaranteedThreshold], typed: float | None) -> li
 
 
 # --- What a threshold costs -------------------------------------------------------------------------------
+
+
+def threshold_cost_view(result: ThresholdCost) -> View:
+    """What the thresholds of one method cost."""
+    return cost_view([result], result.curve.run)
 
 
 def cost_view(
