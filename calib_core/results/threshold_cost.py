@@ -41,26 +41,26 @@ COST_COLUMNS: Final = (
     Column("method", "Confidence method", "method"),
     Column(
         "believed",
-        "Believed: confidence ≥",
+        "Believed ≥",
         "exact",
-        "1 − handed on / wrong, if the confidence is calibrated.",
+        "Confidence: 1 − handed on / wrong, if it is calibrated.",
     ),
     Column("believed_share", "Answered", "share"),
     Column("believed_cost", "Cost per question", "mixed"),
-    Column("cheapest", "Cheapest: confidence ≥", "exact", "The lowest cost on these very rows."),
+    Column("cheapest", "Cheapest ≥", "exact", "Confidence of the lowest cost on these very rows."),
     Column("cheapest_share", "Answered there", "share"),
     Column(
         "cheapest_cost", "Cost there", "mixed", "Chosen on the rows that it is judged on, so it is too low."
     ),
     Column(
         "price",
-        "Price of believing",
+        "Price",
         "mixed",
         "Cost of the believed threshold minus that of the cheapest one, per question.",
     ),
     Column(
         "price_low",
-        "Price, 95 %",
+        "95 %",
         "mixed",
         "Against the threshold that is cheapest in the long run; of all thresholds at once.",
         upper="price_high",
