@@ -449,7 +449,7 @@ def _glossary_html(report_input: ReportInput) -> str:
         [{"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source} for metric in metrics],
     )
     method_table = ViewTable.from_rows(
-        f"{terms.method.capitalize()}s",
+        "Methods",
         [
             {
                 "Name": method.title,

@@ -448,7 +448,7 @@ class Comparison(Displayable):
         )
         return (
             Column("run", "Run"),
-            Column("method", terms.method.capitalize(), "method"),
+            Column("method", "Method", "method"),
             *(
                 (
                     *_estimate_columns(
@@ -685,7 +685,7 @@ def _point_remarks(
     available = shown.union(available_methods)
     if points and shown < available:
         verb = "is" if len(shown) == 1 else "are"
-        yield f"{len(shown)} of {plural(len(available), terms.method)} {verb} compared."
+        yield f"{len(shown)} of {plural(len(available), 'method')} {verb} compared."
     if paired.unpaired:
         n_pairs = len(paired.unpaired) + max(map(len, paired.pairs.values()))
         reason = as_clause(min(paired.unpaired.values()))

@@ -9,7 +9,6 @@ from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
 from calib_core.results.files import FileReport, RunReport
 from calib_core.results.reported_metrics import ReportedComparison, compare_reported_metrics
-from calib_core.terms import common_terms
 from calib_core.views.inputs import FileChecksum, ReportFile, ReportInput
 from calib_core.views.view import ProgressCallback, Section, View, ViewTable
 from calib_core.wording import NO_VALUE, bad_rows_phrase, format_percent, names_sharing, plural
@@ -174,11 +173,10 @@ def _refused_methods_text(report: RunReport) -> str:
 
 def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
     """One method of one run: rows used, rows missing, and the reasons."""
-    terms = common_terms(evidence.terms for evidence in report.survey.usable.values())
     missing = report.missing.get(id_, {})
     spikes = [f"{spike.count:,} at {spike.value:g}" for spike in report.spikes.get(id_, ())]
     return {
-        terms.method.capitalize(): METHODS[id_].title,
+        "Method": METHODS[id_].title,
         "Rows used": report.usable.get(id_),
         "Missing": sum(missing.values()) if id_ in report.usable else None,
         "Why": report.survey.unavailable.get(id_)

@@ -179,7 +179,7 @@ def _runs_table(
         rows.append(
             {
                 "Run": one.run.title,
-                **({terms.method.capitalize(): summary.method_title} if len(methods) > 1 else {}),
+                **({"Method": summary.method_title} if len(methods) > 1 else {}),
                 "Verdict": summary.marked_verdict,
                 "q": summary.q_text or NO_VALUE,
                 metric.title: one.number_text,

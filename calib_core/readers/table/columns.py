@@ -730,8 +730,9 @@ def no_known_column_message(columns: Sequence[str], file: str) -> str:
     return (
         f"{file} has no column that Calib recognises (columns: {column_list_text(columns)}). Each "
         "row needs a confidence and whether the answer was right (confidence, correct), or probabilities of "
-        "the choices and the right one (choice_probs, gold), or sampled answers and the right one (samples, "
-        f"gold). Say {to_say('what a column means', Advice(columns={'COLUMN': 'confidence'}))}"
+        "the choices and the right one (choice_probs, gold), or sampled answers and the right one "
+        "(samples, gold), or the probability of an event and whether it came true (event_prob, event). "
+        f"Say {to_say('what a column means', Advice(columns={'COLUMN': 'confidence'}))}"
     )
 
 

@@ -185,5 +185,5 @@ def test_one_model_asked_with_more_shots_is_named_though_its_points_are_not() ->
 def test_the_number_of_methods_is_stated_where_some_are_left_out() -> None:
     evidences = {"a": model_run("a", 120), "b": model_run("b", 60)}
     told = compare_runs(evidences, available_methods=("given", "p_true", "verbal")).remarks
-    assert told == ("1 of 3 confidence methods is compared.",)
+    assert told == ("1 of 3 methods is compared.",)
     assert compare_runs(evidences, available_methods=("given",)).remarks == ()
