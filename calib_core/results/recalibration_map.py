@@ -24,6 +24,7 @@ from calib_core.inference.recalibration import (
     Parameters,
     tempered_choices,
 )
+from calib_core.methods import METHODS
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.runs import AnswerRun, RowCounts
 
@@ -176,8 +177,13 @@ class RecalibrationMap:
             return None
         return (
             f"{run}, {method}: the map was fitted to another run or method, {self.run}, {self.method}. It "
-            "holds as far as equal confidences of the two are right equally often."
+            "holds as far as equal numbers of the two come true equally often."
         )
+
+    @property
+    def target_text(self) -> str:
+        """What is recalibrated, in words: "confidence", "probability of yes" or "choices"."""
+        return METHODS[self.method].terms.confidence if self.target == "confidence" else self.target
 
     def to_python(self) -> str:
         """A function `recalibrate` in plain Python, without any library but `math`."""
@@ -197,12 +203,12 @@ CHOICE_FORMULA: Final = "p_k = p_k^(1/temperature) / Σ_j p_j^(1/temperature)"
 _LOGIT: Final = """import math
 
 
-def recalibrate(confidence):
-    c = min(max(confidence, {epsilon}), 1 - {epsilon})
+def recalibrate(p):
+    c = min(max(p, {epsilon}), 1 - {epsilon})
 """
 
-_SIGMOID: Final = """    p = 1 / (1 + math.exp(-max(z, -700)))
-    return min(max(p, {epsilon}), 1 - {epsilon})
+_SIGMOID: Final = """    q = 1 / (1 + math.exp(-max(z, -700)))
+    return min(max(q, {epsilon}), 1 - {epsilon})
 """
 
 _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
@@ -212,17 +218,17 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "beta": _LOGIT + "    z = {a} * math.log(c) - {b} * math.log(1 - c) + {intercept}\n" + _SIGMOID,
         "isotonic": """from bisect import bisect_right
 
-CONFIDENCE = {confidence}
+STATED = {confidence}
 PROBABILITY = {probability}
 
 
-def recalibrate(confidence):
-    if confidence >= CONFIDENCE[-1]:
+def recalibrate(p):
+    if p >= STATED[-1]:
         return PROBABILITY[-1]
-    i = max(bisect_right(CONFIDENCE, confidence), 1)
-    if confidence <= CONFIDENCE[0]:
+    i = max(bisect_right(STATED, p), 1)
+    if p <= STATED[0]:
         return PROBABILITY[0]
-    share = (confidence - CONFIDENCE[i - 1]) / (CONFIDENCE[i] - CONFIDENCE[i - 1])
+    share = (p - STATED[i - 1]) / (STATED[i] - STATED[i - 1])
     return PROBABILITY[i - 1] + share * (PROBABILITY[i] - PROBABILITY[i - 1])
 """,
         "histogram": """from bisect import bisect_left
@@ -231,8 +237,8 @@ EDGES = {edges}
 PROBABILITY = {probability}
 
 
-def recalibrate(confidence):
-    return PROBABILITY[bisect_left(EDGES, confidence)]
+def recalibrate(p):
+    return PROBABILITY[bisect_left(EDGES, p)]
 """,
         "choices": """import math
 
@@ -297,17 +303,19 @@ def recalibrated_run(
     judged_rows = np.array([], np.intp) if judged is None else judged.confidences.pairs.rows
     run, pairs = recalibrated.run, recalibrated.confidences.pairs
     positions = pl.Series(pairs.rows, dtype=pl.UInt32)
+    of_event = recalibrated.terms.of == "event"
+    stated, outcome = ("event_prob", "event") if of_event else ("confidence", "correct")
     kept = [name for name in ("row", "id", "trial_of", "subject", "question") if name in run.rows.columns]
     rows = (
         run.rows[positions]
         .select(kept)
         .with_columns(
-            pl.Series("correct", pairs.correct).set(pl.Series(~np.isin(pairs.rows, judged_rows)), None),
-            pl.Series("confidence", pairs.confidence),
+            pl.Series(outcome, pairs.correct).set(pl.Series(~np.isin(pairs.rows, judged_rows)), None),
+            pl.Series(stated, pairs.confidence),
         )
     )
     note = (
-        f"confidence: {recalibrated.method.id} after {fitted.by} recalibration, fitted to {fitted.n_rows:,} "
+        f"{stated}: {recalibrated.method.id} after {fitted.by} recalibration, fitted to {fitted.n_rows:,} "
         f"rows of {single_line(fitted.run, 120)}"
     )
     counts = RowCounts(n_rows=rows.height, notes=(note, *run.row_counts.notes))

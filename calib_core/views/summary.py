@@ -82,7 +82,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     for index, run in enumerate(report_input.runs):
         progress(index / (len(report_input.runs) + 1), run.title)
         if not run.usable:
-            reasons.append(f"{run.title}: no number can be computed{_first_reason(run)}.")
+            reasons.append(f"{run.title}: no probability can be computed{_first_reason(run)}.")
             continue
         for method in report_input.methods_for(run):
             try:
@@ -195,13 +195,13 @@ def _runs_table(
 
 def _recipes(report_input: ReportInput, scored: Sequence[_ScoredRun]) -> tuple[str, ...]:
     """How the numbers of the summary are computed."""
-    metric = METRICS[report_input.settings.metric].worded(common_terms(one.evidence.terms for one in scored))
-    scheme = report_input.settings.scheme
+    terms = common_terms(one.evidence.terms for one in scored)
+    metric, scheme = METRICS[report_input.settings.metric].worded(terms), report_input.settings.scheme
     bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
     recipe = (
         f"{metric.recipe_name}{bins}, n: as in the table",
         *_interval_recipe(scored),
-        f"verdict: {verdict_recipe(scored[0].evidence.tolerance)}",
+        f"verdict: {verdict_recipe(scored[0].evidence.tolerance, terms)}",
         "q: Benjamini–Hochberg over the verdicts of the table",
     )
     return ("; ".join(recipe),) if len(scored) > 1 else (scored[0].score.recipe, *_interval_recipe(scored))
