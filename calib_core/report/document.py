@@ -443,7 +443,10 @@ def opening_sentence(reason: str) -> str:
 def _glossary_html(report_input: ReportInput) -> str:
     """The section that explains each metric and confidence method in a sentence."""
     terms = report_input.terms
-    metrics = [metric.worded(terms) for metric in METRICS.values()]
+    # What needs a probability for every choice is never shown of an event.
+    metrics = [
+        metric.worded(terms) for metric in METRICS.values() if terms.of != "event" or metric.needs == "pairs"
+    ]
     metric_table = ViewTable.from_rows(
         "Numbers",
         [{"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source} for metric in metrics],

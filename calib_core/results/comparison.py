@@ -725,7 +725,8 @@ def _comparison_recipe(
         f", {terms.accuracy} of all rows with an outcome" if any(point.missing for point in points) else ""
     )
     judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
-    return f"{' against '.join(parts)}, top label, {judged}{n}{of_all}{best and f'; best: {best}'}"
+    label = "" if terms.of == "event" else "top label, "
+    return f"{' against '.join(parts)}, {label}{judged}{n}{of_all}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:

@@ -112,9 +112,7 @@ def test_values_of_a_run_that_lacks_a_tenth_of_its_confidences_win_nothing_but_a
     assert full.best_by["a"] == ("brier_skill", "accuracy", "brier")
     assert full.caveats == ()
     two = compare_runs({"a": lacking, "b": with_confidences(others["b"], 100), "c": others["c"]})
-    assert two.headline.startswith(
-        "No run is best by its confidences: the others lack a confidence on a tenth"
-    )
+    assert two.headline.startswith("No run is best by its confidences: the others lack one on a tenth")
     assert two.caveats[0] == "Not ranked: a and b lack confidences on a tenth or more of their rows."
     sure = {name: model_run(name, 100, sure=0.2, unsure=0.9) for name in "bc"}
     none = compare_runs({"a": lacking, **sure}).headline
