@@ -85,6 +85,7 @@ bench: .venv/.test-ready ## run every benchmark of benchmarks/ in turn
 bench-peers: build/peers-venv/.ready ## compare ECE and its speed with other libraries, and keep their values for the tests (PyTorch; LARGEST=100000000)
 	@PYTHONPATH=. build/peers-venv/bin/python benchmarks/peers/compare.py $(if $(LARGEST),--largest "$(LARGEST)")
 	@build/peers-venv/bin/python benchmarks/peers/conventions.py
+	@build/peers-venv/bin/python benchmarks/peers/judge.py
 
 demo-data: build/demo-venv/.ready ## make the demo data again (PyTorch; RECIPE=r1: tokens, r2: answers, r3: multiple choice)
 	@build/demo-venv/bin/python -m demo $(RECIPE)

@@ -56,7 +56,7 @@ class JudgeLabels:
     run, file : str
         The run's label, and its file.
     names : tuple of str
-        The labels as they are written most often: numbers by size, otherwise those that pass first.
+        The labels: numbers by size, otherwise as they are written most often, those that pass first.
     values : NDArray[np.float64] or None, shape (labels,)
         Their values, if there are three or more and all are numbers.
     passes : NDArray[np.bool_] or None, shape (labels,)
@@ -128,7 +128,8 @@ class JudgeLabels:
     @property
     def passing(self) -> str:
         """The labels that pass, as in a sentence: "“pass”"; "" where that is not known."""
-        return join_names([f"“{name}”" for name in self.passing_names], "or")
+        names = [f"“{name}”" for name in self.passing_names]
+        return join_names(names, "or") if names else ""
 
     def only(self, rows: NDArray[np.bool_], group: str = "") -> JudgeLabels:
         """These rows alone; `group` is what they are called."""
@@ -243,7 +244,7 @@ def judge_labels(run: Run, passing: Sequence[str] = ()) -> JudgeLabels:
     return JudgeLabels(
         run=run.label,
         file=run.file,
-        names=tuple(names[at][1] for at in order),
+        names=tuple(names[at][0 if values else 1] for at in order),
         values=np.array([values[names[at][0]] for at in order]) if values and len(names) > 2 else None,
         passes=np.array([passes[names[at][0]] for at in order]) if passes else None,
         judge=codes["judge"],

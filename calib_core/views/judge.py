@@ -27,6 +27,7 @@ from calib_core.results.judge_agreement import (
     MEASURE_COLUMNS,
     MEASURE_HELP,
     JudgeAgreement,
+    MeasureId,
 )
 from calib_core.results.judge_comparison import JUDGE_COMPARISON_COLUMNS, JudgeComparison
 from calib_core.results.judge_fairness import FAIRNESS_COLUMNS, JudgeFairness
@@ -184,8 +185,8 @@ def agreement_view(result: JudgeAgreement, metrics: Collection[str] = JUDGE_METR
                 numbers=Numbers(result.confusion_frame, result.recipe, ("confusion",)),
             )
         )
-    kept = [one for one in result.measures if one.metric in metrics]
-    titles = {one.metric: one.title for one in reversed(kept)}
+    kept = [one for one in result.measures if str(one.metric) in metrics]
+    titles: dict[MeasureId, str] = {one.metric: one.title for one in reversed(kept)}
     return View(
         title=result.labels.run,
         headline=result.headline,
