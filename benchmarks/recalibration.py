@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from calib_core.inference.paired_test import paired_test
 from calib_core.inference.recalibration import MAP_KINDS, Levels, MapKind, out_of_fold
-from calib_core.results.recalibration import DEFAULT_FOLDS, MIN_OF_RARER_OUTCOME
+from calib_core.results.recalibration import DEFAULT_FOLDS
+from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME
 
 SEED: Final = 20261126
 REPEATS: Final = 200

@@ -14,6 +14,7 @@ from benchmark_page import date_line, percent, points_known, table, write_page
 from numpy.typing import NDArray
 
 from calib_core.inference.decision_loss import ErrorCosts, decision_loss
+from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME
 
 SEED: Final = 20261128
 REPEATS: Final = 300
@@ -36,7 +37,10 @@ def logistic(logit: Floats) -> Floats:
 def measured(
     bias: tuple[float, float], costs: ErrorCosts, n: int, trials: int
 ) -> tuple[float, float, float, float]:
-    """The true price, the mean price found, the shares of intervals that hold it and that are above 0."""
+    """The true price, the mean price found, the shares of intervals that hold it and that are above 0.
+
+    Of the data sets with as many right and wrong answers as a price needs.
+    """
     random = np.random.default_rng([SEED, n, trials, int(costs.wrong), *map(ord, str(bias))])
     confidence = (np.arange(LEVELS)[::-1] + 0.5) / LEVELS
     weight = confidence**2 / (confidence**2).sum()
@@ -49,6 +53,8 @@ def measured(
     for repeat in range(REPEATS):
         step = np.repeat(random.choice(LEVELS, n, p=weight), trials)
         right = np.repeat(random.random(n), trials) < chance[step]  # trials of a question agree
+        if min(right.sum(), (~right).sum()) < MIN_OF_RARER_OUTCOME * trials:
+            continue
         cluster = None if trials == 1 else np.repeat(np.arange(n), trials)
         loss = decision_loss(step, right, believed, costs, cluster, repeat)
         found.append((loss.value, loss.low <= price + 1e-12 and price <= loss.high, loss.low > 0))
@@ -66,7 +72,8 @@ def page() -> Iterator[str]:
         "confidence implies, minus that of the threshold that is cheapest in the long run. Found: against "
         "the cheapest one on the rows themselves, on average. Held: the share of 95 % intervals that hold "
         f"the price, known to ± {points_known(0.95, REPEATS)} points at 95 %. Clear: the share that lies "
-        "above 0."
+        f"above 0. Data sets with fewer than {MIN_OF_RARER_OUTCOME} right or wrong answers have no price and "
+        "do not count."
     )
     yield date_line()
     yield ""

@@ -68,7 +68,7 @@ from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_si
 from calib_core.results.score import Score
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
-from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, TokenRun
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, TokenRun
 from calib_core.wording import join_names
 
 __all__ = [
@@ -231,7 +231,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
                 named = rf"(?<![\w.-]){re.escape(opened.name)}"
                 message = re.sub(named, lambda _: opened.called, message)
             raise Refused(message) from None
-    return [replace(run, file=opened.file) for run in runs]
+    return Runs(replace(run, file=opened.file) for run in runs)
 
 
 class _Opened(NamedTuple):
@@ -354,7 +354,7 @@ def _as_run(value: object) -> Run:
     """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
     if isinstance(value, AnswerRun | TokenRun):
         return value
-    kind = value.__class__.__name__
+    kind = "list" if isinstance(value, list) else value.__class__.__name__
     hint = "take one of the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
     raise TypeError(f"a run is expected, not {kind}: {hint}")
 

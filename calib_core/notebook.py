@@ -13,8 +13,8 @@ from typing import Any, Final
 from calib_core.errors import Unavailable
 from calib_core.figures.layout import without_unset
 from calib_core.figures.palette import DARK, LIGHT, THEMES
-from calib_core.report.document import BodyWriter, colour_variables, gzip_base64, plotly_script, read_asset
-from calib_core.report.html import tag
+from calib_core.reporting.document import BodyWriter, colour_variables, gzip_base64, plotly_script, read_asset
+from calib_core.reporting.html import tag
 from calib_core.results.display import register_display
 from calib_core.views.registry import VIEWS
 from calib_core.views.view import View

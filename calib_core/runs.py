@@ -6,14 +6,18 @@ A run is one model answering one data set once. Every layer above works with the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 import polars as pl
 
+from calib_core.errors import shorten
 from calib_core.tokens.sums import TokenSums
+from calib_core.values import Value
+from calib_core.wording import plural
 
 AnswerSource = Literal["greedy", "majority", "sample_0"]
 """The answer that a stored confidence refers to."""
@@ -251,8 +255,8 @@ class ReportedMetric:
     subject: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AnswerRun:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AnswerRun(Value):
     """The answers of one run.
 
     Attributes
@@ -294,6 +298,12 @@ class AnswerRun:
         """Rows of this run in its file, including those left out: the "total" shown beside every number."""
         return self.row_counts.n_rows
 
+    def __repr__(self) -> str:
+        return f"<AnswerRun {run_line(self)}>"
+
+    def _repr_html_(self) -> str:
+        return runs_table((self,))
+
     def has_columns(self, *columns: str) -> bool:
         """Whether the run has every named column, each with at least one value."""
         return all(
@@ -312,8 +322,8 @@ class AnswerRun:
         return self.has_columns("judge") and bool(self.human_columns)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenRun:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TokenRun(Value):
     """The token positions of one run, as sums: the distributions are read once and not stored.
 
     Attributes
@@ -336,5 +346,45 @@ class TokenRun:
         """Positions of this run in its file, including those left out."""
         return self.row_counts.n_rows
 
+    def __repr__(self) -> str:
+        return f"<TokenRun {run_line(self)}>"
+
+    def _repr_html_(self) -> str:
+        return runs_table((self,))
+
 
 Run: TypeAlias = AnswerRun | TokenRun
+
+
+class Runs(list[Run]):
+    """Runs as `calib_core.load` gives them: a list that shows itself in a notebook as a table."""
+
+    def _repr_html_(self) -> str:
+        return runs_table(self)
+
+
+_MAX_TEXT_CHARS: Final = 100
+
+
+def _content(run: Run) -> str:
+    """What a run holds, in a few words."""
+    if isinstance(run, TokenRun):
+        return f"token-level, {run.sums.n_classes:,} classes"
+    held = [name for name in run.rows.columns if name != "row" and run.has_columns(name)]
+    return shorten(", ".join(held), _MAX_TEXT_CHARS)
+
+
+def run_line(run: Run) -> str:
+    """A run in one line: label, rows, and what it holds."""
+    return f"{shorten(run.label, _MAX_TEXT_CHARS)!r}: {plural(run.n_total, 'row')}, {_content(run)}"
+
+
+def runs_table(runs: Sequence[Run]) -> str:
+    """Runs as an HTML table, one row each."""
+    header = "<tr><th>Run</th><th>File</th><th>Rows</th><th>Holds</th></tr>"
+    rows = "".join(
+        f"<tr><td>{escape(run.label)}</td><td>{escape(run.file)}</td><td>{run.n_total:,}</td>"
+        f"<td>{escape(_content(run))}</td></tr>"
+        for run in runs
+    )
+    return f"<table>{header}{rows}</table>"

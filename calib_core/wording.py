@@ -35,6 +35,7 @@ _JUDGED_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         "majority answer": "the one that most samples give",
         "first sampled answer": "the first of the samples in the file",
         "its own top label": "the most probable one",
+        "event": "whether yes is true",
     }
 )
 """What is judged to be right or wrong → what that is."""
@@ -203,6 +204,11 @@ def keep_units(text: str) -> str:
     ['76.0\xa0%', 'of', 'M\xa0=\xa010', 'bins']
     """
     return _UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
+
+
+def with_article(noun: str) -> str:
+    """A singular noun with its article: "an accuracy", "a precision"."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def definite(noun: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from calib_core.report.export.table import escape_markdown_cell
+from calib_core.reporting.export.table import escape_markdown_cell
 from calib_core.views.glossary import GLOSSARY
 
 PAGE: Final = Path(__file__).with_suffix(".md")

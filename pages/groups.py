@@ -206,7 +206,7 @@ def _pick_numbers(
     above_the_bins = st.container()
     scheme = pick_binning(url_state, evidence)
     with above_the_bins:
-        metric = pick_metric(url_state, metric_availability(evidence, scheme))
+        metric = pick_metric(url_state, metric_availability(evidence, scheme), terms=evidence.terms)
     sort = pick_segment(
         url_state,
         "sort",
@@ -296,7 +296,7 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
 
 def groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:
     """Return the caption that says which runs and method the groups are of."""
-    title = METRICS[result.metric].title
+    title = result.worded_metric.title
     by = result.group_by.title
     evidences = list(choice.evidences.values())
     caption = view_caption(

@@ -28,6 +28,7 @@ from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.score import score
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
+from calib_core.terms import Terms
 from calib_core.views.inputs import applicable_options
 from calib_core.views.reliability import (
     Axes,
@@ -53,7 +54,7 @@ from pages.widgets.run_choice import RunChoice, choose_run
 from pages.widgets.run_selection import RunEvidence, short_names_by_id
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_warnings
-from pages.widgets.table import show_table
+from pages.widgets.table import question_columns, show_table
 from pages.widgets.url_inputs import url_segment, url_text_input, url_toggle, warn_not_available
 from pages.widgets.view import (
     MAX_ROWS_ABOVE_DETAIL,
@@ -187,7 +188,7 @@ def _find_rivals(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequence
         key=lambda other: other.report.run.info.dataset != dataset,
     )
     labels = {
-        **{line_key(run, id_): METHODS[id_].title for id_ in run.report.survey.usable if id_ != method},
+        **{line_key(run, id_): METHODS[id_].heading for id_ in run.report.survey.usable if id_ != method},
         **{line_key(other, method): other.title for other in others},
     }
     own, url_names = line_key(run, method), _url_names(runs)
@@ -296,7 +297,9 @@ def show_lines(choice: LinesChoice) -> None:
     )
     show_opening(view)
     if allows_bars(result):
-        url_segment("form", "Draw", LINE_FORMS, "Bars: the accuracy in each bin, side by side.")
+        url_segment(
+            "form", "Draw", LINE_FORMS, f"Bars: the {result.terms.accuracy} in each bin, side by side."
+        )
     show_beside(view, selectable=("lines_figure", "line_rows"), chosen=chosen, select=select_line)
     show_how_computed(view, _lines_view_caption(choice, result), key="looking_lines")
     show_left_out(view, key="lines_not_drawn")
@@ -313,7 +316,7 @@ def _lines_view_caption(choice: LinesChoice, result: ReliabilityLines) -> ViewCa
         "Reliability lines",
         [scored.run.title for scored in drawn],
         [scored.evidence for scored in drawn],
-        metric_caption(result.metric, result.scheme),
+        metric_caption(result.metric, result.scheme, result.terms),
     )
 
 
@@ -507,7 +510,8 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int) -> N
         ),
         max_results=MAX_LARGE_RESULTS,
     )
-    outcome = choose_outcome(found)
+    terms = choice.evidence.terms
+    outcome = choose_outcome(found, terms)
     questions = found.only(outcome)
     st.caption(
         f"{questions.frame.height:,} of "
@@ -519,14 +523,14 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int) -> N
         )
     )
     shown = questions.preview.with_columns(
-        right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong"))
+        right=pl.when("right").then(pl.lit(terms.right)).otherwise(pl.lit(terms.wrong))
     )
     export = Export(
         make_file_stem(choice.file_stem, "bin", bin_number, *(part for part in (outcome, search) if part)),
         lambda: questions.frame,
         result.recipe,
         "Questions",
-        f"{choice.description}, confidence in {bin_text}",
+        f"{choice.description}, {terms.confidence} in {bin_text}",
         excerpt=True,
     )
     show_table(
@@ -534,17 +538,18 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int) -> N
         key="question_rows",
         alt=f"{plural(questions.frame.height, 'question')} of the selected bin",
         export=export,
+        columns=question_columns(terms),
     )
 
 
-def choose_outcome(questions: Questions) -> Outcome | None:
-    """Draw the filter of right and wrong answers, with how many there are; None where both are listed."""
+def choose_outcome(questions: Questions, terms: Terms) -> Outcome | None:
+    """Draw the filter of outcomes, with how many there are of each; None where both are listed."""
     titles = {
         "all": f"All {questions.frame.height:,}",
-        "right": f"Right {questions.n_right:,}",
-        "wrong": f"Wrong {questions.n_wrong:,}",
+        "right": f"{terms.right.capitalize()} {questions.n_right:,}",
+        "wrong": f"{terms.wrong.capitalize()} {questions.n_wrong:,}",
     }
-    picked = url_segment("outcome", "Outcome", titles, "Whether the judged answer is right.")
+    picked = url_segment("outcome", "Outcome", titles, terms.outcome_help)
     return None if picked == "all" else cast("Outcome", picked)
 
 

@@ -23,9 +23,9 @@ from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.pairs import Labels
 from calib_core.readers.format import AS_IT_LIES
-from calib_core.report.build import Report, build_report
-from calib_core.report.document import opening_sentence
-from calib_core.report.provenance import (
+from calib_core.reporting.build import Report, build_report
+from calib_core.reporting.document import opening_sentence
+from calib_core.reporting.provenance import (
     DOCUMENT_TITLE,
     RUN_IN_DATA_FOLDER,
     FrontMatter,

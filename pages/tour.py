@@ -14,13 +14,13 @@ from calib_core.figures.tour import describe_tour, tour_figure
 from calib_core.results.defaults import default_method
 from calib_core.results.tour import (
     STEP_KINDS,
-    STEP_TITLES,
     StepKind,
     TourCandidate,
     TourStep,
     TourSubject,
     choice_reason,
     default_tour_run,
+    step_title,
     tour_step,
 )
 from calib_core.results.view_caption import view_caption
@@ -42,12 +42,12 @@ STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
 STYLES: Final = Path(__file__).parent / "widgets"
 FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
     "answer": ("reliability", "the whole run, bin by bin"),
-    "bin": ("concentration", "how the confidences are distributed"),
+    "bin": ("concentration", "how the {confidences} are distributed"),
     "whole": ("reliability", "the full diagram with its controls"),
     "bins": ("robustness", "every metric at every M"),
-    "models": ("comparison", "all runs, accuracy against Brier score"),
+    "models": ("comparison", "all runs, {accuracy} against Brier score"),
 }
-"""Step → the page that goes further, and what it shows."""
+"""Step → the page that goes further, and what it shows, with words of `Terms`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +136,9 @@ def show_step_buttons(choice: TourChoice) -> None:
                 button_type: Literal["secondary", "tertiary"] = (
                     "secondary" if number == choice.step_number else "tertiary"
                 )
-                _step_button(str(number), number, type=button_type, help=STEP_TITLES[kind])
+                _step_button(
+                    str(number), number, type=button_type, help=step_title(kind, choice.subject.terms)
+                )
             st.markdown(f"Step {choice.step_number} of {len(STEP_KINDS)}", width="content")
         st.button(
             "Normal type" if choice.large_type else "Large type",
@@ -215,6 +217,8 @@ def _show_picture(choice: TourChoice, step: TourStep) -> None:
 def _show_further_link(choice: TourChoice) -> None:
     """Link to the page that goes further, with the same run and method."""
     page, label = FURTHER_PAGES[choice.kind]
+    terms = choice.subject.terms
+    label = label.format(confidences=terms.confidences, accuracy=terms.accuracy)
     query = {"run": choice.subject.run, "method": choice.subject.method}
     page_link(PAGES[page].script, f"{PAGES[page].title}: {label}", PAGES[page].icon, query)
 

@@ -80,6 +80,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
     checkpoints = checkpoint_runs(runs)
     if not checkpoints:
         raise Unavailable(NO_CHECKPOINT)
+    url_state.note_runs([run.id for run in checkpoints])
     methods, default = methods_and_default(checkpoints)
     method = pick_method(url_state, methods, default)
     url_state.carry_body_value("at", [run.id for run in checkpoints])
@@ -91,7 +92,12 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
     metrics = metric_availability(evidence, scheme)
     with above_the_bins:
         defaults = default_training_metrics(evidence, scheme)
-        metric = pick_metric(url_state, metrics, defaults[0] if defaults else DEFAULT_METRIC)
+        metric = pick_metric(
+            url_state,
+            metrics,
+            defaults[0] if defaults else DEFAULT_METRIC,
+            terms=evidence.terms,
+        )
         also = multiselect(
             url_state,
             "also",
@@ -101,7 +107,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
             default=[id_ for id_ in defaults if id_ != metric],
             help_="Further metrics over the same checkpoints, each in a panel of its own.",
         )
-    show_unavailable(run.report.survey.unavailable, metrics)
+    show_unavailable(run.report.survey.unavailable, metrics, evidence.terms)
     return TrainingChoice(RunChoice(run, evidence, metric, scheme), tuple(also))
 
 
@@ -154,7 +160,7 @@ def training_view_caption(
 ) -> ViewCaption:
     """Return the caption that says which lines, how many checkpoints and which metric the figure shows."""
     points = result.points
-    title = METRICS[result.metric].title
+    title = result.worded_metric.title
     caption = view_caption(
         f"{title} of {plural(len(points), 'checkpoint')}",
         [line.title for line in result.lines],

@@ -39,7 +39,7 @@ LONGEST: Final = (
     "hostile/test_hostile.py",
     "hostile/test_mutations.py",
     "test_packaging.py",
-    "core/report/test_converted_files.py",
+    "core/reporting/test_converted_files.py",
     "core/readers/test_fast_parsers.py",
     "core/readers/sandbox/test_worker.py",
     "browser/test_appearance.py",

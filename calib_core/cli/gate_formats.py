@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from calib_core.cli.rendering import heading
 from calib_core.cli.terminal import escape_unprintable
-from calib_core.report.export.table import escape_markdown_cell
+from calib_core.reporting.export.table import escape_markdown_cell
 from calib_core.results.gate import RuleCheck, failed_first, gate_summary
 
 MAX_MARKDOWN_ROWS: Final = 100

@@ -219,6 +219,7 @@ class AppliedElement(_OfRun):
     rows: Annotated[int, "Rows written with a new confidence."]
     n_judged: Annotated[int, "Those of them with an outcome."]
     output: Output
+    column: Annotated[str, "The column of the output that holds it."]
     question: Annotated[str | None, "Why the map may not hold for these rows."]
 
 

@@ -29,7 +29,6 @@ from calib_core.figures.layout import (
 from calib_core.figures.palette import SeriesStyle, Theme, blend, marker_style, method_style, run_style
 from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.methods import METHODS
-from calib_core.metrics import METRICS
 from calib_core.results.lines import ReliabilityLine, ReliabilityLines
 from calib_core.wording import BinReading, format_percent, format_short, format_signed, plural
 
@@ -116,7 +115,7 @@ def lines_figure(
     -----
     The `customdata` of points that receive hover and click has rows of the line's key and the bin's number.
     """
-    styles = styles_by_line(result, style_indices or {}, theme)
+    terms, styles = result.terms, styles_by_line(result, style_indices or {}, theme)
     widths = {
         line.key: _SELECTED_LINE_WIDTH if line.key == selected else _LINE_WIDTH for line in result.lines
     }
@@ -144,7 +143,7 @@ def lines_figure(
             "barmode": "overlay",
             "xaxis": probability_axis(
                 theme,
-                "Confidence" if as_bars else "Mean confidence of the bin",
+                terms.confidence_title if as_bars else f"Mean {terms.confidence} of the bin",
                 standoff=6,
                 anchor="y2",
                 constrain="domain",
@@ -152,7 +151,7 @@ def lines_figure(
             ),
             "yaxis": probability_axis(
                 theme,
-                "Accuracy (share right)",
+                terms.share_axis,
                 domain=_SQUARE_DOMAIN,
                 scaleanchor="x",
                 constrain="domain",
@@ -175,17 +174,17 @@ def _line_legend_entry(
 
 def _legend_name(result: ReliabilityLines, line: ReliabilityLine) -> str:
     """The line's label and its metric."""
-    metric = f" · {_metric_text(result, line)}"
+    metric = f" · {_metric_text(line)}"
     return f"{truncate_middle(result.labels[line.key], _MAX_LEGEND_NAME - len(metric))}{metric}"
 
 
-def _metric_text(result: ReliabilityLines, line: ReliabilityLine) -> str:
+def _metric_text(line: ReliabilityLine) -> str:
     """The metric's name and value, such as "ECE 0.0312"."""
-    value = line.result.score.value
+    value, title = line.result.score.value, line.result.score.worded_metric.title
     if value is None:
-        return f"{METRICS[result.metric].title} –"
+        return f"{title} –"
     shown = "∞" if math.isinf(value) else format_short(value).replace("-", "−")
-    return f"{METRICS[result.metric].title} {shown}"
+    return f"{title} {shown}"
 
 
 def _line_traces(
@@ -310,12 +309,13 @@ def _bin_bars(
 
 def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:
     """The hover text of each bin."""
-    run, method = truncate_middle(line.run, 60), METHODS[line.method].title
+    run, method, terms = truncate_middle(line.run, 60), METHODS[line.method].heading, line.result.terms
     heading = f"<b>{escape_for_plotly(run)}</b><br>{escape_for_plotly(method)}<br>"
     return [
         f"{heading}{escape_for_plotly(str(BinReading(percent, interval)))}: "
         f"{plural(pairs, line.result.pair_unit[:-1])}"
-        f"<br>confidence {confidence:.3f}, accuracy {accuracy:.3f}<br>gap {format_signed(gap, '+.3f')}"
+        f"<br>{terms.confidence} {confidence:.3f}, {terms.accuracy} {accuracy:.3f}"
+        f"<br>gap {format_signed(gap, '+.3f')}"
         for percent, interval, pairs, confidence, accuracy, gap in bins.select(
             "percent", "interval", "count", "confidence", "accuracy", "gap"
         ).iter_rows()
@@ -381,9 +381,9 @@ def _diagonal(theme: Theme) -> list[dict[str, Any]]:
 def describe_lines(result: ReliabilityLines) -> str:
     """Describe the diagram in a few sentences for screen readers, as plain text."""
     descriptions = "; ".join(
-        f"{result.labels[line.key]}: {_metric_text(result, line)}, "
-        f"accuracy {_percent_or_unknown(line.result.accuracy)}, "
-        f"mean confidence {_percent_or_unknown(line.result.mean_confidence)}, "
+        f"{result.labels[line.key]}: {_metric_text(line)}, "
+        f"{line.result.terms.accuracy} {_percent_or_unknown(line.result.accuracy)}, "
+        f"mean {line.result.terms.confidence} {_percent_or_unknown(line.result.mean_confidence)}, "
         f"{line.result.score.n_used:,} used, "
         f"{plural(line.result.table.height, 'bin')}"
         for line in result.lines

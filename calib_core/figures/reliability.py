@@ -42,6 +42,7 @@ from calib_core.figures.palette import TRANSPARENT, Theme, blend
 from calib_core.figures.text import escape_for_plotly, wrap_lines
 from calib_core.methods import METHODS
 from calib_core.results.reliability import Reliability
+from calib_core.terms import Terms
 from calib_core.wording import BinReading, format_percent, format_signed, format_significant, plural
 
 FIGURE_HEIGHT: Final = 576
@@ -81,21 +82,26 @@ def reliability_figure(
     selected_bin = table.filter(pl.col("bin") == (selected or 0))
     return {
         "data": [
-            *_bars_or_outlines(result.scheme, table, theme, detail),
+            *_bars_or_outlines(result, table, theme, detail),
             *selection_outline(selected_bin, theme),
             *diagonal_line(theme),
-            *accuracy_points(table, theme, detail),
-            hover_targets(table, "top", _hover_texts(table, result.pair_unit, detail)),
+            *accuracy_points(table, theme, detail, result.terms),
+            hover_targets(table, "top", _hover_texts(table, result, detail)),
             hover_targets(table, "count", _count_hover_texts(table, result.pair_unit), yaxis="y2"),
         ],
         "layout": {
             **base_layout(theme, height=FIGURE_HEIGHT, top=50),
             "xaxis": probability_axis(
-                theme, "Confidence", standoff=6, anchor="y2", constrain="domain", constraintoward="left"
+                theme,
+                result.terms.confidence_title,
+                standoff=6,
+                anchor="y2",
+                constrain="domain",
+                constraintoward="left",
             ),
             "yaxis": probability_axis(
                 theme,
-                "Accuracy (share right)",
+                result.terms.share_axis,
                 domain=SQUARE_DOMAIN,
                 scaleanchor="x",
                 constrain="domain",
@@ -111,15 +117,16 @@ def reliability_figure(
 
 
 def _bars_or_outlines(
-    scheme: Scheme, table: pl.DataFrame, theme: Theme, detail: BarDetail
+    result: Reliability, table: pl.DataFrame, theme: Theme, detail: BarDetail
 ) -> list[dict[str, Any]]:
     """The bars of both panels, or their outlines at hundreds of equal-width bins."""
-    if scheme.binning == "width" and not detail.hatched:
-        return [*gap_outlines(table, theme), *count_outlines(table, theme)]
-    return [*accuracy_bars(table, theme, detail), *_count_bars(table, theme, detail, scheme)]
+    if result.scheme.binning == "width" and not detail.hatched:
+        return [*gap_outlines(table, theme, result.terms), *count_outlines(table, theme)]
+    bars = accuracy_bars(table, theme, detail, result.terms)
+    return [*bars, *_count_bars(table, theme, detail, result.scheme)]
 
 
-def accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
+def accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail, terms: Terms) -> list[dict[str, Any]]:
     """Bars, solid up to the smaller of accuracy and confidence and hatched from there to the larger."""
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
@@ -133,7 +140,7 @@ def accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[
                 base=significant_values(over["accuracy"]),
                 opacity=opacity,
                 showlegend=opacity == 1,
-                name="over-confident gap",
+                name=f"{terms.over} gap",
                 marker=gap_marker(theme, theme.overconfident, OVERCONFIDENT_HATCH, detail),
             ),
             bar_trace(
@@ -142,7 +149,7 @@ def accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[
                 base=significant_values(under["confidence"]),
                 opacity=opacity,
                 showlegend=opacity == 1,
-                name="under-confident gap",
+                name=f"{terms.under} gap",
                 marker=gap_marker(theme, theme.underconfident, UNDERCONFIDENT_HATCH, detail),
             ),
         ]
@@ -191,7 +198,9 @@ def diagonal_line(theme: Theme, start: float = 0) -> list[dict[str, Any]]:
     ]
 
 
-def accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
+def accuracy_points(
+    table: pl.DataFrame, theme: Theme, detail: BarDetail, terms: Terms
+) -> list[dict[str, Any]]:
     """A point at (mean confidence, accuracy) of each bin, with its interval where there is one."""
     has_intervals = table["accuracy_low"].null_count() < max(table.height, 1)
     traces: list[dict[str, Any]] = []
@@ -203,7 +212,7 @@ def accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> lis
             "cliponaxis": False,
             "x": significant_values(part["confidence"]) or [None],
             "y": significant_values(part["accuracy"]) or [None],
-            "name": "accuracy, 95 % Wilson" if has_intervals else "accuracy",
+            "name": f"{terms.accuracy}, 95 % Wilson" if has_intervals else terms.accuracy,
             "opacity": opacity,
             "showlegend": opacity == 1,
             "marker": {
@@ -227,11 +236,12 @@ def accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> lis
     return traces
 
 
-def _hover_texts(table: pl.DataFrame, unit: str, detail: BarDetail) -> list[str]:
+def _hover_texts(table: pl.DataFrame, result: Reliability, detail: BarDetail) -> list[str]:
     """The hover text of each bin; without the interval at hundreds of bins, where no whisker is visible."""
+    terms, unit = result.terms, result.pair_unit
     return [
         f"<b>{bin_heading(row)}</b><br>{plural(row['count'], unit[:-1])}<br>"
-        f"confidence {row['confidence']:.3f}<br>accuracy {row['accuracy']:.3f}"
+        f"{terms.confidence} {row['confidence']:.3f}<br>{terms.accuracy} {row['accuracy']:.3f}"
         + (
             f" ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})"
             if detail.hatched and row["accuracy_low"] is not None
@@ -295,11 +305,11 @@ def describe_reliability(result: Reliability) -> str:
         return f"{name}: empty. {result.headline}"
     widest = result.table.sort(pl.col("gap").abs(), descending=True).row(0, named=True)
     bin_name = BinReading(widest["percent"], widest["interval"])
-    value, n_pairs = result.score.value, round(result.table["count"].sum())
+    terms, value, n_pairs = result.terms, result.score.value, round(result.table["count"].sum())
     parts = [
         f"{result.score_title} {format_significant(value)}" if value is not None else None,
-        f"accuracy {format_percent(result.accuracy)}" if result.accuracy is not None else None,
-        f"mean confidence {format_percent(result.mean_confidence)}"
+        f"{terms.accuracy} {format_percent(result.accuracy)}" if result.accuracy is not None else None,
+        f"mean {terms.confidence} {format_percent(result.mean_confidence)}"
         if result.mean_confidence is not None
         else None,
         f"{plural(n_pairs, result.pair_unit[:-1])} in {plural(result.table.height, 'bin')}",
@@ -317,7 +327,7 @@ INVISIBLE_HEIGHT: Final = 1e-3
 
 
 def gap_outlines(
-    table: pl.DataFrame, theme: Theme, *, ground: float = INVISIBLE_HEIGHT
+    table: pl.DataFrame, theme: Theme, terms: Terms, *, ground: float = INVISIBLE_HEIGHT
 ) -> list[dict[str, Any]]:
     """The gaps up to the larger of accuracy and confidence, and the solid part over them.
 
@@ -328,6 +338,8 @@ def gap_outlines(
         of accuracy and confidence.
     theme : Theme
         Colours.
+    terms : Terms
+        What the sides are called.
     ground : float
         As in `filled_outline`.
     """
@@ -342,14 +354,14 @@ def gap_outlines(
                 over,
                 "top",
                 blend(over_colour, theme.background, opacity),
-                name="over-confident gap",
+                name=f"{terms.over} gap",
                 **in_legend,
             ),
             filled_outline(
                 under,
                 "top",
                 blend(under_colour, theme.background, opacity),
-                name="under-confident gap",
+                name=f"{terms.under} gap",
                 **in_legend,
             ),
             filled_outline(part, "solid", blend(theme.bar, theme.background, opacity), ground=ground),
@@ -430,10 +442,20 @@ def small_reliability_figure(result: Reliability, theme: Theme) -> Figure:
     layout["margin"] |= {"l": 40, "b": 40, "r": 8}
     axes = {
         "xaxis": probability_axis(
-            theme, "Confidence", standoff=4, constrain="domain", constraintoward="left", **_SMALL_TICKS
+            theme,
+            result.terms.confidence_title,
+            standoff=4,
+            constrain="domain",
+            constraintoward="left",
+            **_SMALL_TICKS,
         ),
         "yaxis": probability_axis(
-            theme, "Accuracy", scaleanchor="x", constrain="domain", constraintoward="bottom", **_SMALL_TICKS
+            theme,
+            result.terms.accuracy_title,
+            scaleanchor="x",
+            constrain="domain",
+            constraintoward="bottom",
+            **_SMALL_TICKS,
         ),
     }
     return {

@@ -47,6 +47,7 @@ from calib_core.figures.reliability import (
 )
 from calib_core.figures.text import escape_for_plotly, wrap_lines
 from calib_core.results.reliability import Reliability
+from calib_core.terms import Terms
 from calib_core.wording import format_percent, format_short, plural
 
 LOWEST: Final = 1e-9
@@ -85,10 +86,10 @@ def log_reliability_figure(result: Reliability, theme: Theme, *, selected: int |
     texts = _hover_texts(table, result)
     return {
         "data": [
-            *_bars(table, theme, detail, start),
+            *_bars(table, theme, detail, result.terms, start),
             *selection_outline(selected_bin, theme, "share"),
             *diagonal_line(theme, start),
-            *accuracy_points(table.filter(pl.col("accuracy") > 0), theme, detail),
+            *accuracy_points(table.filter(pl.col("accuracy") > 0), theme, detail, result.terms),
             *_share_bars(table, theme, detail, result.scheme, start),
             hover_targets(table, "top", texts),
             hover_targets(table, "share", texts, yaxis="y2"),
@@ -108,7 +109,7 @@ def log_reliability_figure(result: Reliability, theme: Theme, *, selected: int |
             ),
             "yaxis": logarithmic_axis(
                 theme,
-                "Share right (log)",
+                f"{result.terms.share_right.capitalize()} (log)",
                 start,
                 1,
                 domain=SQUARE_DOMAIN,
@@ -132,11 +133,13 @@ def axis_start(table: pl.DataFrame) -> float:
     return 10.0 ** min(math.floor(math.log10(smallest)), -1)
 
 
-def _bars(table: pl.DataFrame, theme: Theme, detail: BarDetail, start: float) -> list[dict[str, Any]]:
+def _bars(
+    table: pl.DataFrame, theme: Theme, detail: BarDetail, terms: Terms, start: float
+) -> list[dict[str, Any]]:
     """The bars, or their outlines at hundreds of bins."""
     if detail.hatched:
-        return accuracy_bars(table, theme, detail)
-    return gap_outlines(table, theme, ground=start / 10)
+        return accuracy_bars(table, theme, detail, terms)
+    return gap_outlines(table, theme, terms, ground=start / 10)
 
 
 def _share_bars(
@@ -186,7 +189,8 @@ def _hover_texts(table: pl.DataFrame, result: Reliability) -> list[str]:
     """The hover text of each bin, with significant digits."""
     return [
         f"<b>{bin_heading(row)}</b><br>{plural(row['count'], result.pair_unit[:-1])}"
-        f"<br>probability {format_short(row['confidence'])}<br>share right {format_short(row['accuracy'])}"
+        f"<br>probability {format_short(row['confidence'])}"
+        f"<br>{result.terms.share_right} {format_short(row['accuracy'])}"
         f"<br>gap {'+' if row['gap'] > 0 else ''}{format_short(row['gap'])}"
         f"<br>{format_percent(row['share'])} of the sum"
         for row in table.iter_rows(named=True)

@@ -20,6 +20,7 @@ from calib_core.figures.marks import BAND_OPACITY, band_legend_entry, band_trace
 from calib_core.figures.palette import Theme, with_opacity
 from calib_core.methods import METHODS
 from calib_core.results.reliability_without_bins import CorpReliability, SmoothReliability
+from calib_core.terms import Terms
 from calib_core.wording import format_number, plural
 
 _PLOT_HEIGHT: Final = 450
@@ -48,7 +49,7 @@ def corp_figure(result: CorpReliability, theme: Theme) -> Figure:
     """
     ends = result.table.filter(_is_block_end())
     by_block = {row["block"]: row for row in result.blocks.iter_rows(named=True)}
-    texts = [_block_text(by_block[block]) for block in ends["block"]]
+    texts = [_block_text(by_block[block], result.terms) for block in ends["block"]]
     curve = {
         **_curve_trace(ends["confidence"], ends["recalibrated"], theme, "isotonic fit"),
         "mode": "lines+markers" if ends.height <= _MAX_POINT_MARKS else "lines",
@@ -66,18 +67,19 @@ def corp_figure(result: CorpReliability, theme: Theme) -> Figure:
             _count_bars(result, theme),
         ],
         "Count (rows)",
+        result.terms,
     )
 
 
 def smooth_figure(result: SmoothReliability, theme: Theme) -> Figure:
     """The smooth curve over the band of a calibrated model, and the density of the confidences below."""
-    table = result.table
+    table, terms = result.table, result.terms
     texts = [
-        f"confidence {confidence:.3f}<br>accuracy {format_number(accuracy, '.3f')}"
+        f"{terms.confidence} {confidence:.3f}<br>{terms.accuracy} {format_number(accuracy, '.3f')}"
         for confidence, accuracy in table.select("confidence", "accuracy").iter_rows()
     ]
     curve = {
-        **_curve_trace(table["confidence"], table["accuracy"], theme, "smoothed accuracy"),
+        **_curve_trace(table["confidence"], table["accuracy"], theme, f"smoothed {terms.accuracy}"),
         "mode": "lines",
         "hoverinfo": "text",
         "hovertext": texts,
@@ -94,7 +96,7 @@ def smooth_figure(result: SmoothReliability, theme: Theme) -> Figure:
         "hoverinfo": "skip",
         "showlegend": False,
     }
-    return _figure(theme, [*_band(table, theme), *_diagonal(theme), curve, density], "Density")
+    return _figure(theme, [*_band(table, theme), *_diagonal(theme), curve, density], "Density", terms)
 
 
 def _is_block_end() -> pl.Expr:
@@ -103,11 +105,11 @@ def _is_block_end() -> pl.Expr:
     return ((block != block.shift(1)) | (block != block.shift(-1))).fill_null(value=True)
 
 
-def _block_text(block: dict[str, Any]) -> str:
+def _block_text(block: dict[str, Any], terms: Terms) -> str:
     """The hover text of a block."""
     return (
         f"<b>{block['low']:.3f} to {block['high']:.3f}</b><br>{plural(block['count'], 'row')}"
-        f"<br>confidence {block['confidence']:.3f}<br>recalibrated {block['accuracy']:.3f}"
+        f"<br>{terms.confidence} {block['confidence']:.3f}<br>recalibrated {block['accuracy']:.3f}"
     )
 
 
@@ -184,7 +186,7 @@ def _count_bars(result: CorpReliability, theme: Theme) -> dict[str, Any]:
     }
 
 
-def _figure(theme: Theme, data: list[dict[str, Any]], lower_title: str) -> Figure:
+def _figure(theme: Theme, data: list[dict[str, Any]], lower_title: str, terms: Terms) -> Figure:
     top, one_per_line = legend_margin(legend_names(data))
     layout = base_layout(theme, height=_PLOT_HEIGHT + top + 48, top=top, one_per_line=one_per_line)
     return {
@@ -193,11 +195,16 @@ def _figure(theme: Theme, data: list[dict[str, Any]], lower_title: str) -> Figur
         | {
             "hovermode": "closest",
             "xaxis": probability_axis(
-                theme, "Confidence", standoff=6, anchor="y2", constrain="domain", constraintoward="left"
+                theme,
+                terms.confidence_title,
+                standoff=6,
+                anchor="y2",
+                constrain="domain",
+                constraintoward="left",
             ),
             "yaxis": probability_axis(
                 theme,
-                "Accuracy (share right)",
+                terms.share_axis,
                 domain=_SQUARE_DOMAIN,
                 scaleanchor="x",
                 constrain="domain",
@@ -217,17 +224,19 @@ def describe_corp(result: CorpReliability) -> str:
         f"{format_number(result.miscalibration.value)}, discrimination "
         f"{format_number(result.discrimination.value)}, uncertainty "
         f"{format_number(result.uncertainty.value)}, {plural(int(result.table['count'].sum()), 'row')} in "
-        f"{plural(result.blocks.height, 'block')} of equal fitted accuracy; widest gap: confidence "
+        f"{plural(result.blocks.height, 'block')} of equal fitted {result.terms.accuracy}; widest "
+        f"gap: {result.terms.confidence} "
         f"{widest['confidence']:.3f}, recalibrated {widest['accuracy']:.3f}."
     )
 
 
 def describe_smooth(result: SmoothReliability) -> str:
     """Describe the smooth diagram for screen readers, as plain text."""
-    known = result.table.drop_nulls("accuracy")
+    known, terms = result.table.drop_nulls("accuracy"), result.terms
     widest = known.sort((pl.col("accuracy") - pl.col("confidence")).abs(), descending=True).row(0, named=True)
     return (
         f"Smooth reliability diagram of {METHODS[result.method].title}, {result.run}: smooth ECE "
         f"{format_number(result.smooth_ece.value)}, {plural(result.smooth_ece.n_used, 'row')}; widest gap at "
-        f"confidence {widest['confidence']:.3f}, where the smoothed accuracy is {widest['accuracy']:.3f}."
+        f"{terms.confidence} {widest['confidence']:.3f}, where the smoothed {terms.accuracy} is "
+        f"{widest['accuracy']:.3f}."
     )

@@ -17,6 +17,8 @@ from calib_core.figures.layout import (
     base_layout,
     empty_trace,
     fitting_panel_height,
+    flowing_legend,
+    flowing_legend_margin,
     legend_entry,
     legend_margin,
     panel_heading,
@@ -140,12 +142,14 @@ def sweep_layout(
     theme: Theme, results: Sequence[Sweep], entries: Sequence[dict[str, Any]], *, panels: int
 ) -> tuple[dict[str, Any], PanelStack]:
     """The layout of a figure over M without its vertical axes, and the positions of its panels."""
-    top, one_per_line = legend_margin([entry["name"] for entry in entries], one_per_line=len(results) > 1)
+    names, flows = [entry["name"] for entry in entries], len(results) > 1
+    top, one_per_line = (flowing_legend_margin(names), False) if flows else legend_margin(names)
     height = fitting_panel_height(
         panels, top=top, largest=300 if panels == 1 else 340 // panels, smallest=100
     )
     stack = stack_panels(panels, top=top, panel_height=height)
     layout = base_layout(theme, height=stack.height, top=top, one_per_line=one_per_line)
+    layout["legend"] |= flowing_legend(names) if flows else {}
     layout |= {"hovermode": "closest", "annotations": [], "shapes": []}
     bins = sorted({bins for result in results for bins in result.bins})
     layout["xaxis"] = bin_count_axis(theme, bins, anchor=stack.bottom_axis)

@@ -25,6 +25,7 @@ from calib_core.figures.palette import Theme, blend, marker_style
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.robustness import describe_metric_values, metric_values_figure
 from calib_core.figures.text import escape_for_plotly, truncate_middle
+from calib_core.methods import METHODS
 from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
 from calib_core.results.concentration import Concentration
 from calib_core.results.reliability import Reliability
@@ -36,6 +37,7 @@ from calib_core.results.tour import (
     SingleAnswer,
     TourPicture,
 )
+from calib_core.terms import ProbabilityOf, Terms, common_terms
 from calib_core.wording import format_percent, plural
 
 MIN_HEIGHT: Final = 380
@@ -87,7 +89,7 @@ def single_answer_figure(result: SingleAnswer, theme: Theme) -> Figure:
         "bargap": 0.5,
         "xaxis": axis(
             theme,
-            "Confidence",
+            result.terms.confidence_title,
             standoff=6,
             range=[0, 1.14],
             tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
@@ -99,7 +101,7 @@ def single_answer_figure(result: SingleAnswer, theme: Theme) -> Figure:
         "annotations": [
             annotation(
                 theme,
-                _option_label(option),
+                _option_label(option, result.of),
                 x=0,
                 xanchor="left",
                 y=row - 0.38,
@@ -130,8 +132,10 @@ def _shown_options(options: tuple[AnswerOption, ...]) -> list[AnswerOption]:
     ]
 
 
-def _option_label(option: AnswerOption) -> str:
+def _option_label(option: AnswerOption, of: ProbabilityOf) -> str:
     mark = {True: " ✓ right", False: " ✗ wrong" if option.chosen else "", None: ""}[option.right]
+    if of == "event":
+        mark = " ✓" if option.right else ""
     name = f"{escape_for_plotly(shorten(option.text, _MAX_OPTION_NAME))}{mark}"
     return f"<b>{name}</b>" if option.chosen else name
 
@@ -166,8 +170,9 @@ def describe_single_answer(result: SingleAnswer) -> str:
         f"{shorten(option.text, _MAX_OPTION_NAME)}: {format_percent(option.confidence)}"
         for option in _shown_options(result.options)
     )
-    verdict = "right" if result.right else "wrong"
-    return f"One answer, {verdict}, confidence {format_percent(result.confidence)}. {descriptions}."
+    terms = result.terms
+    opening = f"One {terms.answer}, {terms.right if result.right else terms.wrong}"
+    return f"{opening}, {terms.confidence} {format_percent(result.confidence)}. {descriptions}."
 
 
 # --- Mean confidence and accuracy: a pale bar and a solid one ----------------------------------------------
@@ -211,18 +216,19 @@ def confidence_accuracy_figure(result: ConfidenceAccuracyPairs, theme: Theme) ->
         ],
     }
     data = [
-        _confidence_bars(pairs, theme),
-        _accuracy_bars(pairs, theme, result.unit),
+        _confidence_bars(result, theme),
+        _accuracy_bars(result, theme),
         _bar_values(pairs, theme),
     ]
     return {"data": data, "layout": layout}
 
 
-def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dict[str, Any]:
+def _confidence_bars(result: ConfidenceAccuracyPairs, theme: Theme) -> dict[str, Any]:
+    pairs = result.pairs
     return _share_bars(
         [pair.mean_confidence for pair in pairs],
         _CONFIDENCE_OFFSET,
-        name="stated confidence",
+        name="stated confidence" if result.terms.of == "answer" else f"mean {result.terms.confidence}",
         marker={
             "color": blend(theme.highlight, theme.background, 0.35),
             "line": {"color": theme.highlight_outline, "width": 1.5},
@@ -231,13 +237,16 @@ def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dic
     )
 
 
-def _accuracy_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme, unit: str) -> dict[str, Any]:
+def _accuracy_bars(result: ConfidenceAccuracyPairs, theme: Theme) -> dict[str, Any]:
+    pairs, unit, terms = result.pairs, result.unit, result.terms
     trace = _share_bars(
         [pair.accuracy for pair in pairs],
         _ACCURACY_OFFSET,
-        name="accuracy, 95 % Wilson interval",
+        name=f"{terms.accuracy}, 95 % Wilson interval",
         marker={"color": theme.bar},
-        hovertext=[f"{plural(pair.count, unit[:-1])}<br>right {_accuracy_text(pair)}" for pair in pairs],
+        hovertext=[
+            f"{plural(pair.count, unit[:-1])}<br>{terms.right} {_accuracy_text(pair)}" for pair in pairs
+        ],
     )
     trace["error_x"] = {
         "type": "data",
@@ -288,11 +297,12 @@ def _share_bars(shares: list[float], offset: float, **options: Any) -> dict[str,
 
 def describe_confidence_accuracy(result: ConfidenceAccuracyPairs) -> str:
     """Describe the bars in a few sentences for screen readers, as plain text."""
+    terms = result.terms
     descriptions = "; ".join(
-        f"{pair.name}: states {format_percent(pair.mean_confidence)}, right {_accuracy_text(pair)}"
+        f"{pair.name}: states {format_percent(pair.mean_confidence)}, {terms.right} {_accuracy_text(pair)}"
         for pair in result.pairs
     )
-    return f"Stated confidence and accuracy. {descriptions}."
+    return f"Stated {terms.confidence} and {terms.accuracy}. {descriptions}."
 
 
 def _accuracy_text(pair: ConfidenceAccuracy) -> str:
@@ -319,7 +329,11 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
     layout = base_layout(theme, height=112 + _RUN_HEIGHT * len(points), top=58)
     layout["margin"] |= {"l": 14, "r": 22}
     highest = max((point.brier.high or point.brier.value for point in points), default=1.0)
-    headings = ("<b>Accuracy</b><br>↑ is better", "<b>Brier score</b><br>↓ is better")
+    terms = _terms_of(result)
+    headings = (
+        "<b>Accuracy</b><br>↑ is better" if terms.of == "answer" else f"<b>{terms.accuracy_title}</b><br> ",
+        "<b>Brier score</b><br>↓ is better",
+    )
     layout |= {
         "hovermode": "closest",
         "showlegend": False,
@@ -364,6 +378,10 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
     return {"data": [accuracy, brier | {"xaxis": "x2", "yaxis": "y2"}], "layout": layout}
 
 
+def _terms_of(result: Comparison) -> Terms:
+    return common_terms(METHODS[point.method].terms for point in result.points)
+
+
 def ranked_points(result: Comparison) -> Sequence[ComparisonPoint]:
     """The points that have a row, the lowest Brier score first."""
     return result.points_by_brier[:MAX_RANKED_RUNS]
@@ -397,14 +415,15 @@ def _estimate_dots(
 
 def describe_ranking(result: Comparison) -> str:
     """Describe the rows in a few sentences for screen readers, as plain text."""
+    terms = _terms_of(result)
     descriptions = "; ".join(
-        f"{truncate_middle(point.name, 32)}: right {estimate_text(point.accuracy)}, "
+        f"{truncate_middle(point.name, 32)}: {terms.right} {estimate_text(point.accuracy)}, "
         f"Brier score {estimate_text(point.brier)}"
         for point in ranked_points(result)
     )
     n_more = len(result.points) - MAX_RANKED_RUNS
     more = f"; and {n_more} more" if n_more > 0 else ""
-    return f"Accuracy and Brier score, the lowest Brier score first. {descriptions}{more}."
+    return f"{terms.accuracy_title} and Brier score, the lowest Brier score first. {descriptions}{more}."
 
 
 # --- Figures enlarged for the back of a room ---------------------------------------------------------------

@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 from calib_core.inference.cluster_draws import too_few_clusters
 from calib_core.inference.group_difference import cluster_inflation, group_differences, stratum_counts
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
+from calib_core.terms import TERMS, ProbabilityOf
 from calib_core.wording import format_percent, join_names
-
-SCOPE: Final = " where it has a confidence"
-"""What a verdict is about if rows without a confidence are right more or less often than the others."""
-
 
 MAX_FINDINGS: Final = 2
 """Of more differences, those that change the accuracy least are counted only."""
@@ -45,6 +42,8 @@ class Missingness:
         Two-sided p-value of equal accuracy, in [0, 1].
     no_p_reason : str or None
         Why there is none.
+    of : {"answer", "event"}
+        What the confidences are probabilities of.
     """
 
     n: int
@@ -53,6 +52,7 @@ class Missingness:
     n_right_with: int
     p: float | None
     no_p_reason: str | None = None
+    of: ProbabilityOf = "answer"
 
     @property
     def accuracy_without(self) -> float:
@@ -91,11 +91,18 @@ class Missingness:
         """
         if not self.is_clear:
             return ""
-        have = "has no confidence and is" if self.n == 1 else "have no confidence and are"
+        terms, one = TERMS[self.of], self.n == 1
+        rows = f"{self.n:,} of {self.n + self.n_with:,} rows {'has' if one else 'have'} no {terms.confidence}"
+        outcome = terms.right_how_often(f"{self.direction} often", of_one=one)
         return (
-            f"{self.n:,} of {self.n + self.n_with:,} rows {have} right {self.direction} often "
+            f"{rows} and {outcome} "
             f"({format_percent(self.accuracy_without)} against {format_percent(self.accuracy_with)})"
         )
+
+    @property
+    def scope(self) -> str:
+        """What a verdict is about if the difference is clear, with a space before it; "" where it is not."""
+        return f" where it has a {TERMS[self.of].confidence}" if self.is_clear else ""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, as the command line prints them, with both accuracies."""
@@ -110,7 +117,11 @@ class Missingness:
 
 
 def compare_missing(
-    correct: NDArray[np.bool_], has_confidence: NDArray[np.bool_], cluster: NDArray[np.intp] | None = None
+    correct: NDArray[np.bool_],
+    has_confidence: NDArray[np.bool_],
+    cluster: NDArray[np.intp] | None = None,
+    *,
+    of: ProbabilityOf = "answer",
 ) -> Missingness:
     """Compare the accuracy of rows without a confidence with that of rows with one.
 
@@ -122,6 +133,8 @@ def compare_missing(
         Which rows have a confidence; at least one has none.
     cluster : NDArray[np.intp], shape (n,), optional
         Question of each row, numbered from 0; None if none is repeated.
+    of : {"answer", "event"}
+        What the confidences are probabilities of.
 
     Returns
     -------
@@ -149,8 +162,8 @@ def compare_missing(
         )
         p = float(found.p[0])
         if np.isnan(p):
-            p, reason = None, "no row has a confidence"
-    return Missingness(int(n[0]), int(n_right[0]), int(n[1]), int(n_right[1]), p, reason)
+            p, reason = None, f"no row has a {TERMS[of].confidence}"
+    return Missingness(int(n[0]), int(n_right[0]), int(n[1]), int(n_right[1]), p, reason, of)
 
 
 def missing_caveat(

@@ -272,7 +272,7 @@ MAP_KINDS: Final[Mapping[str, MapKind]] = MappingProxyType(
             MapKind(
                 "temperature",
                 "Temperature",
-                "One number that makes all confidences more extreme or less; the answers stay the same.",
+                "One number that makes all probabilities more extreme or less; their order stays the same.",
                 "Guo et al. 2017, arXiv:1706.04599",
                 "p = σ(logit(c) / temperature)",
                 {"temperature": TEMPERATURE_RANGE},
@@ -284,7 +284,7 @@ MAP_KINDS: Final[Mapping[str, MapKind]] = MappingProxyType(
                 "platt",
                 "Platt",
                 "A logistic curve: a level and a spread.",
-                "Platt 1999, Advances in Large Margin Classifiers; on the logit of the confidence",
+                "Platt 1999, Advances in Large Margin Classifiers; on the logit of the probability",
                 "p = σ(slope · logit(c) + intercept)",
                 {"slope": _ANY, "intercept": _ANY},
                 (),
@@ -316,7 +316,7 @@ MAP_KINDS: Final[Mapping[str, MapKind]] = MappingProxyType(
             MapKind(
                 "histogram",
                 "Histogram",
-                f"The accuracy of each of {HISTOGRAM_MAP_BINS} bins of equal mass.",
+                f"The share that came true in each of {HISTOGRAM_MAP_BINS} bins of equal mass.",
                 "Zadrozny, Elkan 2001, ICML",
                 "p = probability of the bin, closed on the right, between the edges",
                 {},

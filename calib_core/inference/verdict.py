@@ -24,7 +24,7 @@ from calib_core.inference.calibration_test import (
 )
 from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
 from calib_core.inference.text_test import DEPENDENT_POSITIONS, cox_test_by_text, too_few_texts
-from calib_core.terms import TERMS, ProbabilityOf, Terms
+from calib_core.terms import ANSWER_TERMS, EVENT_TERMS, TERMS, ProbabilityOf, Terms
 from calib_core.tokens.texts import TextSums
 from calib_core.wording import both_or_all, format_number, format_percent, join_names, p_value_phrase, plural
 
@@ -58,10 +58,10 @@ VerdictKind = Literal[
 
 VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
     {
-        "over": "over-confident",
-        "under": "under-confident",
-        "often": "yes too often",
-        "rarely": "yes too rarely",
+        "over": ANSWER_TERMS.over,
+        "under": ANSWER_TERMS.under,
+        "often": EVENT_TERMS.over,
+        "rarely": EVENT_TERMS.under,
         "extreme": "too extreme",
         "timid": "too timid",
         "uneven": "uneven",
@@ -537,7 +537,7 @@ def _off_text(test: CalibrationTest, kind: VerdictKind, terms: Terms) -> str:
         )
     beyond = f"; single {terms.confidences} are off by {grouped} on average {curve}" if curve_clear else ""
     slope = p_value_phrase(test.slope_p, None)
-    if kind in LEVEL_KINDS[terms.of]:
+    if any(kind in level_kinds for level_kinds in LEVEL_KINDS.values()):
         gap, level = format_number(abs(test.level), ".3f"), p_value_phrase(test.level_p, None)
         spread = "far" if (test.slope or 0.0) > 0 else "little"
         both = slope_clear and test.only_outcome is None

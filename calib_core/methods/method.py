@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -87,6 +87,8 @@ class Confidences:
         checked, not the method.
     unpaired : UnpairedOutcomes or None
         Outcomes of the judged answer in rows that have no confidence; None if there are none.
+    probability_of : {"answer", "event"}
+        That of the method, which sets it.
     """
 
     pairs: Pairs
@@ -101,6 +103,12 @@ class Confidences:
     n_unparsed: int = 0
     suspicions: tuple[Suspicion, ...] = ()
     unpaired: UnpairedOutcomes | None = None
+    probability_of: ProbabilityOf = "answer"
+
+    @property
+    def terms(self) -> Terms:
+        """The words for these probabilities and outcomes."""
+        return TERMS[self.probability_of]
 
 
 MethodStyle = tuple[int, str, str]
@@ -194,7 +202,10 @@ class Method:
             raise Unavailable(f"a run of answers, one row per question: {self.requirement}")
         if self.columns and not any(run.has_columns(name) for name in self.columns):
             raise Unavailable(f"{missing_columns_phrase(run, *self.columns)}: {self.requirement}")
-        return self.compute(run, options)
+        found = self.compute(run, options)
+        if found.probability_of == self.probability_of:
+            return found
+        return replace(found, probability_of=self.probability_of)
 
     @property
     def terms(self) -> Terms:

@@ -7,8 +7,7 @@ name several confidences of one answer, each of which is a method of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from calib_core.methods.answers.outcomes import RowConfidences, answer_outcomes, pair_with_outcomes
@@ -16,14 +15,16 @@ from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.runs import AnswerRun
 
 
-def _as_stored(name: str, phrase: str) -> Callable[[AnswerRun, MethodOptions], Confidences]:
+@dataclass(frozen=True, slots=True)
+class _AsStored:
     """A method that takes a column as it stands; `phrase` says so in the recipe."""
 
-    def compute(run: AnswerRun, options: MethodOptions) -> Confidences:
-        confidences = RowConfidences(run.rows[name], (phrase,), computed=False)
-        return pair_with_outcomes(run, confidences, answer_outcomes(run, "greedy", options))
+    column: str
+    phrase: str
 
-    return compute
+    def __call__(self, run: AnswerRun, options: MethodOptions) -> Confidences:
+        confidences = RowConfidences(run.rows[self.column], (self.phrase,), computed=False)
+        return pair_with_outcomes(run, confidences, answer_outcomes(run, "greedy", options))
 
 
 GIVEN: Final = Method(
@@ -33,7 +34,7 @@ GIVEN: Final = Method(
     "method of its own, under that name.",
     source="one column of the file, unchanged",
     needs="one number from 0 to 1 a question (confidence); an outcome",
-    compute=_as_stored("confidence", "as given"),
+    compute=_AsStored("confidence", "as given"),
     columns=("confidence",),
     requirement="one number from 0 to 1 a question is needed",
     display_rank=5,
@@ -51,7 +52,7 @@ def named_given(name: str) -> Method:
         title=" ".join(re.split(r"[\s_-]+", name)).strip() or name,
         meaning=f"The number in the file's column “{column}”, however computed.",
         needs=f"one number from 0 to 1 a question ({column}); an outcome",
-        compute=_as_stored(column, f"{name} as given"),
+        compute=_AsStored(column, f"{name} as given"),
         columns=(column,),
         style=None,
     )
@@ -63,7 +64,7 @@ VERBAL: Final = Method(
     meaning="The number the model writes when asked how sure it is.",
     source="a number the model wrote, as parsed",
     needs="the confidence that the model wrote (verbal_confidence); an outcome",
-    compute=_as_stored("verbal_confidence", "as stated"),
+    compute=_AsStored("verbal_confidence", "as stated"),
     columns=("verbal_confidence",),
     requirement="a confidence that the model wrote is needed",
     display_rank=6,

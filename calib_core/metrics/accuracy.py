@@ -43,10 +43,10 @@ ACCURACY: Final = Metric(
     interval_method="wilson",
     pair_term=_outcome,
     event_words=EventWords(
-        "Share of yes",
-        "share of yes",
-        "share of yes",
         "The share of rows in which yes is true, whatever its probability: neither high nor low is better.",
+        title="Share of yes",
+        title_in_sentence="share of yes",
+        recipe_name="share of yes",
     ),
     weighted_form=_weighted_accuracy,
 )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import EventWords, Metric
 
 
 def risk_coverage_area(n_answered: NDArray[np.int64], n_correct: NDArray[np.int64]) -> float:
@@ -66,4 +66,9 @@ AURC: Final = Metric(
     required_sums="values",
     interval_method="none",
     no_interval_reason="a bootstrap held the truth in only 58 to 97 % of simulated data sets",
+    event_words=EventWords(
+        "The share of no if only the rows of the highest probability of yes are taken, averaged over how "
+        "many are: lower is better, and it rewards both a high share of yes and ranking.",
+        source="Geifman 2017: mean over rows i of the share of no among the rows with a probability ≥ p_i",
+    ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import EventWords, Metric
 
 
 def auroc(sums: Sums, _scheme: Scheme) -> float | None:
@@ -49,4 +49,10 @@ AUROC: Final = Metric(
     sampling_default="offered",
     interval_method="auroc",
     interval_coverage=(92, 100),
+    event_words=EventWords(
+        "The chance that a row with yes was given a higher probability than a row with no, ties counted "
+        "half: higher is better, 0.5 tells nothing, and it says whether the probability ranks, not whether "
+        "it is calibrated.",
+        source="Mann–Whitney U of the probability against the outcome / (yes · no)",
+    ),
 )

@@ -48,9 +48,6 @@ BIAS: Final = Metric(
     pair_term=_gap,
     interval_coverage=(93, 100),
     event_words=EventWords(
-        "Bias",
-        "bias",
-        "bias",
         "Mean probability of yes minus share of yes: above 0 yes is expected too often, below 0 too rarely, "
         "and nearest to 0 is best, though gaps of opposite sign cancel here.",
     ),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import BootstrapUnits, Metric
+from calib_core.metrics.metric import BootstrapUnits, EventWords, Metric
 
 
 def brier(sums: Sums, _scheme: Scheme) -> float | None:
@@ -117,6 +117,12 @@ BRIER: Final = Metric(
     pair_term=_squared_error,
     interval_coverage=(94, 100),
     weighted_form=_weighted_brier,
+    event_words=EventWords(
+        "The mean squared distance between the probability of yes and what came of it, 1 for yes and 0 for "
+        "no: it rewards telling them apart as well as being honest, and needs no bins; lower is better, and "
+        "always saying 50 % scores 0.25.",
+        source="Brier 1950: mean (p − y)²; self-consistency paper (Wang et al. 2024)",
+    ),
 )
 
 
@@ -140,6 +146,11 @@ BRIER_SKILL: Final = Metric(
     interval_method="none",
     no_interval_reason="a bootstrap held the truth in 87 to 100 % of simulated data sets",
     linearise=_linearised_brier_skill,
+    event_words=EventWords(
+        "The Brier score against that of always stating the share of yes: higher is better, 1 is perfect, "
+        "and below 0 the probabilities are worse than that constant.",
+        source="Murphy 1973: 1 − Brier / (a(1 − a)) for the share of yes a",
+    ),
 )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import EventWords, Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,10 @@ BRIER_MISCALIBRATION: Final = Metric(
     required_sums="values",
     interval_method="none",
     no_interval_reason="none has been tested in simulations",
+    event_words=EventWords(
+        "The part of the Brier score that recalibrating the probabilities would remove: lower is better, "
+        "and on finite data even a calibrated model shows a little.",
+    ),
 )
 
 BRIER_DISCRIMINATION: Final = Metric(
@@ -169,6 +173,10 @@ BRIER_DISCRIMINATION: Final = Metric(
     required_sums="values",
     interval_method="none",
     no_interval_reason="none has been tested in simulations",
+    event_words=EventWords(
+        "By how much the recalibrated probabilities beat always stating the share of yes: higher is better, "
+        "and 0 means that they do not tell yes from no.",
+    ),
 )
 
 BRIER_UNCERTAINTY: Final = Metric(
@@ -189,4 +197,10 @@ BRIER_UNCERTAINTY: Final = Metric(
     compute=brier_uncertainty,
     interval_method="none",
     no_interval_reason="it says the same as the accuracy, which has one",
+    event_words=EventWords(
+        "The Brier score of always stating the share of yes, which depends on that share alone: it is "
+        "largest, 0.25, where yes is true in half of the rows.",
+        source=f"{_SOURCE}: a(1 − a) of the share of yes a",
+        no_interval_reason="it says the same as the share of yes, which has one",
+    ),
 )

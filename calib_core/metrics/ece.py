@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import BootstrapUnits, Metric
+from calib_core.metrics.metric import BootstrapUnits, EventWords, Metric
 
 
 def ece(sums: Sums, scheme: Scheme) -> float | None:
@@ -63,6 +63,11 @@ ECE: Final = Metric(
     interval_method="directional",
     interval_coverage=(96, 100),
     weighted_form=_weighted_ece,
+    event_words=EventWords(
+        "Expected calibration error: the average distance between the probability of yes and the share of "
+        "yes over the bins, each weighted by its rows; lower is better and 0 means that the two agree in "
+        "every bin.",
+    ),
 )
 
 
@@ -90,6 +95,11 @@ ACE: Final = Metric(
     divisor=lambda sums: sums.n_pairs,
     interval_method="directional",
     interval_coverage=(93, 100),
+    event_words=EventWords(
+        "Adaptive calibration error: ECE over bins of about equally many rows, so that no bin is thin and "
+        "rows of equal probability stay together; lower is better.",
+        source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, weighted by count",
+    ),
 )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import EventWords, Metric
 
 
 def mce(sums: Sums, scheme: Scheme) -> float | None:
@@ -43,4 +43,9 @@ MCE: Final = Metric(
     all_labels=True,
     interval_method="none",
     no_interval_reason="no method covers a maximum over bins",
+    event_words=EventWords(
+        "Maximum calibration error: the distance between the probability of yes and the share of yes in "
+        "the worst bin, however few rows that bin has; lower is better.",
+        source="Naeini et al. 2015: max over non-empty bins of |share of yes − probability of yes|",
+    ),
 )

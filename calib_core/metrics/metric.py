@@ -64,12 +64,14 @@ PairTerm = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64
 
 
 class EventWords(NamedTuple):
-    """What replaces the fields of these names where the probabilities are of an event."""
+    """What replaces the fields of these names where the probabilities are of an event; None leaves one."""
 
-    title: str
-    title_in_sentence: str
-    recipe_name: str
     meaning: str
+    title: str | None = None
+    title_in_sentence: str | None = None
+    recipe_name: str | None = None
+    source: str | None = None
+    no_interval_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,8 @@ class Metric:
         """The same metric in these terms: accuracy of an event is its share of yes."""
         if terms.of != "event" or self.event_words is None:
             return self
-        return replace(self, **self.event_words._asdict(), event_words=None)
+        words = {field: word for field, word in self.event_words._asdict().items() if word is not None}
+        return replace(self, **words, event_words=None)
 
     @property
     def name(self) -> str:

@@ -129,7 +129,7 @@ class ConventionValue:
         return f"{format_short(self.value)} ({self.convention.title})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConventionAudit(Displayable):
     """The ECE of one run and method under every convention that applies to them.
 

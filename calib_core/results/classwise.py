@@ -41,7 +41,7 @@ CLASS_COLUMNS: Final = (
 """The columns of the table of classes that are shown."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Classwise(Displayable):
     """Classwise ECE, class by class.
 

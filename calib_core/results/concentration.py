@@ -47,7 +47,7 @@ METHOD_COLUMNS: Final = (
 """The columns of methods side by side."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Concentration(Displayable):
     """How the confidences of one method spread over the bins of one scheme.
 

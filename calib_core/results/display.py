@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from calib_core.values import Value
+
 
 class Display(Protocol):
     """What a notebook shows of one result."""
@@ -32,7 +34,7 @@ def register_display(kind: type[_ResultT], display: Callable[[_ResultT], Display
     _DISPLAYS[kind] = display
 
 
-class Displayable:
+class Displayable(Value):
     """A result that shows itself in a notebook, once `calib_core.load` and its neighbours are imported."""
 
     __slots__ = ()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal, Self, overload
@@ -29,7 +29,7 @@ from calib_core.inference.cluster_draws import (
 )
 from calib_core.inference.clusters import cluster_numbers, design_effect
 from calib_core.inference.fitted_null import FittedNull
-from calib_core.inference.missingness import SCOPE, Missingness, compare_missing
+from calib_core.inference.missingness import Missingness, compare_missing
 from calib_core.inference.null import (
     BinnedNullDraws,
     BinomialDraws,
@@ -51,7 +51,7 @@ from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.pairs import Distribution, Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun, RowCounts, Run, TokenRun
-from calib_core.terms import Terms
+from calib_core.terms import ProbabilityOf, Terms
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, GridSums, unserved_reason
 from calib_core.tokens.sums import N_CLASS_DRAWS
@@ -104,6 +104,10 @@ class Evidence(ABC):
     run: Run
     method: Method
     options: MethodOptions
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is pickled: not what was computed from it, which is computed again."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     @abstractmethod
@@ -456,8 +460,7 @@ class AnswerEvidence(Evidence):
             sums=self.top_label.sums,
             of=self.method.probability_of,
         )
-        is_partial = self.missingness is not None and self.missingness.is_clear
-        return replace(verdict, scope=SCOPE) if is_partial else verdict
+        return verdict if self.missingness is None else replace(verdict, scope=self.missingness.scope)
 
     @cached_property
     def missingness(self) -> Missingness | None:
@@ -467,7 +470,7 @@ class AnswerEvidence(Evidence):
         every = self.every_outcome
         pairs = every.confidences.pairs
         has_confidence = np.isin(pairs.rows, self.confidences.pairs.rows, assume_unique=True)
-        return compare_missing(pairs.correct, has_confidence, every.cluster)
+        return compare_missing(pairs.correct, has_confidence, every.cluster, of=self.method.probability_of)
 
     @cached_property
     def every_outcome(self) -> AnswerEvidence:
@@ -486,7 +489,9 @@ class AnswerEvidence(Evidence):
             rows[order],
             confidences.pairs.computed,
         )
-        every = Confidences(pairs, confidences.judged, confidences.recipe)
+        every = Confidences(
+            pairs, confidences.judged, confidences.recipe, probability_of=confidences.probability_of
+        )
         return AnswerEvidence(self.run, self.method, replace(self.options, labels="top"), every)
 
     @cached_property
@@ -934,6 +939,11 @@ def get_method(method_id: str) -> Method:
         return METHODS[method_id]
     except KeyError:
         raise Unavailable(f"There is no method {method_id!r}. Methods: {METHOD_IDS}.") from None
+
+
+def kind_of(evidences: Iterable[Evidence]) -> ProbabilityOf:
+    """What the probabilities of evidences of one kind are of; of none, that of an answer."""
+    return "event" if any(one.method.probability_of == "event" for one in evidences) else "answer"
 
 
 def get_metric(metric_id: str) -> Metric:

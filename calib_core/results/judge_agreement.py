@@ -27,6 +27,7 @@ from calib_core.inference.agreement import (
     share_of,
     share_within,
 )
+from calib_core.inference.labels_needed import LabelsNeeded, labels_for_share
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.judge_labels import JudgeLabels, labels_text, passing_advice
@@ -170,6 +171,12 @@ class JudgeAgreement(Displayable):
         """Labelled rows by label of the judge (first axis) and of people; shape (labels, labels)."""
         known = self.labels.labelled
         return confusion(self.labels.judge[known], self.labels.human[known], len(self.labels.names))
+
+    @property
+    def needed(self) -> LabelsNeeded:
+        """How many labels the agreement needs to be known to ± x."""
+        labels = self.labels
+        return labels_for_share(labels.judge == labels.human, labels.labelled, labels.cluster)
 
     @property
     def n_labelled(self) -> int:

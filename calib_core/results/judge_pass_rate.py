@@ -10,7 +10,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.errors import Unavailable
-from calib_core.inference.agreement import clusters_within
 from calib_core.inference.group_contrasts import GroupContrast, contrast_groups
 from calib_core.inference.labels_needed import LabelsNeeded, labels_for_pass_rate
 from calib_core.inference.pass_rate import PASS_RATE_TITLES, PassRate, PassRateMethod, pass_rates, shortest
@@ -79,12 +78,15 @@ class PassRates(Displayable):
         How often groups are labelled, smallest p first; () where no group is large enough.
     needed : LabelsNeeded
         For PPI++.
+    needed_alone : LabelsNeeded
+        For the labelled rows alone.
     """
 
     labels: JudgeLabels
     rates: tuple[PassRate, ...]
     parts: tuple[GroupContrast, ...]
     needed: LabelsNeeded
+    needed_alone: LabelsNeeded
 
     def rate(self, method: PassRateMethod) -> PassRate:
         """The rate by one method."""
@@ -148,7 +150,7 @@ class PassRates(Displayable):
             return self.caveat
         if chosen.method == "labelled":
             return "The judge's labels make the interval no shorter than the labelled rows alone do."
-        as_good = self.needed_alone(chosen)
+        as_good = self.as_good_alone(chosen)
         more = f": as short as {as_good:,} labels without the judge would make it" if as_good else ""
         return (
             f"The shortest that holds is that of {PASS_RATE_TITLES[chosen.method]}, ± "
@@ -156,7 +158,7 @@ class PassRates(Displayable):
             f"alone{more}."
         )
 
-    def needed_alone(self, rate: PassRate) -> int | None:
+    def as_good_alone(self, rate: PassRate) -> int | None:
         """Labels that the labelled rows alone would need for an interval as short as that of a rate."""
         alone = self.rate("labelled")
         if rate.interval is None or alone.interval is None or not rate.width > 0:
@@ -165,8 +167,10 @@ class PassRates(Displayable):
 
     def half_widths(self, n_labels: NDArray[np.float64]) -> dict[PassRateMethod, NDArray[np.float64]]:
         """Half the length of the interval of PPI++ and of labelled rows alone with so many labels, about."""
-        alone = LabelsNeeded(self.needed.variance, 0.0, self.needed.n, self.needed.n_labelled)
-        return {"ppi": self.needed.half_width(n_labels), "labelled": alone.half_width(n_labels)}
+        return {
+            "ppi": self.needed.half_width(n_labels),
+            "labelled": self.needed_alone.half_width(n_labels),
+        }
 
     def curve(self) -> pl.DataFrame:
         """Numbers of labels against `half_widths`."""
@@ -223,9 +227,7 @@ def judge_pass_rates(labels: JudgeLabels) -> PassRates:
         labels,
         pass_rates(judge, human, labelled, labels.cluster),
         _labelled_parts(labels, labelled),
-        labels_for_pass_rate(
-            judge[labelled], human[labelled], labels.n, clusters_within(labels.cluster, labelled)
-        ),
+        *labels_for_pass_rate(judge, human, labelled, labels.cluster),
     )
 
 

@@ -45,6 +45,8 @@ def judged_by(evidence: Evidence, judged_choice: JudgedChoice) -> Evidence:
         raise ValueError(f"judged is one of {', '.join(get_args(JudgedChoice))}, not {judged_choice!r}")
     if judged_choice == "own":
         return evidence
+    if evidence.terms.of == "event":
+        raise Unavailable("The probability of an event is judged by the event, not by an answer.")
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable(f"A run of tokens has no {JUDGED_ANSWER_NAMES[judged_choice]}.")
     try:

@@ -32,6 +32,7 @@ from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.run_names import name_with_model, short_run_names
 from calib_core.results.score import effective_scheme
 from calib_core.runs import RunInfo
+from calib_core.terms import Terms, common_terms
 from calib_core.wording import both_or_all, format_short, join_names, p_value_phrase
 
 MAX_LINES: Final = 6
@@ -110,6 +111,11 @@ class ReliabilityLines:
     difference_sentence: str = ""
 
     @property
+    def terms(self) -> Terms:
+        """The words for the probabilities and outcomes of all lines."""
+        return common_terms(METHODS[line.method].terms for line in self.lines)
+
+    @property
     def recipe(self) -> str:
         """The recipe all lines share, number of rows included, or otherwise one recipe a line."""
         recipes = {line.key: line.recipe for line in self.lines}
@@ -128,7 +134,8 @@ class ReliabilityLines:
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table of lines; where it has the metric's number anyway, it has it once."""
-        metric = METRICS[self.metric]
+        terms = self.terms
+        metric, brier, accuracy = (METRICS[id_].worded(terms) for id_ in (self.metric, "brier", "accuracy"))
         has_own = self.metric in ("brier", "accuracy")
         return (
             Column("run"),
@@ -142,9 +149,9 @@ class ReliabilityLines:
                 "The chance of a value this large for a perfectly calibrated model.",
                 draws="draws",
             ),
-            Column("brier", METRICS["brier"].title, "number", METRICS["brier"].help),
-            Column("accuracy", METRICS["accuracy"].title, "share", METRICS["accuracy"].help),
-            Column("mean_confidence", "Mean confidence", "share"),
+            Column("brier", brier.title, "number", brier.help),
+            Column("accuracy", terms.accuracy_title, "share", accuracy.help),
+            Column("mean_confidence", f"Mean {terms.confidence}", "share"),
             Column("bins", kind="count"),
             Column("thin", kind="count"),
             Column("n_used", "Rows used", "count"),
@@ -190,7 +197,7 @@ def reliability_lines(
     Unavailable
         For an unknown metric.
     """
-    metric = get_metric(metric_id)
+    metric = get_metric(metric_id).worded(common_terms(one.terms for one in evidences.values()))
     scheme = effective_scheme(metric, scheme or Scheme())
     names = titles or {key: evidence.run.label for key, evidence in evidences.items()}
     lines: list[ReliabilityLine] = []
@@ -207,7 +214,9 @@ def reliability_lines(
     short_names = _line_run_names(lines, infos)
     labels, shared = line_labels(lines, short_names)
     sentence_labels, _ = line_labels(
-        lines, {key: name_with_model(name, infos[key]) for key, name in short_names.items()}
+        lines,
+        {key: name_with_model(name, infos[key]) for key, name in short_names.items()},
+        in_sentence=True,
     )
     return ReliabilityLines(
         metric=metric_id,
@@ -217,12 +226,14 @@ def reliability_lines(
         shared_label=shared,
         unavailable=unavailable,
         headline=lines_headline(lines, sentence_labels, metric),
-        caveats=line_caveats(lines, labels, infos, metric),
+        caveats=line_caveats(lines, sentence_labels, infos, metric),
         difference_sentence=_difference_sentence(lines, sentence_labels, evidences, metric, scheme),
     )
 
 
-def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def line_labels(
+    lines: Sequence[ReliabilityLine], names: Mapping[str, str], *, in_sentence: bool = False
+) -> tuple[dict[str, str], str]:
     """What distinguishes each line, and what all of them share.
 
     Parameters
@@ -230,6 +241,8 @@ def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> t
     lines : sequence of ReliabilityLine
     names : Mapping[str, str]
         Key → short name of the run.
+    in_sentence : bool
+        Whether the labels stand within sentences, where a method has no capital.
 
     Returns
     -------
@@ -238,18 +251,19 @@ def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> t
     shared : str
         The run or method that all lines share, "" where they share neither.
     """
-    labels, common = _labels_and_common(lines, names)
+    labels, common = _labels_and_common(lines, names, in_sentence=in_sentence)
     n_uses = Counter(labels.values())
     return {key: name if n_uses[name] == 1 else f"{name} ({key})" for key, name in labels.items()}, common
 
 
 def _labels_and_common(
-    lines: Sequence[ReliabilityLine], names: Mapping[str, str]
+    lines: Sequence[ReliabilityLine], names: Mapping[str, str], *, in_sentence: bool
 ) -> tuple[dict[str, str], str]:
     runs = {line.run for line in lines}
     methods = {line.method for line in lines}
     if len(lines) > 1 and len(runs) == 1:
-        return {line.key: METHODS[line.method].title for line in lines}, lines[0].run
+        named = {line.key: METHODS[line.method] for line in lines}
+        return {key: by.title if in_sentence else by.heading for key, by in named.items()}, lines[0].run
     if len(lines) > 1 and len(methods) == 1:
         return {line.key: names[line.key] for line in lines}, METHODS[lines[0].method].title
     return {line.key: f"{names[line.key]} · {METHODS[line.method].short_title}" for line in lines}, ""
@@ -375,7 +389,8 @@ def _difference_sentence(
 
 def _single_line_headline(label: str, reading: str) -> str:
     """The diagram's headline after the label: "A: over-confident, states 75.0 % on average and …"."""
-    return f"{label}: {reading[0].lower()}{reading[1:]}".replace(": states ", ", states ")
+    said = f"{label}: {reading[0].lower()}{reading[1:]}"
+    return said.replace(": states ", ", states ").replace(": gives yes ", ", gives yes ")
 
 
 def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:
@@ -447,7 +462,7 @@ def line_caveats(
     caveats = [caveat] if (caveat := missing_caveat(missing, ROWS_WITH_ONE)) else []
     judged_answers = _keys_by_value({line.key: line.result.judged for line in lines})
     if len(judged_answers) > 1:
-        caveats.append(f"The lines judge different answers: {_groups_text(judged_answers, labels)}.")
+        caveats.append(f"The lines are judged by different outcomes: {_groups_text(judged_answers, labels)}.")
     datasets = _keys_by_value({line.key: infos[line.key].dataset or "not named" for line in lines})
     if len(datasets) > 1:
         caveats.append(

@@ -112,7 +112,7 @@ class MethodsCell:
     best_brier: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MethodsTable(Displayable):
     """Methods by runs.
 

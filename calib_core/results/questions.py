@@ -37,7 +37,7 @@ class Questions:
     ----------
     frame : pl.DataFrame
         One row for each pair found: file (in a run of several), row (record number in the file), id,
-        subject and question where the file has them, answer, gold, confidence, right.
+        subject and question where the file has them, answer and gold (not of an event), confidence, right.
     n_before_search : int
     search : str
         The text searched for.
@@ -109,10 +109,10 @@ def questions_in_bin(
     frame = rows.select(columns)[pairs.rows[selected]]
     if "gold" not in columns:
         frame = frame.with_columns(gold=pl.lit(None, pl.String))
+    texts = [] if evidence.terms.of == "event" else [_answer_column(evidence, pairs, selected), "gold"]
     frame = frame.select(
         pl.exclude("gold"),
-        _answer_column(evidence, pairs, selected),
-        "gold",
+        *texts,
         pl.Series("confidence", pairs.confidence[selected], dtype=pl.Float64),
         pl.Series("right", pairs.correct[selected], dtype=pl.Boolean),
     )

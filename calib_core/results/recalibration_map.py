@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
@@ -13,7 +14,7 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calib_core.errors import Refused, Unavailable, shorten, single_line
 from calib_core.inference.recalibration import (
@@ -24,8 +25,12 @@ from calib_core.inference.recalibration import (
     Parameters,
     tempered_choices,
 )
-from calib_core.results.evidence import AnswerEvidence
-from calib_core.runs import AnswerRun, RowCounts
+from calib_core.methods.answers.outcomes import with_assumed_outcomes
+from calib_core.methods.method import MethodOptions
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.runs import AnswerRun, Run
+from calib_core.tokens.row_checks import SUM_TOLERANCE
+from calib_core.values import Value
 
 MapTarget = Literal["confidence", "choices"]
 """What a map changes: one confidence a row, or the probabilities of all choices."""
@@ -36,11 +41,20 @@ MAP_VERSION: Final = 1
 MAX_MAP_BYTES: Final = 8_000_000
 """A larger file is no map."""
 
+RECALIBRATED_COLUMN: Final = "confidence.recalibrated"
+"""The column that a map adds to a table."""
+
+SUMS_ONLY: Final = (
+    "Recalibration needs single confidences, and a token-level run keeps sums only. Read a file of whole "
+    "distributions as questions, with the right class (target) as gold, to fit a temperature; or "
+    "recalibrate the logits before they are saved."
+)
+
 _VERSION_KEY: Final = "calib_map"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RecalibrationMap:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RecalibrationMap(Value):
     """A map with what it was fitted to.
 
     Attributes
@@ -73,7 +87,89 @@ class RecalibrationMap:
     recipe: str
     rows_digest: str = ""
 
-    def apply(self, evidence: AnswerEvidence) -> AnswerEvidence:
+    def __call__(self, confidence: ArrayLike) -> NDArray[np.float64]:
+        """Recalibrate confidences, or the probabilities of all choices where `target` is "choices".
+
+        Parameters
+        ----------
+        confidence : array_like
+            Of any shape, in [0, 1]; of all choices, shape (..., K), each row summing to 1. NaN is missing.
+
+        Returns
+        -------
+        NDArray[np.float64], of the same shape
+            In [0, 1]; NaN where the confidence, or one of a row's choices, is missing.
+
+        Raises
+        ------
+        ValueError
+            If a value is outside [0, 1], or the choices of a row do not sum to 1 within 1e-3.
+
+        Examples
+        --------
+        >>> import calib_core
+        >>> (run,) = calib_core.load(confidence=[0.9, 0.6] * 50, correct=[1, 0, 1, 1] * 25)
+        >>> calib_core.recalibrate(run).map([0.9, 0.6]).round(2).tolist()
+        [0.99, 0.51]
+        """
+        values = np.asarray(confidence, np.float64)
+        known = ~np.isnan(values)
+        if (wrong := values[known & ~((values >= 0) & (values <= 1))]).size:
+            raise ValueError(
+                f"confidence: expected numbers from 0 to 1, found {wrong[0]:g}. Divide percentages by 100."
+            )
+        if self.target == "confidence":
+            mapped = np.full(values.shape, np.nan)
+            mapped[known] = MAP_KINDS[self.by].apply(self.parameters, values[known])
+            return mapped
+        if not values.ndim or (np.abs(values[known.all(axis=-1)].sum(axis=-1) - 1) > SUM_TOLERANCE).any():
+            raise ValueError(
+                "This map is a temperature of all choices: expected the probabilities of all choices on the "
+                "last axis, summing to 1."
+            )
+        logs = np.log(np.maximum(values, CHOICE_FLOOR)) / cast("float", self.parameters["temperature"])
+        powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
+        return powers / powers.sum(axis=-1, keepdims=True)
+
+    def apply(
+        self, run: Run, *, method: str | None = None, options: MethodOptions | None = None
+    ) -> AnswerRun:
+        """Recalibrate a run, with or without outcomes.
+
+        Parameters
+        ----------
+        run : AnswerRun
+        method : str, optional
+            Id of a confidence method; by default the one that the map was fitted to.
+        options : MethodOptions, optional
+            Of the method.
+
+        Returns
+        -------
+        AnswerRun
+            The same rows, with the recalibrated confidence as their only one, and the outcome of the answer
+            that it is of; both are null where the run has none.
+
+        Raises
+        ------
+        Unavailable
+            If the method, or a map of choices, cannot be used with this run.
+        """
+        return self.applied(run, method or self.method, options or MethodOptions()).run_with_it_alone()
+
+    def applied(self, run: Run, method: str, options: MethodOptions) -> AppliedMap:
+        """What the map makes of a run; parameters and errors as in `apply`."""
+        evidence = gather_evidence(with_assumed_outcomes(run), method, options)
+        if not isinstance(run, AnswerRun) or not isinstance(evidence, AnswerEvidence):
+            raise Unavailable(SUMS_ONLY)
+        if not evidence.n_used:
+            raise Unavailable("No row has a confidence.")
+        judged = None
+        with suppress(Unavailable):
+            judged = gather_evidence(run, method, options)
+        return AppliedMap(self, run, self.of_evidence(evidence), judged)
+
+    def of_evidence(self, evidence: AnswerEvidence) -> AnswerEvidence:
         """The evidence with recalibrated confidences.
 
         Raises
@@ -282,37 +378,65 @@ def rows_digest(evidence: AnswerEvidence) -> str:
     return sha256(content).hexdigest()
 
 
-def recalibrated_run(
-    recalibrated: AnswerEvidence, fitted: RecalibrationMap, judged: AnswerEvidence | None
-) -> AnswerRun:
-    """The rows that a map was applied to, as a run with their outcomes and one confidence each.
+@dataclass(frozen=True, slots=True, eq=False)
+class AppliedMap:
+    """A run and what a map makes of it.
 
-    Parameters
+    Attributes
     ----------
+    map : RecalibrationMap
+    run : AnswerRun
+        As it came.
     recalibrated : AnswerEvidence
-    fitted : RecalibrationMap
+        Of every row with a confidence; where the outcome is not known it says “wrong”.
     judged : AnswerEvidence or None
-        Those of the rows whose outcome is known, before the map; of the others it is null.
+        Of the rows whose outcome is known, before the map; None where there are none.
     """
-    judged_rows = np.array([], np.intp) if judged is None else judged.confidences.pairs.rows
-    run, pairs = recalibrated.run, recalibrated.confidences.pairs
-    positions = pl.Series(pairs.rows, dtype=pl.UInt32)
-    kept = [name for name in ("row", "id", "trial_of", "subject", "question") if name in run.rows.columns]
-    rows = (
-        run.rows[positions]
-        .select(kept)
-        .with_columns(
-            pl.Series("correct", pairs.correct).set(pl.Series(~np.isin(pairs.rows, judged_rows)), None),
-            pl.Series("confidence", pairs.confidence),
+
+    map: RecalibrationMap
+    run: AnswerRun
+    recalibrated: AnswerEvidence
+    judged: AnswerEvidence | None
+
+    @property
+    def column(self) -> pl.Series:
+        """The recalibrated confidence of every row of the run, Float64; null where there is none."""
+        pairs = self.recalibrated.confidences.pairs
+        values = pl.repeat(None, self.run.rows.height, dtype=pl.Float64, eager=True)
+        return values.scatter(pl.Series(pairs.rows, dtype=pl.UInt32), pairs.confidence).alias(
+            RECALIBRATED_COLUMN
         )
-    )
-    note = (
-        f"confidence: {recalibrated.method.id} after {fitted.by} recalibration, fitted to {fitted.n_rows:,} "
-        f"rows of {single_line(fitted.run, 120)}"
-    )
-    counts = RowCounts(n_rows=rows.height, notes=(note, *run.row_counts.notes))
-    groups = run.group_columns[positions] if run.group_columns.width else run.group_columns
-    return replace(run, rows=rows, row_counts=counts, group_columns=groups, reported_metrics=())
+
+    @property
+    def question(self) -> str | None:
+        """As `RecalibrationMap.question_of_use`."""
+        return self.map.question_of_use(self.judged or self.recalibrated)
+
+    def run_with_it(self) -> AnswerRun:
+        """The run with one more column, `RECALIBRATED_COLUMN`."""
+        return self._noted(self.run.rows.with_columns(self.column))
+
+    def run_with_it_alone(self) -> AnswerRun:
+        """The run with the recalibrated confidence as its only one, and the outcome of what it is of."""
+        kept = [
+            name for name in ("row", "id", "trial_of", "subject", "question") if name in self.run.rows.columns
+        ]
+        outcome = pl.repeat(None, self.run.rows.height, dtype=pl.Boolean, eager=True)
+        if self.judged is not None:
+            pairs = self.judged.confidences.pairs
+            outcome = outcome.scatter(pl.Series(pairs.rows, dtype=pl.UInt32), pairs.correct)
+        of_event = self.recalibrated.method.probability_of == "event"
+        names = ("event_prob", "event") if of_event else ("confidence", "correct")
+        new = (self.column.alias(names[0]), outcome.alias(names[1]))
+        return self._noted(self.run.rows.select(kept).with_columns(*new))
+
+    def _noted(self, rows: pl.DataFrame) -> AnswerRun:
+        note = (
+            f"{self.recalibrated.method.id} after {self.map.by} recalibration, fitted to "
+            f"{self.map.n_rows:,} rows of {single_line(self.map.run, 120)}"
+        )
+        counts = replace(self.run.row_counts, notes=(note, *self.run.row_counts.notes))
+        return replace(self.run, rows=rows, row_counts=counts, reported_metrics=())
 
 
 # --- Reading a map --------------------------------------------------------------------------------------

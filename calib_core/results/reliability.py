@@ -32,6 +32,7 @@ from calib_core.results.evidence import Evidence, RowUnit, bins_all_classes, get
 from calib_core.results.recipe import recipe_text
 from calib_core.results.robustness import PAPER_BINS
 from calib_core.results.score import Score, effective_scheme, score
+from calib_core.terms import TERMS, Terms
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     BinReading,
@@ -64,7 +65,7 @@ class AllLabels:
     mean_probability: float | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reliability(Displayable):
     """The reliability diagram of one method on one run, as numbers.
 
@@ -124,6 +125,11 @@ class Reliability(Displayable):
     part: str = ""
 
     @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
+
+    @property
     def score_title(self) -> str:
         """The name of the diagram's number: the metric, or that of one class."""
         return f"ECE of {self.part}" if self.part else METRICS[self.score.metric].title
@@ -137,6 +143,7 @@ class Reliability(Displayable):
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table that are shown; the numbers of a vocabulary, which are small, in full."""
+        terms = self.terms
         share, gap = (4, 6) if self.pools_vocabulary else (1, 3)
         count = (
             Column("count", "n", "number", "Answers to expect, one sampled from each distribution.", digits=1)
@@ -144,15 +151,27 @@ class Reliability(Displayable):
             else Column("count", "n", "count")
         )
         interval = Column(
-            "accuracy_low", "95 %", "share", "Of the accuracy.", upper="accuracy_high", digits=share
+            "accuracy_low", "95 %", "share", f"Of the {terms.accuracy}.", upper="accuracy_high", digits=share
         )
         return (
-            Column("percent", "Says", help="The confidences in the bin, in percent."),
+            Column("percent", "Says", help=f"The {terms.confidences} in the bin, in percent."),
             Column("interval", "Bin"),
             count,
-            Column("confidence", "Confidence", "share", "The average of the confidences.", digits=share),
-            Column("accuracy", "Accuracy", "share", METRICS["accuracy"].help, digits=share),
-            Column("gap", "Gap", "signed", "Confidence − accuracy.", digits=gap),
+            Column(
+                "confidence",
+                terms.confidence_title,
+                "share",
+                f"The average of the {terms.confidences}.",
+                digits=share,
+            ),
+            Column(
+                "accuracy",
+                terms.accuracy_title,
+                "share",
+                METRICS["accuracy"].worded(terms).help,
+                digits=share,
+            ),
+            Column("gap", "Gap", "signed", terms.gap, digits=gap),
             Column("share", "Part of gap", "part", "The bin's share of the total gap Σ|Y − C|."),
             *([interval] if self.table["accuracy_low"].count() else []),
         )
@@ -376,27 +395,26 @@ def reliability_headline(
     score : str, optional
         As for `score_suffix`.
     """
+    terms = TERMS["answer" if verdict is None else verdict.of]
     if not binned.n_bins:
-        return f"No {unit[:-1]} has both a confidence and an outcome."
+        return f"No {unit[:-1]} {terms.no_pair}."
     n = int(binned.count.sum())
     if verdict is None:
         return _all_labels_headline(binned, n, unit)
     if n < MIN_ROWS:
-        return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
+        return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned, terms)}."
     clause = _verdict_clause(verdict, n, unit, score)
-    location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect), _ANSWERS[unit])
-    return f"{_capitalised(clause)}: {stated_and_observed(binned)}.{f' {location}' if location else ''}"
+    noun = terms.answers if unit == "rows" else unit
+    location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect), noun)
+    said = stated_and_observed(binned, terms)
+    return f"{_capitalised(clause)}: {said}.{f' {location}' if location else ''}"
 
 
-_ANSWERS: Final = {"rows": "answers", "positions": "positions"}
-"""What a bin holds, as sentences call it."""
-
-
-def stated_and_observed(binned: Binned) -> str:
+def stated_and_observed(binned: Binned, terms: Terms) -> str:
     """ "states 75.0 % on average and is right 51.6 % of the time", of the pairs in these bins."""
     n = int(binned.count.sum())
     stated, observed = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
-    return f"states {format_percent(stated)} on average and is right {format_percent(observed)} of the time"
+    return terms.stated_and_observed(stated, observed)
 
 
 def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:

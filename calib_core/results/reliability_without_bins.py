@@ -19,6 +19,7 @@ from calib_core.errors import Unavailable
 from calib_core.inference.honest_band import honest_band
 from calib_core.inference.null import NULL_QUANTILES, NULL_SEED, BinnedNullDraws, monte_carlo_p_value
 from calib_core.inference.verdict import MIN_ROWS
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.brier_decomposition import (
     BRIER_MISCALIBRATION,
@@ -35,6 +36,7 @@ from calib_core.results.columns import Column
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import Score, score
+from calib_core.terms import Terms
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     format_number,
@@ -56,16 +58,6 @@ SMOOTH_POINTS: Final = 512
 
 MIN_BANDWIDTH: Final = 1 / SMOOTH_POINTS
 """The curve is smoothed at least this much; below, its points would be too far apart to show it."""
-
-
-BLOCK_COLUMNS: Final = (
-    Column("low", "Bin", "number", upper="high", digits=3),
-    Column("count", "n", "count"),
-    Column("confidence", "Confidence", "share", "The average of the confidences."),
-    Column("accuracy", "Accuracy", "share", METRICS["accuracy"].help),
-    Column("gap", "Gap", "signed", "Confidence − accuracy.", digits=3),
-)
-"""The columns of the table of blocks that are shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +104,23 @@ class CorpReliability:
     recipe: str
 
     @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table of blocks that are shown."""
+        terms = self.terms
+        return (
+            Column("low", "Bin", "number", upper="high", digits=3),
+            Column("count", "n", "count"),
+            Column("confidence", terms.confidence_title, "share", f"The average of the {terms.confidences}."),
+            Column("accuracy", terms.accuracy_title, "share", METRICS["accuracy"].worded(terms).help),
+            Column("gap", "Gap", "signed", terms.gap, digits=3),
+        )
+
+    @property
     def curve_text(self) -> str | None:
         """Where the diagonal leaves the band of the true curve; None without that band."""
         if self.table["curve_low"].null_count():
@@ -127,10 +136,11 @@ class CorpReliability:
             for word, rows in off.items()
             if rows.height
         ]
-        where = f"The diagonal leaves it: confidence is {join_names(parts)}." if parts else ""
+        stated = self.terms.confidence
+        where = f"The diagonal leaves it: {stated} is {join_names(parts)}." if parts else ""
         return (
-            "If the true curve rises with the confidence, it lies in the coloured band everywhere with 95 % "
-            f"confidence. {where or 'The diagonal lies in it, too.'}"
+            f"If the true curve rises with the {stated}, it lies in the coloured band everywhere at the 95 % "
+            f"level. {where or 'The diagonal lies in it, too.'}"
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -172,6 +182,11 @@ class SmoothReliability:
     no_null_reason: str | None
     headline: str
     recipe: str
+
+    @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
 
     def to_frame(self) -> pl.DataFrame:
         """The table, with run, method and recipe repeated in every row."""
@@ -284,8 +299,9 @@ def smooth_reliability(evidence: Evidence) -> SmoothReliability:
         ).fill_nan(None),
         no_null_reason=top.no_null_reason,
         headline=(
-            f"{_verdict_lead(top)}: smoothed over a width of ± {format_number(bandwidth, '.3f')}, confidence "
-            f"and accuracy are {format_number(smooth_ece.value)} apart on average."
+            f"{_verdict_lead(top)}: smoothed over a width of ± {format_number(bandwidth, '.3f')}, "
+            f"{top.terms.confidence} and {top.terms.accuracy} are {format_number(smooth_ece.value)} apart on "
+            "average."
         ),
         recipe=_recipe(f"smECE, reflected Gaussian kernel, σ={bandwidth:.4g}", top, cells, draws),
     )
@@ -302,7 +318,7 @@ def _top_label_cells(evidence: Evidence, metric_id: str) -> tuple[Evidence, Binn
     if reason := top.unavailable_reason(METRICS[metric_id], CELLS):
         raise Unavailable(reason)
     if not top.n_used:
-        raise Unavailable("No row has both a confidence and an outcome.")
+        raise Unavailable(f"No row {top.terms.no_pair}.")
     return top, top.sums.binned(CELLS)
 
 
@@ -399,7 +415,7 @@ def _corp_headline(
 def _recipe(opening: str, top: Evidence, cells: Binned, draws: int | None) -> str:
     parts = [opening, recipe_text(top, None, None)]
     if top.n_distinct is not None and top.n_distinct > cells.n_bins:
-        parts.append(f"curve on {FINEST_BINS:,} cells of confidence")
+        parts.append(f"curve on {FINEST_BINS:,} cells of {top.terms.confidence}")
     if draws is not None:
         parts.append(f"band 5–95 % over R={draws} draws, seed {NULL_SEED}")
     return ", ".join(parts)

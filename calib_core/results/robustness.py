@@ -116,7 +116,7 @@ class SweepCurve:
         return self.fitted or self.null
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sweep(Displayable):
     """Every swept metric of one method on one run, over one set of M.
 
@@ -286,7 +286,7 @@ def sweep_bins(
         n_total=evidence.n_total,
         headline=headline,
         chance_note=chance_note,
-        caveats=sweep_caveats(curves, evidence, chance_note),
+        caveats=sweep_caveats(curves, evidence),
     )
 
 
@@ -475,7 +475,7 @@ def sweep_remarks(
     )
     if separated_from is not None:
         remarks.append(
-            f"From M = {separated_from} on, every distinct confidence has a bin of its own: more bins change "
+            f"From M = {separated_from} on, every distinct value has a bin of its own: more bins change "
             "nothing."
         )
     notes = [evidence.exactness_note(metric, scheme) for scheme in schemes.values()]
@@ -491,7 +491,7 @@ def one_sign_sentence(titles: Sequence[str]) -> str:
     )
 
 
-def sweep_caveats(curves: Sequence[SweepCurve], evidence: Evidence, chance_note: str) -> tuple[str, ...]:
+def sweep_caveats(curves: Sequence[SweepCurve], evidence: Evidence) -> tuple[str, ...]:
     """What the values over M do not tell: few rows, unknown noise, gaps of one sign, bounds only."""
     titles = {METRICS[curve.metric].title: curve for curve in curves}
     one_sign = [title for title, curve in titles.items() if one_sign_sentence([title]) in curve.remarks]
@@ -504,13 +504,15 @@ def sweep_caveats(curves: Sequence[SweepCurve], evidence: Evidence, chance_note:
         if bounded and isinstance(evidence.run, TokenRun)
         else "",
         one_sign_sentence(one_sign) if one_sign else "",
-        _unknown_noise_caveat(curves[0], evidence.verdict) if curves and chance_note else "",
+        _unknown_noise_caveat(curves[0], evidence.verdict) if curves else "",
     ]
     return tuple(filter(None, sentences))
 
 
 def _unknown_noise_caveat(curve: SweepCurve, verdict: Verdict) -> str:
-    """Says that nothing can be said of noise; "" where something can."""
+    """Says that nothing can be said of noise; "" where something can, and where not every M has one value."""
+    if any(value is None for value in curve.values):
+        return ""
     if not verdict.is_tested:
         return verdict.reason
     return "How much of the change is noise is not known." if _is_noise_unknown(curve, verdict) else ""
@@ -657,11 +659,13 @@ def _is_noise_unknown(curve: SweepCurve, verdict: Verdict) -> bool:
 
 
 def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:
-    """The rise in two parts; [] where the value does not rise."""
+    """The rise in two parts, or that there is none; [] for a single M."""
     values = [value for value in curve.values if value is not None]
+    if len(values) == 1:
+        return []
     change, noise = values[-1] - values[0], fitted.change_median or 0.0
     if format_short(values[0]) == format_short(values[-1]) or change < 0:
-        return []
+        return ["There is no rise over M that noise would have to explain."]
     band = f"{format_short(fitted.change_low or 0.0)} to {format_short(fitted.change_high or 0.0)}"
     noise_sentence = (
         "In a model fitted to the run, whose gaps never cancel within a bin, noise alone causes a rise of "

@@ -51,7 +51,7 @@ VERDICT_COLUMNS: Final = (
 """The columns of a table of verdicts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunVerdict(Displayable):
     """The verdict on one run as seen by one method, by its top label; `str()` is its two sentences.
 
@@ -217,6 +217,6 @@ def verdict_headline(
     """
     clause = f"{name} {verdict_phrase(verdict.kind)}{score_suffix(verdict.kind, score)}{verdict.scope}"
     if mean_confidence is None or accuracy is None:
-        return f"{clause}: no {unit[:-1]} has both a confidence and an outcome."
+        return f"{clause}: no {unit[:-1]} {TERMS[verdict.of].no_pair}."
     rows = f" in {n_used:,} {unit}" if verdict.kind == "none" else ""
     return f"{clause}{rows}: {TERMS[verdict.of].stated_and_observed(mean_confidence, accuracy)}."

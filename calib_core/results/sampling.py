@@ -292,7 +292,7 @@ class SampleSizeCurve:
     recipe: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SampleSizeSweep(Displayable):
     """The metrics of one run over N'; all sizes use the same `n_used` questions.
 

@@ -12,6 +12,7 @@ from calib_core.inference.bootstrap import Interval
 from calib_core.inference.missingness import Missingness
 from calib_core.inference.null import NullDistribution, null_distribution
 from calib_core.inference.verdict import chance_phrase, disagreement_text
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.columns import Column, frame_of
@@ -44,7 +45,7 @@ SCORE_COLUMNS: Final = (
 """The columns of a table of scores."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Score(Displayable):
     """One metric of one method on one run.
 
@@ -101,6 +102,19 @@ class Score(Displayable):
     draws: int | None = None
     interval: Interval | None = None
     missing: Missingness | None = None
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise ValueError(f"{self.metric} has no single value here: {self.remark or 'it is not defined'}")
+        return self.value
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
+
+    @property
+    def worded_metric(self) -> Metric:
+        """The metric, named and explained in the terms of the method."""
+        return METRICS[self.metric].worded(METHODS[self.method].terms)
 
     @property
     def noise_floor_text(self) -> str:

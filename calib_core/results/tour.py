@@ -41,6 +41,7 @@ from calib_core.results.reliability import (
 )
 from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve, sweep_bins
 from calib_core.results.run_names import GivenName, name_with_model
+from calib_core.terms import ANSWER_TERMS, TERMS, ProbabilityOf, Terms
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     BinReading,
@@ -53,22 +54,27 @@ from calib_core.wording import (
 
 StepKind = Literal["answer", "bin", "whole", "bins", "models"]
 
-STEP_TITLES: Final[Mapping[StepKind, str]] = MappingProxyType(
-    {
-        "answer": "What a confidence is",
-        "bin": "What calibrated means",
-        "whole": "Over-confident or not, and where",
-        "bins": "How far off, in one number",
-        "models": "Which model to trust",
-    }
-)
-"""Step → its heading; the data decides the heading of the third step."""
+
+def step_title(kind: StepKind, terms: Terms) -> str:
+    """The heading of a step; the data decides that of the third."""
+    match kind:
+        case "answer":
+            return f"What a {terms.confidence} is"
+        case "bin":
+            return "What calibrated means"
+        case "whole":
+            return f"{terms.over.capitalize()} or not, and where"
+        case "bins":
+            return "How far off, in one number"
+        case "models":
+            return "Which model to trust"
+
 
 GAP_NAMES: Final[dict[VerdictKind, str]] = {
     "over": "the over-confidence",
     "under": "the under-confidence",
-    "often": "that yes is expected too often",
-    "rarely": "that yes is expected too rarely",
+    "often": "the excess of yes",
+    "rarely": "the lack of yes",
 }
 """Name of the gap that a verdict is about, where the largest gap is on the other side."""
 
@@ -77,8 +83,15 @@ _MAX_QUESTION_LETTERS: Final = 200
 _MAX_ANSWER_LETTERS: Final = 60
 """Characters of a question and of an answer in a sentence."""
 
-_BRIER_MEANING: Final = (
-    "The Brier score is low when right answers have a high confidence and wrong answers a low one"
+_BRIER_MEANINGS: Final[Mapping[ProbabilityOf, str]] = MappingProxyType(
+    {
+        "answer": (
+            "The Brier score is low when right answers have a high confidence and wrong answers a low one"
+        ),
+        "event": (
+            "The Brier score is low when yes has a high probability where it is true, and a low one elsewhere"
+        ),
+    }
 )
 
 _UNCHANGED_SHARE: Final = 0.01
@@ -156,9 +169,14 @@ class TourSubject:
         return self.candidate.name
 
     @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
+
+    @property
     def unit_plural(self) -> str:
-        """What is counted: "answers", or "positions" of a text."""
-        return "answers" if self.candidate.has_answers else "positions"
+        """What is counted: "answers", "rows" of an event, or "positions" of a text."""
+        return self.terms.answers if self.candidate.has_answers else "positions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +212,20 @@ class SingleAnswer:
         In the file's order.
     confidence : float
     right : bool
+    of : {"answer", "event"}
+        What the confidence is the probability of.
     """
 
     question: str | None
     options: tuple[AnswerOption, ...]
     confidence: float
     right: bool
+    of: ProbabilityOf = "answer"
+
+    @property
+    def terms(self) -> Terms:
+        """The words for its probability and outcome."""
+        return TERMS[self.of]
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each option: answer, confidence, chosen, right."""
@@ -234,10 +260,11 @@ class ConfidenceAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceAccuracyPairs:
-    """Several pairs of mean confidence and accuracy, and what they count, such as "answers"."""
+    """Several pairs of mean confidence and accuracy, what they count, such as "answers", and their words."""
 
     pairs: tuple[ConfidenceAccuracy, ...]
     unit: str
+    terms: Terms = ANSWER_TERMS
 
     def to_frame(self) -> pl.DataFrame:
         """One row per pair: name, said (mean confidence), right (accuracy), right_low, right_high, count."""
@@ -293,13 +320,16 @@ class TourStep:
         """What the marks of the picture mean that its legend does not name; "" where it names all."""
         picture = self.picture
         if isinstance(picture, SingleAnswer):
+            if picture.of == "event":
+                return "Bars: what the model expects; ✓: what came of it."
             return "Strong bar and bold name: the model's answer."
         if isinstance(picture, Comparison):
             return "Lines: 95 % intervals, where they are wider than the marks."
         if not isinstance(picture, Reliability):
             return ""
         faded = f" Faded: fewer than {MIN_ROWS} {picture.pair_unit}." if picture.n_thin_bins else ""
-        return f"Dot: mean confidence and accuracy of a bin.{faded}"
+        terms = picture.terms
+        return f"Dot: mean {terms.confidence} and {terms.accuracy} of a bin.{faded}"
 
     def to_frame(self) -> pl.DataFrame:
         """The numbers of the picture, with the recipe repeated in every row."""
@@ -318,7 +348,7 @@ def default_tour_run(runs: Mapping[str, TourCandidate]) -> str:
 def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
     """Why `default_tour_run` chose this run, as a sentence."""
     chosen = runs[chosen_key]
-    unit = "answers" if chosen.has_answers else "positions"
+    unit = chosen.default_evidence.terms.answers if chosen.has_answers else "positions"
     if len(runs) == 1:
         return "This is the only run loaded."
     if chosen.default_evidence.n_used < MIN_ROWS:
@@ -338,22 +368,35 @@ def answer_step(subject: TourSubject) -> TourStep:
     index = int(np.argmin(np.abs(pairs.confidence.astype(np.float64) - (evidence.mean_confidence or 0.0))))
     row = questions_in_bin(evidence).frame.row(index, named=True)
     confidence, right = float(pairs.confidence[index]), bool(pairs.correct[index])
-    text, answer = row.get("question"), row["answer"]
+    text, answer = row.get("question"), row.get("answer")
+    if subject.terms.of == "event":
+        said, outcome = _event_sentences(subject.name, confidence, came_true=right)
+        said = f"{_asked_clause(text, row)} {said}"
+        outcome = f"{outcome}, {_single_answer_clause(confidence, right, 'row')}"
+    else:
+        said = (
+            f"{_asked_clause(text, row)} {subject.name} {_answered_clause(answer)} and is "
+            f"{format_percent(confidence)} sure: that number is the confidence."
+        )
+        outcome = (
+            f"{_outcome_clause(right, row['gold'], answer)}, "
+            f"{_single_answer_clause(confidence, right, 'answer')}"
+        )
     return TourStep(
         kind="answer",
-        heading=STEP_TITLES["answer"],
-        sentences=(
-            (
-                f"{_asked_clause(text, row)} {subject.name} {_answered_clause(answer)} and is "
-                f"{format_percent(confidence)} sure: that number is the confidence."
-            ),
-            (
-                f"{_outcome_clause(right, row['gold'], answer)}, {_single_answer_clause(confidence, right)}: "
-                f"{_together_clause(evidence.n_used)}."
-            ),
+        heading=step_title("answer", subject.terms),
+        sentences=(said, f"{outcome}: {_together_clause(evidence.n_used, subject.terms)}."),
+        picture=SingleAnswer(
+            text,
+            _answer_options(evidence, index, answer),
+            confidence,
+            right,
+            evidence.method.probability_of,
         ),
-        picture=SingleAnswer(text, _answer_options(evidence, index, answer), confidence, right),
-        selection_note="The question shown is the one whose confidence is closest to the average.",
+        selection_note=(
+            f"The {'row' if subject.terms.of == 'event' else 'question'} shown is the one whose "
+            f"{subject.terms.confidence} is closest to the average."
+        ),
         recipe=recipe_text(evidence, None, None),
     )
 
@@ -383,16 +426,29 @@ def _outcome_clause(right: bool, gold: str | None, answer: str | None) -> str:  
     return f"This answer is wrong{gold_clause}"
 
 
-def _single_answer_clause(confidence: float, right: bool) -> str:  # noqa: FBT001 (the outcome itself, not an option)
+def _event_sentences(name: str, probability: float, *, came_true: bool) -> tuple[str, str]:
+    """What the probability of an event is, and what came of this one."""
+    meaning = (
+        f"{name} gives yes {format_percent(probability)}: the probability of an event, not of an answer. "
+        "10 % is as good a forecast as 90 %, where yes then comes true as often."
+    )
+    return meaning, "Here yes is true" if came_true else "Here yes is not true"
+
+
+def _single_answer_clause(confidence: float, right: bool, noun: str) -> str:  # noqa: FBT001 (the outcome itself, not an option)
     """What one answer says about calibration: nothing, unless the outcome had probability 0."""
     if confidence == (0.0 if right else 1.0):
         direction = "little" if right else "much"
-        return f"so {format_percent(confidence)} was too {direction}, but one answer cannot show by how much"
-    return f"but one answer cannot show whether {format_percent(confidence)} is too much or too little"
+        return f"so {format_percent(confidence)} was too {direction}, but one {noun} cannot show by how much"
+    return f"but one {noun} cannot show whether {format_percent(confidence)} is too much or too little"
 
 
-def _together_clause(n: int) -> str:
-    return f"that takes {both_or_all(n)} answers" if n > 1 else "that takes more than one answer"
+def _together_clause(n: int, terms: Terms) -> str:
+    return (
+        f"that takes {both_or_all(n)} {terms.answers}"
+        if n > 1
+        else f"that takes more than one {terms.answer}"
+    )
 
 
 def _answer_options(
@@ -402,6 +458,11 @@ def _answer_options(
     pairs, distribution = evidence.confidences.pairs, evidence.confidences.distribution
     if distribution is None:
         confidence, right = float(pairs.confidence[pair_index]), bool(pairs.correct[pair_index])
+        if evidence.terms.of == "event":
+            return (
+                AnswerOption("yes", confidence, chosen=True, right=right),
+                AnswerOption("no", 1 - confidence, chosen=False, right=not right),
+            )
         return (
             AnswerOption(answer or "its answer", confidence, chosen=True, right=right),
             AnswerOption(_WRONG_OPTION, 1 - confidence, chosen=False, right=None),
@@ -425,7 +486,7 @@ def _token_answer_step(subject: TourSubject, evidence: Evidence) -> TourStep:
     fullest = concentration.table.row(int(concentration.table["count"].arg_max() or 0), named=True)
     return TourStep(
         kind="answer",
-        heading=STEP_TITLES["answer"],
+        heading=step_title("answer", subject.terms),
         sentences=(
             (
                 f"At each of {evidence.n_used:,} positions of a text, {subject.name} predicts the next "
@@ -450,7 +511,7 @@ def _mean_clause(mean: float | None) -> str:
 
 def bin_step(subject: TourSubject) -> TourStep:
     """What the answers in the fullest bin state, and how many of them are right."""
-    evidence, noun = subject.evidence, subject.unit_plural
+    evidence, noun, terms = subject.evidence, subject.unit_plural, subject.terms
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     bin_index = int(np.argmax(binned.count))
     gaps = bin_gaps(binned, evidence.design_effect)
@@ -472,25 +533,30 @@ def bin_step(subject: TourSubject) -> TourStep:
     interval = reading_of_bin(binned, bin_index)
     return TourStep(
         kind="bin",
-        heading=STEP_TITLES["bin"],
+        heading=step_title("bin", subject.terms),
         sentences=(
             (
-                f"Sort the {noun} of {subject.name} by confidence into ten bins. The fullest bin, "
-                f"{interval}, holds {count_text} with a mean confidence of {format_percent(stated)}: "
-                f"calibrated means that {format_percent(stated)} of them are "
-                f"right{chance_clause}."
+                f"Sort the {noun} of {subject.name} by {terms.confidence} into ten bins. The fullest bin, "
+                f"{interval}, holds {count_text} with a mean {terms.confidence} of {format_percent(stated)}: "
+                f"calibrated means that {terms.of_them_right(format_percent(stated))}{chance_clause}."
             ),
             (
-                f"{n_correct:,} of {n:,} {'is' if n_correct == 1 else 'are'} right, which is "
+                f"{_right_count_clause(n_correct, n, terms)}, which is "
                 f"{format_percent(accuracy)}: {_bin_verdict_clause(gaps, bin_index, n, noun)}."
             ),
         ),
         picture=ConfidenceAccuracyPairs(
-            (ConfidenceAccuracy(f"{interval}, {count_text}", stated, accuracy, low, high, n),), noun
+            (ConfidenceAccuracy(f"{interval}, {count_text}", stated, accuracy, low, high, n),), noun, terms
         ),
         selection_note=f"The bin shown is the one with the most {noun}.",
         recipe=recipe_text(evidence, None, DEFAULT_SCHEME),
     )
+
+
+def _right_count_clause(n_right: int, n: int, terms: Terms) -> str:
+    if terms.of == "event":
+        return f"Yes is true in {n_right:,} of {n:,}"
+    return f"{n_right:,} of {n:,} {'is' if n_right == 1 else 'are'} right"
 
 
 def _bin_verdict_clause(gaps: BinGaps, bin_index: int, n: int, unit_plural: str) -> str:
@@ -518,7 +584,7 @@ def overall_step(subject: TourSubject) -> TourStep:
         kind="whole",
         heading=verdict.words.capitalize() + verdict.scope + where_clause,
         sentences=(
-            f"{subject.name} {stated_and_observed(binned)}.",
+            f"{subject.name} {stated_and_observed(binned, subject.terms)}.",
             _largest_gap_sentence(
                 result, verdict, bin_gaps(binned, evidence.design_effect), subject.unit_plural
             ),
@@ -531,19 +597,19 @@ def overall_step(subject: TourSubject) -> TourStep:
 
 def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, unit_plural: str) -> str:
     """The bin with the largest part of the gap the verdict is about; without one, the fullest bin."""
-    table = result.table.with_columns(clear=pl.Series(gaps.clear))
+    table, terms = result.table.with_columns(clear=pl.Series(gaps.clear)), result.terms
     if not verdict.is_tested:
         reason = f"a verdict takes at least {MIN_ROWS} {unit_plural}."
         if result.score.n_used >= MIN_ROWS:
             reason = verdict.reason[0].lower() + verdict.reason[1:]
-        return f"{_bin_clause(_fullest_bin(table), unit_plural)}; {reason}"
+        return f"{_bin_clause(_fullest_bin(table), unit_plural, terms)}; {reason}"
     over, under = LEVEL_KINDS[verdict.of]
     side = {over: pl.col("gap") > 0, under: pl.col("gap") < 0}.get(verdict.kind, pl.col("clear"))
     on_that_side = table.filter(side).sort("share", descending=True)
     if not on_that_side.height:
         return (
             "No single gap is beyond chance, given how many bins there are. In the fullest bin, "
-            f"{_bin_clause(_fullest_bin(table), unit_plural)}."
+            f"{_bin_clause(_fullest_bin(table), unit_plural, terms)}."
         )
     worst = on_that_side.row(0, named=True)
     gap_name = "the gap"
@@ -553,21 +619,24 @@ def _largest_gap_sentence(result: Reliability, verdict: Verdict, gaps: BinGaps, 
     gaps_on_that_side = on_that_side.filter("clear")["gap"].abs()
     is_widest = not gaps_on_that_side.len() or abs(worst["gap"]) >= cast("float", gaps_on_that_side.max())
     many_clause = "" if is_widest else f", not where the gap is widest but where the {unit_plural} are many"
-    return f"The largest part of {gap_name} is in {reading}{many_clause}: {_bin_clause(worst, unit_plural)}."
+    within = _bin_clause(worst, unit_plural, terms)
+    return f"The largest part of {gap_name} is in {reading}{many_clause}: {within}."
 
 
 def _fullest_bin(table: pl.DataFrame) -> dict[str, Any]:
     return table.sort("count", descending=True, maintain_order=True).row(0, named=True)
 
 
-def _bin_clause(row: dict[str, Any], unit_plural: str) -> str:
-    """ "412 answers say 97.5 % on average, and 80.1 % of them are right"."""
+def _bin_clause(row: dict[str, Any], unit_plural: str, terms: Terms) -> str:
+    """ "412 answers state 97.5 % on average, and 80.1 % of them are right"."""
+    stated, of_event = format_percent(row["confidence"]), terms.of == "event"
     if row["count"] == 1:
-        outcome = "right" if row["accuracy"] else "wrong"
-        return f"1 {unit_plural[:-1]} states {format_percent(row['confidence'])} and is {outcome}"
+        said = f"1 {unit_plural[:-1]} {'gives yes' if of_event else 'states'} {stated}"
+        outcome = terms.right if row["accuracy"] else terms.wrong
+        return f"{said}, and the outcome is {outcome}" if of_event else f"{said} and is {outcome}"
     return (
-        f"{row['count']:,} {unit_plural} state {format_percent(row['confidence'])} on average, and "
-        f"{format_percent(row['accuracy'])} of them are right"
+        f"{row['count']:,} {unit_plural} {'give yes' if of_event else 'state'} {stated} on average, and "
+        f"{terms.of_them_right(format_percent(row['accuracy']))}"
     )
 
 
@@ -584,11 +653,12 @@ def bins_step(subject: TourSubject) -> TourStep:
     number = f"{low} with {fewest} bins" + (f" and {high} with {most}" if low != high else f" as with {most}")
     return TourStep(
         kind="bins",
-        heading=STEP_TITLES["bins"],
+        heading=step_title("bins", subject.terms),
         sentences=(
             (
-                "The ECE (expected calibration error) is the average gap between confidence and accuracy "
-                f"over the bins, weighted by their {subject.unit_plural}. For {subject.name}, the ECE is "
+                "The ECE (expected calibration error) is the average gap between "
+                f"{subject.terms.confidence} and {subject.terms.accuracy} over the bins, weighted by their "
+                f"{subject.unit_plural}. For {subject.name}, the ECE is "
                 f"{number}{_points_clause(ends)}."
             ),
             _null_sentence(curve, evidence.n_used, subject.unit_plural[:-1]),
@@ -665,10 +735,10 @@ def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
     ]
     return TourStep(
         kind="models",
-        heading=STEP_TITLES["models"],
+        heading=step_title("models", subject.terms),
         sentences=(
-            _lowest_brier_sentence(points, method, subject.run),
-            _trust_sentence(points, result.paired),
+            _lowest_brier_sentence(points, subject),
+            _trust_sentence(points, result.paired, subject.terms),
         ),
         picture=result,
         selection_note=_selection_note(subject, len(result.points), method),
@@ -697,30 +767,38 @@ def _selection_note(subject: TourSubject, n_runs: int, method: str) -> str:
     return f"{both_or_all(n_runs).capitalize()} runs {origin} with “{method}”."
 
 
-def _best_and_most_accurate(points: Sequence[ComparisonPoint]) -> tuple[ComparisonPoint, ComparisonPoint]:
-    """The points of lowest Brier score and of highest accuracy; ties are decided by the other metric."""
+def _best_and_most_accurate(
+    points: Sequence[ComparisonPoint], terms: Terms
+) -> tuple[ComparisonPoint, ComparisonPoint]:
+    """The points of lowest Brier score and of highest accuracy; ties are decided by the other metric.
+
+    A high share of yes is no merit, so of events both are the first.
+    """
     best = min(points, key=lambda point: (point.brier.value, -point.accuracy_of_all.value))
+    if terms.of == "event":
+        return best, best
     return best, max(points, key=lambda point: (point.accuracy_of_all.value, -point.brier.value))
 
 
-def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown: str) -> str:
-    """The run with the lowest Brier score, and the score of the run that the tour is about (key `shown`)."""
-    best, most_accurate = _best_and_most_accurate(points)
+def _lowest_brier_sentence(points: Sequence[ComparisonPoint], subject: TourSubject) -> str:
+    """The run with the lowest Brier score, and the score of the run that the tour is about."""
+    method, meaning = METHODS[subject.method].title, _BRIER_MEANINGS[METHODS[subject.method].probability_of]
+    of_event = subject.terms.of == "event"
+    best, most_accurate = _best_and_most_accurate(points, subject.terms)
     brier, accuracy = f"{best.brier.value:.4f}", format_percent(best.accuracy_of_all.value)
     if len(points) == 1:
-        return (
-            f"{_BRIER_MEANING}. {best.name} scores {brier} with “{method}” and is right {accuracy} of the "
-            "time."
-        )
+        how_often = "" if of_event else f" and is right {accuracy} of the time"
+        return f"{meaning}. {best.name} scores {brier} with “{method}”{how_often}."
     unique = sum(point.brier.value <= best.brier.value + ROUNDING_TOLERANCE for point in points) == 1
     lowest = f"{'the lowest' if unique else 'a score as low as any'}, {brier}"
-    opening = (
-        f"{_BRIER_MEANING}. Of {len(points)} runs, {best.name} has {lowest}. The model is right {accuracy}"
-    )
-    own = next((point for point in points if point.key == shown), best)
+    opening = f"{meaning}. Of {len(points)} runs, {best.name} has {lowest}"
+    own = next((point for point in points if point.key == subject.run), best)
     own_clause = "" if own in (best, most_accurate) else f"; {own.name} has {own.brier.value:.4f}"
     if own_clause and own.brier.low is not None and own.brier.low > own.constant_brier:
         own_clause += f", worse than always stating {format_percent(own.accuracy.value)}"
+    if of_event:
+        return f"{opening}{own_clause}."
+    opening += f". The model is right {accuracy}"
     if most_accurate is best:
         accuracies = [point.accuracy_of_all.value for point in points]
         unique_accuracy = accuracies.count(best.accuracy_of_all.value) == 1
@@ -733,8 +811,8 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], method: str, shown
     )
 
 
-def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison) -> str:
-    best, most_accurate = _best_and_most_accurate(points)
+def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison, terms: Terms) -> str:
+    best, most_accurate = _best_and_most_accurate(points, terms)
     constant_clause = (
         f"always stating {format_percent(best.accuracy.value)} would score {best.constant_brier:.4f}, and "
         f"the score of {best.name} {_against_constant_clause(best)}"

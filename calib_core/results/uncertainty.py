@@ -65,6 +65,10 @@ from calib_core.wording import ROUNDING_TOLERANCE, plural
 MIN_OF_EACH_OUTCOME: Final = 5
 """The AUROC has an interval from this many right and wrong answers on."""
 
+MIN_OF_RARER_OUTCOME: Final = 10
+"""What is gained or lost at extreme confidences is tested from this many right and wrong answers on, or
+questions with one: fewer tell too little (benchmarks/recalibration.md, benchmarks/threshold_cost.md)."""
+
 
 def weighted_form_for(metric: Metric, scheme: Scheme) -> WeightedForm | None:
     """The metric as a function of row weights; None for equal-mass bins, which change with every draw."""

@@ -12,6 +12,7 @@ from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
 from calib_core.results.score import effective_scheme
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.wording import join_names, plural
 
 MAX_NAMED: Final = 2
@@ -83,17 +84,17 @@ def rows_used_text(counts: Sequence[tuple[int, int]], unit: str) -> str:
     return f"{used[0]:,} of {plural(total, unit.removesuffix('s'))}{' each' if len(counts) > 1 else ''}"
 
 
-def metric_caption(metric_id: str, scheme: Scheme) -> str:
+def metric_caption(metric_id: str, scheme: Scheme, terms: Terms = ANSWER_TERMS) -> str:
     """ "ECE, 10 bins of equal width", by the bins the metric really uses; the metric alone without bins."""
-    metric = METRICS[metric_id]
+    metric = METRICS[metric_id].worded(terms)
     bins = bins_caption(effective_scheme(metric, scheme))
     return f"{metric.title}, {bins}" if metric.binned else metric.title
 
 
 def bins_caption(scheme: Scheme) -> str:
-    """ "10 bins of equal width", "1 bin of equal mass", "one bin per distinct confidence"."""
+    """ "10 bins of equal width", "1 bin of equal mass", "one bin per distinct value"."""
     if scheme.binning == "natural":
-        return "one bin per distinct confidence"
+        return "one bin per distinct value"
     return f"{plural(scheme.bins, 'bin')} of equal {scheme.binning}"
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.terms import ANSWER_TERMS, EVENT_TERMS, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,21 @@ class Term:
         Where it is defined; "" for a word of this program.
     pattern : str
         Regular expression that finds it in a text; "" where the name itself does.
+    event_meaning : str
+        The sentence where the probabilities are of an event; "" where it is the same.
     """
 
     name: str
     meaning: str
     source: str = ""
     pattern: str = ""
+    event_meaning: str = ""
+
+    def worded(self, terms: Terms) -> Term:
+        """The same term, explained in the words of these probabilities."""
+        return (
+            replace(self, meaning=self.event_meaning) if self.event_meaning and terms.of == "event" else self
+        )
 
     def is_in(self, text: str) -> bool:
         """Whether the text has the term, as a word of its own."""
@@ -40,7 +50,14 @@ class Term:
 
 
 def _of_metric(name: str, id_: str, pattern: str = "") -> Term:
-    return Term(name, METRICS[id_].meaning, METRICS[id_].source, pattern)
+    metric, of_event = METRICS[id_], METRICS[id_].worded(EVENT_TERMS)
+    return Term(
+        name,
+        metric.meaning,
+        metric.source,
+        pattern,
+        event_meaning="" if of_event == metric else of_event.meaning,
+    )
 
 
 def _of_method(name: str, id_: str) -> Term:
@@ -50,7 +67,7 @@ def _of_method(name: str, id_: str) -> Term:
 _TERMS: Final = (
     Term(
         "a(1 − a)",
-        "The Brier score of always stating the average accuracy a, as the best constant guess does.",
+        "The Brier score of always stating the average outcome a, as the best constant guess does.",
         "Murphy 1973",
         r"a\(1 ?− ?a\)",
     ),
@@ -72,13 +89,13 @@ _TERMS: Final = (
     _of_metric("Brier score", "brier", "Brier(?: score)?"),
     Term(
         "calibrated model",
-        "A model that is right as often as it says; on a limited number of rows, chance alone gives it an "
-        "error above 0.",
+        "A model whose probabilities come true as often as they say; on a limited number of rows, chance "
+        "alone gives it an error above 0.",
     ),
     Term(
         "CORP",
-        "A reliability diagram without bins: accuracy is fitted so that it never falls as the confidence "
-        "rises.",
+        "A reliability diagram without bins: the share that comes true is fitted so that it never falls as "
+        "the probability rises.",
         "Dimitriadis, Gneiting, Jordan 2021",
     ),
     _of_metric("cw-ECE", "cw_ece"),
@@ -110,7 +127,7 @@ _TERMS: Final = (
     Term("Holm", "A correction for several tests: even one chance finding stays rare.", "Holm 1979"),
     Term(
         "isotonic",
-        "Fitted so that the accuracy never falls as the confidence rises.",
+        "Fitted so that the share that comes true never falls as the probability rises.",
         "Zadrozny, Elkan 2002",
         "[Ii]sotonic",
     ),
@@ -122,7 +139,7 @@ _TERMS: Final = (
         "self-consistency paper (Wang et al. 2024)",
         "N['′]",
     ),
-    Term("natural bins", "A bin for each value that the confidences take.", pattern="[Nn]atural bins"),
+    Term("natural bins", "A bin for each value that the probabilities take.", pattern="[Nn]atural bins"),
     Term(
         "out of fold",
         "Each row is recalibrated by a map that was fitted to other questions.",
@@ -135,8 +152,14 @@ _TERMS: Final = (
     ),
     Term(
         "Platt",
-        "A logistic curve through the log-odds of the confidence, with a level and a slope.",
+        "A logistic curve through the log-odds of the probability, with a level and a slope.",
         "Platt 1999",
+    ),
+    Term(
+        "probability of yes",
+        "The probability of an event, such as that an answer passes: 10 % is as good a forecast as 90 % if "
+        "yes then comes true as often.",
+        pattern="[Pp]robability of yes",
     ),
     Term(
         "q",
@@ -147,7 +170,7 @@ _TERMS: Final = (
     ),
     Term(
         "right-closed",
-        "A confidence on the edge of two bins belongs to the lower one: 0.8 lies in (0.7, 0.8].",
+        "A probability on the edge of two bins belongs to the lower one: 0.8 lies in (0.7, 0.8].",
         pattern="[Rr]ight-closed",
     ),
     Term(
@@ -155,6 +178,13 @@ _TERMS: Final = (
         "Relative standard deviation: how far the values of a metric at different M spread, in percent of "
         "their mean.",
         "Full-ECE paper (Liu et al. 2024)",
+    ),
+    Term(
+        "share of yes",
+        "The share of rows in which the event came true: what accuracy is for answers, but neither high nor "
+        "low is better.",
+        pattern="[Ss]hare of yes",
+        event_meaning="The share of rows in which the event came true; neither high nor low is better.",
     ),
     _of_metric("skill", "brier_skill", "(?:Brier )?[Ss]kill(?: score)?"),
     _of_metric("Smooth ECE", "smooth_ece", "[Ss]mooth ECE"),
@@ -165,7 +195,8 @@ _TERMS: Final = (
     ),
     Term(
         "tolerance",
-        "How far confidence may be off on average before a verdict calls it miscalibrated in a direction.",
+        "How far probabilities may be off on average before a verdict calls them miscalibrated in a "
+        "direction.",
         pattern="[Tt]olerance",
     ),
     Term(
@@ -193,18 +224,25 @@ GLOSSARY: Final[Mapping[str, Term]] = MappingProxyType(
 """Term → what it means, in alphabetical order."""
 
 
-def terms_in(*texts: str) -> tuple[Term, ...]:
+def terms_in(*texts: str, terms: Terms = ANSWER_TERMS) -> tuple[Term, ...]:
     """Return the terms that occur in any of the texts, each once, in the order of the glossary.
+
+    Parameters
+    ----------
+    *texts : str
+    terms : Terms
+        The words for the probabilities that the texts are about.
 
     Examples
     --------
     >>> [term.name for term in terms_in("cw-ECE with M = 10, not chance (p ≤ 0.005)", "Skill by shop")]
     ['cw-ECE', 'M', 'p', 'skill']
     """
-    return tuple(term for term in GLOSSARY.values() if any(term.is_in(text) for text in texts))
+    found = (term for term in GLOSSARY.values() if any(term.is_in(text) for text in texts))
+    return tuple(term.worded(terms) for term in found)
 
 
-def meaning_of(title: str) -> str:
+def meaning_of(title: str, terms: Terms = ANSWER_TERMS) -> str:
     """Return what the title of a column or tile means where it is a term; "" elsewhere.
 
     Examples
@@ -212,4 +250,5 @@ def meaning_of(title: str) -> str:
     >>> meaning_of("RSD") == GLOSSARY["RSD"].meaning, meaning_of("Model")
     (True, '')
     """
-    return next((term.meaning for term in GLOSSARY.values() if term.is_in(title)), "") if title else ""
+    found = terms_in(title, terms=terms) if title else ()
+    return found[0].meaning if found else ""

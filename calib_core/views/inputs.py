@@ -20,6 +20,7 @@ from calib_core.results.files import FileReport, RunReport, run_report
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.run_names import run_order
 from calib_core.runs import AnswerRun
+from calib_core.terms import Terms, common_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,12 @@ class ReportInput:
         if self.runs and not runs:
             raise Unavailable("No run has a confidence; the section Judge shows a judge's labels.")
         return self if len(runs) == len(self.runs) else replace(self, runs=runs)
+
+    @property
+    def terms(self) -> Terms:
+        """The words for the runs' probabilities, each seen by its first method."""
+        seen = [METHODS[self.methods_for(run)[0]] for run in self.runs if run.usable]
+        return common_terms(method.terms for method in seen)
 
     @property
     def answer_runs(self) -> tuple[ReportRun, ...]:

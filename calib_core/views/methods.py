@@ -1,4 +1,4 @@
-"""The page Methods: ECE and Brier score of every run by every method, one view for each data set."""
+"""The page Methods: ECE and Brier score of every run by every method, a block for each data set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from calib_core.results.recipe import scheme_text
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import RunInfo
 from calib_core.views.ece_brier_table import ece_brier_table, published_ece_brier_table, runs_as_rows
-from calib_core.views.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.views.inputs import ReportInput
 from calib_core.views.published_table import published_view
 from calib_core.views.view import (
     FEW_BINS_MARK,
@@ -62,50 +62,36 @@ BOLD_LEGEND: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Build the table of every data set; raises Unavailable if no run has two methods to compare."""
+    """Build the table of all runs; raises Unavailable if no run has two methods to compare."""
     if not any(len(run.usable) > 1 for run in report_input.answer_runs):
         raise Unavailable("No run has more than one confidence method to compare.")
-    by_dataset = runs_by_dataset(report_input.answer_runs)
-    views: list[View] = []
-    for index, (dataset, runs) in enumerate(by_dataset.items()):
-        progress(index / len(by_dataset), dataset or "")
-        views += _dataset_views(report_input, dataset, runs)
-    if not views:
-        raise Unavailable("No run has one of these confidence methods.")
-    return Section(ID, TITLE, QUESTION, (*views, published_methods_view()))
-
-
-def _dataset_views(
-    report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]
-) -> Sequence[View]:
-    """The table of a data set, and the paper's beside it where a run gives one of its confidences."""
-    available = in_order((id_ for run in runs for id_ in run.usable), OFFERED_METHODS)
-    methods = [id_ for id_ in available if id_ in report_input.settings.methods] or available
-    options = MethodOptions(unparseable=report_input.settings.options.unparseable)
-    keyed = {str(index): run for index, run in enumerate(runs)}
+    settings = report_input.settings
+    options = MethodOptions(unparseable=settings.options.unparseable)
+    keyed = {str(index): run for index, run in enumerate(report_input.answer_runs)}
     evidences: dict[str, list[AnswerEvidence]] = {}
-    for key, run in keyed.items():
-        run_methods = [id_ for id_ in methods if id_ in run.usable]
+    for index, (key, run) in enumerate(keyed.items()):
+        progress(index / len(keyed), run.title)
+        available = in_order(run.usable, OFFERED_METHODS)
+        run_methods = [id_ for id_ in available if id_ in settings.methods] or available
         run_evidences = [report_input.evidence(run, id_, options) for id_ in run_methods]
         evidences[key] = [evidence for evidence in run_evidences if isinstance(evidence, AnswerEvidence)]
-    settings = report_input.settings
     result = compare_methods(evidences, settings.scheme, judged_choice=settings.judged_choice)
     if not result.cells:
-        return ()
+        raise Unavailable("No run has one of these confidence methods.")
     titles = {key: run.title for key, run in keyed.items()}
     names = names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles)
     view = methods_view(
         result,
-        title=dataset or "",
         names=names,
         titles=titles,
         notes=multiple_choice_notes(one for of_run in evidences.values() for one in of_run),
     )
-    comparison = compare_published_methods(
+    beside = compare_published_methods(
         result, titles, {key: has_choices(run.report.run) for key, run in keyed.items()}, names=names
     )
     is_comparable = any(method in PAPER_METHODS for _, method in result.cells)
-    return (view, published_view(comparison)) if is_comparable else (view,)
+    views = (view, published_view(beside)) if is_comparable else (view,)
+    return Section(ID, TITLE, QUESTION, (*views, published_methods_view()))
 
 
 def methods_view(
@@ -195,7 +181,7 @@ def _with_titles(frame: pl.DataFrame, titles: Mapping[str, str]) -> pl.DataFrame
 def _judged_text(result: MethodsTable) -> str:
     """Which answer each method is scored on."""
     methods_by_answer = names_sharing(
-        (METHODS[method].title, cell.judged) for (_, method), cell in result.cells.items()
+        (METHODS[method].heading, cell.judged) for (_, method), cell in result.cells.items()
     )
     texts = [
         f"{', '.join(methods)}: scored on {definite(answer)}" for answer, methods in methods_by_answer.items()

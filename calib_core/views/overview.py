@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calib_core.errors import Unavailable
+from calib_core.methods import METHODS
 from calib_core.results.evidence import Evidence
 from calib_core.results.overview import RunSummary, summarise_runs
 from calib_core.views.inputs import ReportInput
@@ -49,7 +50,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 def _overview_row(run_summary: RunSummary) -> dict[str, object]:
     return {
         "Run": run_summary.run,
-        "Confidence method": run_summary.method_title,
+        "Confidence method": METHODS[run_summary.method].heading,
         "Verdict": run_summary.marked_verdict,
         "q": run_summary.q_text or NO_VALUE,
         "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",

@@ -33,7 +33,7 @@ from calib_core.results.evidence import Evidence
 from calib_core.results.lines import ReliabilityLines
 from calib_core.results.questions import questions_in_bin as questions_of
 from calib_core.results.reliability import AllLabels, Reliability, reliability_diagram
-from calib_core.results.reliability_without_bins import BLOCK_COLUMNS, CorpReliability, SmoothReliability
+from calib_core.results.reliability_without_bins import CorpReliability, SmoothReliability
 from calib_core.results.run_names import full_name
 from calib_core.results.score import Score, score
 from calib_core.views.inputs import ReportInput, ReportRun
@@ -71,14 +71,6 @@ CLASSES_FACT: Final = (
     "gaps; cw-ECE is the mean over all classes (Full-ECE paper, eq. 4, 6 and 7)."
 )
 CLASSES_HOW_TO_READ: Final = "A class that is seldom right has little to be judged by."
-CORP_HOW_TO_READ: Final = (
-    "Line: fitted accuracy that never falls as the confidence rises; below the diagonal: over-confident. "
-    "Lower panel: rows in 50 equal bins."
-)
-SMOOTH_HOW_TO_READ: Final = (
-    "Line: each confidence plus the gap accuracy − confidence around it; below the diagonal: over-confident. "
-    "No line: no rows nearby. Lower panel: density of rows."
-)
 MAX_CLASSES: Final = 20
 """At most this many classes are listed; the app's download has all."""
 MAX_QUESTIONS: Final = 50
@@ -198,6 +190,7 @@ def _run_and_method(result: Reliability | Classwise, title: str, scheme: Scheme)
         method_title=method,
         subject=f"{full_name(title)}, {method}",
         name=(title, result.method, result.score.metric, *bins),
+        terms=METHODS[result.method].terms,
     )
 
 
@@ -229,10 +222,11 @@ def how_to_read_bins(result: Reliability) -> str:
         if result.pair_unit == "sampled answers"
         else "No whiskers: the pairs of one position or question depend on one another."
         if result.pair_unit == "labels"
-        else "Whiskers: 95 % Wilson interval of the accuracy."
+        else f"Whiskers: 95 % Wilson interval of the {result.terms.accuracy}."
     )
     return (
-        f"Gap = confidence − accuracy: above zero is over-confident. Faded: fewer than {MIN_ROWS} "
+        f"Gap = {result.terms.confidence} − {result.terms.accuracy}; above zero: {result.terms.over}. "
+        f"Faded: fewer than {MIN_ROWS} "
         f"{result.pair_unit} ({result.n_thin_bins} of {plural(result.table.height, 'bin')}). {whiskers}"
     )
 
@@ -240,7 +234,7 @@ def how_to_read_bins(result: Reliability) -> str:
 def _facts_on_rows(result: Reliability | Classwise) -> tuple[Fact, ...]:
     note = result.score_note if isinstance(result, Reliability) else None
     return (
-        Fact("Answer", judged_phrase(result.judged)),
+        Fact("Outcome", judged_phrase(result.judged)),
         *(Fact("Chance", text) for text in text_lines(result.score.noise_floor_text)),
         *(Fact("Score", text) for text in text_lines(note)),
         *(Fact("Value", text) for text in text_lines(result.score.remark)),
@@ -377,6 +371,7 @@ def lines_view(
         left_out=tuple(left_out),
         subject=result.shared_label,
         name=("lines", len(result.lines)),
+        terms=result.terms,
     )
 
 
@@ -385,12 +380,13 @@ def how_to_read_lines(result: ReliabilityLines, *, as_bars: bool = False) -> str
     thin = sum(line.result.n_thin_bins for line in result.lines)
     n_bins = sum(line.result.table.height for line in result.lines)
     marks = (
-        "Each bar is the accuracy in a bin; pale bars have"
+        f"Each bar is the {result.terms.accuracy} in a bin; pale bars have"
         if as_bars
         else "Each point is a bin; small hollow points have"
     )
     return (
-        f"Below the diagonal: over-confident. {marks} fewer than {MIN_ROWS} pairs ({thin} of {n_bins} bins). "
+        f"Below the diagonal: {result.terms.over}. {marks} fewer than {MIN_ROWS} pairs ({thin} of {n_bins} "
+        "bins). "
         f"Lower panel: share of each {'run or method' if as_bars else 'line'}'s pairs."
     )
 
@@ -417,7 +413,7 @@ def corp_view(result: CorpReliability, *, title: str = "") -> View:
             ViewTable(
                 "Bins found by the fit",
                 result.blocks,
-                BLOCK_COLUMNS,
+                result.columns,
                 id="blocks",
                 numbers=Numbers(
                     lambda: result.blocks.with_columns(recipe=pl.lit(result.recipe)),
@@ -426,7 +422,11 @@ def corp_view(result: CorpReliability, *, title: str = "") -> View:
                 ),
             ),
         ),
-        how_to_read=f"{CORP_HOW_TO_READ} {_band_text(result)}",
+        how_to_read=(
+            f"Line: fitted {result.terms.accuracy} that never falls as the {result.terms.confidence} rises; "
+            f"below the diagonal: {result.terms.over}. Lower panel: rows in 50 equal bins. "
+            f"{_band_text(result)}"
+        ),
         facts=(
             Fact("Parts", "Brier score = miscalibration − discrimination + uncertainty."),
             *(Fact("Band of the curve", text) for text in text_lines(result.curve_text)),
@@ -451,7 +451,7 @@ def smooth_view(result: SmoothReliability, *, title: str = "") -> View:
     """The smooth diagram and its error."""
     return replace(
         _without_bins(result, title, "smooth"),
-        tiles=(_part_tile(METRICS[result.smooth_ece.metric].title, result.smooth_ece),),
+        tiles=(_part_tile(result.smooth_ece.worded_metric.title, result.smooth_ece),),
         figures=(
             ViewFigure(
                 partial(smooth_figure, result),
@@ -462,13 +462,17 @@ def smooth_view(result: SmoothReliability, *, title: str = "") -> View:
                 numbers=Numbers(result.to_frame, result.recipe),
             ),
         ),
-        how_to_read=f"{SMOOTH_HOW_TO_READ} {_band_text(result)}",
+        how_to_read=(
+            f"Line: each {result.terms.confidence} less the gap around it; below the diagonal: "
+            f"{result.terms.over}. No line: no rows nearby. Lower panel: density of rows. "
+            f"{_band_text(result)}"
+        ),
         facts=(Fact("Line", "Averaged with a Gaussian kernel, as wide as the smooth ECE."),),
     )
 
 
 def _part_tile(name: str, part: Score, below: str = "") -> Tile:
-    return Tile(name, format_number(part.value), METRICS[part.metric].help, below)
+    return Tile(name, format_number(part.value), part.worded_metric.help, below)
 
 
 def _without_bins(result: CorpReliability | SmoothReliability, title: str, name: str) -> View:
@@ -481,6 +485,7 @@ def _without_bins(result: CorpReliability | SmoothReliability, title: str, name:
         recipes=(result.recipe,),
         subject=f"{full_name(title)}, {method}",
         name=(title, result.method, name),
+        terms=result.terms,
     )
 
 
@@ -501,6 +506,7 @@ def bin_question_tables(
     bin_row = result.table.filter(pl.col("bin") == pl.lit(bin_number, pl.Int64))
     if bin_row.is_empty() or evidence.no_questions_reason:
         return ()
+    terms = evidence.terms
     questions = questions_of(evidence, result.score.metric, result.scheme, bin_number=bin_number)
     rows = [
         {
@@ -509,8 +515,8 @@ def bin_question_tables(
                 for name in row
                 if name not in ("confidence", "right")
             },
-            "Confidence": f"{row['confidence']:.4f}",
-            "Right or wrong": "right" if row["right"] else "wrong",
+            terms.confidence_title: f"{row['confidence']:.4f}",
+            terms.outcomes: terms.right if row["right"] else terms.wrong,
         }
         for row in questions.frame.head(MAX_QUESTIONS).iter_rows(named=True)
     ]
@@ -541,7 +547,7 @@ def reliability_tiles(result: Reliability, evidence: Evidence | None = None) -> 
     return [
         metric_tile(result.score, says_nothing=in_one_bin),
         *(
-            [Tile("Brier score", format_number(result.brier), METRICS["brier"].help)]
+            [Tile("Brier score", format_number(result.brier), METRICS["brier"].worded(result.terms).help)]
             if of_labels is None
             else _all_labels_tiles(result, of_labels)
         ),

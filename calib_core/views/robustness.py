@@ -264,7 +264,7 @@ def sweep_recipes(results: Sequence[Sweep]) -> tuple[str, ...]:
 def _sweep_facts(results: Sequence[Sweep]) -> list[Fact]:
     """What chance alone gives, the headlines of further runs, and what is special about single curves."""
     result, *others = results
-    facts = [] if result.chance_note in result.caveats else [Fact("By chance", result.chance_note)]
+    facts = [] if result.chance_note in result.caveats else [Fact("Noise and verdict", result.chance_note)]
     facts += [Fact(other.run, other.headline) for other in others]
     sharing = names_sharing(
         (title, remark)

@@ -176,7 +176,7 @@ def sampling_view(
         facts=_facts(result),
         left_out=(
             *result.unavailable.values(),
-            *reasons_by_title({METHODS[id_].title: why for id_, why in result.missing_baselines.items()}),
+            *reasons_by_title({METHODS[id_].heading: why for id_, why in result.missing_baselines.items()}),
         ),
         subject=f"{title}, {METRICS[metric].title}",
         name=(title, *file_parts(result.mean_confidence, "methods")),

@@ -8,9 +8,9 @@ import polars as pl
 
 from calib_core.inference.missingness import ROWS_WITH_ONE, Missingness, missing_caveat
 from calib_core.methods import METHODS
-from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.score import SCORE_COLUMNS, Score
+from calib_core.terms import common_terms
 from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns, text_lines
 from calib_core.wording import (
     format_interval,
@@ -33,6 +33,7 @@ def score_view(result: Score) -> View:
         method_title=METHODS[result.method].title,
         caveat=missing_caveat([("", result.missing)], ROWS_WITH_ONE),
         tiles=(*tiles, used_tile(result.method, result.n_used, result.n_total)),
+        terms=METHODS[result.method].terms,
         recipes=tuple(recipes),
         facts=(
             *(Fact("Chance", text) for text in text_lines(result.noise_floor_text)),
@@ -46,6 +47,7 @@ def scores_view(results: Sequence[Score]) -> View:
     frame = pl.concat(result.to_frame() for result in results)
     return View(
         title=results[0].run,
+        terms=common_terms(METHODS[result.method].terms for result in results),
         caveat=missing_caveat(
             places_of_methods((result.method, result.missing) for result in results), ROWS_WITH_ONE
         ),
@@ -121,7 +123,7 @@ def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
     says_nothing : bool
         Whether all labels lie in one bin, where the value is near 0 whatever the model says.
     """
-    metric = METRICS[result.metric]
+    metric = result.worded_metric
     if says_nothing:
         # Not "0.0000", which reads as a measured number that happens to be small.
         return Tile(metric.title, format_number(result.value, ".2g"), metric.help, "one bin: says nothing")
@@ -133,11 +135,10 @@ def metric_tile(result: Score, *, says_nothing: bool = False) -> Tile:
     return Tile(metric.title, value, " ".join(text_lines(noise, metric.help)), floor)
 
 
-def used_tile(
-    method: str, n_used: int, n_total: int, help_: str = "With a confidence and an outcome."
-) -> Tile:
+def used_tile(method: str, n_used: int, n_total: int, help_: str = "") -> Tile:
     """The tile of the rows, or positions, that a result stands on."""
     unit = "Positions" if METHODS[method].run_kind == "tokens" else "Rows"
+    help_ = help_ or f"With a {METHODS[method].terms.confidence} and an outcome."
     return Tile(f"{unit} used / total", f"{n_used:,} / {n_total:,}", help_)
 
 
@@ -146,4 +147,6 @@ def unused_rows_help(evidence: Evidence) -> str:
     parts = [f"{count:,} {reason}" for reason, count in evidence.missing.items() if count]
     if left_out := evidence.run.row_counts.n_left_out:
         parts.append(f"{left_out:,} bad rows left out")
-    return f"Not used: {'; '.join(parts)}." if parts else "Every row has a confidence and an outcome."
+    if not parts:
+        return f"Every row has a {evidence.terms.confidence} and an outcome."
+    return f"Not used: {'; '.join(parts)}."

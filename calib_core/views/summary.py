@@ -11,6 +11,7 @@ from typing import Final
 from calib_core.errors import Unavailable, shorten
 from calib_core.figures.reliability import small_reliability_figure
 from calib_core.inference.verdict import verdict_recipe
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.overview import Overview, RunSummary, summarise_runs
@@ -176,7 +177,7 @@ def _runs_table(
         rows.append(
             {
                 "Run": one.run.title,
-                **({"Confidence method": summary.method_title} if len(methods) > 1 else {}),
+                **({"Confidence method": METHODS[summary.method].heading} if len(methods) > 1 else {}),
                 "Verdict": summary.marked_verdict,
                 "q": summary.q_text or NO_VALUE,
                 metric.title: one.number_text,

@@ -1,7 +1,7 @@
 """What is said and shown of a result, before it becomes a page, a report, a cell of a notebook or a print.
 
 A view is plain data: texts are unescaped, as in files and results; figures are drawn when they are shown.
-What draws views (`pages/widgets/view.py`, `calib_core/report`, `calib_core/notebook.py`,
+What draws views (`pages/widgets/view.py`, `calib_core/reporting`, `calib_core/notebook.py`,
 `calib_core/cli/rendering.py`) knows no question.
 """
 
@@ -15,6 +15,7 @@ import polars as pl
 
 from calib_core.figures.palette import Theme
 from calib_core.results.columns import Column, column_texts
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.wording import cell_text, names_sharing
 
 ProgressCallback = Callable[[float, str], object]
@@ -286,6 +287,8 @@ class View:
         What the numbers are of, for the titles of files.
     name : tuple of (str or int)
         The same for their names.
+    terms : Terms
+        The words for its probabilities, in which terms are explained.
     """
 
     title: str = ""
@@ -304,6 +307,7 @@ class View:
     left_out: tuple[str, ...] = ()
     subject: str = ""
     name: tuple[str | int, ...] = ()
+    terms: Terms = ANSWER_TERMS
 
 
 def not_drawn_views(reasons: Sequence[str]) -> tuple[View, ...]:

@@ -113,7 +113,8 @@ def pick_hidden_ids(url_state: UrlState, ids: Sequence[str]) -> list[str]:
     A run that the session's first address asks for is shown, whatever the folder's own choice is.
     """
     if _HIDDEN_AT_START not in st.session_state:
-        asked_for = ",".join(url_state.url.get(key, "") for key in ("run", "runs", "lines", "reported"))
+        keys = ("run", "runs", "beside_runs", "lines", "reported")
+        asked_for = ",".join(url_state.url.get(key, "") for key in keys)
         words = {word.partition("~")[0] for word in asked_for.split(",")}
         hidden = sorted(session_preferences().hidden - words)
         st.session_state[_HIDDEN_AT_START] = ",".join(hidden)

@@ -47,6 +47,7 @@ URL_KEYS = (
     "log",
     "view",
     "runs",
+    "beside_runs",
     "metrics",
     "also",
     "ms",
@@ -114,6 +115,7 @@ RUN_KEYS: Final = (
     "method",
     "methods",
     "runs",
+    "beside_runs",
     "lines",
     "reported",
     "second",
@@ -159,6 +161,8 @@ class UrlState:
         Values of a link, or chosen on another page, that are not available here.
     known : dict of str to Collection of str
         Runs and data sets that some page can show.
+    run_not_shown : str
+        The run that was chosen on a page of one run, where this page of several cannot show it.
     used_keys : set of str
         Keys that the page has a control for.
     awaits_files : bool
@@ -182,6 +186,7 @@ class UrlState:
         self.current: dict[str, str] = {}
         self.rejected: dict[str, str] = {}
         self.known: dict[str, Collection[str]] = {}
+        self.run_not_shown = ""
         self.used_keys: set[str] = set()
         self._defaults: dict[str, str] = {}
         self._chosen: set[str] = state.setdefault(
@@ -251,6 +256,11 @@ class UrlState:
     def _has_come(self) -> bool:
         """Whether another page was shown before."""
         return st.session_state.get("_page") not in (None, self.page)
+
+    def note_runs(self, shown: Collection[str]) -> None:
+        """Note which runs a page of several can show: it says so where the one chosen before is none."""
+        chosen = self.initial.get("run", "")
+        self.run_not_shown = chosen if chosen in self.known.get("run", ()) and chosen not in shown else ""
 
     def pick_list(self, key: str, allowed: Sequence[str]) -> list[str]:
         """Return the allowed values of a comma-separated list; others are reported if a link holds them."""

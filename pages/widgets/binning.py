@@ -45,7 +45,7 @@ def pick_binning(url_state: UrlState, evidence: Evidence) -> Scheme:
         {id_: BINNING_TITLES[id_] for id_ in allowed},
         label="Binning",
         help_="Equal width: edges at m/M. Equal mass: the same number of rows per bin; ties stay together. "
-        f"Natural: one bin per distinct confidence, up to {MAX_NATURAL_BINS}."
+        f"Natural: one bin per distinct value, up to {MAX_NATURAL_BINS}."
         + (" Token-level runs have equal width only." if on_grid else ""),
     )
     bins = _pick_bins(url_state, disabled=binning == "natural")

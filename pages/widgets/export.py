@@ -13,14 +13,14 @@ import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.figures.palette import DARK, LIGHT
-from calib_core.report.export.figure import (
+from calib_core.reporting.export.figure import (
     PictureFormat,
     render_picture,
     render_slide,
     unavailable_reason,
 )
-from calib_core.report.export.slide import SlideTexts
-from calib_core.report.export.table import (
+from calib_core.reporting.export.slide import SlideTexts
+from calib_core.reporting.export.table import (
     RECIPE_COLUMN,
     table_csv,
     table_latex,

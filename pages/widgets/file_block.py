@@ -12,7 +12,7 @@ import streamlit as st
 from calib_core.errors import Problem, Refused
 from calib_core.readers import FORMATS
 from calib_core.readers.table.run_split import file_stem
-from calib_core.report.export.canonical import source_record, to_canonical
+from calib_core.reporting.export.canonical import source_record, to_canonical
 from calib_core.results.files import MAX_ADVISED_COLUMNS, FileReport, RunReport
 from calib_core.results.reported_metrics import (
     ReportedComparison,

@@ -90,7 +90,7 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
         id_,
         key="run",
         title_of=lambda id_: labels[id_],
-        help_="One model's answers to one data set. Type to search.",
+        help_="One model on one data set. Type to search.",
     )
     run = runs[id_]
     is_named_in_full = len(run.title) <= MAX_VISIBLE_TITLE and run.title == run.real_title
@@ -174,8 +174,8 @@ def pick_tolerance(url_state: UrlState) -> float | None:
         "tolerance",
         "Tolerance of the verdict",
         (DEFAULT_TOLERANCE, 0.0, 1.0),
-        "Miscalibration that is clear is called tolerable where the fitted accuracy is at most this far from "
-        "the confidence on average.",
+        "Miscalibration that is clear is called tolerable where what is stated is at most this far from what "
+        "comes true, on average.",
         step=0.005,
     )
     return None if tolerance == DEFAULT_TOLERANCE else tolerance

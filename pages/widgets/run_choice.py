@@ -18,6 +18,7 @@ from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS
 from calib_core.results.run_names import full_name, shorten_in_middle
 from calib_core.results.score import metric_availability
 from calib_core.runs import TokenRun
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.views.robustness import SWEEPABLE_METRICS
 from pages.state.cache import run_evidence
 from pages.state.markdown import escape_markdown
@@ -132,8 +133,8 @@ def choose_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
     scheme = pick_binning(url_state, evidence)
     metrics = metric_availability(evidence, scheme)
     with above_the_bins:
-        metric = pick_metric(url_state, metrics)
-    show_unavailable(run.report.survey.unavailable, metrics)
+        metric = pick_metric(url_state, metrics, terms=evidence.terms)
+    show_unavailable(run.report.survey.unavailable, metrics, evidence.terms)
     return RunChoice(run, evidence, metric, scheme)
 
 
@@ -156,7 +157,7 @@ def choose_sweep(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
     order = sorted(sums, key=lambda id_: (sums[id_].by_class is None, -sums[id_].n_rows))
     run, evidence = pick_run_and_method(url_state, runs, order[:1])
     sweep = pick_sweep(url_state, run, evidence, runs)
-    show_unavailable(run.report.survey.unavailable, _unswept(evidence))
+    show_unavailable(run.report.survey.unavailable, _unswept(evidence), evidence.terms)
     return RunChoice(run, evidence, DEFAULT_METRIC, Scheme(), sweep=sweep)
 
 
@@ -203,7 +204,7 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
         on_change=note_chosen,
         args=("_beside_changed", "beside"),
         placeholder="other methods of this run",
-        help="Other confidence methods of this run, one panel each.",
+        help="Other methods of this run, one panel each.",
     )
     return tuple(run.report.survey.usable[id_] for id_ in chosen)
 
@@ -255,12 +256,12 @@ def _pick_other_runs(
     labels = dict(zip(candidates, titles, strict=True))
     chosen = multiselect(
         url_state,
-        "runs",
+        "beside_runs",
         list(candidates),
         label="Side by side with",
         title_of=lambda id_: labels[id_],
         placeholder="other runs",
-        help_="Other runs with the same confidence method, each with its own curves.",
+        help_="Other runs with the same method, each with its own curves.",
     )
     evidences: list[tuple[LoadedRun, Evidence]] = []
     for other in (candidates[id_] for id_ in chosen):
@@ -290,7 +291,13 @@ def _pick_bin_counts(url_state: UrlState) -> tuple[int, ...]:
     )
 
 
-def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default: str = DEFAULT_METRIC) -> str:
+def pick_metric(
+    url_state: UrlState,
+    reasons: Mapping[str, str | None],
+    default: str = DEFAULT_METRIC,
+    *,
+    terms: Terms = ANSWER_TERMS,
+) -> str:
     """Draw the control of the metric, and return its id.
 
     Parameters
@@ -299,6 +306,8 @@ def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default:
     reasons : Mapping of str to (str or None)
         Metric id → why the metric is not available, None where it is.
     default : str
+    terms : Terms
+        The words in which metrics are named.
     """
     usable = [id_ for id_, reason in reasons.items() if reason is None]
     metric = url_state.pick("metric", usable, default)
@@ -307,14 +316,16 @@ def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None], default:
         usable,
         metric,
         key="metric",
-        title_of=lambda id_: METRICS[id_].title,
-        help_=METRICS[metric].help,
+        title_of=lambda id_: METRICS[id_].worded(terms).title,
+        help_=METRICS[metric].worded(terms).help,
     )
     return metric
 
 
-def show_unavailable(methods: Mapping[str, str], metrics: Mapping[str, str | None]) -> None:
+def show_unavailable(
+    methods: Mapping[str, str], metrics: Mapping[str, str | None], terms: Terms = ANSWER_TERMS
+) -> None:
     """List the methods and metrics that are not available here, each with its reason."""
-    reasons = {METHODS[id_].title: reason for id_, reason in methods.items()}
-    reasons |= {METRICS[id_].title: reason for id_, reason in metrics.items() if reason}
+    reasons = {METHODS[id_].heading: reason for id_, reason in methods.items()}
+    reasons |= {METRICS[id_].worded(terms).title: reason for id_, reason in metrics.items() if reason}
     show_reasons("Unavailable for this run", reasons, key="not_possible")

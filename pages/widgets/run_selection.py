@@ -126,6 +126,7 @@ def pick_run_selection(
         raise Unavailable(
             f"No run has one of these confidence methods: {offered}. The page Files gives the reasons."
         )
+    url_state.note_runs([run.id for run in candidates])
     studied = _studied_dataset(url_state, runs)
     candidates = (pick_dataset or pick_one_dataset)(url_state, candidates, studied)
     by_id = {run.id: run for run in candidates}

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.errors import Unavailable, shorten
+from calib_core.terms import EVENT_TERMS
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import (
     FolderContents,
@@ -131,11 +132,12 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     page_id : str
         A key of `PAGES`.
     choose : Callable, optional
-        Draws the page's controls. Without it the page also shows something when no run is loaded.
+        Draws the page's controls; a choice that has `terms` words the question. Without it the page also
+        shows something when no run is loaded.
     """
     page = PAGES[page_id]
     take_uploads()
-    badge = _show_title(page)
+    badge, question = _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
     with (notices := st.container(key="notices", gap="xsmall")):  # always there: the rest keeps its place
@@ -154,9 +156,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     choice: ChoiceT | None = None
     refusal: Unavailable | None = None
     with st.sidebar:
-        with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
-            st.markdown("**Calib**", width="content")
-            st.html(COLOUR_BUTTONS, width="content")
+        _show_brand()
         links = st.container(gap="xxsmall", key="menu")
         controls = st.container(gap="xsmall")
         if runs and page.shows_verdicts:
@@ -170,6 +170,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
                     choice = choose(url_state, runs)
             except Unavailable as reason:
                 refusal = reason
+    _word_question(page, choice, question)
     url_state.carry_unused()
     url_state.write_url()
     _remember_run(runs)
@@ -189,6 +190,12 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     return PageContext(files, runs, accepted_file_ids, choice, unread, hidden_runs, others)
 
 
+def _show_brand() -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="brand"):
+        st.markdown("**Calib**", width="content")
+        st.html(COLOUR_BUTTONS, width="content")
+
+
 def _show_tools(
     page_id: str,
     url_state: UrlState,
@@ -206,15 +213,22 @@ def _show_tools(
         url_toggle(DEMO_KEY, "Show demo data", DEMO_HELP, default=demo == "beside")
 
 
-def _show_title(page: PageInfo) -> DeltaGenerator:
-    """Draw the page's title and question, name it in the browser's tab; return the place of a badge."""
+def _show_title(page: PageInfo) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw title and question, name the browser's tab; return the places of a badge and of the question."""
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
         badge = st.empty()
-        st.caption(page.question, width="content")
-    return badge
+        question = st.empty()
+        question.caption(page.question, width="content")
+    return badge, question
+
+
+def _word_question(page: PageInfo, choice: object, place: DeltaGenerator) -> None:
+    """Ask about an event where that is what the choice shows."""
+    if page.event_question and getattr(choice, "terms", None) == EVENT_TERMS:
+        place.caption(page.event_question, width="content")
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:
@@ -423,6 +437,8 @@ def _warn_rejected(url_state: UrlState, titles: Mapping[str, str], *, is_awaited
     is_awaited : bool
         Whether files that are still to be read may have them.
     """
+    if url_state.run_not_shown:
+        _say_nothing_to_show("run", titles[url_state.run_not_shown])
     if not url_state.rejected:
         return
     if not url_state.url_changed:
@@ -445,11 +461,15 @@ def _note_kept_choice(url_state: UrlState, titles: Mapping[str, str]) -> None:
     names = {"run": "run", "dataset": "data set"}
     for key, value in url_state.rejected.items():
         shown = _shown_instead(url_state, key)
-        st.caption(
-            f":material/info: The {names.get(key, key)} chosen before, "
-            f"{escape_markdown(titles.get(value, value))}, has nothing to show on this page; it shows "
-            f"{escape_markdown(titles.get(shown, shown))}."
-        )
+        _say_nothing_to_show(names.get(key, key), titles.get(value, value), titles.get(shown, shown))
+
+
+def _say_nothing_to_show(kind: str, title: str, shown: str = "") -> None:
+    instead = f"; it shows {escape_markdown(shown)}" if shown else ""
+    st.caption(
+        f":material/info: The {kind} chosen before, {escape_markdown(title)}, has nothing to show on this "
+        f"page{instead}."
+    )
 
 
 def _shown_instead(url_state: UrlState, key: str) -> str:

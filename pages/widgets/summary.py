@@ -11,6 +11,7 @@ import streamlit as st
 from calib_core.errors import Suspicion, single_line
 from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.views.glossary import Term, terms_in
 from calib_core.views.view import Fact
 from calib_core.wording import join_names, plural
@@ -47,18 +48,20 @@ def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]
             )
 
 
-def terms_help(*texts: str) -> str | None:
+def terms_help(*texts: str, terms: Terms = ANSWER_TERMS) -> str | None:
     """Return what the terms in these texts mean, as a tooltip; None where there are none."""
-    return "\n\n".join(map(_explained, terms_in(*texts))) or None
+    return "\n\n".join(map(_explained, terms_in(*texts, terms=terms))) or None
 
 
 def _explained(term: Term) -> str:
     return f"**{escape_markdown(term.name)}**: {escape_markdown(term.meaning)}"
 
 
-def show_headline(sentence: str, view: ViewCaption | None = None, key: str = "looking") -> None:
+def show_headline(
+    sentence: str, view: ViewCaption | None = None, key: str = "looking", *, terms: Terms = ANSWER_TERMS
+) -> None:
     """Draw the main finding, and below it what the page shows, unless `show_provenance` says that."""
-    st.header(escape_markdown(sentence), anchor=False, help=terms_help(sentence))
+    st.header(escape_markdown(sentence), anchor=False, help=terms_help(sentence, terms=terms))
     if view is not None:
         show_view_caption(view.sentence, key)
 
@@ -70,7 +73,11 @@ def show_view_caption(text: str, key: str = "looking") -> None:
 
 
 def show_provenance(
-    view: ViewCaption | None, *recipes: str, facts: Sequence[Fact] = (), key: str = "looking"
+    view: ViewCaption | None,
+    *recipes: str,
+    facts: Sequence[Fact] = (),
+    key: str = "looking",
+    terms: Terms = ANSWER_TERMS,
 ) -> None:
     """Draw the line below a figure: which runs, methods, metric and rows it shows, where that is given.
 
@@ -81,19 +88,19 @@ def show_provenance(
     if view is not None:
         sentence = f":material/visibility: {escape_markdown(view.sentence)}"
     with st.expander(sentence, key=key, type="compact"):
-        show_computation(*recipes, facts=facts)
+        show_computation(*recipes, facts=facts, terms=terms)
         show_remarks(view and view.missing_note)
 
 
-def show_computation(*recipes: str, facts: Sequence[Fact] = ()) -> None:
+def show_computation(*recipes: str, facts: Sequence[Fact] = (), terms: Terms = ANSWER_TERMS) -> None:
     """Draw how numbers were computed: a box to copy for each recipe, the facts, and what their terms mean."""
     for recipe in recipes:
         show_recipe(recipe)
     for name, text in facts:
         st.caption(f"**{escape_markdown(name)}**: {escape_markdown(text)}")
-    if terms := terms_in(*recipes, *(text for _, text in facts)):
+    if explained := terms_in(*recipes, *(text for _, text in facts), terms=terms):
         with st.popover("Terms", icon=":material/menu_book:", type="tertiary"):
-            for term in terms:
+            for term in explained:
                 st.caption(_explained(term))
 
 

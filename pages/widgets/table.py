@@ -10,6 +10,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.metrics import METRICS
+from calib_core.terms import Terms
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
 
@@ -20,7 +21,6 @@ COLUMN_CONFIG: Final = {
     "percent": st.column_config.TextColumn("Says", help="The confidences in the bin, in percent."),
     "interval": st.column_config.TextColumn("Bin"),
     "count": st.column_config.NumberColumn("n", format="localized"),
-    "confidence": st.column_config.NumberColumn("Confidence", format="%.3f"),
     "mean_confidence": st.column_config.NumberColumn(
         "Mean confidence", format="%.1f %%", width=108, help="The average of the confidences."
     ),
@@ -45,7 +45,6 @@ COLUMN_CONFIG: Final = {
     ),
     "brier": st.column_config.NumberColumn("Brier", format="%.4f", help=METRICS["brier"].help),
     "ece": st.column_config.NumberColumn("ECE", format="%.4f", help=METRICS["ece"].help),
-    "right": st.column_config.TextColumn("Right or wrong", help="Whether the answer is right."),
     "id": st.column_config.TextColumn("Id"),
     "subject": st.column_config.TextColumn("Subject"),
     "question": st.column_config.TextColumn("Question", width="large"),
@@ -57,6 +56,15 @@ COLUMN_CONFIG: Final = {
     ),
     "row": st.column_config.NumberColumn("Row", format="%d", help="Row number in the file, from 1."),
 }
+
+
+def question_columns(terms: Terms) -> dict[str, Any]:
+    """Return the columns of a table of questions, with their probabilities and outcomes in these terms."""
+    return {
+        **COLUMN_CONFIG,
+        "confidence": st.column_config.NumberColumn(terms.confidence_title, format="%.3f"),
+        "right": st.column_config.TextColumn(terms.outcomes, help=terms.outcome_help),
+    }
 
 
 def _text_column_width(texts: pl.Series) -> int:
@@ -85,7 +93,13 @@ def fit_bars(column: Mapping[str, Any], values: pl.Series) -> dict[str, Any]:
     return {**column, "type_config": {**column["type_config"], "max_value": largest}}
 
 
-def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
+def show_table(
+    frame: pl.DataFrame,
+    key: str,
+    alt: str,
+    export: Export | None,
+    columns: Mapping[str, Any] = COLUMN_CONFIG,
+) -> None:
     """Draw a table with its export menu.
 
     Parameters
@@ -96,18 +110,20 @@ def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -
         Text for screen readers.
     export : Export or None
         None for an excerpt of a table whose own menu exports all of it.
+    columns : Mapping
+        Column → its configuration.
     """
     st.dataframe(
         frame,
         key=key,
         hide_index=True,
-        column_config=COLUMN_CONFIG,
+        column_config=columns,
         placeholder="–",
         height="content" if frame.height <= 12 else 420,
         alt=alt,
     )
     if export is not None:
-        table_export_menu(export, key, shown=frame, columns=COLUMN_CONFIG)
+        table_export_menu(export, key, shown=frame, columns=columns)
 
 
 def show_selectable_table(

@@ -12,10 +12,11 @@ import polars as pl
 import streamlit as st
 
 from calib_core.figures.text import truncate_middle
-from calib_core.report.export.latex import ece_brier_latex
-from calib_core.report.html import ece_brier_html
+from calib_core.reporting.export.latex import ece_brier_latex
+from calib_core.reporting.html import ece_brier_html
 from calib_core.results.columns import Column, column_texts
 from calib_core.results.view_caption import ViewCaption
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.views.ece_brier_table import ece_brier_frame
 from calib_core.views.glossary import meaning_of
 from calib_core.views.view import EceBrierTable, Numbers, View, ViewFigure, ViewTable
@@ -188,21 +189,23 @@ def show_beside(
             )
         show_how_to_read(view, is_selectable=bool(selectable))
         if is_further:
-            show_computation(*view.recipes, facts=view.facts)
+            show_computation(*view.recipes, facts=view.facts, terms=view.terms)
 
 
 def show_how_to_read(view: View, *, is_selectable: bool = False) -> None:
     """Draw the line on what the figures show."""
     if view.how_to_read:
         click = " Click a point or a row for more." if is_selectable else ""
-        st.caption(escape_markdown(view.how_to_read + click), help=terms_help(view.how_to_read))
+        help_ = terms_help(view.how_to_read, terms=view.terms)
+        st.caption(escape_markdown(view.how_to_read + click), help=help_)
 
 
 def show_opening(view: View, *, with_tiles: bool = True) -> None:
     """Draw the headline, the caveat, and the tiles unless they stand beside the figure."""
-    show_headline(view.headline)
+    show_headline(view.headline, terms=view.terms)
     if view.caveat:
-        st.caption(f":material/warning: {escape_markdown(view.caveat)}", help=terms_help(view.caveat))
+        help_ = terms_help(view.caveat, terms=view.terms)
+        st.caption(f":material/warning: {escape_markdown(view.caveat)}", help=help_)
     if view.tiles and with_tiles:
         show_view_tiles(view)
 
@@ -212,7 +215,8 @@ def show_view_tiles(view: View) -> None:
     show_tiles(
         [
             tile._replace(
-                help=escape_markdown(tile.help or meaning_of(tile.label)), below=escape_markdown(tile.below)
+                help=escape_markdown(tile.help or meaning_of(tile.label, view.terms)),
+                below=escape_markdown(tile.below),
             )
             for tile in view.tiles
         ]
@@ -296,7 +300,7 @@ def show_view_table(
         return
     if table.title:
         st.subheader(escape_markdown(table.title), anchor=False)
-    shown, columns = screen_table(table, narrow=narrow)
+    shown, columns = screen_table(table, narrow=narrow, terms=view.terms)
     keys = list(table.row_keys)
     key = table.id if select is None else rows_key(table.id, chosen, *keys)
     selection: dict[str, Any] = {}
@@ -345,7 +349,7 @@ def show_how_computed(view: View, caption: ViewCaption | None = None, *, key: st
     """Draw the line that says what is shown; it opens to the recipes and the facts."""
     if caption is not None or view.recipes or view.facts:
         notes = ("\n".join(table.notes) for table in view.ece_brier_tables)
-        show_provenance(caption, *view.recipes, *notes, facts=view.facts, key=key)
+        show_provenance(caption, *view.recipes, *notes, facts=view.facts, key=key, terms=view.terms)
 
 
 def show_left_out(view: View, *, key: str = "left_out") -> None:
@@ -371,7 +375,9 @@ def _export(view: View, numbers: Numbers | None, content: str) -> Export:
     )
 
 
-def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFrame, dict[str, Any]]:
+def screen_table(
+    table: ViewTable, *, narrow: bool = False, terms: Terms = ANSWER_TERMS
+) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return a table under its headings as Streamlit takes it; numbers stay numbers, and sort as such.
 
     Parameters
@@ -379,6 +385,8 @@ def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFram
     table : ViewTable
     narrow : bool
         Whether columns of numbers are as wide as their texts, not only those of words.
+    terms : Terms
+        The words in which headings are explained.
 
     Returns
     -------
@@ -391,7 +399,7 @@ def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFram
     texts: dict[str, list[str]] = {}
     for column, title in zip(table.columns, table.headings, strict=True):
         heading = title.replace("\0", "\N{SYMBOL FOR NULL}")  # polars passes no NUL on to pandas
-        values, config = _screen_column(column, table.frame)
+        values, config = _screen_column(column, table.frame, terms)
         series.append(values.alias(heading))
         columns[heading] = config
         if narrow or column.has_words or column.upper:
@@ -403,9 +411,9 @@ def screen_table(table: ViewTable, *, narrow: bool = False) -> tuple[pl.DataFram
     return frame, fit_column_widths(columns, pl.DataFrame(texts), *texts, max_width=MAX_COLUMN_WIDTH)
 
 
-def _screen_column(column: Column, frame: pl.DataFrame) -> tuple[pl.Series, Any]:
+def _screen_column(column: Column, frame: pl.DataFrame, terms: Terms) -> tuple[pl.Series, Any]:
     """Return the values of a column and how Streamlit writes them."""
-    values, help_ = frame[column.name], column.help or meaning_of(column.title) or None
+    values, help_ = frame[column.name], column.help or meaning_of(column.title, terms) or None
     if column.kind == "verdict":
         return verdict_cells(column_texts(column, frame), help_)
     is_infinite = values.dtype.is_float() and values.is_infinite().any()  # written “Infinity” as a number

@@ -59,8 +59,8 @@ def threshold_row(at: AppTest, method: str, kind: str) -> dict[str, Any]:
 def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
     at = visit("abstention", wanted="0.7")
     verbal, given = curve(file, "verbal"), curve(file, "given")
-    assert lines(at)["stated confidence"]["y"] == pytest.approx(verbal.accuracy.tolist(), abs=1e-6)
-    assert lines(at)["confidence in the file"]["x"] == pytest.approx(given.coverage.tolist(), abs=1e-6)
+    assert lines(at)["Stated confidence"]["y"] == pytest.approx(verbal.accuracy.tolist(), abs=1e-6)
+    assert lines(at)["Confidence in the file"]["x"] == pytest.approx(given.coverage.tolist(), abs=1e-6)
     assert screens.plain(at.header[0].value) == guarantee_headline(
         [guaranteed_threshold(one, 0.7) for one in (verbal, given)]
     )
@@ -196,8 +196,8 @@ def test_an_emptied_accuracy_is_the_one_that_is_used(file: Path, visit: Visit) -
 def test_run_and_methods_are_chosen(file: Path, visit: Visit) -> None:
     at = choose(visit("abstention"), "run", "green")
     assert "Rows used: 200 of 200." in page_text(at)
-    assert set(lines(choose(at, "methods_shown", ["verbal"]))) == {"stated confidence"}
-    assert lines(at)["stated confidence"]["y"] == pytest.approx(
+    assert set(lines(choose(at, "methods_shown", ["verbal"]))) == {"Stated confidence"}
+    assert lines(at)["Stated confidence"]["y"] == pytest.approx(
         curve(file, "verbal", run=1).accuracy.tolist(), abs=1e-6
     )
     assert screens.address(at) == {"run": "green", "methods": "verbal"}

@@ -28,9 +28,9 @@ def test_what_a_run_cannot_give_is_listed_with_its_reason(folder: Path, visit: V
     offered = set(control(at, "method").options)
     reasons = {screens.plain(caption.value) for caption in at.sidebar.caption}
     for method in METHODS.values():
-        told = [reason for reason in reasons if reason.startswith(method.title)]
+        told = [reason for reason in reasons if reason.startswith(method.heading)]
         assert (method.heading in offered, len(told)) in ((True, 0), (False, 1)), method.title
-    why = next(reason for reason in reasons if reason.startswith(METHODS["p_true"].title))
+    why = next(reason for reason in reasons if reason.startswith(METHODS["p_true"].heading))
     assert "p_true" in why
 
 

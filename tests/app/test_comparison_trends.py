@@ -18,7 +18,7 @@ def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Pat
     for trend in trends:
         assert trend.correlation is not None
         assert trend.change is not None
-        assert f"Trend: {METHODS[trend.method].title}: {trend.headline}" in text
+        assert f"Trend: {METHODS[trend.method].heading}: {trend.headline}" in text
 
 
 def test_the_trend_of_one_method_is_a_sentence(models: Path, visit: Visit) -> None:

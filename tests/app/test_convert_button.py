@@ -10,7 +10,7 @@ import streamlit as st
 
 from calib_core import readers
 from calib_core.runs import AnswerRun
-from core.report.round_trip import all_metrics, content
+from core.reporting.round_trip import all_metrics, content
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, page_text
 from token_files import positions, write_npz

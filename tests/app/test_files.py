@@ -43,17 +43,17 @@ def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> N
     write_csv(data / "quiz.csv", rows)
     at = visit("files")
     shown = table(at, "Confidence method", "Rows used").set_index("Confidence method")
-    assert shown["Rows used"]["stated confidence"] == 91
-    assert shown["Missing"]["stated confidence"] == 9
-    assert shown["Why"]["stated confidence"] == "7 empty confidence; 2 no stored outcome"
-    assert shown["Rows used"]["confidence in the file"] == 96
+    assert shown["Rows used"]["Stated confidence"] == 91
+    assert shown["Missing"]["Stated confidence"] == 9
+    assert shown["Why"]["Stated confidence"] == "7 empty confidence; 2 no stored outcome"
+    assert shown["Rows used"]["Confidence in the file"] == 96
     assert len(shown) == 2
     (others,) = (block for block in at.expander if "Unavailable confidence methods" in block.label)
     needed = screens.plain(others.caption[0].value).split("\n")
     assert len(needed) == len(METHODS) - 2
     assert str(len(needed)) in others.label
     assert {line.split(":")[0].strip() for line in needed} == {
-        method.title for method in METHODS.values() if method.title not in shown.index
+        method.heading for method in METHODS.values() if method.heading not in shown.index
     }
 
 
@@ -64,7 +64,7 @@ def test_many_rows_at_one_value_are_pointed_out(data: Path, visit: Visit) -> Non
     ]
     write_csv(data / "quiz.csv", rows)
     shown = table(visit("files"), "Confidence method", "Rows used").set_index("Confidence method")
-    assert shown["Many rows at one value"]["confidence in the file"] == "60 at 0.9"
+    assert shown["Many rows at one value"]["Confidence in the file"] == "60 at 0.9"
 
 
 def test_values_moved_onto_the_edge_are_counted(data: Path, visit: Visit) -> None:
@@ -184,7 +184,7 @@ def test_a_run_a_block(data: Path, visit: Visit) -> None:
 def test_lists_in_cells_of_a_csv(data: Path, visit: Visit) -> None:
     write_csv(data / "four.csv", choices(30))
     shown = table(visit("files"), "Confidence method", "Rows used").set_index("Confidence method")
-    assert shown["Rows used"]["logit, softmax over the choices"] == 30
+    assert shown["Rows used"]["Logit, softmax over the choices"] == 30
 
 
 def test_the_page_alone_shows_the_same(data: Path, visit: Visit) -> None:

@@ -34,7 +34,7 @@ BY_HAND: Final[dict[str, Steps]] = {
     "concentration": [("run", "green-quiz"), ("beside", ["given"]), ("m_typed", 12)],
     "robustness": [
         ("run", "green-quiz"),
-        ("runs_shown", ["red-quiz"]),
+        ("beside_runs_shown", ["red-quiz"]),
         ("metrics_shown", ["ece", "mce"]),
         ("ms", "5, 9, 20"),
         ("ddof", "1"),
@@ -190,7 +190,7 @@ def test_the_link_to_copy_is_the_page_s_own_choice_alone(runs_for_every_page: Pa
     assert runs_for_every_page.is_dir()
     at = choose_steps(visit("robustness"), BY_HAND["robustness"])
     at = screens.go(at, "reliability")
-    assert {"runs", "metrics", "ms"} <= set(address(at))
+    assert {"beside_runs", "metrics", "ms"} <= set(address(at))
     assert copied_choice(at) == {"run": "green-quiz", "method": "verbal"}
 
 
@@ -228,7 +228,9 @@ def test_a_link_is_short_enough_for_a_chat(data: Path, visit: Visit) -> None:
         "reliability": [
             [("lines_shown", [f"{id_}~given" for id_ in chosen]), ("metric", "mce"), *bins, ("_log", True)]
         ],
-        "robustness": [[("runs_shown", chosen[1:]), ("ms", "5, 10, 15, 20, 50, 100, 200"), ("ddof", "1")]],
+        "robustness": [
+            [("beside_runs_shown", chosen[1:]), ("ms", "5, 10, 15, 20, 50, 100, 200"), ("ddof", "1")]
+        ],
         "comparison": [[("runs_shown", chosen), ("x", "bias"), ("y", "mce")], bins],
         "groups": [[("runs_shown", chosen[:4]), ("metric", "mce"), ("sort", "name"), *bins]],
     }

@@ -99,7 +99,7 @@ def test_groups_say_of_each_group_what_reliability_says_of_its_rows_alone(data: 
 
 PAGES_OF_FILES = [page for page in screens.SCRIPTS if page not in ("files", "report")]
 LEGENDS = (
-    "above zero is over-confident",
+    "above zero: over-confident",
     "same sign (over-confident everywhere)",
     "not judged: ",
     ": not judged. ",

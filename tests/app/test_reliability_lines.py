@@ -105,7 +105,7 @@ def test_lines_follow_metric_and_bins_and_unavailable_ones_are_named(data: Path,
     assert "not a whole distribution" in page_text(at)
     choose(at, "metric", "ece")
     assert len(legend_texts(at)) == 2
-    assert "The lines judge different answers" in page_text(at)
+    assert "The lines are judged by different outcomes" in page_text(at)
 
 
 def legend_texts(at: AppTest) -> list[str]:

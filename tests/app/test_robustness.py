@@ -62,7 +62,7 @@ def test_figure_and_table_are_the_sweep(token_file: Path, visit: Visit) -> None:
     assert cells["RSD by chance"] == f"{100 * full.null.rsd_low:.1f} to {100 * full.null.rsd_high:.1f} %"
     assert cells["M = 500"] == full.values[-1]
     assert screens.plain(at.header[0].value) == result.headline
-    assert result.chance_note in page_text(at)
+    assert f"Noise and verdict: {result.chance_note}" in page_text(at)
     assert at.text[0].value == result.curves[0].recipe
     bands = [trace for trace in figure(at, "sweep_figure")["data"] if trace.get("fill")]
     assert len(bands) == len(SWEPT_METRICS)
@@ -134,9 +134,9 @@ def test_runs_are_shown_side_by_side(data: Path, token_file: Path, visit: Visit)
     other = write_npz(data / "sharp.npz", positions(sharp=2.0), model="sharp", dataset="plays")
     write_csv(data / "quiz.csv", quiz(100))
     at = visit("robustness", run="gpt-plays")
-    assert screens.control(at, "runs_shown").options == ["sharp · plays"]
-    choose(at, "runs_shown", ["sharp-plays"])
-    assert screens.address(at) == {"run": "gpt-plays", "runs": "sharp-plays"}
+    assert screens.control(at, "beside_runs_shown").options == ["sharp · plays"]
+    choose(at, "beside_runs_shown", ["sharp-plays"])
+    assert screens.address(at) == {"run": "gpt-plays", "beside_runs": "sharp-plays"}
     for place, path in enumerate((token_file, other)):
         (run,) = load(path)
         wanted = sweep_bins(gather_evidence(run, "tokens"), ("ece",)).curves[0].values
@@ -148,6 +148,18 @@ def test_runs_are_shown_side_by_side(data: Path, token_file: Path, visit: Visit)
     of_full = table[table["Metric"] == "Full-ECE"]["RSD"].to_list()
     assert [by_run[name]["Full-ECE"] for name in by_run.columns] == of_full
     assert "sharp · plays: ECE rises from" in page_text(at)
+
+
+def test_runs_beside_this_one_are_not_those_of_comparison(data: Path, visit: Visit) -> None:
+    for model in ("blue", "green", "red"):
+        write_csv(data / f"{model}.csv", quiz(60, model=model, dataset="quiz"))
+    at = choose(visit("robustness", run="blue-quiz"), "beside_runs_shown", ["green-quiz"])
+    at = screens.go(at, "comparison")
+    assert screens.control(at, "runs_shown").value == ["blue-quiz", "green-quiz", "red-quiz"]
+    choose(at, "runs_shown", ["blue-quiz", "red-quiz"])
+    at = screens.go(at, "robustness")
+    assert screens.control(at, "beside_runs_shown").value == ["green-quiz"]
+    assert screens.address(at)["beside_runs"] == "green-quiz"
 
 
 def test_choices_of_questions_have_curves_too(data: Path, visit: Visit) -> None:
@@ -251,9 +263,9 @@ def test_few_positions_say_why_nothing_is_judged(data: Path, visit: Visit) -> No
 
 def test_an_unknown_choice_is_reported(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
-    at = visit("robustness", runs="nobody", metrics="brier,ece", ddof="7", place="99999")
+    at = visit("robustness", beside_runs="nobody", metrics="brier,ece", ddof="7", place="99999")
     assert (
-        len(screens.unmet_link_warnings(at, "runs", "nobody"))
+        len(screens.unmet_link_warnings(at, "beside_runs", "nobody"))
         == len(screens.unmet_link_warnings(at, "metrics", "brier"))
         == 1
     )

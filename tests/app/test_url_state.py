@@ -284,6 +284,22 @@ def test_a_run_that_a_page_cannot_show_is_kept_for_the_others(everything: Path, 
     assert control(go(at, "reliability"), "run").value == "red"
 
 
+def test_pages_of_several_runs_say_that_they_cannot_show_the_one_chosen(
+    everything: Path, visit: Visit
+) -> None:
+    assert everything.is_dir()
+    for run, page in (("red", "training"), ("gpt · plays · step400", "groups")):
+        at = choose(visit("reliability"), "run", run)
+        chosen = address(at)["run"]
+        at = go(at, page)
+        said = f"The run chosen before, {run}, has nothing to show on this page."
+        assert said in page_text(at)
+        assert address(at)["run"] == chosen
+        assert "chosen before" not in page_text(go(at, "comparison")), "it shows every run"
+    at = go(choose(visit("reliability"), "run", "gpt · plays · step400"), "training")
+    assert "chosen before" not in page_text(at)
+
+
 def test_a_method_that_was_a_runs_default_does_not_stick_to_the_next_run(data: Path, visit: Visit) -> None:
     rows = [{**row, "p_true": row["confidence"]} for row in quiz(60)]
     write_csv(data / "two.csv", [{**row, "model": model} for row in rows for model in ("two", "three")])

@@ -15,7 +15,7 @@ import shown_view
 from app_server import ROOT
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.notebook import ViewDisplay
-from calib_core.report.document import BodyWriter
+from calib_core.reporting.document import BodyWriter
 from calib_core.results.classwise import classwise
 from calib_core.results.columns import column_texts
 from calib_core.results.evidence import gather_evidence

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from app_server import Server
 from browser_pages import recipe, tiles
-from calib_core.report.export import figure
+from calib_core.reporting.export import figure
 from window import Browse, Settled
 
 PATIENCE = 1000 * figure.TIMEOUT_SECONDS

@@ -91,11 +91,11 @@ def test_another_set_of_m_draws_other_points(
 def test_another_run_is_set_beside_it(server_with_tokens: Server, reopen: Reopen, settled: Settled) -> None:
     page = reopen(f"{server_with_tokens.url}/robustness?run=gpt-plays&metrics=ece,full_ece")
     wait_until(page, lambda: drawn_points(page), {"ece": 7, "full_ece": 7})
-    page.locator(".st-key-runs_shown input").click()
+    page.locator(".st-key-beside_runs_shown input").click()
     page.get_by_role("option").filter(has_text="sharp").click()
     settled(page)
     wait_until(page, lambda: drawn_points(page), {"ece": 14, "full_ece": 14})
-    assert address(page)["runs"].startswith("sharp")
+    assert address(page)["beside_runs"].startswith("sharp")
     legend = page.locator(f"{FIGURE} .legendtext").all_text_contents()
     assert "sharp <b>!</b> · plays" in legend
     assert browser_pages.rows(page, "RSD over M in") == 4

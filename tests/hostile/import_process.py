@@ -18,7 +18,7 @@ import polars as pl
 from calib_core import readers
 from calib_core.errors import BadRowsFound, CalibError, Unavailable
 from calib_core.readers.format import Reading, ReadOptions
-from calib_core.report.export.table import safe_csv
+from calib_core.reporting.export.table import safe_csv
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import FileReport, check_file, usable_runs
 from calib_core.results.questions import questions_in_bin

@@ -17,7 +17,7 @@ from calib_core.cli.runner import Runner, input_paths
 from calib_core.errors import BadRowsFound, CalibError, Refused
 from calib_core.readers.atomic_write import write_atomically
 from calib_core.readers.merged_runs import merge_runs
-from calib_core.report.export.canonical import CanonicalFile, ConvertedFile, source_record, to_canonical
+from calib_core.reporting.export.canonical import CanonicalFile, ConvertedFile, source_record, to_canonical
 from calib_core.results.files import usable_runs
 from calib_core.runs import Run
 from calib_core.wording import plural

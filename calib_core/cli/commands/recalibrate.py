@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -28,33 +27,38 @@ from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import CalibError, Refused, Unavailable, shorten
 from calib_core.inference.recalibration import MAP_KINDS
-from calib_core.methods.answers.outcomes import with_assumed_outcomes
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.atomic_write import check_output_path, write_atomically
 from calib_core.readers.companions import expected_companions
-from calib_core.report.export.canonical import to_canonical
-from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
+from calib_core.readers.table.extend import ExtensibleTable, extensible_table
+from calib_core.readers.table.reader import TABLE
+from calib_core.reporting.export.canonical import to_canonical
+from calib_core.results.evidence import Evidence, get_method
 from calib_core.results.recalibration import (
     DEFAULT_FOLDS,
     DEFAULT_MAP,
     DEFAULT_SEED,
     MAX_FOLDS,
-    SUMS_ONLY,
     Recalibration,
 )
 from calib_core.results.recalibration import (
     recalibrate as recalibrate_evidence,
 )
-from calib_core.results.recalibration_map import MAX_MAP_BYTES, RecalibrationMap, recalibrated_run
-from calib_core.runs import AnswerRun, Run, TokenRun
+from calib_core.results.recalibration_map import (
+    MAX_MAP_BYTES,
+    RECALIBRATED_COLUMN,
+    AppliedMap,
+    RecalibrationMap,
+)
+from calib_core.runs import Run
 from calib_core.views.recalibrate import metrics_view
-from calib_core.wording import plural
+from calib_core.wording import join_names, plural
 
 if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import AppliedElement
 
 ROWS_SUFFIXES: Final = (".parquet", ".jsonl")
-"""Endings of a file of recalibrated rows."""
+"""Endings of a file in Calib's own format."""
 
 _MAX_LISTED: Final = 10
 
@@ -75,7 +79,7 @@ _OutputOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "-o", "--output", metavar="FILE", show_default=False,
-        help="Write the map (MAP.json), or with --apply the recalibrated rows (.parquet or .jsonl).",
+        help="Write the map (MAP.json), or with --apply the rows with one more column.",
     ),
 ]  # fmt: skip
 PythonOption: TypeAlias = Annotated[
@@ -139,8 +143,10 @@ def recalibrate(
 
     Every row is judged by a map fitted to other questions; the map that -o writes is fitted to all. It gains
     if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of several
-    runs or methods needs --run and --method to write one map. --apply
-    writes rows without an outcome, too, but for self-consistency, which has to know the right answer.
+    runs or methods needs --run and --method to write one map.
+    --apply writes the rows of a table as they came, with one more column, confidence.recalibrated, also for
+    rows without an outcome (but for self-consistency, which has to know the right answer); rows of another
+    format are written in Calib's own.
     """
     runner = Runner([run] if run else None)
     elements: Sequence[JsonElement] = []
@@ -159,7 +165,11 @@ def recalibrate(
                 _write_map(found, paths)
             elements = [recalibration_element(run.file, result) for run, result in found]
         elif paths.output is not None:
-            elements = _apply(runner, runs, request, _read_map(paths.apply), paths.output, as_json=as_json)
+            fitted = _read_map(paths.apply)
+            files = list(runner.input_files(input_files))
+            if runs:
+                rows = _Rows.of(paths.output, files, runs)
+                elements = _apply(runner, runs, request, fitted, rows, as_json=as_json)
     except CalibError as reason:
         runner.refuse(str(reason))
     return runner.finish(elements, as_json=as_json)
@@ -175,8 +185,8 @@ def _check_options(by: str, paths: _Paths) -> None:
         if output is not None and output.suffix.lower() != ".json":
             raise Refused(f"{output.name}: name a file that ends in .json for the map: -o MAP.json")
         return
-    if output is None or output.suffix.lower() not in ROWS_SUFFIXES:
-        raise Refused(f"--apply needs a file for the rows that ends in {' or '.join(ROWS_SUFFIXES)}: -o FILE")
+    if output is None:
+        raise Refused("--apply needs a file for the rows: -o FILE")
 
 
 def _check_not_an_input(runner: Runner, input_files: InputFiles, output: Path, apply: Path | None) -> None:
@@ -230,31 +240,30 @@ def _apply(
     runs: Sequence[Run],
     request: CommandRequest,
     fitted: RecalibrationMap,
-    output: Path,
+    rows: _Rows,
     *,
     as_json: bool,
 ) -> list[AppliedElement]:
-    """Writes the runs with recalibrated confidences, those of the method that the map was fitted to."""
+    """Writes the rows as they came, with a column of recalibrated confidences."""
     if len(request.methods) > 1:
         raise Refused("--apply writes one confidence for each row: name one --method.")
     method = request.methods[0] if request.methods else fitted.method
-    request = CommandRequest.from_options(Choice(methods=[method]), request.scheme, request.options)
-    applied: list[tuple[Run, AnswerEvidence, AnswerEvidence | None]] = []
+    get_method(method)
+    output, applied = rows.output, list[AppliedMap]()
     for run in runs:
-        with_all_rows = with_assumed_outcomes(run)
-        judged = _judged_rows(run, method, request.options)
-        results = runner.results(with_all_rows, request, (_WHAT,), partial(_applied, fitted))
-        applied += [(run, evidence, judged) for evidence in results]
+        try:
+            applied.append(fitted.applied(run, method, request.options))
+        except Unavailable as reason:
+            runner.refuse(f"{run.file}, {run.label}: {_WHAT} by {method} is not available: {reason}")
     if runner.exit_code or not applied:
         runner.refuse(f"Nothing was written to {output.name}: not every run can be recalibrated.")
         return []
-    written: list[AnswerRun] = [recalibrated_run(evidence, fitted, judged) for _, evidence, judged in applied]
-    rows = to_canonical(written, [])
-    data = rows.to_json_lines() if output.suffix.lower() == ".jsonl" else rows.to_parquet()
-    write_atomically(data, output)
+    write_atomically(rows.extended(applied), output)
     elements: list[AppliedElement] = []
-    for run, evidence, judged in applied:
-        question = fitted.question_of_use(evidence if judged is None else judged)
+    for one in applied:
+        run, n_rows = one.run, one.recalibrated.n_used
+        n_judged = 0 if one.judged is None else one.judged.n_used
+        question = one.question
         if question is not None:
             runner.message(question)
         elements.append(
@@ -263,34 +272,65 @@ def _apply(
                 "run": run.label,
                 "method": method,
                 "by": fitted.by,
-                "rows": evidence.n_used,
-                "n_judged": 0 if judged is None else judged.n_used,
+                "rows": n_rows,
+                "n_judged": n_judged,
                 "n_total": run.n_total,
                 "output": str(output),
+                "column": RECALIBRATED_COLUMN,
                 "question": question,
             }
         )
         if not as_json:
-            rows_used = f"{plural(evidence.n_used, 'row')} of {run.n_total:,}"
-            without = evidence.n_used - (0 if judged is None else judged.n_used)
+            rows_used = f"{plural(n_rows, 'row')} of {run.n_total:,}"
+            without = n_rows - n_judged
             outcomes = f", {without:,} of them without an outcome" if without else ""
             ResultPrinter().print_line(f"{run.label}: {rows_used} recalibrated by {fitted.by}{outcomes}")
     return elements
 
 
-def _applied(fitted: RecalibrationMap, evidence: Evidence, _metric: str, _scheme: Scheme) -> AnswerEvidence:
-    if not isinstance(evidence, AnswerEvidence):
-        raise Unavailable(SUMS_ONLY)
-    if not evidence.n_used:
-        raise Unavailable("No row has a confidence.")
-    return fitted.apply(evidence)
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The file that --apply writes.
 
+    Attributes
+    ----------
+    output : Path
+    table : ExtensibleTable or None
+        The table whose records it repeats; None where the input is no single table, and it is written in
+        Calib's own format.
+    """
 
-def _judged_rows(run: Run, method: str, options: MethodOptions) -> AnswerEvidence | None:
-    """The rows whose outcome is known; None where there are none."""
-    if isinstance(run, TokenRun):
-        return None
-    try:
-        return gather_evidence(run, method, options)
-    except Unavailable:
-        return None
+    output: Path
+    table: ExtensibleTable | None
+
+    @classmethod
+    def of(cls, output: Path, files: Sequence[tuple[Path, str]], runs: Sequence[Run]) -> _Rows:
+        """The file for these runs; raises Refused if its name ends otherwise than its content needs."""
+        (path, name), table = files[0], None
+        if any(run.format == TABLE.id for run in runs):
+            if len(files) > 1:
+                raise Refused("--apply writes the rows of one table: name one file.")
+            table = extensible_table(path, name)
+        suffixes = ROWS_SUFFIXES if table is None else table.suffixes
+        if output.suffix.lower() not in suffixes:
+            kind = "" if table is None else f", as {name} is written"
+            raise Refused(
+                f"--apply needs a file for the rows that ends in {join_names(suffixes, 'or')}{kind}: -o FILE"
+            )
+        return cls(output, table)
+
+    def extended(self, applied: Sequence[AppliedMap]) -> bytes:
+        """The bytes of the file."""
+        if self.table is None:
+            rows = to_canonical([one.run_with_it() for one in applied], [])
+            return rows.to_parquet() if self.output.suffix.lower() == ".parquet" else rows.to_json_lines()
+        values: dict[int, float] = {}
+        for one in applied:
+            rows = one.run.rows.select("row").with_columns(one.column).drop_nulls()
+            if not values.keys().isdisjoint(rows["row"]):
+                raise Refused(
+                    "--apply writes one confidence for each row, and here a row has several runs: name one "
+                    "--run."
+                )
+            values |= dict(rows.iter_rows())
+        return self.table.with_column(RECALIBRATED_COLUMN, values)

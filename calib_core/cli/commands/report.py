@@ -32,8 +32,8 @@ from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHOD_IDS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.readers.atomic_write import write_atomically
-from calib_core.report.build import Report, build_report, default_pages, selected_pages
-from calib_core.report.provenance import (
+from calib_core.reporting.build import Report, build_report, default_pages, selected_pages
+from calib_core.reporting.provenance import (
     DOCUMENT_TITLE,
     FrontMatter,
     Provenance,

@@ -155,7 +155,7 @@ def greedy_correct(run: AnswerRun) -> pl.Series:
 
 
 def with_assumed_outcomes(run: Run) -> Run:
-    """The run with “wrong” for every greedy answer whose outcome is unknown, and with a right choice for all.
+    """The run with an outcome for all rows: “wrong” or “no” where it is unknown; and with right choices.
 
     Methods pair a confidence with an outcome. On this run they give the rows without one a confidence, too;
     what it says about outcomes is to be thrown away. The outcomes of majority answers, and token-level runs,
@@ -166,6 +166,8 @@ def with_assumed_outcomes(run: Run) -> Run:
     assumed = [greedy_correct(run).fill_null(value=False).alias("correct")]
     if any(name.startswith("choice_") for name in run.rows.columns):
         assumed.append(column(run, "gold_index").fill_null(0).alias("gold_index"))
+    if "event_prob" in run.rows.columns:
+        assumed.append(column(run, "event").fill_null(value=False).alias("event"))
     return replace(run, rows=run.rows.with_columns(assumed))
 
 

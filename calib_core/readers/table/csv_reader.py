@@ -418,14 +418,14 @@ def _check_header(names: Sequence[str], file: str) -> None:
     check_column_count(names, file)
 
 
-def _is_blank_record(row: Sequence[str]) -> bool:
+def is_blank_record(row: Sequence[str]) -> bool:
     """Return whether a record is an empty line or all white space."""
     return not row or (len(row) == 1 and not row[0].strip())
 
 
 def _read_header(records: Reader) -> list[str]:
     for row in records:
-        if not _is_blank_record(row):
+        if not is_blank_record(row):
             return row
     return []
 
@@ -501,7 +501,7 @@ class _CsvRecords:
                 first_line, last_line = last_line + 1, records.line_num
                 if len(row) == len(self.names):
                     batch.add(row, n_lines_above + first_line)
-                elif not _is_blank_record(row):
+                elif not is_blank_record(row):
                     batch.broken.append(_wrong_cell_count(len(batch.lines), row, self.names))
                     batch.add([""] * len(self.names), n_lines_above + first_line)
                 if len(batch.lines) == ROWS_PER_SLICE:

@@ -12,7 +12,7 @@ import pytest
 from calib_core import readers
 from core.cli_calls import BAD, CHOICES, GOOD, NOTHING, Call, write
 from core.readers.token.array_files import distributions, npz
-from core.report.round_trip import all_metrics
+from core.reporting.round_trip import all_metrics
 
 
 def write_file(folder: Path, name: str, text: str) -> Path:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
@@ -53,7 +54,7 @@ def test_element(call: Call, quiz: Path) -> None:
 
 
 def test_a_map_is_written_and_applied(call: Call, quiz: Path, tmp_path: Path) -> None:
-    written, python, rows = tmp_path / "map.json", tmp_path / "map.py", tmp_path / "rows.parquet"
+    written, python, rows = tmp_path / "map.json", tmp_path / "map.py", tmp_path / "rows.jsonl"
     answer = call("recalibrate", quiz, "-o", written, "--python", python, "--json")
     assert answer.code == 0
     assert json.loads(written.read_text())["parameters"] == answer.element["parameters"]
@@ -68,18 +69,129 @@ def test_a_map_is_written_and_applied(call: Call, quiz: Path, tmp_path: Path) ->
     assert (answer.code, answer.element["rows"], answer.element["n_total"]) == (0, 2, 3)
     assert "other, given: the map was fitted to another run or method, quiz, given." in answer.err
     assert answer.element["question"] in " ".join(answer.err.split())
-    (run,) = calib_core.load(rows)
-    assert isinstance(run, AnswerRun)
+    assert answer.element["column"] == "confidence.recalibrated"
     slope, intercept = json.loads(written.read_text())["parameters"].values()
     expected = [1 / (1 + np.exp(-(slope * np.log(c / (1 - c)) + intercept))) for c in (0.9, 0.75)]
-    assert run.rows["confidence"].to_list() == pytest.approx(expected)
-    assert run.rows["id"].to_list() == ["a", "b"]
-    assert run.rows["correct"].to_list() == [True, False]
+    came, went = ([json.loads(line) for line in path.read_text().splitlines()] for path in (other, rows))
+    new = [row.pop("confidence.recalibrated") for row in went]
+    assert new[:2] == pytest.approx(expected)
+    assert new[2] is None
+    assert came == went
+    (run,) = calib_core.load(rows)
+    assert calib_core.score(run, method="given.recalibrated", metric="brier").value == pytest.approx(
+        ((1 - expected[0]) ** 2 + expected[1] ** 2) / 2
+    )
+
+
+NOTES = 'Said "yes", then no\n(two lines)'
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
+def test_the_rows_that_came_in_come_back_with_one_more_column(
+    call: Call, quiz: Path, tmp_path: Path, ending: str
+) -> None:
+    written = tmp_path / "map.json"
+    call("recalibrate", quiz, "-o", written)
+    came = pl.DataFrame(
+        {
+            "note": [NOTES, None, "ü; |\t"],
+            "ticket": [2**60 + 1, 7, 8],
+            "confidence": [0.9, None, 0.75],
+            "correct": [1, 0, None],
+            "price": [0.1, 2.5, 1e-9],
+        }
+    )
+    path, rows = tmp_path / f"service{ending}", tmp_path / f"out{ending}"
+    match ending:
+        case ".csv":
+            path.write_text("\n" + came.write_csv())  # blank lines are no records
+        case ".tsv":
+            path.write_text(came.write_csv(separator="\t"))
+        case ".jsonl":
+            path.write_text(came.write_ndjson())
+        case ".json":
+            path.write_text(came.write_json())
+        case _:
+            came.write_parquet(path)
+    assert call("recalibrate", path, "--apply", written, "-o", rows).code == 0
+    match ending:
+        case ".csv":
+            went = pl.read_csv(rows)
+        case ".tsv":
+            went = pl.read_csv(rows, separator="\t")
+        case ".jsonl":
+            went = pl.read_ndjson(rows)
+        case ".json":
+            went = pl.read_json(rows)
+        case _:
+            went = pl.read_parquet(rows)
+    assert went.columns == [*came.columns, "confidence.recalibrated"]
+    assert went.drop("confidence.recalibrated").equals(came)
+    fitted = calib_core.recalibrate(*calib_core.load(quiz)).map
+    assert went["confidence.recalibrated"].to_list() == [fitted(0.9), None, fitted(0.75)]
+    answer = call("recalibrate", rows, "--apply", written, "-o", tmp_path / f"twice{ending}")
+    assert answer.code == 2
+    assert "has a column 'confidence.recalibrated' already" in answer.err
+
+
+def test_rows_of_a_table_are_written_as_they_came_or_not_at_all(
+    call: Call, quiz: Path, tmp_path: Path
+) -> None:
+    written = tmp_path / "map.json"
+    call("recalibrate", quiz, "-o", written)
+    answer = call("recalibrate", quiz, "--apply", written, "-o", tmp_path / "rows.parquet")
+    assert (answer.code, ".csv, .tsv or .txt, as quiz.csv is written" in answer.err) == (2, True)
+    again = write(tmp_path, "again.csv", quiz.read_text())
+    answer = call("recalibrate", quiz, again, "--apply", written, "-o", tmp_path / "rows.csv")
+    assert (answer.code, "name one file" in answer.err) == (2, True)
+    two = write(
+        tmp_path,
+        "two.csv",
+        "id,model,confidence,correct\n" + "".join(f"q{at},{'ab'[at % 2]},0.9,1\n" for at in range(4)),
+    )
+    rows = tmp_path / "one.csv"
+    assert call("recalibrate", two, "--run", "a", "--apply", written, "-o", rows).code == 0
+    assert pl.read_csv(rows)["confidence.recalibrated"].is_null().to_list() == [False, True, False, True]
+    wide = write(tmp_path, "wide.csv", "id,a-p,a-ok,b-p,b-ok\n" + "q,0.9,1,0.8,0\n")
+    mapping = ("--wide", "*-p=confidence", "--wide", "*-ok=correct")
+    answer = call("recalibrate", wide, *mapping, "--apply", written, "-o", rows)
+    assert (answer.code, "a row has several runs: name one --run" in answer.err) == (2, True)
+
+
+def test_rows_of_another_format_are_written_in_the_own_one(call: Call, quiz: Path, tmp_path: Path) -> None:
+    written, own, rows = tmp_path / "map.json", tmp_path / "own.parquet", tmp_path / "rows.jsonl"
+    call("recalibrate", quiz, "-o", written)
+    call("convert", quiz, "-o", own)
+    assert call("recalibrate", own, "--apply", written, "-o", rows).code == 0
+    (run,) = calib_core.load(rows)
+    assert isinstance(run, AnswerRun)
+    fitted = calib_core.recalibrate(*calib_core.load(quiz)).map
+    column = run.rows["confidence.recalibrated"].to_numpy()
+    assert np.array_equal(column, fitted(run.rows["confidence"].to_numpy()))
+    assert run.rows["correct"].null_count() == 0
     assert any("given after platt recalibration" in note for note in readers.read(rows).notes)
 
 
+def test_the_probability_of_an_event_is_recalibrated_with_or_without_outcomes(
+    call: Call, tmp_path: Path
+) -> None:
+    judged = "".join(f"q{at},{0.9 if at % 2 else 0.6},{int(at % 3 > 0)}\n" for at in range(60))
+    known = write(tmp_path, "known.csv", f"id,event_prob,event\n{judged}")
+    written, rows = tmp_path / "map.json", tmp_path / "rows.csv"
+    call("recalibrate", known, "-o", written)
+    service = write(tmp_path, "service.csv", "id,event_prob\nx,0.9\ny,0.2\n")
+    assert call("recalibrate", service, "--apply", written, "-o", rows).code == 0
+    fitted = calib_core.recalibrate(*calib_core.load(known))
+    assert pl.read_csv(rows)["confidence.recalibrated"].to_list() == fitted.map([0.9, 0.2]).tolist()
+    (run,) = calib_core.load(known)
+    assert isinstance(run, AnswerRun)
+    applied = fitted.apply(run)
+    assert applied.rows["event"].equals(run.rows["event"])
+    assert applied.rows["event_prob"].to_list() == fitted.map(run.rows["event_prob"].to_numpy()).tolist()
+
+
 def test_a_map_applied_to_its_own_rows_says_so(call: Call, quiz: Path, tmp_path: Path) -> None:
-    written, rows = tmp_path / "map.json", tmp_path / "rows.parquet"
+    written, rows = tmp_path / "map.json", tmp_path / "rows.csv"
     call("recalibrate", quiz, "-o", written)
     header, *lines = quiz.read_text().splitlines()
     for name, kept, is_own in (
@@ -107,7 +219,7 @@ def test_a_map_applied_to_its_own_rows_says_so(call: Call, quiz: Path, tmp_path:
 def test_a_map_is_applied_to_rows_of_a_service_that_have_no_outcome(
     call: Call, quiz: Path, tmp_path: Path
 ) -> None:
-    written, rows = tmp_path / "map.json", tmp_path / "rows.jsonl"
+    written, rows = tmp_path / "map.json", tmp_path / "rows.csv"
     call("recalibrate", quiz, "-o", written)
     slope, intercept = json.loads(written.read_text())["parameters"].values()
     said = (0.9, 0.75, 0.5)
@@ -119,11 +231,9 @@ def test_a_map_is_applied_to_rows_of_a_service_that_have_no_outcome(
         assert answer.code == 0
         n_without = outcomes.count("")
         assert f"3 rows of 3 recalibrated by platt, {n_without} of them without an outcome" in answer.out
-        _, *found = [json.loads(line) for line in rows.read_text().splitlines()]
-        assert [row["confidence"] for row in found] == pytest.approx(expected)
-        assert [row.get("correct") for row in found] == [
-            None if outcome == "" else outcome == "1" for outcome in outcomes
-        ]
+        found = pl.read_csv(rows, schema_overrides={"correct": pl.String})
+        assert found["confidence.recalibrated"].to_list() == pytest.approx(expected)
+        assert found["correct"].fill_null("").to_list() == list(outcomes)
     path = write(tmp_path, "service.csv", "id,confidence\ns0,0.9\n")
     assert call("recalibrate", path, "--apply", written, "-o", rows).code == 0
     answer = call("recalibrate", path)
@@ -145,9 +255,10 @@ def test_a_temperature_of_choices_is_applied_without_the_right_choice(call: Call
     service = write(tmp_path, "service.jsonl", "".join(line(at, None) for at in range(4)))
     answer = call("recalibrate", service, "--apply", written, "-o", rows)
     assert (answer.code, "4 of them without an outcome" in answer.out) == (0, True)
-    _, *found = [json.loads(line) for line in rows.read_text().splitlines()]
+    found = [json.loads(line) for line in rows.read_text().splitlines()]
     powers = [np.array(probs) ** (1 / temperature) for probs in ([0.2, 0.5, 0.3], [0.7, 0.2, 0.1])]
-    assert [row["confidence"] for row in found] == pytest.approx([max(p / p.sum()) for p in powers] * 2)
+    expected = [max(p / p.sum()) for p in powers] * 2
+    assert [row["confidence.recalibrated"] for row in found] == pytest.approx(expected)
     assert all("correct" not in row for row in found)
 
 

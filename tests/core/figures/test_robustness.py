@@ -114,6 +114,13 @@ def test_a_run_has_its_symbol_and_a_metric_its_line() -> None:
     )
 
 
+def test_the_legend_of_several_runs_has_as_many_entries_to_a_line_as_fit() -> None:
+    runs = [make_sweep(*map(make_curve, FIVE), run=f"run {at}") for at in range(4)]
+    layout = metric_values_figure(runs, LIGHT)["layout"]
+    assert layout["legend"]["entrywidthmode"] == "pixels"
+    assert layout["margin"]["t"] == 14 + 4 * 19, "ten entries in four lines"
+
+
 def test_tiny_values_have_ticks_of_their_own() -> None:
     tiny = metric_values_figure([make_sweep(make_curve("cw_ece", (1e-4, 2e-4, 3e-4)))], LIGHT)["layout"][
         "yaxis"

@@ -19,6 +19,7 @@ def found(wrong: float = 10, handed_on: float = 1) -> ThresholdCost:
 def test_the_line_is_the_cost_of_each_threshold() -> None:
     figure = threshold_cost_figure([found()], LIGHT, threshold=0.8)
     line, cheapest, chosen = figure["data"]
+    assert line["name"] == "Confidence in the file"
     assert line["x"] == [0, 0.3, 0.8, 0.95]
     costs = found().cost[::-1].round(6).tolist()
     assert line["y"] == [costs[0], *costs]

@@ -105,7 +105,7 @@ def test_values_of_a_run_that_lacks_a_tenth_of_its_confidences_win_nothing_but_a
     assert hollow.headline.endswith(". a is the most accurate (60.0 %).")
     assert hollow.best_by["a"] == ("accuracy",)
     assert hollow.caveats == (
-        "Not ranked: a lacks confidences on 10.0 % of rows, where it is right less often.",
+        "Not ranked: a lacks confidences on 10.0 % of rows, which are right less often.",
     )
     full = compare_runs({"a": nearly, **others})
     assert full.headline.startswith("a beats a constant guess by most (+0.")

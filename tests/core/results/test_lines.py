@@ -223,7 +223,7 @@ def test_shared_settings_are_not_repeated_for_each_line() -> None:
         titles=dict.fromkeys(("given", "verbal"), "the quiz"),
     )
     assert of_one.shared_label == "the quiz"
-    assert dict(of_one.labels) == {id_: METHODS[id_].title for id_ in ("given", "verbal")}
+    assert dict(of_one.labels) == {id_: METHODS[id_].heading for id_ in ("given", "verbal")}
     mixed = reliability_lines({**quiz(60), "verbal": gather_evidence(run, "verbal")})
     assert mixed.shared_label == ""
     assert mixed.labels["m60"] == f"m60 · {GIVEN}"
@@ -263,7 +263,7 @@ def test_lines_with_different_settings_have_a_remark() -> None:
         }
     )
     judged = reliability_lines({id_: gather_evidence(rows, id_) for id_ in ("given", "choice_softmax")})
-    assert any(text.startswith("The lines judge different answers: ") for text in judged.caveats)
+    assert any(text.startswith("The lines are judged by different outcomes: ") for text in judged.caveats)
 
 
 def test_token_and_answer_lines_differ_in_what_is_pooled() -> None:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from calib_core.edges import Scheme
 from calib_core.figures.abstention import describe_abstention
-from calib_core.inference.missingness import SCOPE
 from calib_core.results.abstention import abstention_curve, guaranteed_threshold
 from calib_core.results.comparison import compare_runs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, restrict_rows
@@ -97,7 +96,7 @@ def test_of_runs_that_cannot_be_told_apart_the_more_accurate_comes_first() -> No
 def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
     result = compare_runs({"B": B, "A": A})
     view = comparison_view(result)
-    assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, where it is right less often.")
+    assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, which are right less often.")
     assert next(text for name, text in view.facts if name == "Differences") == (
         f"In B, {FINDING}: accuracy is of all rows with an outcome, all else of those with a confidence."
     )
@@ -136,8 +135,8 @@ def test_compare_names_the_more_accurate_run(call: Call, tmp_path: Path) -> None
 
 def test_the_verdict_is_about_the_rows_with_a_confidence() -> None:
     verdict = B.verdict
-    assert (verdict.scope, A.verdict.scope) == (SCOPE, "")
-    assert B.with_tolerance(0.5).verdict.scope == SCOPE
+    assert (verdict.scope, A.verdict.scope) == (" where it has a confidence", "")
+    assert B.with_tolerance(0.5).verdict.scope == verdict.scope
     said = run_verdict(B)
     assert said.headline.startswith(f"B · quiz is {verdict.words} where it has a confidence: states ")
     assert verdict_view(said).caveat == f"{FINDING}."
@@ -205,7 +204,7 @@ def test_the_more_confident_half_is_one_of_the_answers_with_a_confidence() -> No
     said = describe_abstention(
         [abstention_curve(given_evidence([0.9] * 10 + [0.5] * 10 + [None] * 30, correct))]
     )
-    assert "accuracy 30.0 % answering all, 100.0 % answering the more confident half" in said
+    assert "accuracy 30.0 % with all answered, 100.0 % with the half of the highest confidence" in said
 
 
 def test_the_gate_takes_the_accuracy_of_all_rows() -> None:

@@ -109,7 +109,7 @@ def test_a_temperature_is_of_all_choices_where_there_are_some() -> None:
     assert np.array_equal(result.recalibrated.confidences.pairs.correct, evidence.confidences.pairs.correct)
     assert recalibrate(evidence, "platt").map.target == "confidence"
     with pytest.raises(Unavailable, match="temperature of all choices"):
-        result.map.apply(over_confident())
+        result.map.of_evidence(over_confident())
     with pytest.raises(Unavailable, match="top label"):
         recalibrate(gather_evidence(evidence.run, "choice_softmax", MethodOptions(labels="all")), "platt")
 
@@ -167,8 +167,8 @@ def test_json_and_python_give_the_same_values(by: str) -> None:
     result = fitted(by)
     again = RecalibrationMap.from_json(result.map.to_json().encode(), "MAP.json")
     other = evidence_of(np.array([0.0, 0.123, 0.5, 0.777, 0.98, 1.0]), np.array([0, 1, 0, 1, 1, 0]))
-    applied = again.apply(other).confidences.pairs.confidence
-    assert np.array_equal(applied, result.map.apply(other).confidences.pairs.confidence)
+    applied = again.of_evidence(other).confidences.pairs.confidence
+    assert np.array_equal(applied, result.map.of_evidence(other).confidences.pairs.confidence)
     names: dict[str, Any] = {}
     exec(result.map.to_python(), names)  # noqa: S102  the code that Calib wrote
     by_python = [names["recalibrate"](c) for c in other.confidences.pairs.confidence.tolist()]
@@ -180,7 +180,7 @@ def test_python_of_choices_gives_the_same_values() -> None:
     evidence = choice_evidence(probs, [at % 3 % 2 for at in range(40)])
     result = recalibrate(evidence, "temperature")
     again = RecalibrationMap.from_json(result.map.to_json().encode(), "MAP.json")
-    distribution = again.apply(evidence).confidences.distribution
+    distribution = again.of_evidence(evidence).confidences.distribution
     assert distribution is not None
     names: dict[str, Any] = {}
     exec(result.map.to_python(), names)  # noqa: S102  the code that Calib wrote
@@ -277,3 +277,46 @@ def test_a_map_with_a_wrong_value_is_refused(by: str, values: dict[str, object],
 
 def test_the_epsilon_is_the_centre_of_the_finest_bin() -> None:
     assert json.loads(fitted("platt").map.to_json())["epsilon"] == EPSILON == pytest.approx(1 / 6000)
+
+
+def test_a_fitted_map_is_a_function_of_arrays_and_applies_to_other_runs() -> None:
+    rng = np.random.default_rng(3)
+    confidence = rng.uniform(0.5, 0.99, 400)
+    correct = rng.uniform(size=400) < confidence - 0.2
+    (fitted_on,) = calib_core.load(confidence=confidence[:300], correct=correct[:300])
+    later = {"id": [f"q{at}" for at in range(100)], "confidence": confidence[300:], "correct": correct[300:]}
+    (other,) = calib_core.load(later)
+    result = calib_core.recalibrate(fitted_on)
+    slope, intercept = (result.map.parameters[name] for name in ("slope", "intercept"))
+    assert isinstance(slope, float)
+    assert isinstance(intercept, float)
+    expected = 1 / (1 + np.exp(-(slope * np.log(confidence / (1 - confidence)) + intercept)))
+    assert result.map(confidence) == pytest.approx(expected)
+    assert result.map(confidence.reshape(20, 20)).shape == (20, 20)
+    assert float(result.map(0.9)) == pytest.approx(float(result.map([0.9])[0]))
+    assert np.isnan(result.map([0.9, np.nan])).tolist() == [False, True]
+    applied = result.apply(other)
+    assert applied.rows["id"].to_list() == later["id"]
+    assert calib_core.score(applied, metric="brier").value == pytest.approx(
+        np.mean((expected[300:] - correct[300:]) ** 2)
+    )
+    without_outcomes = [{"confidence": 0.9, "correct": None}, {"confidence": None, "correct": None}]
+    rows = result.apply(*calib_core.load([*without_outcomes, {"confidence": 0.6, "correct": 1}])).rows
+    assert rows["confidence"].to_list() == [*result.map([0.9]), None, *result.map([0.6])]
+    assert rows["correct"].to_list() == [None, None, True]
+    with pytest.raises(ValueError, match=r"found 90\. Divide percentages by 100"):
+        result.map([90.0])
+
+
+def test_a_temperature_of_all_choices_is_a_function_of_their_probabilities() -> None:
+    probs = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]] * 30)
+    (run,) = calib_core.load(probs=probs, gold=np.arange(60) % 3)
+    result = calib_core.recalibrate(run, by="temperature", method="choice_softmax")
+    temperature = result.map.parameters["temperature"]
+    powers = probs ** (1 / temperature)  # type: ignore[operator]
+    expected = powers / powers.sum(axis=1, keepdims=True)
+    assert result.map(probs) == pytest.approx(expected)
+    assert result.apply(run).rows["confidence"].to_numpy() == pytest.approx(expected.max(axis=1))
+    for wrong in (0.9, [0.9, 0.05], [[0.9, 0.2]]):
+        with pytest.raises(ValueError, match="probabilities of all choices"):
+            result.map(wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_a_fall_stands_beside_what_noise_would_do() -> None:
     assert headline == (
         "ECE falls from 0.0800 (M = 5) to 0.0300 (M = 500); noise alone would change it by 0.0500."
     )
-    assert note == "The run is over-confident."
+    assert note == "There is no rise over M that noise would have to explain. The run is over-confident."
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,11 @@ def test_ends_that_are_the_same_are_reported_once(
     fitted = drawn((0.5,) * 3, 0.005, median=(0.26, 0.27, 0.28))
     assert headline_and_note(curve_of(values, bins, fitted=fitted), OVER) == (
         opening,
-        "The run is over-confident.",
+        "There is no rise over M that noise would have to explain. The run is over-confident.",
+    )
+    of_one = replace(fitted, p=fitted.p[:1], median=fitted.median[:1])
+    assert headline_and_note(curve_of(values[:1], bins[:1], fitted=of_one), OVER)[1] == (
+        "The run is over-confident."
     )
     assert headline_and_note(curve_of(values, bins))[0] == opening
 
@@ -218,8 +223,8 @@ def test_nothing_in_a_miscalibrated_run_is_called_chance(
 def test_a_miscalibrated_run_without_a_fitted_model_says_what_is_not_known() -> None:
     curve = curve_of(null=drawn((0.5, 0.5)), metric="full_ece")
     headline, note = headline_and_note(curve, OVER)
-    assert sweep_caveats([curve], OVER, note) == ("How much of the change is noise is not known.",)
-    assert sweep_caveats([curve], CALIBRATED, note) == ()
+    assert sweep_caveats([curve], OVER) == ("How much of the change is noise is not known.",)
+    assert sweep_caveats([curve], CALIBRATED) == ()
     assert headline == "Full-ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
     assert note == (
         f"{EXPECTED.replace('100 rows', '200 rows')}. How much of a change over M is noise is not known: a "

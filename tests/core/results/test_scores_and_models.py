@@ -9,7 +9,7 @@ import pytest
 import calib_core
 from calib_core.methods.method import MethodOptions
 from calib_core.methods.self_consistency import HELD_OUT_PHRASE
-from calib_core.report.html import escape_text
+from calib_core.reporting.html import escape_text
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.judged_answer import judged_by
 from calib_core.results.overview import summarise_runs

@@ -77,6 +77,12 @@ def test_few_questions_have_no_price() -> None:
     accurate = threshold_cost(block_evidence((0.9, 300, 291)), TEN_TO_ONE)
     assert accurate.price is None, "9 wrong answers say too little of what is saved"
     assert threshold_cost(block_evidence((0.9, 300, 290)), TEN_TO_ONE).price is not None
+    trials = make_answer_run(
+        {"confidence": [0.9] * 300, "correct": [at >= 27 for at in range(300)]}
+        | {"trial_of": [f"q{at // 3}" for at in range(300)]}
+    )
+    repeated = threshold_cost(gather_evidence(trials, "given"), TEN_TO_ONE)
+    assert repeated.price is None, "27 wrong answers to 9 questions are 9"
     assert few.row()["price"] is None
     assert few.headline.endswith("per question.")
     assert threshold_cost(block_evidence((0.95, 40, 30), (0.5, 20, 10)), TEN_TO_ONE).price is not None

@@ -51,7 +51,7 @@ def test_bins_are_told_of_metrics_that_need_them() -> None:
     assert metric_caption("ece", Scheme("mass", 20)) == "ECE, 20 bins of equal mass"
     assert metric_caption("brier", Scheme("mass", 20)) == "Brier score"
     assert bins_caption(Scheme("width", 1)) == "1 bin of equal width"
-    assert bins_caption(Scheme("natural")) == "one bin per distinct confidence"
+    assert bins_caption(Scheme("natural")) == "one bin per distinct value"
 
 
 def test_a_method_that_comes_twice_is_named_once() -> None:

@@ -25,7 +25,7 @@ def test_a_typed_threshold_is_a_row_of_each_method_without_a_bound() -> None:
 
 def test_methods_that_share_a_remark_are_named_together() -> None:
     facts = dict(abstention_view(GIVEN, [VERBAL]).facts)
-    assert facts["confidence in the file, stated confidence"] == "2 ties"
+    assert facts["Confidence in the file, Stated confidence"] == "2 ties"
     assert facts["Judged"] == CURVE.judged
 
 

@@ -11,7 +11,7 @@ from calib_core.results.evidence import gather_evidence
 from calib_core.results.uncertainty import metric_interval
 from calib_core.views.inputs import ReportSettings
 from calib_core.views.summary import MAX_LARGE_DIAGRAMS, MAX_LEFT_OUT
-from core.report.test_document import make_report
+from core.reporting.test_document import make_report
 from predictions import quiz, samples, write_csv, write_jsonl
 from report_html import Node, figures, read, section
 from token_files import positions, write_npz
@@ -63,7 +63,7 @@ def test_every_run_has_its_diagram_its_verdict_and_its_numbers(tmp_path: Path) -
     assert [row[3] for row in table.rows] == [card.tiles["ECE"] for card in cards]
     assert len(leads(document)) == 1
     told = [term.text for term in computed.all("dt")]
-    assert told == ["Answer", *names], "what differs stands under the run's name, what does not stands once"
+    assert told == ["Outcome", *names], "what differs stands under the run's name, what does not stands once"
     chances = [text.text for text in computed.all("dd")][1:]
     assert all("A calibrated model with these rows would score" in text for text in chances)
     assert len(set(chances)) == len(names)

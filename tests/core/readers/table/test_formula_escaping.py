@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calib_core import readers
 from calib_core.readers.format import ReadOptions
 from calib_core.readers.table.csv_reader import escape_formulas, unescape_formulas
-from calib_core.report.export.table import safe_csv
+from calib_core.reporting.export.table import safe_csv
 from core.readers.answer_run_checks import answer_runs
 
 FORMULAS = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1", "''-1"]

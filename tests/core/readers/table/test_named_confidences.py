@@ -20,7 +20,7 @@ from calib_core.readers.merged_runs import merge_runs
 from calib_core.results.evidence import gather_evidence, survey_methods
 from core.cli_calls import Call, write
 from core.readers.answer_run_checks import answer_runs
-from core.report.round_trip import all_metrics
+from core.reporting.round_trip import all_metrics
 from core.run_builders import make_answer_run
 
 ReadText = Callable[..., Reading]
