@@ -387,8 +387,8 @@ def page() -> None:
     with own_files:
         show_upload_field("**Drop files here:** CSV, JSON, Parquet, logs of lm-eval, Inspect, HELM …")
     show_dropped_files(context)
-    show_judges(context.other_runs)
     if not context.runs:
+        show_judges(context.other_runs)
         if context.hidden_runs:
             show_all_hidden(context.hidden_runs)
         elif not context.other_runs:
@@ -406,6 +406,7 @@ def page() -> None:
     )
     show_not_loaded(context.files, context.all_runs)
     show_run_tables(context, result)
+    show_judges(context.other_runs)
 
 
 if __name__ == "__main__":  # run as a script at every interaction of a session

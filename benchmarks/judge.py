@@ -156,7 +156,7 @@ def intervals(data: DataSet) -> dict[str, Ends]:
 
 
 class Held(NamedTuple):
-    """The share of intervals of one measure that hold the truth, their mean length, how often there is one."""
+    """Of one measure: share of intervals that hold the truth, their mean length, how often there is one."""
 
     share: float
     length: float
@@ -500,12 +500,12 @@ def page() -> Iterator[str]:
     yield (
         f"Written by `python benchmarks/judge.py`: seed {SEED}; {REPEATS:,} data sets a line unless said "
         f"otherwise, so a coverage of 95 % is known to ± {points_known(0.95, REPEATS)} points at 95 %. A "
-        f"judge with a specificity of {SPECIFICITY:g} labels {N_ROWS:,} rows, people some of them. Where questions "
-        f"have {ROWS_PER_QUESTION} rows, truth and errors of these are correlated ({CORRELATION:g} between "
-        "the normal variables behind them); people then label any rows, or whole questions. An interval that did "
-        "not hold is not given: κ, Rogan–Gladen and PPI++ where some of fewer than 30 labelled questions are "
-        "repeated, Rogan–Gladen where people gave a label fewer than 5 times or sensitivity + specificity "
-        "− 1 is not clearly above 0."
+        f"judge with a specificity of {SPECIFICITY:g} labels {N_ROWS:,} rows, people some of them. Where "
+        f"questions have {ROWS_PER_QUESTION} rows, truth and errors of these are correlated "
+        f"({CORRELATION:g} between the normal variables behind them); people then label any rows, or whole "
+        "questions. An interval that did not hold is not given: κ, Rogan–Gladen and PPI++ where some of fewer "
+        "than 30 labelled questions are repeated, Rogan–Gladen where people gave a label fewer than 5 times or "
+        "sensitivity + specificity − 1 is not clearly above 0."
     )
     yield date_line()
     for section in (coverage, grades, labels_needed, groups, orders, judges):

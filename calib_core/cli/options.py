@@ -285,6 +285,14 @@ SignificantOption: TypeAlias = Annotated[
     bool,
     typer.Option("--significant", help="Break a rule only if the whole 95 % interval is beyond its limit."),
 ]
+JudgeRulesOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--judge",
+        help="Rules of a judge against people, such as --min kappa=.6: the 95 % interval decides, and a rule "
+        "that it does not decide does not pass.",
+    ),
+]
 GateFormatOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

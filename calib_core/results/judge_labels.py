@@ -128,7 +128,8 @@ class JudgeLabels:
     @property
     def passing(self) -> str:
         """The labels that pass, as in a sentence: "“pass”"; "" where that is not known."""
-        return join_names([f"“{name}”" for name in self.passing_names], "or")
+        names = [f"“{name}”" for name in self.passing_names]
+        return join_names(names, "or") if names else ""
 
     def only(self, rows: NDArray[np.bool_], group: str = "") -> JudgeLabels:
         """These rows alone; `group` is what they are called."""
