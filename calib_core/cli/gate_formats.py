@@ -15,6 +15,7 @@ from calib_core.results.gate import RuleCheck, gate_summary
 MAX_MARKDOWN_ROWS: Final = 100
 """Rows of the table, broken rules first: a comment on GitHub has at most 65,536 characters."""
 
+_STATES: Final = {"passed": "✅ passed", "failed": "❌ **failed**", "not checked": "⚠️ **not checked**"}
 _MAX_REFUSALS: Final = 20
 _MAX_CELL_CHARS: Final = 200
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -31,14 +32,17 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
         What could not be read or computed.
     """
     lines = [f"**Calib: {gate_summary(checks, len(refusals))}**", ""]
-    ordered = sorted(checks, key=lambda check: check.held)
+    ordered = sorted(checks, key=lambda check: check.rank)
     if ordered:
         lines += ["| | Rule | Run | Method | Value | Note |", "| --- | --- | --- | --- | --- | --- |"]
         lines += [f"| {' | '.join(_markdown_cells(check))} |" for check in ordered[:MAX_MARKDOWN_ROWS]]
         lines.append("")
     if len(ordered) > MAX_MARKDOWN_ROWS:
         more = ordered[MAX_MARKDOWN_ROWS:]
-        lines += [f"… and {len(more):,} more, {sum(not check.held for check in more):,} of them failed.", ""]
+        lines += [
+            f"… and {len(more):,} more, {sum(check.held is False for check in more):,} of them failed.",
+            "",
+        ]
     if refusals:
         lines += ["Not checked:", ""]
         lines += [f"- {_markdown(refusal, 3 * _MAX_CELL_CHARS)}" for refusal in refusals[:_MAX_REFUSALS]]
@@ -49,7 +53,7 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
 
 
 def _markdown_cells(check: RuleCheck) -> list[str]:
-    state = "✅ passed" if check.held else "❌ **failed**"
+    state = _STATES[check.state]
     cells = (
         check.rule.words,
         heading(check.file, check.run),
@@ -80,8 +84,8 @@ def gate_junit(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
     """
     counts = {
         "tests": str(len(checks) + len(refusals)),
-        "failures": str(sum(not check.held for check in checks)),
-        "errors": str(len(refusals)),
+        "failures": str(sum(check.held is False for check in checks)),
+        "errors": str(sum(check.held is None for check in checks) + len(refusals)),
     }
     root = ET.Element("testsuites", {"name": "calib gate", **counts, "time": "0"})
     suite = ET.SubElement(root, "testsuite", {"name": "calib gate", **counts, "skipped": "0", "time": "0"})
@@ -91,7 +95,9 @@ def gate_junit(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
             suite, "testcase", classname=_xml(heading(check.file, check.run)), name=name, time="0"
         )
         text = _xml(f"{check.value_words}{f'; {check.reason}' if check.reason else ''}")
-        if check.held:
+        if check.held is None:
+            ET.SubElement(case, "error", message=text, type="not checked").text = text
+        elif check.held:
             ET.SubElement(case, "system-out").text = text
         else:
             ET.SubElement(case, "failure", message=text, type="broken rule").text = text

@@ -81,14 +81,14 @@ class ResultPrinter:
         columns = ("", "rule", "run", "method", "value", "note")
         rows = [
             (
-                "passed" if check.held else "FAILED",
+                "FAILED" if check.held is False else check.state,
                 check.rule.words,
                 heading(check.file, check.run),
                 check.method or "",
                 check.value_words,
                 check.reason,
             )
-            for check in sorted(checks, key=lambda check: check.held)
+            for check in sorted(checks, key=lambda check: check.rank)
         ]
         if rows:
             self._print_table("Rules", columns, rows)

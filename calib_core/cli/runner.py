@@ -119,6 +119,8 @@ class Runner:
         The exit code so far.
     refusals : list[str]
         Every message that raised it.
+    unusable : dict[str, str]
+        Display name of each file or folder that could not be used → why.
     """
 
     def __init__(self, run_labels: Sequence[str] | None = None, *, warns: bool = True) -> None:
@@ -126,6 +128,7 @@ class Runner:
         self._warns = warns
         self.exit_code = 0
         self.refusals: list[str] = []
+        self.unusable: dict[str, str] = {}
         self._file_names: list[str] = []
         self._printed: dict[str, _RepeatedMessage] = {}
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
@@ -176,6 +179,7 @@ class Runner:
                     parts |= files_of_path(found)
             except CalibError as reason:
                 self.refuse(str(reason))
+                self.unusable[str(path)] = str(reason)
             for reason in skipped_reasons(path):
                 self.message(reason)
         if many is not None:
@@ -224,9 +228,10 @@ class Runner:
                     outcomes_needed=outcomes_needed,
                 )
             except BadRowsFound as bad_rows:
-                self.report_bad_rows(bad_rows)
+                self.unusable[name] = self.report_bad_rows(bad_rows)
             except CalibError as reason:
                 self.refuse(str(reason))
+                self.unusable[name] = str(reason)
             else:
                 yield from runs
 
