@@ -19,7 +19,7 @@ from calib_core.cli.exit_codes import BAD_ROWS, REFUSED
 from calib_core.cli.input_files import InputFiles, display_names, files_of_path, skipped_reasons
 from calib_core.cli.json_output import JsonElement, json_document
 from calib_core.cli.options import Choice
-from calib_core.cli.terminal import escape_unprintable
+from calib_core.cli.terminal import escape_unprintable, is_quiet
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable, shorten, single_line
 from calib_core.methods.method import MethodOptions
@@ -134,7 +134,11 @@ class Runner:
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def message(self, message: str) -> None:
-        """Prints a message, if it is not like one before; the exit code stays as it is."""
+        """Prints a remark, if it is not like one before and --quiet was not given; keeps the exit code."""
+        if not is_quiet():
+            self._print(message)
+
+    def _print(self, message: str) -> None:
         name = next((name for name in self._file_names if name in message), None)
         if name is not None:
             pattern = _NUMBER.sub("#", _names_of_file(name).sub("\0", message))
@@ -148,7 +152,7 @@ class Runner:
         """Prints why something requested is not available, and raises the exit code to at least `code`."""
         self.exit_code = max(self.exit_code, code)
         self.refusals.append(message)
-        self.message(message)
+        self._print(message)
 
     def report_bad_rows(self, bad_rows: BadRowsFound) -> str:
         """Prints which rows are bad and the option that leaves them out; returns the message."""
