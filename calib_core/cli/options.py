@@ -34,7 +34,10 @@ def _parse_path(text: str) -> Path:
 FilesArgument: TypeAlias = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="FILE", show_default=False, parser=_parse_path, help="Prediction files, or folders of them."
+        metavar="FILE",
+        show_default=False,
+        parser=_parse_path,
+        help="Prediction files, or folders of them; - is standard input.",
     ),
 ]
 JsonOption: TypeAlias = Annotated[

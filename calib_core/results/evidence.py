@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal, Self, overload
@@ -949,7 +950,9 @@ def kind_of(evidences: Iterable[Evidence]) -> ProbabilityOf:
 def get_metric(metric_id: str) -> Metric:
     """The registered metric with this id; raises Unavailable for an unknown id."""
     if metric_id not in METRICS:
-        raise Unavailable(f"There is no metric {metric_id!r}. Metrics: {', '.join(METRICS)}.")
+        likely = get_close_matches(metric_id.lower().replace("-", "_"), METRICS, 1)
+        hint = f" Is {likely[0]!r} meant?" if likely else ""
+        raise Unavailable(f"There is no metric {metric_id!r}.{hint} Metrics: {', '.join(METRICS)}.")
     return METRICS[metric_id]
 
 

@@ -130,7 +130,10 @@ def test_distributions_over_classes_are_a_token_level_run(name: str) -> None:
     [
         (5, "cannot be read as a table: 'int' object is not iterable"),
         ([1, 2], "cannot be read as a table: 'int' object is not iterable"),
-        ({"confidence": [0.5], "correct": [1, 0]}, "height of column 'correct'"),
+        (
+            {"confidence": [0.5], "correct": [1, 0]},
+            "the columns differ in length: confidence 1 and correct 2",
+        ),
         ([{"confidence": object(), "correct": 1}], "object is no number, text, list or dict"),
         (
             pd.DataFrame({"confidence": [0.5, 0.5], "correct": [1, True]}),
@@ -171,7 +174,7 @@ def test_a_reading_that_is_proposed_can_be_pasted() -> None:
         calib_core.load(rows)
     (proposed,) = re.findall(r"With columns=(\{.*?\}) it loads", str(refused.value))
     (run,) = calib_core.load(rows, columns=json.loads(proposed))
-    assert calib_core.score(run).n_used == 40
+    assert calib_core.score(run, metric="ece").n_used == 40
 
 
 def test_a_bad_cell_is_found_as_in_a_file() -> None:
@@ -339,7 +342,7 @@ def test_the_verdict_is_that_of_the_page_and_of_the_command_line(
 def test_a_score_has_the_interval_of_the_command_line(runs: list[Run], tmp_path: Path, call: Call) -> None:
     path = tmp_path / "quiz.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in answers("small", 0.2)))
-    score = calib_core.score(runs[0])
+    score = calib_core.score(runs[0], metric="ece")
     element = call("score", path, "--method", "verbal", "--metric", "ece", "--json").element
     assert score.metric == "ece"
     assert score.interval is not None

@@ -39,17 +39,15 @@ from calib_core.results.gate import (
     Rule,
     RuleCheck,
     RuleKind,
+    baseline_checks,
     check_judge,
     check_judge_unavailable,
-    check_limit,
-    check_missing,
-    check_no_worse,
     check_present,
-    check_size,
-    failed_first,
     gate_summary,
+    limit_checks,
     match_runs,
     measure,
+    not_checked,
 )
 from calib_core.results.judge import JUDGE_METRICS, judge_metric_title, judge_result
 from calib_core.runs import Run
@@ -130,15 +128,20 @@ def gate(
         checks = _Measuring(runner, request).checks(input_files, rules)
     if any(check.held is False for check in checks):
         runner.exit_code = max(runner.exit_code, BROKEN)
-    if any(check.held is None for check in checks):
+    elif any(check.held is None for check in checks):
         runner.exit_code = max(runner.exit_code, REFUSED)
     if output == "text":
-        ResultPrinter().print_gate(failed_first(checks), gate_summary(checks, len(runner.refusals)))
+        ResultPrinter().print_gate(checks, gate_summary(checks, len(runner.refusals)))
     elif output != "json":
         write = gate_markdown if output == "markdown" else gate_junit
         sys.stdout.write(write(checks, runner.refusals))
         sys.stdout.flush()
-    return runner.finish([gate_element(check) for check in checks], as_json=output == "json")
+    unusable = [
+        not_checked(rule, file, "", reason)
+        for file, reason in runner.unusable.items()
+        for rule in rules.limits or (Rule("present"),)
+    ]
+    return runner.finish([gate_element(check) for check in (*checks, *unusable)], as_json=output == "json")
 
 
 def _judge_checks(runner: Runner, input_files: InputFiles, rules: _Rules) -> list[RuleCheck]:
@@ -168,20 +171,30 @@ class _Measuring:
         for run in runs:
             n_refused = len(self._runner.refusals)
             measured = measured_runs[id(run)] = self._measure(run, self._request.metrics)
-            if measured or len(self._runner.refusals) == n_refused:
-                checks += _limit_checks(run, rules, measured)
+            reason = "; ".join(self._runner.refusals[n_refused:])
+            checks += limit_checks(run, rules.limits, measured, significant=rules.significant, reason=reason)
         if rules.baseline is None:
             return checks
+        compared = [rule for rule in rules.limits if rule.kind == "worse-by"]
         earlier = replace(input_files, paths=(rules.baseline,))
-        for run, match in match_runs(runs, list(self._runner.runs(earlier))):
+        matched = match_runs(runs, list(self._runner.runs(earlier)))
+        for run, match in matched:
             checks.append(check_present(run, match))
-            compared = [rule for rule in rules.limits if rule.kind == "worse-by"]
-            if match is not None and compared:
+            if match is None:
+                gone = "the run is in the baseline, but not in the files"
+                checks += [not_checked(rule, run.file, run.label, gone) for rule in compared]
+            elif compared:
                 before = self._measure(run, [rule.metric for rule in compared if rule.metric])
-                checks += _baseline_checks(
+                checks += baseline_checks(
                     match, compared, measured_runs[id(match)], before, significant=rules.significant
                 )
-        return checks
+        found = {id(match) for _, match in matched}
+        return checks + [
+            not_checked(rule, run.file, run.label, "the run is not in the baseline")
+            for run in runs
+            if id(run) not in found
+            for rule in compared
+        ]
 
     def _measure(self, run: Run, metrics: Sequence[str]) -> dict[tuple[str, str], Measurement]:
         """Method and metric → measurement; the accuracy where no metric is asked for."""
@@ -189,45 +202,6 @@ class _Measuring:
         request = replace(self._request, metrics=tuple(dict.fromkeys(metrics)))
         found = self._runner.results(run, request, wanted, measure)
         return {(one.evidence.method.id, one.metric): one for one in found}
-
-
-def _limit_checks(run: Run, rules: _Rules, measured: dict[tuple[str, str], Measurement]) -> list[RuleCheck]:
-    """The rules that need no baseline; all broken where no method has a usable row."""
-    checks: list[RuleCheck] = []
-    for rule in rules.limits:
-        if rule.kind == "worse-by":
-            continue
-        if not measured:
-            checks.append(check_missing(rule, run, None, "no method has a usable row"))
-        elif rule.kind == "min-n":
-            evidences = {method: one.evidence for (method, _), one in measured.items()}
-            checks += [check_size(rule, evidence) for evidence in evidences.values()]
-        else:
-            checks += [
-                check_limit(rule, one, significant=rules.significant)
-                for (_, metric), one in measured.items()
-                if metric == rule.metric
-            ]
-    return checks
-
-
-def _baseline_checks(
-    run: Run,
-    rules: Sequence[Rule],
-    measured: dict[tuple[str, str], Measurement],
-    before: dict[tuple[str, str], Measurement],
-    *,
-    significant: bool,
-) -> list[RuleCheck]:
-    """The rules that compare a run with the baseline: broken where a method of the baseline is gone."""
-    return [
-        check_no_worse(rule, measured[method, metric], old, significant=significant)
-        if (method, metric) in measured
-        else check_missing(rule, run, method, "in the baseline, but not in the files")
-        for rule in rules
-        for (method, metric), old in before.items()
-        if metric == rule.metric
-    ]
 
 
 def _metric_rules(kind: RuleKind, texts: Sequence[str] | None, *, of_judge: bool = False) -> list[Rule]:
