@@ -503,9 +503,9 @@ def page() -> Iterator[str]:
         f"judge with a specificity of {SPECIFICITY:g} labels {N_ROWS:,} rows, people some of them. Where "
         f"questions have {ROWS_PER_QUESTION} rows, truth and errors of these are correlated "
         f"({CORRELATION:g} between the normal variables behind them); people then label any rows, or whole "
-        "questions. An interval that did not hold is not given: κ, Rogan–Gladen and PPI++ where some of fewer "
-        "than 30 labelled questions are repeated, Rogan–Gladen where people gave a label fewer than 5 times or "
-        "sensitivity + specificity − 1 is not clearly above 0."
+        "questions. An interval that did not hold is not given: κ, Rogan–Gladen and PPI++ where some of "
+        "fewer than 30 labelled questions are repeated, Rogan–Gladen where people gave a label fewer than "
+        "5 times or sensitivity + specificity − 1 is not clearly above 0."
     )
     yield date_line()
     for section in (coverage, grades, labels_needed, groups, orders, judges):

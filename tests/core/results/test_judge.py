@@ -256,6 +256,13 @@ def test_labels_on_failures_alone_are_no_random_part() -> None:
     assert "cannot be said" in rates.headline
 
 
+def test_with_every_row_labelled_the_judge_adds_nothing() -> None:
+    rates = judge_pass_rates(judge_labels(judged(100, 1.1)))
+    assert rates.chosen is rates.rate("labelled")
+    assert rates.rate("ppi").interval == rates.rate("labelled").interval
+    assert rates.caveat.startswith("People labelled every row")
+
+
 def test_without_a_passing_label_the_pass_rate_is_asked_for() -> None:
     run = small(["good", "bad"] * 20, ["good", "bad"] * 20)
     with pytest.raises(Unavailable, match=r'passing=\["LABEL"\]'):
