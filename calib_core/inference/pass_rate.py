@@ -161,8 +161,8 @@ def prediction_powered(
     -----
     λ·mean f(unlabelled) + mean (y − λf)(labelled), with λ as in ppi-python, whose interval is the estimate
     ± z standard errors. Here it is Wilson's with as many rows as a share of that variance would need, with
-    `ADDED_OF_EACH_KIND` rows added to the variance, since ± z holds the truth in as little as 87 % of data
-    sets of 50 labels.
+    `ADDED_OF_EACH_KIND` rows added to the variance, since ± z holds the truth in as little as 89 % of data
+    sets of 50 labels (benchmarks/judge.md).
 
     Examples
     --------
