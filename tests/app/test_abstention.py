@@ -166,8 +166,8 @@ def test_costs_are_those_of_the_result_and_typed(file: Path, visit: Visit) -> No
     assert found.headline in page_text(at)
     assert found.headline in page_text(screens.run(at)), "what was typed stays"
     assert found.headline in page_text(visit("abstention", methods="verbal", wrong="4", handed_on="2"))
-    table = screens.table(at, "Price of believing")
-    assert table["Believed: confidence ≥"].to_list() == [0.5]
+    table = screens.table(at, "Believed ≥", "Price")
+    assert table["Believed ≥"].to_list() == [0.5]
     (line,) = [trace for trace in figure(at, "costs")["data"] if trace["mode"] == "lines"]
     assert line["y"][1:] == found.cost[::-1].round(6).tolist()
     choose(at, "wrong", "much")
