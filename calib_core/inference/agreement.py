@@ -302,10 +302,8 @@ def krippendorff_alpha(
     counts = np.zeros((n_rows, n_labels))
     np.add.at(counts, (np.nonzero(known)[0], labels[known]), 1.0)
     size = counts.sum(axis=1)
-    pairs = counts[:, :, None] * counts[:, None, :]
-    pairs[:, np.arange(n_labels), np.arange(n_labels)] -= counts
-    pairs /= (size - 1)[:, None, None]
-    table = pairs.sum(axis=0)
+    weighted = counts / (size - 1)[:, None]
+    table = counts.T @ weighted - np.diag(weighted.sum(axis=0))
     distance = _alpha_distance(table.sum(axis=0), values, level)
     ratio = _one_minus_ratio(table, distance)
     if ratio is None:
@@ -313,7 +311,7 @@ def krippendorff_alpha(
     of_pairs, by_pair = ratio
     n_values = float(size.sum())
     value = 1 - (1 - of_pairs) * (n_values - 1) / n_values
-    of_row = (pairs * by_pair).sum(axis=(1, 2))
+    of_row = ((counts @ by_pair - np.diag(by_pair)) * weighted).sum(axis=1)
     influence = np.zeros(paired.size)
     influence[paired] = of_row * paired.size / n_values
     of_cluster = None if cluster is None else cluster[paired]
