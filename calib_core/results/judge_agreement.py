@@ -217,6 +217,16 @@ class JudgeAgreement(Displayable):
         interval = f" ({kappa.shown_interval})" if kappa.interval else ""
         return f"{sentence} Cohen's κ is {kappa.shown}{interval}."
 
+    @property
+    def caveat(self) -> str:
+        """Rows without a reference, as people tie on them; "" where there are none."""
+        ties = self.labels.n_undecided
+        return (
+            f"{plural(ties, 'row')} on which people tie left out, which may flatter the judge."
+            if ties
+            else ""
+        )
+
     def to_frame(self) -> pl.DataFrame:
         """One row for each measure, with `MEASURE_COLUMNS`."""
         return frame_of(
