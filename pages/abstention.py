@@ -117,11 +117,11 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         url_state,
         "methods",
         list(usable),
-        label=f"{METHODS[default_method(usable)].terms.method.capitalize()}s",
+        label="Methods",
         title_of=lambda id_: METHODS[id_].heading,
         default=default_methods(usable),
         help_=METHODS_HELP,
-        placeholder="Choose a confidence method",
+        placeholder="Choose a method",
     )
     chosen = in_order(methods)
     selected = tuple(usable[id_] for id_ in by_kind(chosen)[0])

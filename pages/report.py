@@ -39,7 +39,7 @@ from calib_core.results.run_names import real_name
 from calib_core.results.view_caption import ViewCaption, metric_caption
 from calib_core.views import summary
 from calib_core.views.inputs import ReportFile, ReportInput, ReportRun, ReportSettings
-from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS
+from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, JUDGE_PAGES, SECTIONS
 from calib_core.views.reliability import MAX_QUESTIONS
 from calib_core.views.view import View
 from calib_core.wording import bad_rows_phrase, plural
@@ -52,6 +52,7 @@ from pages.state.url import UrlState, encode_ids, parse_whole_number
 from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.figure import side_by_side
 from pages.widgets.multiselect import multiselect
+from pages.widgets.pages import has_confidence
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
 from pages.widgets.run_selection import JUDGED_TITLES, runs_to_start_with
 from pages.widgets.shell import shell
@@ -128,7 +129,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         list(SECTIONS),
         label="Sections",
         title_of=lambda id_: SECTIONS[id_].title,
-        default=DEFAULT_PAGES,
+        default=DEFAULT_PAGES if any(map(has_confidence, runs)) else JUDGE_PAGES,
         help_="The summary leads with the diagram, the verdict and three numbers of each run. Sections with "
         "nothing to show for these runs are left out and listed.",
         placeholder="Choose a section",

@@ -81,6 +81,27 @@ def samples(rows: int = 60, seed: int = 4) -> list[dict[str, Any]]:
     ]
 
 
+def judged(
+    rows: int = 400, labelled: int = 160, seed: int = 1, words: Sequence[str] = ("pass", "fail")
+) -> list[Row]:
+    """A judge's labels with scores; people's, alike for every seed, on the first rows."""
+    people, errors = random.Random(0), random.Random(seed)  # noqa: S311  rows, not keys
+    found: list[Row] = []
+    for at in range(rows):
+        good = people.random() < 0.7
+        judge = good != (errors.random() < 0.15)
+        found.append(
+            {
+                "id": f"q{at}",
+                "judge": words[not judge],
+                "judge_score": round((judge + errors.random()) / 2, 3),
+                "human": words[not good] if at < labelled else "",
+                "task": "ab"[at % 2],
+            }
+        )
+    return found
+
+
 def write_csv(path: Path, rows: Sequence[Row]) -> Path:
     """The rows as CSV, the columns of the first; lists as JSON text."""
     with path.open("w", encoding="utf-8", newline="") as file:

@@ -28,7 +28,7 @@ TITLES: Final = {page.id: page.title for page in PAGES.values()}
 ANSWERS: Final[dict[str, dict[str, str]]] = {
     id_: {"sampling": {"run": "ten"}, "groups": {"run": "four"}}.get(id_, {})
     for id_ in PAGES
-    if id_ in SECTIONS and id_ not in ("training", "files")
+    if id_ in SECTIONS and id_ not in ("training", "judge", "files")
 }
 """Page that answers a question about the runs of `folder` → the address at which it does."""
 TEXTS: Final = frozenset(

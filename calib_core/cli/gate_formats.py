@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Final
 from xml.etree import ElementTree as ET
 
 from calib_core.cli.rendering import heading
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.reporting.export.table import escape_markdown_cell
-from calib_core.results.gate import RuleCheck, gate_summary
+from calib_core.results.gate import RuleCheck, failed_first, gate_summary
 
 MAX_MARKDOWN_ROWS: Final = 100
 """Rows of the table, broken rules first: a comment on GitHub has at most 65,536 characters."""
 
+_MARKED_STATES: Final = MappingProxyType(
+    {"passed": "✅ passed", "FAILED": "❌ **failed**", "not decided": "❔ **not decided**"}
+)
 _MAX_REFUSALS: Final = 20
 _MAX_CELL_CHARS: Final = 200
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -31,14 +35,17 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
         What could not be read or computed.
     """
     lines = [f"**Calib: {gate_summary(checks, len(refusals))}**", ""]
-    ordered = sorted(checks, key=lambda check: check.held)
+    ordered = failed_first(checks)
     if ordered:
         lines += ["| | Rule | Run | Method | Value | Note |", "| --- | --- | --- | --- | --- | --- |"]
         lines += [f"| {' | '.join(_markdown_cells(check))} |" for check in ordered[:MAX_MARKDOWN_ROWS]]
         lines.append("")
     if len(ordered) > MAX_MARKDOWN_ROWS:
         more = ordered[MAX_MARKDOWN_ROWS:]
-        lines += [f"… and {len(more):,} more, {sum(not check.held for check in more):,} of them failed.", ""]
+        lines += [
+            f"… and {len(more):,} more, {sum(check.held is False for check in more):,} of them failed.",
+            "",
+        ]
     if refusals:
         lines += ["Not checked:", ""]
         lines += [f"- {_markdown(refusal, 3 * _MAX_CELL_CHARS)}" for refusal in refusals[:_MAX_REFUSALS]]
@@ -49,7 +56,7 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
 
 
 def _markdown_cells(check: RuleCheck) -> list[str]:
-    state = "✅ passed" if check.held else "❌ **failed**"
+    state = _MARKED_STATES[check.state]
     cells = (
         check.rule.words,
         heading(check.file, check.run),
@@ -80,8 +87,8 @@ def gate_junit(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
     """
     counts = {
         "tests": str(len(checks) + len(refusals)),
-        "failures": str(sum(not check.held for check in checks)),
-        "errors": str(len(refusals)),
+        "failures": str(sum(check.held is False for check in checks)),
+        "errors": str(len(refusals) + sum(check.held is None for check in checks)),
     }
     root = ET.Element("testsuites", {"name": "calib gate", **counts, "time": "0"})
     suite = ET.SubElement(root, "testsuite", {"name": "calib gate", **counts, "skipped": "0", "time": "0"})
@@ -93,6 +100,8 @@ def gate_junit(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
         text = _xml(f"{check.value_words}{f'; {check.reason}' if check.reason else ''}")
         if check.held:
             ET.SubElement(case, "system-out").text = text
+        elif check.held is None:
+            ET.SubElement(case, "error", message=text, type="not decided").text = text
         else:
             ET.SubElement(case, "failure", message=text, type="broken rule").text = text
     for number, refusal in enumerate(refusals, 1):

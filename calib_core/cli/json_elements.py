@@ -394,10 +394,10 @@ class GateElement(_OfRun):
     value: Annotated[float | None, "Null where it is not defined."]
     limit: float | None
     interval: IntervalEnds
-    held: bool
+    held: Annotated[bool | None, "Null where it could not be checked; `reason` says why."]
     kind: RuleKind
     metric: str | None
-    reason: Annotated[str, "What broke the rule, or how the value was compared."]
+    reason: Annotated[str, "What broke the rule, how the value was compared, or why it is not decided."]
     n_used: int
 
 

@@ -213,7 +213,11 @@ ToleranceOption: TypeAlias = Annotated[
 ]
 TargetAccuracyOption: TypeAlias = Annotated[
     float,
-    typer.Option("--accuracy", metavar="A", help="Accuracy of the answered questions, between 0 and 1."),
+    typer.Option(
+        "--accuracy",
+        metavar="A",
+        help="Accuracy of the answered questions, or precision of what is called yes, from 0 to 1.",
+    ),
 ]
 ConfidenceLevelOption: TypeAlias = Annotated[
     float, typer.Option("--confidence", metavar="C", help="Confidence of the guarantee, between 0 and 1.")
@@ -224,7 +228,7 @@ CostOfWrongOption: TypeAlias = Annotated[
         "--cost-wrong",
         metavar="C",
         show_default=False,
-        help="Cost of a wrong answer; with --cost-handed-on, what each threshold costs.",
+        help="Cost of a wrong answer, or a false yes; with --cost-handed-on, what each threshold costs.",
     ),
 ]
 CostOfHandingOnOption: TypeAlias = Annotated[
@@ -280,6 +284,14 @@ WorseByOption: TypeAlias = Annotated[
 SignificantOption: TypeAlias = Annotated[
     bool,
     typer.Option("--significant", help="Break a rule only if the whole 95 % interval is beyond its limit."),
+]
+JudgeRulesOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--judge",
+        help="Rules of a judge against people, such as --min kappa=.6: the 95 % interval decides, and a rule "
+        "that it does not decide does not pass.",
+    ),
 ]
 GateFormatOption: TypeAlias = Annotated[
     list[str] | None,

@@ -77,18 +77,18 @@ class ResultPrinter:
         self.print_line()
 
     def print_gate(self, checks: Sequence[RuleCheck], summary: str) -> None:
-        """Prints each rule for each run and method, broken ones first, then the summary."""
+        """Prints each rule for each run and method, then the summary."""
         columns = ("", "rule", "run", "method", "value", "note")
         rows = [
             (
-                "passed" if check.held else "FAILED",
+                check.state,
                 check.rule.words,
                 heading(check.file, check.run),
                 check.method or "",
                 check.value_words,
                 check.reason,
             )
-            for check in sorted(checks, key=lambda check: check.held)
+            for check in checks
         ]
         if rows:
             self._print_table("Rules", columns, rows)

@@ -11,7 +11,7 @@ from calib_core.reporting.document import render_document
 from calib_core.reporting.progress import WorkProgress
 from calib_core.reporting.provenance import Provenance
 from calib_core.views.inputs import ReportInput
-from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, SECTIONS
+from calib_core.views.registry import ALL_PAGES, DEFAULT_PAGES, JUDGE_PAGES, SECTIONS
 from calib_core.views.view import ProgressCallback, Section
 
 WRITING_SECONDS: Final = 1.5
@@ -64,6 +64,11 @@ def selected_pages(requested: Sequence[str]) -> tuple[str, ...]:
     return tuple(id_ for id_ in SECTIONS if id_ in (requested or DEFAULT_PAGES))
 
 
+def default_pages(report_input: ReportInput) -> tuple[str, ...]:
+    """The pages of a report for which none is named."""
+    return DEFAULT_PAGES if any(run.usable for run in report_input.runs) else JUDGE_PAGES
+
+
 def build_report(
     report_input: ReportInput,
     pages: Sequence[str],
@@ -88,7 +93,7 @@ def build_report(
     Refused
         If a page is unknown, or none of the pages applies to the runs.
     """
-    page_ids = selected_pages(pages)
+    page_ids = selected_pages(pages or default_pages(report_input))
     report_input = replace(report_input, pages=page_ids)
     sections: list[Section] = []
     left_out: dict[str, str] = {}
@@ -99,7 +104,7 @@ def build_report(
         page = SECTIONS[id_]
         page_progress = work.start_part(page.title)
         try:
-            section = page.section(report_input, page_progress)
+            section = page.build(report_input, page_progress)
         except Unavailable as reason:
             left_out[id_] = str(reason)
         else:

@@ -15,6 +15,7 @@ from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.metric import Direction
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric
+from calib_core.results.judge import JudgeResult, judge_metric_title
 from calib_core.results.score import score
 from calib_core.results.uncertainty import metric_interval, paired_difference
 from calib_core.runs import Run
@@ -31,6 +32,9 @@ RuleKind = Literal["max", "min", "min-n", "worse-by", "present"]
 """A metric at most or at least a limit; enough rows; a metric not much worse than in the baseline; a run of
 the baseline that is in the files, too."""
 
+MAX_LABELS_ADVISED: Final = 100_000
+"""Labels beyond which it is of no use to say how many would decide."""
+
 _SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥"}
 
 
@@ -46,11 +50,14 @@ class Rule:
     limit : float or None
         The largest or smallest value that is allowed, the fewest rows, or how much worse the metric may be;
         None for "present".
+    is_of_judge : bool
+        Whether it is about a judge's labels, and the metric one of `JUDGE_METRICS`.
     """
 
     kind: RuleKind
     metric: str | None = None
     limit: float | None = None
+    is_of_judge: bool = False
 
     @property
     def text(self) -> str:
@@ -66,7 +73,7 @@ class Rule:
         if self.kind == "present":
             return "run of the baseline is there"
         limit = f"{self.limit:,.15g}"
-        name = get_metric(self.metric).name if self.metric else "rows"
+        name = _metric_name(self) if self.metric else "labelled rows" if self.is_of_judge else "rows"
         return (
             f"{name} at most {limit} worse"
             if self.kind == "worse-by"
@@ -90,9 +97,11 @@ class RuleCheck:
         None where it is not defined.
     interval : (float, float) or None
         95 % interval of the value, or the bounds between which it is known to be.
-    held : bool
+    held : bool or None
+        None where it could not be checked: too few labels, or nothing to measure.
     reason : str
-        What broke the rule, or how the value was compared; "" where the numbers say it all.
+        What broke the rule, how the value was compared, or why it could not be checked; "" where the numbers
+        say it all.
     n_used, n_total : int
         Rows used, and in the file.
     """
@@ -103,10 +112,15 @@ class RuleCheck:
     method: str | None
     value: float | None
     interval: tuple[float, float] | None
-    held: bool
+    held: bool | None
     reason: str
     n_used: int
     n_total: int
+
+    @property
+    def state(self) -> Literal["passed", "FAILED", "not decided"]:
+        """Whether the rule held, in a word or two."""
+        return "not decided" if self.held is None else "passed" if self.held else "FAILED"
 
     @property
     def value_words(self) -> str:
@@ -121,6 +135,18 @@ class RuleCheck:
         if self.value is None:
             return ends
         return f"{_short(self.value)} (95 % {ends})" if ends else _short(self.value)
+
+
+def failed_first(checks: Sequence[RuleCheck]) -> list[RuleCheck]:
+    """The checks in the order in which they are shown: failed, not decided, passed."""
+    order = ("FAILED", "not decided", "passed")
+    return sorted(checks, key=lambda check: order.index(check.state))
+
+
+def _metric_name(rule: Rule) -> str:
+    if rule.is_of_judge:
+        return judge_metric_title(rule.metric or "")
+    return get_metric(rule.metric or "").name
 
 
 def _short(value: float) -> str:
@@ -160,7 +186,7 @@ def measure(evidence: Evidence, metric: str, scheme: Scheme) -> Measurement:
 
     The accuracy is that of all rows with an outcome; other metrics are of those with a confidence, too.
     """
-    missing, of = evidence.missingness, "those with a confidence"
+    missing, of = evidence.missingness, f"those with a {evidence.terms.confidence}"
     if metric == ACCURACY.id:
         evidence, of = evidence.top_label.every_outcome, "all rows with an outcome"
     note = as_clause(missing_caveat([("", missing)], f"the value is of {of}"))
@@ -188,7 +214,7 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
     limit, reason = _limit_of(rule), ""
     value, interval = measured.value, measured.interval
     if value is None and interval is None:
-        held, reason = False, f"{get_metric(measured.metric).title} is not defined for these rows"
+        held, reason = False, f"{_title(measured)} is not defined for these rows"
     elif value is None and interval is not None:
         # Known only between two bounds: held if both hold, unless only a clear breach counts.
         worst = interval[0 if (rule.kind == "max") == significant else 1]
@@ -200,6 +226,10 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
             reason = "beyond the limit, but not clearly" if held else ""
         reason = "; ".join(filter(None, (reason, _against_verdict(measured, held=held))))
     return _check(rule, measured.evidence, value, interval, held=held, reason=reason, note=measured.note)
+
+
+def _title(measured: Measurement) -> str:
+    return get_metric(measured.metric).worded(measured.evidence.terms).title
 
 
 def _against_verdict(measured: Measurement, *, held: bool) -> str:
@@ -258,6 +288,66 @@ def check_no_worse(
         held, comparison = True, f"beyond the limit, but not clearly; {comparison}"
     note = measured.note
     return _check(rule, measured.evidence, difference, interval, held=held, reason=comparison, note=note)
+
+
+def check_judge(rule: Rule, run: Run, result: JudgeResult) -> list[RuleCheck]:
+    """Whether a judge clearly keeps to a limit, once for each way in which the metric is computed.
+
+    The 95 % interval decides: the rule holds if it lies within the limit, and is broken if it lies beyond.
+    Otherwise, or without an interval, it is not decided.
+
+    Parameters
+    ----------
+    rule : Rule
+        Of kind "max", "min" or "min-n".
+    run : Run
+        The run that the result is of.
+    result : JudgeResult
+    """
+    n_labelled, limit = result.agreement.n_labelled, _limit_of(rule)
+    label = (run.file, run.label)
+    if rule.kind == "min-n":
+        held = n_labelled >= limit
+        return [RuleCheck(rule, *label, None, n_labelled, None, held, "", n_labelled, run.n_total)]
+    numbers = [one for one in result.numbers((rule.metric or "",)) if one["chosen"] is not False]
+    if not numbers:
+        reason = result.missing.get(rule.metric or "")
+        if reason is None and result.pass_rates is not None:
+            reason = result.pass_rates.caveat
+        return [RuleCheck(rule, *label, None, None, None, None, reason or "", n_labelled, run.n_total)]
+    checks: list[RuleCheck] = []
+    for one in numbers:
+        value, interval, n = one["value"], one["interval"], one["n_labelled"]
+        held, reason = _decided(rule.kind, limit, value, interval, n)
+        reason = reason or one["reason"] or ""
+        checks.append(RuleCheck(rule, *label, one["method"], value, interval, held, reason, n, run.n_total))
+    return checks
+
+
+def _decided(
+    kind: RuleKind, limit: float, value: float | None, interval: tuple[float, float] | None, n: int
+) -> tuple[bool | None, str]:
+    """Whether an interval lies within a limit or beyond it; None and why where it does neither."""
+    if value is None or interval is None:
+        return None, ""
+    low, high = interval
+    worst, best = (high, low) if kind == "max" else (low, high)
+    if _keeps(kind, worst, limit):
+        return True, ""
+    if not _keeps(kind, best, limit):
+        return False, ""
+    gap = abs(value - limit)
+    half = abs(value - (worst if _keeps(kind, value, limit) else best))
+    needed = math.ceil(n * (half / gap) ** 2) if gap > 0 else None
+    labels = f"{n:,} labelled rows are too few: the interval holds the limit"
+    if needed is None or needed > MAX_LABELS_ADVISED:
+        return None, labels
+    return None, f"{labels}; about {needed:,} would decide, if the value stayed"
+
+
+def check_judge_unavailable(rule: Rule, run: Run, reason: str) -> RuleCheck:
+    """A rule about a judge that could not be checked."""
+    return RuleCheck(rule, run.file, run.label, None, None, None, None, reason, 0, run.n_total)
 
 
 def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> RuleCheck:
@@ -370,13 +460,17 @@ def gate_summary(checks: Sequence[RuleCheck], n_refused: int = 0) -> str:
     >>> gate_summary([]), gate_summary([], 1)
     ('Nothing was checked.', 'Nothing was checked: 1 refusal.')
     """
-    n_broken = sum(not check.held for check in checks)
+    n_broken = sum(check.held is False for check in checks)
+    n_open = sum(check.held is None for check in checks)
     refusals = plural(n_refused, "refusal")
     if not checks:
         return f"Nothing was checked: {refusals}." if n_refused else "Nothing was checked."
     if n_broken:
         also = f", and there {'was' if n_refused == 1 else 'were'} {refusals}" if n_refused else ""
-        return f"{n_broken:,} of {plural(len(checks), 'check')} failed{also}."
+        not_decided = f", {n_open:,} could not be decided" if n_open else ""
+        return f"{n_broken:,} of {plural(len(checks), 'check')} failed{not_decided}{also}."
+    if n_open:
+        return f"Not passed: {n_open:,} of {plural(len(checks), 'check')} could not be decided."
     if n_refused:
         held = "The check held" if len(checks) == 1 else f"All {len(checks):,} checks held"
         return f"Not passed: {refusals}. {held}."

@@ -22,6 +22,19 @@ from calib_core.runs import Run
 JUDGE_METRICS: Final[tuple[str, ...]] = (*MEASURE_TITLES, "pass_rate")
 """What `judge` computes, by id, in the order in which it is printed."""
 
+
+def judge_metric_title(metric: str) -> str:
+    """What a metric in `JUDGE_METRICS` is called; the id itself for any other.
+
+    Examples
+    --------
+    >>> judge_metric_title("kappa"), judge_metric_title("pass_rate")
+    ("Cohen's κ", 'Pass rate')
+    """
+    titles: Mapping[str, str] = {**MEASURE_TITLES, "pass_rate": "Pass rate"}
+    return titles.get(metric, metric)
+
+
 JUDGE_COLUMNS: Final = (
     Column("run"),
     Column("by"),

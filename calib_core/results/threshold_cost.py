@@ -42,7 +42,7 @@ def cost_columns(terms: Terms) -> tuple[Column, ...]:
     """The columns of what the thresholds of a method cost."""
     return (
         Column("run"),
-        Column("method", terms.method.capitalize(), "method"),
+        Column("method", "Method", "method"),
         Column(
             "believed",
             "Believed ≥",

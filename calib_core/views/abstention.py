@@ -285,7 +285,7 @@ def _method_table(curves: Sequence[AbstentionCurve], recipe: str) -> ViewTable:
     # The risk is the share of wrong answers; a share of no is no fault of a forecast.
     has_risk = terms.of == "answer"
     columns = (
-        Column("method", terms.method.capitalize(), "method"),
+        Column("method", "Method", "method"),
         Column(
             "accuracy",
             "Accuracy of all" if has_risk else terms.accuracy.capitalize(),

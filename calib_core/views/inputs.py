@@ -189,9 +189,25 @@ class ReportInput:
         return self._evidence_cache[key]
 
     def methods_for(self, run: ReportRun) -> tuple[str, ...]:
-        """The requested methods that the run supports; if there are none, its default method."""
+        """The requested methods that the run supports; if there are none, its default method.
+
+        () for a run without any, which has a judge's labels alone.
+        """
         requested = tuple(id_ for id_ in run.usable if id_ in self.settings.methods)
-        return requested or (default_method(run.usable),)
+        return requested or ((default_method(run.usable),) if run.usable else ())
+
+    def with_confidences(self) -> ReportInput:
+        """The same without the runs that have a judge's labels beside people's and no confidence.
+
+        Raises
+        ------
+        Unavailable
+            If no other run is left.
+        """
+        runs = tuple(run for run in self.runs if run.usable or not run.report.has_judge_and_people)
+        if self.runs and not runs:
+            raise Unavailable("No run has a confidence; the section Judge shows a judge's labels.")
+        return self if len(runs) == len(self.runs) else replace(self, runs=runs)
 
     @property
     def terms(self) -> Terms:

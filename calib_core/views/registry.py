@@ -53,7 +53,10 @@ ALL_PAGES: Final = "all"
 """Stands for every page where pages are asked for."""
 
 DEFAULT_PAGES: Final = (summary.ID,)
-"""The pages of a report for which none is named."""
+"""The pages of a report for which none is named …"""
+
+JUDGE_PAGES: Final = (judge.ID,)
+"""… and where no run has a confidence, but a judge's labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ class ReportPage:
         Measured on the demo data with two cores; only the ratios between pages matter, to the progress.
     runs : Callable[[ReportInput], Sequence[ReportRun]]
         The runs that take that time.
+    needs_confidences : bool
+        Whether it is of runs that have a confidence.
     """
 
     title: str
@@ -80,6 +85,12 @@ class ReportPage:
     section: Callable[[ReportInput, ProgressCallback], Section]
     seconds_per_run: float
     runs: Callable[[ReportInput], Sequence[ReportRun]]
+    needs_confidences: bool = True
+
+    def build(self, report_input: ReportInput, progress: ProgressCallback) -> Section:
+        """Build the section; raises Unavailable, with the reason, if it does not apply to the runs."""
+        shown = report_input.with_confidences() if self.needs_confidences else report_input
+        return self.section(shown, progress)
 
     def question_about(self, terms: Terms) -> str:
         """The question in the words of what is shown."""
@@ -106,6 +117,7 @@ SECTIONS: Final[dict[str, ReportPage]] = {
         module.section,
         seconds_per_run,
         runs,
+        module not in (judge, files),
     )
     for module, seconds_per_run, runs in (
         (summary, 0.2, _every_run),

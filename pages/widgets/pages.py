@@ -238,6 +238,7 @@ _PAGES: Final = (
         question="One file to share.",
         shows_verdicts=True,
         shares_all=True,
+        shows=any_run,
     ),
     PageInfo("files", "folder_open", "Data", needs_runs=False, shows=any_run),
 )

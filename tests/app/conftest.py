@@ -19,7 +19,7 @@ import report_cache
 import screens
 from calib_core.advice import set_surface
 from pages.state import cache
-from predictions import choices, quiz, samples, write_csv, write_jsonl
+from predictions import choices, judged, quiz, samples, write_csv, write_jsonl
 from screens import ShowFolder, Visit
 from token_files import positions, write_checkpoints, write_npz
 
@@ -110,6 +110,7 @@ def files_of_every_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_three_files(made)
     write_checkpoints(made)
     write_npz(made / "text.npz", positions(), model="text")
+    write_csv(made / "judged.csv", judged())
     return made
 
 

@@ -19,7 +19,8 @@ from calib_core.reporting.document import BodyWriter
 from calib_core.results.classwise import classwise
 from calib_core.results.columns import column_texts
 from calib_core.results.evidence import gather_evidence
-from calib_core.runs import Run
+from calib_core.results.judge_comparison import compare_judges
+from calib_core.runs import AnswerRun, Run
 from calib_core.views.registry import VIEWS
 from calib_core.views.view import View, ViewTable
 from calib_core.wording import NO_VALUE
@@ -43,6 +44,12 @@ def checkpoints() -> list[Run]:
     return runs("code-gpt.sums.parquet")
 
 
+def judge() -> AnswerRun:
+    (run,) = runs("5-mmlu-redux-judge.answers.parquet")
+    assert isinstance(run, AnswerRun)
+    return run
+
+
 RESULTS: Final[dict[str, Callable[[], Any]]] = {
     "score": lambda: calib_core.score(chains()[0]),
     "verdict": lambda: calib_core.verdict(chains()[0]),
@@ -61,6 +68,11 @@ RESULTS: Final[dict[str, Callable[[], Any]]] = {
     "sampling": lambda: calib_core.sampling(chains()[0], sizes=(2, 4), repeats=3),
     "groups": lambda: calib_core.groups(runs("facts.answers.parquet")),
     "training": lambda: calib_core.training(checkpoints()),
+    "judge": lambda: calib_core.judge(judge()),
+    "agreement": lambda: calib_core.judge(judge()).agreement,
+    "pass rates": lambda: calib_core.judge(judge()).pass_rates,
+    "fairness": lambda: calib_core.judge(judge()).fairness,
+    "two judges": lambda: compare_judges(judge(), judge()),
 }
 
 

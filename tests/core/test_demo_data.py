@@ -7,10 +7,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from calib_core.api import load
-from demo import game24, published
+from demo import game24, label_judge, published
 from demo.code.recipe import CodeRecipe
 from demo.facts.recipe import FactsRecipe
 from demo.manifest import record
@@ -23,6 +24,7 @@ OWN_WORDS = {"MANIFEST.json", "README.md"}
 RECIPES: dict[str, int | None] = {
     **{recipe.version: recipe.seed for recipe in (CodeRecipe(), Recipe(), FactsRecipe())},
     game24.RECIPE: None,
+    label_judge.RECIPE: label_judge.SEED,
     **{source.recipe: None for source in published.SOURCES},
 }
 
@@ -77,3 +79,13 @@ def test_rerunning_a_recipe_replaces_only_its_own_files(tmp_path: Path) -> None:
     }
     assert metadata["files"]["c"]["sha256"] == sha256(b"c").hexdigest()
     assert list(metadata["made_with"]) == ["R1.2", "R2.1"]
+
+
+def test_people_pass_as_many_as_the_file_without_its_gaps_says() -> None:
+    panel = pl.read_parquet(DATA / label_judge.PANEL)
+    made = label_judge.judged(panel)
+    assert made.equals(pl.read_parquet(DATA / label_judge.NAME))
+    assert made["human"].is_not_null().sum() == label_judge.N_LABELLED
+    assert round((panel["error_type"] == "ok").sum() / panel.height, 4) == 0.9351
+    ok = panel["error_type"].replace_strict({"ok": "pass"}, default="fail")
+    assert (made["human"] == ok).drop_nulls().all()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from calib_core.cli.exit_codes import BROKEN
+from calib_core.cli.exit_codes import BROKEN, REFUSED
 from calib_core.cli.gate_formats import gate_junit, gate_markdown
 from calib_core.cli.input_files import FilesGroup, InputFiles
 from calib_core.cli.option_groups import OptionGroup, takes_options
@@ -18,10 +18,12 @@ from calib_core.cli.options import (
     ChoiceGroup,
     GateFormatOption,
     JsonOption,
+    JudgeRulesOption,
     MaxOption,
     MethodGroup,
     MinOption,
     MinRowsOption,
+    PassingOption,
     SchemeGroup,
     SignificantOption,
     WorseByOption,
@@ -37,16 +39,21 @@ from calib_core.results.gate import (
     Rule,
     RuleCheck,
     RuleKind,
+    check_judge,
+    check_judge_unavailable,
     check_limit,
     check_missing,
     check_no_worse,
     check_present,
     check_size,
+    failed_first,
     gate_summary,
     match_runs,
     measure,
 )
+from calib_core.results.judge import JUDGE_METRICS, judge_metric_title, judge_result
 from calib_core.runs import Run
+from calib_core.wording import join_names
 
 if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import GateElement
@@ -61,6 +68,8 @@ class _Rules:
     limits: Sequence[Rule]
     baseline: Path | None
     significant: bool
+    of_judge: bool = False
+    passing: Sequence[str] = ()
 
 
 def _read_rules(
@@ -71,18 +80,24 @@ def _read_rules(
     baseline: BaselineOption = None,
     worse_by: WorseByOption = None,
     significant: SignificantOption = False,
+    of_judge: JudgeRulesOption = False,
+    passing: PassingOption = None,
 ) -> _Rules:
+    if of_judge and (baseline or worse_by or significant):
+        raise Refused("--judge goes with --max, --min and --min-n only; its interval always decides.")
+    if passing and not of_judge:
+        raise Refused("--pass goes with --judge.")
     limits = [
-        *_metric_rules("max", maxima),
-        *_metric_rules("min", minima),
-        *([] if min_rows is None else [Rule("min-n", None, float(min_rows))]),
+        *_metric_rules("max", maxima, of_judge=of_judge),
+        *_metric_rules("min", minima, of_judge=of_judge),
+        *([] if min_rows is None else [Rule("min-n", None, float(min_rows), of_judge)]),
         *_metric_rules("worse-by", worse_by),
     ]
     if baseline is None and worse_by:
         raise Refused("--worse-by needs --baseline FILE.")
     if not limits and baseline is None:
         raise Refused("Give at least one rule: --max, --min, --min-n, or --baseline with --worse-by.")
-    return _Rules(limits, baseline, significant)
+    return _Rules(limits, baseline, significant, of_judge, passing or ())
 
 
 @takes_options
@@ -99,25 +114,44 @@ def gate(
     """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
 
     Exit code 0: every rule holds; 1: a rule is broken. A rule is checked for every usable method, or for
-    those named by --method. A metric without a value breaks its rule.
+    those named by --method. A metric without a value breaks its rule. Exit code 2: a file cannot be used, or
+    with --judge the labels are too few to decide.
     """
     output, file_format = _chosen_formats(format_id or (), as_json=as_json)
     input_files = replace(input_files, format=file_format)
     runner = Runner(choice.runs)
     if choice.metrics:
         runner.message("The rules of gate name their metrics: --metric has no effect.")
-    metrics = [rule.metric for rule in rules.limits if rule.metric]
-    request = CommandRequest.from_options(replace(choice, metrics=metrics), scheme, options)
-    checks = _Measuring(runner, request).checks(input_files, rules)
-    if not all(check.held for check in checks):
+    if rules.of_judge:
+        checks = _judge_checks(runner, input_files, rules)
+    else:
+        metrics = [rule.metric for rule in rules.limits if rule.metric]
+        request = CommandRequest.from_options(replace(choice, metrics=metrics), scheme, options)
+        checks = _Measuring(runner, request).checks(input_files, rules)
+    if any(check.held is False for check in checks):
         runner.exit_code = max(runner.exit_code, BROKEN)
+    if any(check.held is None for check in checks):
+        runner.exit_code = max(runner.exit_code, REFUSED)
     if output == "text":
-        ResultPrinter().print_gate(checks, gate_summary(checks, len(runner.refusals)))
+        ResultPrinter().print_gate(failed_first(checks), gate_summary(checks, len(runner.refusals)))
     elif output != "json":
         write = gate_markdown if output == "markdown" else gate_junit
         sys.stdout.write(write(checks, runner.refusals))
         sys.stdout.flush()
     return runner.finish([gate_element(check) for check in checks], as_json=output == "json")
+
+
+def _judge_checks(runner: Runner, input_files: InputFiles, rules: _Rules) -> list[RuleCheck]:
+    """Every rule for the judge of every run."""
+    checks: list[RuleCheck] = []
+    for run in runner.runs(input_files, needs="judge"):
+        try:
+            result = judge_result(run, rules.passing)
+        except Unavailable as reason:
+            checks += [check_judge_unavailable(rule, run, str(reason)) for rule in rules.limits]
+        else:
+            checks += [check for rule in rules.limits for check in check_judge(rule, run, result)]
+    return checks
 
 
 class _Measuring:
@@ -196,26 +230,29 @@ def _baseline_checks(
     ]
 
 
-def _metric_rules(kind: RuleKind, texts: Sequence[str] | None) -> list[Rule]:
+def _metric_rules(kind: RuleKind, texts: Sequence[str] | None, *, of_judge: bool = False) -> list[Rule]:
     """Reads METRIC=X; raises Refused where it is something else."""
     rules: list[Rule] = []
     for text in texts or ():
         metric, _, number = text.partition("=")
         limit = _parse_number(number)
-        example = "brier=.01" if kind == "worse-by" else "ece=.05"
+        example = "brier=.01" if kind == "worse-by" else "kappa=.6" if of_judge else "ece=.05"
         if not metric.strip() or limit is None or (kind == "worse-by" and limit < 0):
             least = " of 0 or more" if kind == "worse-by" else ""
             raise Refused(
                 f"--{kind}: expected METRIC=NUMBER with a number{least}, such as {example}, "
                 f"found {shorten(text)!r}."
             )
-        rules.append(Rule(kind, metric.strip(), limit))
+        rules.append(Rule(kind, metric.strip(), limit, of_judge))
         _check_in_range(rules[-1])
     return rules
 
 
 def _check_in_range(rule: Rule) -> None:
     """Raises Refused for an unknown metric, and for a limit that every run or none would keep."""
+    if rule.is_of_judge:
+        _check_judge_rule(rule)
+        return
     try:
         metric = get_metric(rule.metric or "")
     except Unavailable as reason:
@@ -230,6 +267,21 @@ def _check_in_range(rule: Rule) -> None:
         f"--{rule.kind}: expected a limit of {metric.name} {span}, found {rule.limit:g}. "
         "Percentages are divided by 100: 5 % is 0.05."
     )
+
+
+def _check_judge_rule(rule: Rule) -> None:
+    """As `_check_in_range`, for a rule about a judge."""
+    if rule.metric not in JUDGE_METRICS:
+        known = join_names(JUDGE_METRICS)
+        raise Refused(
+            f"--{rule.kind}: there is no {shorten(rule.metric or '')!r} of a judge. There is {known}."
+        )
+    low = -1 if rule.metric in ("kappa", "alpha") else 0
+    if rule.metric != "bias" and rule.limit is not None and not low <= rule.limit <= 1:
+        raise Refused(
+            f"--{rule.kind}: expected a limit of {judge_metric_title(rule.metric)} from {low} to 1, found "
+            f"{rule.limit:g}. Percentages are divided by 100: 5 % is 0.05."
+        )
 
 
 def _parse_number(text: str) -> float | None:

@@ -33,7 +33,7 @@ from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHOD_IDS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.readers.atomic_write import write_atomically
-from calib_core.reporting.build import Report, build_report, selected_pages
+from calib_core.reporting.build import Report, build_report, default_pages, selected_pages
 from calib_core.reporting.provenance import (
     DOCUMENT_TITLE,
     FrontMatter,
@@ -212,6 +212,7 @@ def _write_report(
     files, run_reports = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
     merged = merge_partial_reports(run_reports, with_tables=input_files.together)
     report_input = ReportInput(select_runs(titled_runs(merged), contents.runs or ()), tuple(files), settings)
+    page_ids = page_ids if contents.pages else default_pages(report_input)
     _refuse_unavailable(runner, report_input)
     _check_bin(runner, report_input, page_ids)
     command = ReportCommand(
@@ -249,7 +250,7 @@ def _read_files(
         try:
             reading = input_files.read(path, name)
             file_report = check_file(reading)
-            usable_runs(reading, skip_bad_rows=input_files.skip_bad_rows)
+            usable_runs(reading, skip_bad_rows=input_files.skip_bad_rows, needs="judge")
             runs += file_report.runs
         except BadRowsFound as bad:
             refusal = runner.report_bad_rows(bad)

@@ -279,3 +279,86 @@ def test_the_commands_of_the_guide_run(call: Call, tmp_path: Path, monkeypatch: 
     assert len(commands) == 4
     for command in commands:
         assert call(*shlex.split(command)).code == 0
+
+
+# --- A judge against people -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """400 rows, 200 of them labelled: 80 % of these agree, 30 % of what people fail is passed."""
+    lines = ["id,judge,human"]
+    cells = [("pass", "pass", 110), ("fail", "pass", 10), ("pass", "fail", 24), ("fail", "fail", 56)]
+    cells += [("pass", "", 130), ("fail", "", 70)]
+    for judge, human, count in cells:
+        lines += [f"q{len(lines) + at},{judge},{human}" for at in range(count)]
+    return write(tmp_path, "judged.csv", "\n".join((*lines, "")))
+
+
+def test_the_interval_decides_on_a_judge(call: Call, judged: Path) -> None:
+    words = ("--min", "agreement=.75", "--min", "specificity=.9", "--min", "kappa=.6", "--min-n", "200")
+    answer = call("gate", judged, "--judge", *words, "--json")
+    assert answer.code == 2
+    found = {element["rule"]: element for element in answer.elements}
+    assert all(element.keys() >= KEYS for element in answer.elements)
+    assert {rule: element["held"] for rule, element in found.items()} == {
+        "min agreement=0.75": True,
+        "min specificity=0.9": False,
+        "min kappa=0.6": None,
+        "min-n 200": True,
+    }
+    scored = call("judge", judged, "--metric", "kappa", "--json").element
+    kappa = found["min kappa=0.6"]
+    assert (kappa["value"], kappa["interval"]) == (scored["value"], scored["interval"])
+    low, high = kappa["interval"]
+    assert low < 0.6 < high
+    needed = 200 * ((kappa["value"] - low) / (kappa["value"] - 0.6)) ** 2
+    assert kappa["reason"].startswith("200 labelled rows are too few: the interval holds the limit; about ")
+    assert f"about {int(needed) + 1:,} would decide" in kappa["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--min", "agreement=.75", "--max", "pass_rate=.9"), 0),
+        (("--min", "specificity=.9"), 1),
+        (("--min", "kappa=.6"), 2),
+        (("--min", "alpha=.6"), 2),
+        (("--min-n", "201"), 1),
+        (("--min", "ece=.1"), 2),
+        (("--min", "kappa=60"), 2),
+        (("--min", "agreement=.1", "--significant"), 2),
+    ],
+)
+def test_exit_codes_of_rules_on_a_judge(call: Call, judged: Path, words: tuple[str, ...], code: int) -> None:
+    assert call("gate", judged, "--judge", *words).code == code
+
+
+def test_what_is_not_decided_has_not_passed_in_any_format(call: Call, judged: Path) -> None:
+    words = ("gate", judged, "--judge", "--min", "kappa=.6", "--min", "agreement=.1", "--format")
+    summary = "Not passed: 1 of 2 checks could not be decided."
+    text = call(*words, "text").out
+    assert summary in text
+    assert text.index("not decided") < text.index("passed", text.index("not decided"))
+    markdown = call(*words, "markdown").out
+    assert summary in markdown
+    assert "❔ **not decided** | Cohen's κ ≥ 0.6" in markdown
+    suite = ET.fromstring(call(*words, "junit").out)[0]  # noqa: S314  our own output
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
+    (error,) = suite.iter("error")
+    assert error.get("type") == "not decided"
+    assert "too few" in (error.get("message") or "")
+
+
+def test_labels_that_pass_are_named_for_a_rule(call: Call, tmp_path: Path) -> None:
+    rows = "".join(
+        f"q{at},{'good' if at % 4 else 'bad'},{'good' if at % 5 else 'bad'}\n" for at in range(200)
+    )
+    file = write(tmp_path, "graded.csv", f"id,judge,human\n{rows}")
+    unknown = call("gate", file, "--judge", "--min", "sensitivity=.5", "--json")
+    assert (unknown.code, unknown.element["held"], unknown.element["value"]) == (2, None, None)
+    assert "--pass LABEL" in unknown.element["reason"]
+    named = call("gate", file, "--judge", "--min", "sensitivity=.5", "--pass", "good", "--json")
+    assert (named.code, named.element["held"]) == (0, True)
+    assert call("gate", file, "--judge", "--min", "agreement=.5", "--pass", "fine").code == 2
+    assert call("gate", file, "--min", "ece=.5", "--pass", "good").code == 2
