@@ -221,11 +221,10 @@ class JudgeAgreement(Displayable):
     def caveat(self) -> str:
         """Rows without a reference, as people tie on them; "" where there are none."""
         ties = self.labels.n_undecided
-        return (
-            f"{plural(ties, 'row')} on which people tie left out, which may flatter the judge."
-            if ties
-            else ""
-        )
+        if not ties:
+            return ""
+        are = "is" if ties == 1 else "are"
+        return f"{plural(ties, 'row')} on which people tie {are} left out, which may flatter the judge."
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each measure, with `MEASURE_COLUMNS`."""

@@ -135,7 +135,7 @@ def test_the_majority_of_several_people_is_the_reference() -> None:
     assert labels.n_undecided == 1
     agreement = judge_agreement(labels)
     assert "1 tie left out" in agreement.recipe
-    assert agreement.caveat == "1 row on which people tie left out, which may flatter the judge."
+    assert agreement.caveat == "1 row on which people tie is left out, which may flatter the judge."
     alpha = agreement.measure("alpha")
     assert alpha is not None
     assert alpha.n == 3
