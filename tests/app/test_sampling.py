@@ -102,7 +102,7 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert "Without samples: Dashed lines, scored on the greedy answer, on the same questions." in page_text(
         at
     )
-    assert "logit w/ Path: " in page_text(at)
+    assert "Logit w/ Path: " in page_text(at)
 
 
 def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
