@@ -127,7 +127,7 @@ def training_evidences(
         survey = run.report.survey
         if method not in survey.usable:
             unavailable[run.id] = survey.unavailable.get(
-                method, "The run does not have this confidence method."
+                method, "The run does not have this method."
             )
             continue
         try:
