@@ -166,8 +166,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         Whether to leave bad rows out instead of refusing the file.
     **arrays
         Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on,
-        or `event_prob=` and `event=`; for a token-level run `probs=`, `logprobs=` or `logits=` of shape (T, K), and `target=`; with `gold=`
-        instead, each row is a question with K choices.
+        or `event_prob=` and `event=`; for a token-level run `probs=`, `logprobs=` or `logits=` of shape
+        (T, K), and `target=`; with `gold=` instead, each row is a question with K choices.
 
     Returns
     -------
