@@ -43,15 +43,15 @@ def lines(at: AppTest) -> dict[str, dict[str, Any]]:
 
 def row(at: AppTest, method: str) -> dict[str, Any]:
     """What is said of a method over all thresholds."""
-    frame = screens.table(at, "Confidence method", "AUROC", "AURC")
-    is_method = frame["Confidence method"].str.lower() == method  # a capital in tables, none in sentences
+    frame = screens.table(at, "Method", "AUROC", "AURC")
+    is_method = frame["Method"].str.lower() == method  # a capital in tables, none in sentences
     return {str(name): value for name, value in frame[is_method].iloc[0].items()}
 
 
 def threshold_row(at: AppTest, method: str, kind: str) -> dict[str, Any]:
     """What is said of one of its thresholds."""
-    frame = screens.table(at, "Confidence method", "Threshold")
-    is_method = frame["Confidence method"].str.lower() == method
+    frame = screens.table(at, "Method", "Threshold")
+    is_method = frame["Method"].str.lower() == method
     (found,) = frame[is_method & (frame["Threshold"] == kind)].to_dict("records")
     return {str(name): value for name, value in found.items()}
 
@@ -215,7 +215,7 @@ def test_answers_judged_differently_are_reported(data: Path, visit: Visit) -> No
 
 def test_values_shared_by_all_methods_have_no_column(file: Path, data: Path, visit: Visit) -> None:
     assert file.exists()
-    columns = set(screens.table(visit("abstention"), "Confidence method", "AURC").columns)
+    columns = set(screens.table(visit("abstention"), "Method", "AURC").columns)
     assert not columns & {"Rows used", "Rows", "Judged"}
     rows = [row | {"confidence": 0.5 + at % 5 / 10, "correct": at % 2} for at, row in enumerate(samples())]
     write_jsonl(data / "ten.jsonl", rows)

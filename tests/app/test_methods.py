@@ -126,7 +126,7 @@ def test_many_runs_of_one_method_have_one_row_each(data: Path, visit: Visit) -> 
     at = visit("methods", runs=",".join(f"m{seed}-sums" for seed in range(7)))
     table = screens.table(at, "Run", "ECE", "Brier score", "Accuracy", "Rows used")
     assert len(table) == 7
-    assert "Confidence method" not in table.columns
+    assert "Method" not in table.columns
     wanted = score(load(data / "quiz.csv")[3], method="given", metric="brier")
     assert table["Brier score"][3] == wanted.value
     assert table["Rows used"][3] == 60
