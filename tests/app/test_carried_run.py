@@ -83,7 +83,7 @@ def test_the_method_that_was_chosen_is_among_those_compared(two_datasets: Path, 
     ("page", "key", "message"),
     [
         ("comparison", "runs_shown", "Choose a run."),
-        ("comparison", "methods_shown", "Choose a confidence method."),
+        ("comparison", "methods_shown", "Choose a method."),
         ("robustness", "metrics_shown", "Choose a metric."),
         ("report", "reported_shown", "Choose a run."),
         ("report", "pages_shown", "Choose a section."),

@@ -257,7 +257,7 @@ def test_no_common_row_says_what_is_wrong(data: Path, visit: Visit) -> None:
         row["confidence" if at % 2 else "verbal_confidence"] = ""
     write_csv(data / "quiz.csv", made)
     text = page_text(visit("methods"))
-    assert "No row of this run has a confidence and an outcome for every method shown." in text
+    assert "No row of this run can be used by every method shown." in text
 
 
 def test_what_a_run_cannot_give_is_reported(folder: Path, visit: Visit) -> None:
