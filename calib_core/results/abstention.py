@@ -49,7 +49,7 @@ EMPIRICAL_CAUTION: Final = (
 
 THRESHOLD_COLUMNS: Final = (
     Column("run"),
-    Column("method", "Method", "method"),
+    Column("method", "Confidence method", "method"),
     Column("kind", "Threshold"),
     Column("threshold", "Confidence ≥", "exact"),
     Column("share", "Answered", "share", "Share of all questions; one without a confidence is not answered."),

@@ -422,7 +422,7 @@ class Comparison(Displayable):
         others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in BASE_METRICS]
         return (
             Column("run", "Run"),
-            Column("method", "Method", "method"),
+            Column("method", "Confidence method", "method"),
             *(
                 (
                     *_estimate_columns("accuracy_of_all", "Accuracy of all", "share", ACCURACY_OF_ALL_HELP),

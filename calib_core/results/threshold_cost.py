@@ -39,7 +39,7 @@ COVERAGE_NOTE: Final = "It held the true price in 92 % or more of simulated data
 
 COST_COLUMNS: Final = (
     Column("run"),
-    Column("method", "Method", "method"),
+    Column("method", "Confidence method", "method"),
     Column(
         "believed",
         "Believed: confidence ≥",

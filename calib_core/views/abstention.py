@@ -94,7 +94,7 @@ _TABLE_COLUMNS: Final = (
     Column("interval_high", kind="share"),
 )
 _METHOD_COLUMNS: Final = (
-    Column("method", "Method", "method"),
+    Column("method", "Confidence method", "method"),
     Column("accuracy", "Accuracy of all", "share", "With every question answered, whatever its confidence."),
     Column("auroc", "AUROC", "number"),
     Column("aurc", "AURC", "number"),
