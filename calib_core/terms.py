@@ -44,6 +44,18 @@ class Terms:
         The accuracy of some of the rows: "share right".
     share_axis : str
         Title of its axis.
+    question, questions : str
+        What is answered or forecast, once in a file unless it is repeated: "question".
+    to_answer, answered : str
+        What is done from a threshold on: "answer", "answered".
+    precision : str
+        The share of the outcome 1 where that is done: "accuracy".
+    hit : str
+        What these are then: "right".
+    highest : str
+        Those of the highest probabilities, with their number before it: "most confident answers".
+    right_answer, wrong_answer : str
+        What answering may lead to: "wrong answer".
     """
 
     of: Of
@@ -58,6 +70,15 @@ class Terms:
     under: str
     share_right: str
     share_axis: str
+    question: str
+    questions: str
+    to_answer: str
+    answered: str
+    precision: str
+    hit: str
+    highest: str
+    right_answer: str
+    wrong_answer: str
 
     @property
     def confidence_title(self) -> str:
@@ -146,6 +167,15 @@ ANSWER_TERMS: Final = Terms(
     under="under-confident",
     share_right="share right",
     share_axis="Accuracy (share right)",
+    question="question",
+    questions="questions",
+    to_answer="answer",
+    answered="answered",
+    precision="accuracy",
+    hit="right",
+    highest="most confident answers",
+    right_answer="right answer",
+    wrong_answer="wrong answer",
 )
 EVENT_TERMS: Final = Terms(
     of="event",
@@ -160,6 +190,15 @@ EVENT_TERMS: Final = Terms(
     under="yes too rarely",
     share_right="share of yes",
     share_axis="Share of yes",
+    question="item",
+    questions="items",
+    to_answer="say yes",
+    answered="called yes",
+    precision="precision",
+    hit="truly yes",
+    highest="items of the highest probability",
+    right_answer="true yes",
+    wrong_answer="false yes",
 )
 MIXED_TERMS: Final = Terms(
     of="both",
@@ -174,6 +213,15 @@ MIXED_TERMS: Final = Terms(
     under="too low",
     share_right="share right or yes",
     share_axis="Share right or yes",
+    question="item",
+    questions="items",
+    to_answer="act",
+    answered="acted on",
+    precision="precision",
+    hit="right or yes",
+    highest="items of the highest probability",
+    right_answer="hit",
+    wrong_answer="mistake",
 )
 """For a heading over runs of answers and runs of events."""
 

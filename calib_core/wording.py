@@ -206,6 +206,11 @@ def keep_units(text: str) -> str:
     return _UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
 
 
+def with_article(noun: str) -> str:
+    """A singular noun with its article: "an accuracy", "a precision"."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def definite(noun: str) -> str:
     """A noun with "the", unless it has a determiner of its own.
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from calib_core.errors import Unavailable
 from calib_core.inference.decision_loss import ErrorCosts
-from calib_core.methods import METHODS
+from calib_core.methods import METHODS, in_order
 from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
@@ -19,12 +19,13 @@ from calib_core.results.abstention import (
     largest_guaranteed,
 )
 from calib_core.results.cascade import Cascade, Costs, cascade, cascade_threshold
-from calib_core.results.defaults import default_method, default_methods
+from calib_core.results.defaults import by_kind, default_method, default_methods, other_kind_note
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.threshold_cost import ThresholdCost, threshold_cost
 from calib_core.results.view_caption import view_caption
 from calib_core.runs import AnswerRun
+from calib_core.terms import Terms
 from calib_core.views.abstention import (
     DEFAULT_CONFIDENCE,
     DEFAULT_TARGET_ACCURACY,
@@ -33,6 +34,7 @@ from calib_core.views.abstention import (
     cascade_view,
     cost_view,
 )
+from calib_core.views.view import text_lines
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
@@ -79,6 +81,8 @@ class AbstentionChoice:
         The run that answers what is handed on.
     costs : Costs or None
         What a question costs, where both costs were typed.
+    left_out : str
+        Which chosen methods are not shown, and why; "" where all are.
     """
 
     run: LoadedRun
@@ -89,6 +93,12 @@ class AbstentionChoice:
     errors: ErrorCosts | None
     second: LoadedRun | None
     costs: Costs | None
+    left_out: str = ""
+
+    @property
+    def terms(self) -> Terms:
+        """The words for the probabilities, which are of one kind."""
+        return self.evidences[0].terms
 
 
 def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> AbstentionChoice:
@@ -112,52 +122,56 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         url_state,
         "methods",
         list(usable),
-        label="Confidence methods",
+        label="Methods",
         title_of=lambda id_: METHODS[id_].heading,
         default=default_methods(usable),
         help_=METHODS_HELP,
-        placeholder="Choose a confidence method",
+        placeholder="Choose a method",
     )
+    chosen = in_order(methods)
+    selected = tuple(usable[id_] for id_ in by_kind(chosen)[0])
+    terms = selected[0].terms
     target_accuracy = _share_input(
         url_state,
         "wanted",
         DEFAULT_TARGET_ACCURACY,
-        "Target accuracy",
-        "Type 0.9 or 90 %: how often the answered questions should be right.",
+        f"Target {terms.precision}",
+        f"Type 0.9 or 90 %: how often {terms.questions} that are {terms.answered} should be {terms.hit}.",
     )
     confidence = _share_input(
         url_state,
         "sure",
         DEFAULT_CONFIDENCE,
-        "Confidence of the guarantee",
-        "Type 0.95 or 95 %: how sure it has to be that new questions reach the target accuracy, too.",
+        "Level of the guarantee",
+        f"Type 0.95 or 95 %: how sure it has to be that new {terms.questions} reach the target, too.",
         exclusive=True,
     )
     threshold = _share_input(
         url_state,
         "threshold",
         None,
-        "Confidence threshold t",
-        (
-            "Type 0.8 or 80 % to see coverage and accuracy when the model answers only from this confidence "
-            "on. Leave empty for none."
-        ),
+        "Threshold t",
+        f"Type 0.8 or 80 % to see how many {terms.questions} are {terms.answered} from there on, and with "
+        f"which {terms.precision}. Leave empty for none.",
     )
-    errors = _choose_error_costs(url_state)
-    second, costs = _choose_cascade(url_state, run, answer_runs)
-    selected = tuple(usable[id_] for id_ in usable if id_ in methods)
-    return AbstentionChoice(run, selected, target_accuracy, confidence, threshold, errors, second, costs)
+    errors = _choose_error_costs(url_state, terms)
+    # A probability of an event comes with no answer that a second run could give instead.
+    second, costs = (None, None) if terms.of == "event" else _choose_cascade(url_state, run, answer_runs)
+    note = other_kind_note(chosen)
+    return AbstentionChoice(
+        run, selected, target_accuracy, confidence, threshold, errors, second, costs, note
+    )
 
 
-def _choose_error_costs(url_state: UrlState) -> ErrorCosts | None:
+def _choose_error_costs(url_state: UrlState, terms: Terms) -> ErrorCosts | None:
     """Draw what a wrong answer and a question that is handed on cost."""
-    unit = "In any unit, the same for both. A right answer costs nothing."
-    wrong = _cost_input(url_state, "wrong", "Cost of a wrong answer", unit, DEFAULT_COSTS.wrong)
+    unit = f"In any unit, the same for both. A {terms.right_answer} costs nothing."
+    wrong = _cost_input(url_state, "wrong", f"Cost of a {terms.wrong_answer}", unit, DEFAULT_COSTS.wrong)
     handed_on = _cost_input(
-        url_state, "handed_on", "Cost of a handed-on question", unit, DEFAULT_COSTS.handed_on
+        url_state, "handed_on", f"Cost of a handed-on {terms.question}", unit, DEFAULT_COSTS.handed_on
     )
     if not wrong:
-        st.caption(":material/error: A wrong answer has to cost more than 0.")
+        st.caption(f":material/error: A {terms.wrong_answer} has to cost more than 0.")
     return ErrorCosts(wrong, handed_on) if wrong and handed_on is not None else None
 
 
@@ -289,18 +303,18 @@ def cached_thresholds(
 def choose_on_curve(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshold]) -> None:
     """Draw the threshold as a slider, at the guaranteed one until it is moved; it moves the text field."""
     point = largest_guaranteed(thresholds).point
-    guaranteed = point.threshold if point else 1.0
+    guaranteed, terms = point.threshold if point else 1.0, choice.terms
     value = guaranteed if choice.threshold is None else choice.threshold
     st.session_state[_SLIDER_KEY] = round(value, 2)
     st.slider(
-        "Answer from this confidence on",
+        f"{terms.to_answer.capitalize()} from this {terms.confidence} on",
         0.0,
         1.0,
         step=0.01,
         key=_SLIDER_KEY,
         on_change=_move_threshold,
         label_visibility="collapsed",
-        help="Move it to see what is answered, how often it is right, and what it costs.",
+        help=f"Move it to see what is {terms.answered}, how often it is {terms.hit}, and what it costs.",
     )
 
 
@@ -375,10 +389,11 @@ def page() -> None:
         title=choice.run.title,
         evidences=choice.evidences,
         typed=choice.threshold,
+        left_out=text_lines(choice.left_out),
     )
     show_view(
         view,
-        view_caption("Accuracy of answered questions", [choice.run.title], choice.evidences),
+        view_caption(view.figures[0].title, [choice.run.title], choice.evidences),
         controls=lambda: choose_on_curve(choice, thresholds),
     )
     show_costs(choice, thresholds)

@@ -9,18 +9,21 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.results.comparison import (
-    BASE_METRICS,
+    DEFAULT_AXES,
     Comparison,
     MetricEstimate,
     compare_runs,
+    of_one_kind,
 )
-from calib_core.results.defaults import default_compared_methods
+from calib_core.results.defaults import default_compared_methods, default_method
 from calib_core.results.evidence import Evidence
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.results.score import metric_availability
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
+from calib_core.terms import ProbabilityOf, Terms
 from calib_core.views.comparison import comparison_view
 from calib_core.wording import plural
 from pages.state.cache import cached_result
@@ -61,6 +64,11 @@ class ComparisonChoice:
     judged_choice: JudgedChoice
 
     @property
+    def terms(self) -> Terms:
+        """The words for the points, which are of one kind."""
+        return self.selection.run_evidences[0].evidence.terms
+
+    @property
     def evidence_by_point(self) -> dict[str, RunEvidence]:
         """Each run scored by one method, by the key of its point."""
         return {point_key(scored): scored for scored in self.selection.run_evidences}
@@ -84,7 +92,11 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
     Unavailable
         Where no run gives one of the methods.
     """
-    selection = pick_run_selection(url_state, runs, default_methods=default_compared_methods)
+    selection = _of_one_kind(
+        pick_run_selection(url_state, runs, default_methods=default_compared_methods),
+        url_state.initial.get("run"),
+    )
+    terms = selection.run_evidences[0].evidence.terms
     judged_choice = pick_judged_answer(url_state, selection)
     available = {
         id_
@@ -93,16 +105,37 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
         for id_, reason in metric_availability(evidence, Scheme()).items()
         if not reason
     }
-    allowed = [id_ for id_ in METRICS if id_ in available]
+    no_merit = {ACCURACY.id} if terms.of == "event" else set[str]()
+    allowed = [id_ for id_ in METRICS if id_ in available - no_merit]
+    defaults = DEFAULT_AXES[selection.run_evidences[0].evidence.method.probability_of]
     x, y = (
-        _pick_axis(url_state, axis, allowed, default)
-        for axis, default in zip(("x", "y"), BASE_METRICS, strict=True)
+        _pick_axis(url_state, axis, allowed, default, terms)
+        for axis, default in zip(("x", "y"), defaults, strict=True)
     )
     url_state.carry_body_value("at", [point_key(scored) for scored in selection.run_evidences])
     scheme = Scheme()
     if METRICS[x].binned or METRICS[y].binned:
         scheme = pick_binning(url_state, selection.run_evidences[0].evidence)
     return ComparisonChoice(selection, x, y, scheme, judged_choice)
+
+
+def _of_one_kind(selection: RunSelection, studied: str | None) -> RunSelection:
+    """Return the selection of one kind: that of the run studied on other pages, or else of most points."""
+    by_place = {str(at): scored for at, scored in enumerate(selection.run_evidences)}
+    shown = {scored.evidence.method.probability_of for scored in selection.run_evidences}
+    kind: ProbabilityOf | None = None
+    for run in selection.runs:
+        of_run = METHODS[default_method(run.report.survey.usable)].probability_of
+        kind = of_run if run.id == studied and of_run in shown else kind
+    kept, reasons = of_one_kind({at: one.evidence for at, one in by_place.items()}, kind)
+    others = {
+        (by_place[at].run.id, by_place[at].evidence.method.id): reason for at, reason in reasons.items()
+    }
+    return replace(
+        selection,
+        run_evidences=tuple(by_place[at] for at in kept),
+        unavailable={**selection.unavailable, **others},
+    )
 
 
 def cached_judged_evidence(scored: RunEvidence, judged_choice: JudgedChoice) -> Evidence | None:
@@ -121,15 +154,15 @@ def cached_judged_evidence(scored: RunEvidence, judged_choice: JudgedChoice) -> 
     return cached_result(("judged_evidence", *source, judged_choice), judge)
 
 
-def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str) -> str:
+def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str, terms: Terms) -> str:
     picked = url_state.pick(key, allowed, default)
     select_box(
         "X axis" if key == "x" else "Y axis",
         allowed,
         picked,
         key=key,
-        title_of=lambda id_: METRICS[id_].title,
-        help_=METRICS[picked].help,
+        title_of=lambda id_: METRICS[id_].worded(terms).title,
+        help_=METRICS[picked].worded(terms).help,
     )
     return picked
 

@@ -296,7 +296,7 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
 
 def groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:
     """Return the caption that says which runs and method the groups are of."""
-    title = METRICS[result.metric].title
+    title = result.worded_metric.title
     by = result.group_by.title
     evidences = list(choice.evidences.values())
     caption = view_caption(

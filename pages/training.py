@@ -126,9 +126,7 @@ def training_evidences(
     for run in runs:
         survey = run.report.survey
         if method not in survey.usable:
-            unavailable[run.id] = survey.unavailable.get(
-                method, "The run does not have this confidence method."
-            )
+            unavailable[run.id] = survey.unavailable.get(method, "The run does not have this method.")
             continue
         try:
             evidences[run.id] = run_evidence(run.report, run.file.stamp, method, choice.evidence.options)
@@ -159,7 +157,7 @@ def training_view_caption(
 ) -> ViewCaption:
     """Return the caption that says which lines, how many checkpoints and which metric the figure shows."""
     points = result.points
-    title = METRICS[result.metric].title
+    title = result.worded_metric.title
     caption = view_caption(
         f"{title} of {plural(len(points), 'checkpoint')}",
         [line.title for line in result.lines],

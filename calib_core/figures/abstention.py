@@ -32,6 +32,7 @@ from calib_core.results.abstention import (
     OperatingPoint,
     target_text,
 )
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.wording import format_percent, plural, threshold_text
 
 MAX_LINE_POINTS: Final = 400
@@ -76,7 +77,7 @@ def abstention_figure(
     guaranteed : Sequence[GuaranteedThreshold], optional
         Thresholds to mark with a square, above a line down to the lower bound of the accuracy.
     """
-    low = _axis_bottom(curves, target_accuracy)
+    low, terms = _axis_bottom(curves, target_accuracy), _terms(curves)
     methods = [curve.method for curve in curves]
     data = [
         trace
@@ -92,13 +93,13 @@ def abstention_figure(
     shapes, labels = accuracy_levels(curves, theme, target_accuracy, low)
     x_axis = axis(
         theme,
-        "Share of questions answered",
+        f"Share of {terms.questions} {terms.answered}",
         standoff=8,
         range=[0, 1.005],
         tickformat=".0%",
         tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
     )
-    y_axis = axis(theme, "Accuracy of answered questions", range=[low, _AXIS_TOP], tickformat=".0%", nticks=7)
+    y_axis = axis(theme, precision_title(terms), range=[low, _AXIS_TOP], tickformat=".0%", nticks=7)
     layout |= {
         "hovermode": "closest",
         "xaxis": x_axis,
@@ -107,6 +108,17 @@ def abstention_figure(
         "annotations": labels,
     }
     return {"data": data or [empty_trace()], "layout": layout}
+
+
+def precision_title(terms: Terms) -> str:
+    """ "Accuracy of answered questions", "Precision of items called yes"."""
+    among = (terms.questions, terms.answered) if terms.of == "event" else (terms.answered, terms.questions)
+    return f"{terms.precision.capitalize()} of {' '.join(among)}"
+
+
+def _terms(curves: Sequence[AbstentionCurve]) -> Terms:
+    """The words of the curves, which are of one kind."""
+    return curves[0].terms if curves else ANSWER_TERMS
 
 
 def plotted_steps(curve: AbstentionCurve, max_points: int = MAX_LINE_POINTS) -> NDArray[np.intp]:
@@ -181,10 +193,12 @@ def _hover_text(curve: AbstentionCurve, step: int) -> str:
     low, high = (float(end[step]) for end in curve.accuracy_interval)
     threshold = threshold_text(curve.at_step(step).threshold)
     accuracy = format_percent(float(curve.accuracy[step]))
+    terms = curve.terms
     return (
-        f"<b>{escape_for_plotly(METHODS[curve.method].title)}</b><br>confidence ≥ {threshold}"
-        f"<br>answered {format_percent(float(curve.coverage[step]))} ({int(curve.n_answered[step]):,})"
-        f"<br>right {accuracy} ({format_percent(low)} to {format_percent(high)})"
+        f"<b>{escape_for_plotly(METHODS[curve.method].title)}</b><br>{terms.confidence} ≥ {threshold}"
+        f"<br>{terms.answered} {format_percent(float(curve.coverage[step]))} "
+        f"({int(curve.n_answered[step]):,})"
+        f"<br>{terms.hit} {accuracy} ({format_percent(low)} to {format_percent(high)})"
     )
 
 
@@ -200,7 +214,8 @@ def _operating_point_rings(
         )
     if threshold is not None:
         at_threshold = [curve.at_threshold(threshold) for curve in curves]
-        rings.append(_ring_trace(at_threshold, theme, f"confidence ≥ {threshold:g}", "diamond-open"))
+        name = f"{_terms(curves).confidence} ≥ {threshold:g}"
+        rings.append(_ring_trace(at_threshold, theme, name, "diamond-open"))
     return [ring for ring in rings if ring]
 
 
@@ -252,15 +267,20 @@ def describe_abstention(
     curves: Sequence[AbstentionCurve], guaranteed: Sequence[GuaranteedThreshold] = ()
 ) -> str:
     """Describe the figure for screen readers, as plain text."""
+    terms = _terms(curves)
     descriptions = "; ".join(
-        f"{METHODS[curve.method].title}: accuracy {format_percent(curve.accuracy_of_all)} "
-        f"answering all, {_accuracy_at_half(curve)} answering the more confident half"
+        f"{METHODS[curve.method].title}: {terms.precision} {format_percent(curve.accuracy_of_all)} "
+        f"with all {terms.answered}, {_accuracy_at_half(curve)} with the half of the highest "
+        f"{terms.confidence}"
         for curve in curves
     )
     promises = "".join(
         f" {METHODS[found.curve.method].title}: {found.headline}" for found in guaranteed if found.point
     )
-    return f"Accuracy over the share of questions answered. {descriptions or 'No curve'}.{promises}"
+    return (
+        f"{terms.precision.capitalize()} over the share of {terms.questions} {terms.answered}. "
+        f"{descriptions or 'No curve'}.{promises}"
+    )
 
 
 def _accuracy_at_half(curve: AbstentionCurve) -> str:
@@ -326,8 +346,9 @@ def _overall_accuracies(curves: Sequence[AbstentionCurve]) -> list[_LevelLabel]:
         found.setdefault(format_percent(value), (value, []))[1].append(curve)
     names = _distinct_names([of_value for _, of_value in found.values()])
     labels: list[_LevelLabel] = []
+    answered = _terms(curves).answered
     for (percentage, (value, _)), name in zip(found.items(), names, strict=True):
-        labels.append((f"answer all{name}: {percentage}", value, not labels and len(found) > 1))
+        labels.append((f"all {answered}{name}: {percentage}", value, not labels and len(found) > 1))
     return labels
 
 

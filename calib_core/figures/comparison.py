@@ -127,8 +127,8 @@ def _comparison_layout(
 
 
 def _run_entries(result: Comparison, styles: Mapping[str, PointStyle]) -> list[dict[str, Any]]:
-    """The colour, number and name of each run in the legend, the most accurate first, where they are few."""
-    points = {point.run: point for point in result.points_by_accuracy}
+    """The colour, number and name of each run in the legend, in their order, where they are few."""
+    points = {point.run: point for point in result.points_by_number}
     if not 1 < len(points) <= _MAX_LEGEND_RUNS:
         return []
     return [
@@ -218,7 +218,8 @@ def describe_comparison(result: Comparison) -> str:
     n_more = len(result.points) - _MAX_DESCRIBED_POINTS
     more = f"; and {n_more} more" if n_more > 0 else ""
     points = plural(len(result.points), "point")
-    return f"{y} against {METRICS[result.x].title_in_sentence}, {points}. {descriptions or 'No point'}{more}."
+    against = METRICS[result.x].worded(result.terms).title_in_sentence
+    return f"{y} against {against}, {points}. {descriptions or 'No point'}{more}."
 
 
 # --- Axes and reference curves -----------------------------------------------------------------------------
@@ -319,7 +320,7 @@ def comparison_axes(result: Comparison, ranges: AxisRanges, theme: Theme) -> dic
 
 def _metric_title(result: Comparison, metric_id: str) -> str:
     """The title of a metric; that of the accuracy says of which rows it is, where some have no confidence."""
-    title = METRICS[metric_id].title
+    title = METRICS[metric_id].worded(result.terms).title
     is_of_all = metric_id == ACCURACY.id and result.has_unpaired_outcomes
     return f"{title} of all rows" if is_of_all else title
 
@@ -493,7 +494,7 @@ def number_places(result: Comparison, ranges: AxisRanges) -> list[tuple[Comparis
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in dict.fromkeys(centres.values())]
     places: list[tuple[ComparisonPoint, str]] = []
     numbered: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for point in result.points_by_accuracy:
+    for point in result.points_by_number:
         if any(math.dist(centres[point.key], other) < _NUMBER_DISTANCE for other in numbered[point.run]):
             continue
         letters = len(str(result.run_numbers[point.run]))

@@ -21,7 +21,6 @@ from calib_core.figures.layout import (
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
 from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.inference.verdict import MIN_ROWS
-from calib_core.metrics import METRICS
 from calib_core.results.groups import Group, GroupResults
 from calib_core.wording import format_interval, format_number, plural, q_value_phrase
 
@@ -82,7 +81,7 @@ def groups_figure(
     )
     layout["legend"] |= {"y": 1, **flowing_legend(legend_names(data))}
     layout["margin"] |= {"l": 8, "r": 52}
-    title = METRICS[result.metric].title
+    title = result.worded_metric.title
     return {
         "data": [*data, _count_axis_trace(names)] if names else [empty_trace()],
         "layout": layout
@@ -203,7 +202,7 @@ def _hover_text(group: Group, result: GroupResults) -> str:
     """The hover text of a dot."""
     text = f"<b>{escape_for_plotly(truncate_middle(group.name, 80))}</b>"
     text += f"<br>{escape_for_plotly(truncate_middle(result.series[group.series], 60))}"
-    text += f"<br>{METRICS[result.metric].title} {format_number(group.value)}"
+    text += f"<br>{result.worded_metric.title} {format_number(group.value)}"
     if group.low is not None and group.high is not None:
         text += f" ({format_interval(group.low, group.high)})"
     if group.null_median is not None:
@@ -295,7 +294,7 @@ def describe_groups(result: GroupResults) -> str:
     n_small, n_names = sum(group.has_few_rows for group in plotted), len({group.name for group in plotted})
     small_note = f", {n_small} of them on fewer than {MIN_ROWS} rows" if n_small else ""
     return (
-        f"{METRICS[result.metric].title} by {result.group_by.title}, "
+        f"{result.worded_metric.title} by {result.group_by.title}, "
         f"{plural(n_names, 'group' if result.group_by.target == 'rows' else 'run')}, "
         f"{plural(len(plotted), 'number')}{small_note}. {result.headline}"
     )

@@ -56,12 +56,13 @@ def threshold_cost_figure(
     data += _marks(cheapest, "cheapest on these rows", "circle-open", theme)
     if threshold is not None:
         chosen = [(threshold, each.cost_at(threshold)) for each in found]
-        data += _marks(chosen, f"confidence ≥ {threshold:g}", "diamond-open", theme)
+        name = f"{found[0].curve.terms.confidence} ≥ {threshold:g}"
+        data += _marks(chosen, name, "diamond-open", theme)
     top, one_per_line = legend_margin(legend_names(data))
     layout = base_layout(
         theme, height=_PANEL_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=one_per_line
     )
-    costs = found[0].costs
+    costs, terms = found[0].costs, found[0].curve.terms
     lowest = min(costs.calibrated_threshold, *(float(each.curve.threshold[-1]) for each in found))
     highest = max(costs.handed_on, *(float(each.cost.max()) for each in found))
     font = {"size": 12, "color": theme.muted_text, "shadow": halo(theme)}
@@ -70,12 +71,12 @@ def threshold_cost_figure(
         "hovermode": "closest",
         "xaxis": axis(
             theme,
-            "Answered from this confidence on",
+            f"{terms.answered.capitalize()} from this {terms.confidence} on",
             standoff=8,
             range=[max(0.0, math.floor(20 * lowest) / 20), 1.005],
             tickformat=".0%",
         ),
-        "yaxis": axis(theme, "Cost per question", range=[0, 1.08 * highest or 1.0], nticks=6),
+        "yaxis": axis(theme, f"Cost per {terms.question}", range=[0, 1.08 * highest or 1.0], nticks=6),
         "shapes": [
             {
                 "type": "line", "xref": "x", "yref": "y domain", "layer": "below",
@@ -115,7 +116,8 @@ def _line(found: ThresholdCost, style: SeriesStyle) -> dict[str, Any]:
         x, y = np.concatenate([[0.0], x]), np.concatenate([[y[0]], y])
     hover = [
         f"<b>{escape_for_plotly(METHODS[curve.method].title)}</b>"
-        f"<br>confidence ≥ {threshold_text(round(t, 6))}<br>cost per question {format_cost(cost)}"
+        f"<br>{curve.terms.confidence} ≥ {threshold_text(round(t, 6))}"
+        f"<br>cost per {curve.terms.question} {format_cost(cost)}"
         for t, cost in zip(x.tolist(), y.tolist(), strict=True)
     ]
     return {
@@ -156,4 +158,6 @@ def _marks(
 
 def describe_threshold_cost(found: Sequence[ThresholdCost]) -> str:
     """Describe the figure for screen readers, as plain text."""
-    return "Cost per question over the confidence threshold. " + " ".join(each.headline for each in found)
+    terms = found[0].curve.terms
+    lead = f"Cost per {terms.question} over the threshold of the {terms.confidence}."
+    return " ".join((lead, *(each.headline for each in found)))

@@ -18,7 +18,6 @@ from calib_core.figures.layout import (
 from calib_core.figures.marks import band_legend_entry, band_trace, median_line, selection_ring
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
 from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
-from calib_core.metrics import METRICS
 from calib_core.results.training import STEPS_AXIS, Checkpoint, Training, TrainingLine
 from calib_core.wording import (
     NOT_DEFINED,
@@ -292,7 +291,7 @@ def _hover_text(line: TrainingLine, point: Checkpoint) -> str:
 
 def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -> dict[str, Any]:
     """The vertical axis: from zero, or from below the lowest value with a line at zero."""
-    metric = METRICS[result.metric]
+    metric = result.worded_metric
     values = [
         value
         for line in lines
@@ -323,7 +322,7 @@ def describe_training(result: Training) -> str:
         if line.points
     ]
     progress = result.axis[0].lower() + result.axis[1:]
-    return f"{METRICS[result.metric].title} over {progress}. {'; '.join(descriptions) or 'No checkpoint'}."
+    return f"{result.worded_metric.title} over {progress}. {'; '.join(descriptions) or 'No checkpoint'}."
 
 
 def _first_to_last(line: TrainingLine, axis_title: str) -> str:

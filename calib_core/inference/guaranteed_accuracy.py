@@ -25,7 +25,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.wording import format_percent, plural
+from calib_core.terms import ANSWER_TERMS, Terms
+from calib_core.wording import format_percent, plural, with_article
 
 GRID_PARTS: Final = 20
 """The grid of thresholds answers this many equal shares of the rows, the last of them all."""
@@ -195,18 +196,18 @@ class AccuracyTest:
             low, high = (middle, high) if self._passes(step, middle, confidence) else (low, middle)
         return low
 
-    def too_few_reason(self, target: float) -> str | None:
+    def too_few_reason(self, target: float, terms: Terms = ANSWER_TERMS) -> str | None:
         """Why no threshold can be guaranteed, whatever the outcomes; None if there are enough rows."""
         if target >= 1:
-            return "no number of right answers shows that none will be wrong"
+            return "no number of rows can show that"
         least = self.fewest_units(target)
         if self.n_units >= least:
             return None
-        unit = "question" if self.repeated is None else "different question"
+        unit = terms.question if self.repeated is None else f"different {terms.question}"
         return (
-            f"{plural(self.n_units, unit)} {'is' if self.n_units == 1 else 'are'} too few: an accuracy of "
-            f"{format_percent(target)} with {format_percent(self.confidence)} confidence takes at least "
-            f"{least:,}"
+            f"{plural(self.n_units, unit)} {'is' if self.n_units == 1 else 'are'} too few: "
+            f"{with_article(terms.precision)} of {format_percent(target)} with "
+            f"{format_percent(self.confidence)} confidence takes at least {least:,}"
         )
 
     def best_start(self, target: float) -> BoundedStep:

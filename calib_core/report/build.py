@@ -99,9 +99,11 @@ def build_report(
         page = SECTIONS[id_]
         page_progress = work.start_part(page.title)
         try:
-            sections.append(page.section(report_input, page_progress))
+            section = page.section(report_input, page_progress)
         except Unavailable as reason:
             left_out[id_] = str(reason)
+        else:
+            sections.append(replace(section, question=page.question_about(report_input.terms)))
     if not sections:
         reasons = "; ".join(f"{id_}: {why}" for id_, why in left_out.items())
         raise Refused(f"No page has anything to show for these runs. {reasons}")

@@ -30,12 +30,14 @@ from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.recipe import recipe_text
+from calib_core.terms import Terms
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     format_percent,
     format_percent_down,
     join_names,
     threshold_text,
+    with_article,
 )
 
 AURC_FORMULA: Final = AURC.source.partition(": ")[2]
@@ -47,24 +49,39 @@ EMPIRICAL_CAUTION: Final = (
 )
 """Caution shown with an empirical threshold (benchmarks/threshold.md)."""
 
-THRESHOLD_COLUMNS: Final = (
-    Column("run"),
-    Column("method", "Confidence method", "method"),
-    Column("kind", "Threshold"),
-    Column("threshold", "Confidence ≥", "exact"),
-    Column("share", "Answered", "share", "Share of all questions; one without a confidence is not answered."),
-    Column("answered", "Rows answered", "count"),
-    Column("accuracy", "Accuracy", "share"),
-    Column(
-        "accuracy_low",
-        "At least",
-        "bound",
-        "Lower bound of the accuracy on new questions, with the confidence of the guarantee. That of an "
-        "empirical threshold holds only if it had been chosen before.",
-    ),
-    Column("recipe"),
-)
-"""The columns of the thresholds of a method."""
+PRECISION_HELP: Final = "Share of truly yes among those called yes."
+
+
+def threshold_columns(terms: Terms) -> tuple[Column, ...]:
+    """The columns of the thresholds of a method."""
+    return (
+        Column("run"),
+        Column("method", "Method", "method"),
+        Column("kind", "Threshold"),
+        Column("threshold", f"{terms.confidence.capitalize()} ≥", "exact"),
+        Column(
+            "share",
+            terms.answered.capitalize(),
+            "share",
+            f"Share of all {terms.questions}; one without a {terms.confidence} is not {terms.answered}.",
+        ),
+        Column("answered", f"Rows {terms.answered}", "count"),
+        Column(
+            "accuracy",
+            terms.precision.capitalize(),
+            "share",
+            PRECISION_HELP if terms.of == "event" else "",
+        ),
+        Column(
+            "accuracy_low",
+            "At least",
+            "bound",
+            f"Lower bound of the {terms.precision} on new {terms.questions}, as sure as the guarantee is. "
+            "That of an empirical threshold holds only if it had been chosen before.",
+        ),
+        Column("recipe"),
+    )
+
 
 _MIN_DECIMALS: Final = 4
 """A threshold is shown with this many decimals if they are enough to identify its rows."""
@@ -150,6 +167,11 @@ class AbstentionCurve(Displayable):
     design_effect: float = 1.0
     repeated: RepeatedAnswers | None = None
     missing: Missingness | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
 
     @property
     def n_questions(self) -> int:
@@ -275,7 +297,7 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
     top = evidence.top_label
     if not top.n_used:
         raise Unavailable("No row has both a confidence and an outcome.")
-    levels = top.sums.natural_bins()
+    levels, terms = top.sums.natural_bins(), evidence.terms
     pairs, repeated = top.confidences.pairs, None
     if top.cluster is not None:
         step = first_steps(levels.low[::-1], pairs.confidence.astype(np.float64))
@@ -291,7 +313,7 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
         n_used=top.n_used,
         n_total=top.n_total,
         judged=top.judged,
-        recipe=f"answered when confidence ≥ t, {recipe_text(top, None, None)}",
+        recipe=f"{terms.answered} when {terms.confidence} ≥ t, {recipe_text(top, None, None)}",
         remarks=evidence.remarks,
         design_effect=top.design_effect,
         repeated=repeated,
@@ -355,31 +377,35 @@ class GuaranteedThreshold(Displayable):
         repeats = self.curve.repeated is not None
         test = "bets over repeated questions" if repeats else "Clopper–Pearson"
         return (
-            f"accuracy ≥ {target_text(self.target_accuracy)} with {target_text(self.confidence)} confidence, "
+            f"{self.curve.terms.precision} ≥ {target_text(self.target_accuracy)} with "
+            f"{target_text(self.confidence)} confidence, "
             f"{test} in a fixed order from {len(STARTS)} starts, over {GRID_PARTS} shares of the rows from "
-            f"{MIN_ANSWERED} {'questions' if repeats else 'rows'} on, {self.curve.recipe}"
+            f"{MIN_ANSWERED} {self.curve.terms.questions if repeats else 'rows'} on, {self.curve.recipe}"
         )
 
     @property
     def headline(self) -> str:
         """The threshold in words, or why there is none."""
         target, confidence = target_text(self.target_accuracy), target_text(self.confidence)
+        terms = self.curve.terms
         if self.point is None or self.accuracy_low is None:
-            return f"No threshold guarantees an accuracy of {target}: {self.reason}."
+            return f"No threshold guarantees {with_article(terms.precision)} of {target}: {self.reason}."
         low = format_percent_down(self.accuracy_low)
-        promise = f"on new questions at least {low} with {confidence} confidence"
+        promise = f"on new {terms.questions} at least {low} with {confidence} confidence"
         if self.point.n_answered == self.curve.n_used:
             which = (
-                f" that has a confidence ({format_percent(self.point.coverage)})"
+                f" that has a {terms.confidence} ({format_percent(self.point.coverage)})"
                 if self.curve.missing
                 else ""
             )
-            accuracy = format_percent(self.point.accuracy)
-            return f"Every question{which} can be answered: accuracy {accuracy}, {promise}."
+            return (
+                f"Every {terms.question}{which} can be {terms.answered}: {terms.precision} "
+                f"{format_percent(self.point.accuracy)}, {promise}."
+            )
         return (
-            f"Answer when confidence ≥ {threshold_text(self.point.threshold)}: "
-            f"{format_percent(self.point.coverage)} answered, accuracy "
-            f"{format_percent(self.point.accuracy)}, {promise}."
+            f"{terms.to_answer.capitalize()} when {terms.confidence} ≥ "
+            f"{threshold_text(self.point.threshold)}: {format_percent(self.point.coverage)} "
+            f"{terms.answered}, {terms.precision} {format_percent(self.point.accuracy)}, {promise}."
         )
 
     @property
@@ -389,9 +415,9 @@ class GuaranteedThreshold(Displayable):
             best = format_percent(self.curve.most_accurate.accuracy)
             return f"On these rows, no threshold reaches {target_text(self.target_accuracy)}: at best {best}."
         return (
-            f"Without a guarantee, confidence ≥ {threshold_text(self.empirical.threshold)} reaches "
-            f"{format_percent(self.empirical.accuracy)} on these rows and answers "
-            f"{format_percent(self.empirical.coverage)}."
+            f"Without a guarantee, {self.curve.terms.confidence} ≥ "
+            f"{threshold_text(self.empirical.threshold)} reaches {format_percent(self.empirical.accuracy)} "
+            f"on these rows, with {format_percent(self.empirical.coverage)} {self.curve.terms.answered}."
         )
 
     def rows(self, typed: float | None = None) -> list[dict[str, Any]]:
@@ -420,8 +446,8 @@ class GuaranteedThreshold(Displayable):
         ]
 
     def to_frame(self) -> pl.DataFrame:
-        """One row for each threshold, guaranteed, then empirical, with `THRESHOLD_COLUMNS`."""
-        return frame_of(THRESHOLD_COLUMNS, self.rows())
+        """One row for each threshold, guaranteed, then empirical, with `threshold_columns`."""
+        return frame_of(threshold_columns(self.curve.terms), self.rows())
 
 
 def guaranteed_threshold(
@@ -464,18 +490,21 @@ def _step_of(curve: AbstentionCurve, point: OperatingPoint) -> int:
 
 
 def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accuracy: float) -> str:
-    too_few = test.too_few_reason(target_accuracy)
+    terms = curve.terms
+    too_few = test.too_few_reason(target_accuracy, terms)
     if too_few:
         return too_few
     start = test.best_start(target_accuracy)
     low, confidence = format_percent_down(start.accuracy_low), target_text(test.confidence)
     # The bounds at all starts hold together with the confidence asked for, so the highest one does.
     bound = (
-        f", on new questions at least {low} with {confidence} confidence" if start.accuracy_low > 0 else ""
+        f", on new {terms.questions} at least {low} with {confidence} confidence"
+        if start.accuracy_low > 0
+        else ""
     )
     return (
-        f"the lower bound is highest for the {int(curve.n_answered[start.step]):,} most confident answers: "
-        f"{format_percent(float(curve.accuracy[start.step]))} are right{bound}"
+        f"the lower bound is highest for the {int(curve.n_answered[start.step]):,} {terms.highest}: "
+        f"{format_percent(float(curve.accuracy[start.step]))} are {terms.hit}{bound}"
     )
 
 
@@ -497,25 +526,26 @@ def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
     """The method that answers most with a guarantee; if none does, what these rows alone suggest."""
     found = largest_guaranteed(thresholds)
     title, target = f"“{METHODS[found.curve.method].title}”", target_text(found.target_accuracy)
+    terms = found.curve.terms
     if found.empirical is None:
         return abstention_headline([each.curve for each in thresholds], found.target_accuracy)
     if found.point is None:
         return (
-            f"No threshold guarantees an accuracy of {target}. On these rows alone, {title} reaches it from "
-            f"{threshold_text(found.empirical.threshold)} on and answers "
-            f"{format_percent(found.empirical.coverage)}."
+            f"No threshold guarantees {with_article(terms.precision)} of {target}. On these rows alone, "
+            f"{title} reaches it from {threshold_text(found.empirical.threshold)} on, with "
+            f"{format_percent(found.empirical.coverage)} {terms.answered}."
         )
     point = found.point
     promise = (
-        f"at least {format_percent_down(found.accuracy_low)} right with "
+        f"at least {format_percent_down(found.accuracy_low)} {terms.hit} with "
         f"{target_text(found.confidence)} confidence"
     )
     if point.n_answered == found.curve.n_used:
-        which = "" if found.curve.n_used == found.curve.n_total else f" with a confidence by {title}"
-        return f"All questions{which} can be answered: {promise}."
+        which = "" if found.curve.n_used == found.curve.n_total else f" with a {terms.confidence} by {title}"
+        return f"All {terms.questions}{which} can be {terms.answered}: {promise}."
     return (
-        f"Answer when {title} says {threshold_text(point.threshold)} or more: "
-        f"{format_percent(point.coverage)} answered, {promise}."
+        f"{terms.to_answer.capitalize()} when {title} is {threshold_text(point.threshold)} or more: "
+        f"{format_percent(point.coverage)} {terms.answered}, {promise}."
     )
 
 
@@ -529,13 +559,14 @@ def target_text(target_accuracy: float) -> str:
 
 def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: float) -> str:
     """The method that answers most at the target accuracy, or that none reaches it."""
-    target = target_text(target_accuracy)
+    target, terms = target_text(target_accuracy), curves[0].terms
     reaching = [(curve, point) for curve in curves if (point := curve.for_accuracy(target_accuracy))]
     if not reaching:
         curve = max(curves, key=lambda each: each.most_accurate.accuracy or 0.0)
         return (
-            f"No confidence method reaches an accuracy of {target}. “{METHODS[curve.method].title}” comes "
-            f"closest: {operating_point_text(curve.most_accurate)}."
+            f"No method reaches {with_article(terms.precision)} of {target}. "
+            f"“{METHODS[curve.method].title}” comes closest: "
+            f"{operating_point_text(curve.most_accurate, terms)}."
         )
     curve, best = max(reaching, key=lambda pair: pair[1].n_answered)
     title = f"“{METHODS[curve.method].title}”"
@@ -546,23 +577,25 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
     ]
     ties = f", the same as {join_names(others)}" if others else ""
     if best.n_answered == best.n_questions:
-        subject = "All questions can be answered" if len(curves) == 1 else f"{title} can answer all questions"
-        return f"{subject} at an accuracy of {target} or more: {operating_point_text(best)}{ties}."
+        by = "" if len(curves) == 1 else f"By {title}, "
+        subject = f"{by}{'all' if by else 'All'} {terms.questions} can be {terms.answered}"
+        text = operating_point_text(best, terms)
+        return f"{subject} at {with_article(terms.precision)} of {target} or more: {text}{ties}."
     threshold = threshold_text(best.threshold)
-    opening = f"To be right {target} of the time, answer when {title} says {threshold} or more"
+    opening = f"For {with_article(terms.precision)} of {target}, {terms.to_answer} when {title} is"
     return (
-        f"{opening}: {operating_point_text(best)}{ties}. Answering all: "
+        f"{opening} {threshold} or more: {operating_point_text(best, terms)}{ties}. All {terms.answered}: "
         f"{format_percent(curve.accuracy_of_all)}."
     )
 
 
-def operating_point_text(point: OperatingPoint) -> str:
-    """ "41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)", with a note on few rows."""
+def operating_point_text(point: OperatingPoint, terms: Terms) -> str:
+    """ "41.2 % answered, accuracy 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)", with a note on few."""
     if point.accuracy is None or point.low is None or point.high is None:
-        return "nothing answered"
+        return f"nothing {terms.answered}"
     caution = ", too few to be reliable" if point.n_answered < MIN_ROWS else ""
     return (
-        f"{format_percent(point.coverage)} answered, accuracy {format_percent(point.accuracy)} (95 % "
-        f"interval {format_percent(point.low)} to {format_percent(point.high)}, n = "
-        f"{point.n_answered:,}{caution})"
+        f"{format_percent(point.coverage)} {terms.answered}, {terms.precision} "
+        f"{format_percent(point.accuracy)} (95 % interval {format_percent(point.low)} to "
+        f"{format_percent(point.high)}, n = {point.n_answered:,}{caution})"
     )

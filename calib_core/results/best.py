@@ -44,12 +44,16 @@ from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.uncertainty import influence_of_one_more, metric_gaps, side_of_one_more
 from calib_core.runs import AnswerRun
+from calib_core.terms import ProbabilityOf
 from calib_core.wording import ROUNDING_TOLERANCE, as_clause, join_names, plural
 
 SKILL: Final = "brier_skill"
 
 RANKED_METRICS: Final = (SKILL, "accuracy", "brier")
 """The metrics by which runs and methods are ranked, the leading one first."""
+
+RANKED_FOR: Final[Mapping[ProbabilityOf, Sequence[str]]] = {"answer": RANKED_METRICS, "event": ("brier",)}
+"""What probabilities are of → the metrics that rank them; a share of yes is no merit."""
 
 RANKED_NAMES: Final[Mapping[str, str]] = {SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
 """Their short names."""
@@ -231,13 +235,13 @@ class PairedComparison:
             is_alone = len(values) < 2
             default = "there is only one to compare" if is_alone else "their differences are not tested"
             if is_alone and unranked.intersection(keys):
-                default = "the others lack a confidence on a tenth or more of their rows"
+                default = "the others lack one on a tenth or more of their rows"
             return nobody(as_clause(min(reasons, default=default)))
         pairs = [pair for pair in self.pairs[metric] if unranked.isdisjoint((pair.first, pair.second))]
         worse = {pair.worse() for pair in pairs if pair.clear}
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:
-            return nobody("the points with the best value are worse than always stating the accuracy")
+            return nobody("the points with the best value are worse than always stating one value")
         sign = 1 if METRICS[metric].direction == "higher" else -1
         leader = max(best, key=lambda key: sign * values[key])
         uncompared = [key for key in values if key not in compared and self.n_rows.get(key, 0) >= MIN_ROWS]

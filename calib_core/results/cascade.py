@@ -227,6 +227,8 @@ def cascade(first: Evidence, second: Evidence) -> Cascade:
     Unavailable
         Where the runs cannot be paired or share no usable question.
     """
+    if "event" in (first.terms.of, second.terms.of):
+        raise Unavailable("A probability of an event has no answer that a second run could give instead.")
     if not isinstance(first, AnswerEvidence) or not isinstance(second, AnswerEvidence):
         raise Unavailable("A cascade needs the answers of both runs; token-level runs keep sums only.")
     at_first, at_second, _ = common_questions(first.run, second.run)

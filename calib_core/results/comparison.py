@@ -25,11 +25,12 @@ from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
+from calib_core.metrics.auroc import AUROC
 from calib_core.metrics.brier import BRIER, brier_skill
 from calib_core.metrics.ece import ECE
 from calib_core.results.best import (
     MIN_SHARE_WITHOUT,
-    RANKED_METRICS,
+    RANKED_FOR,
     RANKED_NAMES,
     SKILL,
     BestSet,
@@ -41,13 +42,14 @@ from calib_core.results.best import (
 )
 from calib_core.results.columns import Column, Kind, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, get_metric
+from calib_core.results.evidence import Evidence, get_metric, kind_of
 from calib_core.results.judged_answer import JudgedChoice, judged_by, judged_by_text
 from calib_core.results.recipe import recipe_text, scheme_text
 from calib_core.results.run_names import count_models, name_with_model, short_run_names, size_families
 from calib_core.results.score import effective_scheme
 from calib_core.results.uncertainty import metric_interval
 from calib_core.runs import RunInfo
+from calib_core.terms import ProbabilityOf, Terms, common_terms
 from calib_core.wording import (
     NO_VALUE,
     as_clause,
@@ -63,20 +65,15 @@ from calib_core.wording import (
 BASE_METRICS: Final = (ACCURACY.id, BRIER.id)
 """The metrics every point has. The curve of a(1 − a) belongs to these two alone."""
 
-OF_ALL_ROWS: Final = "accuracy is of all rows with an outcome, all else of those with a confidence"
-"""What follows for a comparison from confidences that are missing from wrong answers, say."""
+DEFAULT_AXES: Final[Mapping[ProbabilityOf, tuple[str, str]]] = {
+    "answer": BASE_METRICS,
+    "event": (AUROC.id, BRIER.id),
+}
+"""What probabilities are of → the metrics on the axes where none is chosen."""
 
 CONSTANT_GUESS: Final = "a constant guess"
 """What sentences call the confidence that always states the accuracy, of which the skill is 0."""
 
-SKILL_HELP: Final = "Brier skill score: 1 − Brier/(a(1−a)), where a is the accuracy."
-BEST_BY_HELP: Final = (
-    "Points not clearly worse than any other of their data set on common questions (paired t, corrected for "
-    "all pairs). For skill and Brier score, points worse than always stating the accuracy do not count."
-)
-ACCURACY_OF_ALL_HELP: Final = (
-    "Of all rows with an outcome, with a confidence or without: the accuracy that is drawn and ranked."
-)
 _POINT_FIELDS: Final = ("run", "method", "ece_10", "n_used", "n_total", "judged", "recipe")
 
 
@@ -154,6 +151,11 @@ class ComparisonPoint:
     judged: str
     recipe: str
     missing: Missingness | None
+
+    @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
 
     @property
     def n_judged(self) -> int:
@@ -249,14 +251,21 @@ def comparison_point(
         n_used=evidence.n_used,
         n_total=evidence.n_total,
         judged=evidence.judged,
-        recipe=", ".join((_estimate_recipe(accuracy), _estimate_recipe(brier), recipe_text(top, None, None))),
+        recipe=", ".join(
+            (
+                *(_estimate_recipe(one, top.terms) for one in (accuracy, brier)),
+                recipe_text(top, None, None),
+            )
+        ),
         missing=top.missingness,
     )
 
 
-def _estimate_recipe(estimate: MetricEstimate) -> str:
+def _estimate_recipe(estimate: MetricEstimate, terms: Terms) -> str:
     """ "accuracy (Wilson 95 %)"."""
-    return f"{METRICS[estimate.metric].recipe_name} ({estimate.interval_method or 'no interval'})"
+    return (
+        f"{METRICS[estimate.metric].worded(terms).recipe_name} ({estimate.interval_method or 'no interval'})"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +371,11 @@ class Comparison(Displayable):
     remarks: tuple[str, ...] = ()
 
     @property
+    def terms(self) -> Terms:
+        """The words for the points, which are of one kind."""
+        return common_terms(point.terms for point in self.points)
+
+    @property
     def has_reference_curves(self) -> bool:
         """Whether a(1 − a) and 1 − a are curves in this picture."""
         return (self.x, self.y) == BASE_METRICS
@@ -380,16 +394,17 @@ class Comparison(Displayable):
     def run_numbers(self) -> dict[str, int]:
         """Full name of each run → its number by accuracy, from 1 for the most accurate.
 
-        Of several points of a run the most accurate counts.
+        Of several points of a run the most accurate counts. Those of events are numbered by Brier score.
         """
-        accuracy: dict[str, float] = {}
+        by_accuracy = self.terms.of != "event"
+        place: dict[str, float] = {}
         for point in self.points:
-            accuracy[point.run] = max(accuracy.get(point.run, 0.0), point.accuracy_of_all.value)
-        order = sorted(accuracy, key=lambda run: -accuracy[run])
-        return {run: number for number, run in enumerate(order, 1)}
+            here = -point.accuracy_of_all.value if by_accuracy else point.brier.value
+            place[point.run] = min(place.get(point.run, here), here)
+        return {run: number for number, run in enumerate(sorted(place, key=place.__getitem__), 1)}
 
     @property
-    def points_by_accuracy(self) -> tuple[ComparisonPoint, ...]:
+    def points_by_number(self) -> tuple[ComparisonPoint, ...]:
         """The points by the number of their run; those of one run by skill, the highest first."""
         return tuple(sorted(self.points_by_skill, key=lambda point: self.run_numbers[point.run]))
 
@@ -406,9 +421,10 @@ class Comparison(Displayable):
     @cached_property
     def best_by(self) -> dict[str, tuple[str, ...]]:
         """Key of each point → ids of the metrics by which it is best in its data set."""
-        best = {metric: self.paired.best(metric) for metric in RANKED_METRICS}
+        ranked = RANKED_FOR["event" if self.terms.of == "event" else "answer"]
+        best = {metric: self.paired.best(metric) for metric in ranked}
         return {
-            point.key: tuple(metric for metric in RANKED_METRICS if point.key in best[metric])
+            point.key: tuple(metric for metric in ranked if point.key in best[metric])
             for point in self.points
         }
 
@@ -420,26 +436,45 @@ class Comparison(Displayable):
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table of points."""
         others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in BASE_METRICS]
+        terms = self.terms
+        of_all = (
+            f"Of all rows with an outcome, with a {terms.confidence} or without: the {terms.accuracy} that "
+            "is drawn and ranked."
+        )
+        best_by = (
+            f"Points not clearly worse than any other of their data set on common {terms.questions} (paired "
+            "t, corrected for all pairs). For skill and Brier score, points worse than always stating the "
+            f"{terms.accuracy} do not count."
+        )
         return (
             Column("run", "Run"),
-            Column("method", "Confidence method", "method"),
+            Column("method", "Method", "method"),
             *(
                 (
-                    *_estimate_columns("accuracy_of_all", "Accuracy of all", "share", ACCURACY_OF_ALL_HELP),
-                    *_estimate_columns(ACCURACY.id, "Accuracy with confidence", "share"),
+                    *_estimate_columns(
+                        terms, "accuracy_of_all", f"{terms.accuracy_title} of all", "share", of_all
+                    ),
+                    *_estimate_columns(
+                        terms, ACCURACY.id, f"{terms.accuracy_title} with {terms.confidence}", "share"
+                    ),
                 )
                 if self.has_unpaired_outcomes
-                else _estimate_columns(ACCURACY.id, ACCURACY.title, "share")
+                else _estimate_columns(terms, ACCURACY.id, terms.accuracy_title, "share")
             ),
-            *_estimate_columns(BRIER.id, BRIER.name),
-            *(column for id_ in others for column in _estimate_columns(id_, METRICS[id_].title)),
-            Column("skill", "Skill", "signed", SKILL_HELP),
-            Column("best_by", "Best by", help=BEST_BY_HELP),
+            *_estimate_columns(terms, BRIER.id, BRIER.name),
+            *(column for id_ in others for column in _estimate_columns(terms, id_)),
+            Column(
+                "skill",
+                "Skill",
+                "signed",
+                f"Brier skill score: 1 − Brier/(a(1−a)), where a is the {terms.accuracy}.",
+            ),
+            Column("best_by", "Best by", help=best_by),
             Column(
                 "ece_10",
                 "ECE, M = 10" if ECE.id in others else ECE.title,
                 "number",
-                f"M = 10 bins of equal width. {ECE.help}",
+                f"M = 10 bins of equal width. {ECE.worded(terms).help}",
             ),
             Column("n_used", "Rows used", "count"),
             Column("n_total", "Rows", "count"),
@@ -456,10 +491,13 @@ class Comparison(Displayable):
         return frame_of(self.columns, (_point_row(point, self.best_by[point.key]) for point in points))
 
 
-def _estimate_columns(name: str, title: str, kind: Kind = "number", help_: str = "") -> tuple[Column, ...]:
+def _estimate_columns(
+    terms: Terms, name: str, title: str = "", kind: Kind = "number", help_: str = ""
+) -> tuple[Column, ...]:
     """The value of a metric, and its interval in one column."""
+    title = title or METRICS[name].worded(terms).title
     return (
-        Column(name, title, kind, help_ or METRICS[name].help),
+        Column(name, title, kind, help_ or METRICS[name].worded(terms).help),
         Column(f"{name}_low", f"{title} 95 %", kind, upper=f"{name}_high"),
         Column(f"{name}_high", kind=kind),
     )
@@ -467,10 +505,11 @@ def _estimate_columns(name: str, title: str, kind: Kind = "number", help_: str =
 
 def compare_runs(  # noqa: PLR0913  one parameter a choice
     evidences: Mapping[str, Evidence],
-    x: str = "accuracy",
-    y: str = "brier",
+    x: str = "",
+    y: str = "",
     scheme: Scheme | None = None,
     *,
+    of: ProbabilityOf | None = None,
     titles: Mapping[str, str] | None = None,
     available_methods: Collection[str] = (),
     judged_choice: JudgedChoice = "own",
@@ -484,9 +523,12 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
     evidences : Mapping[str, Evidence]
         Key → one run as seen by one method.
     x, y : str
-        Metric ids.
+        Metric ids; `DEFAULT_AXES` where omitted.
     scheme : Scheme, optional
         Bins of the metrics that have bins; ten of equal width where omitted.
+    of : {"answer", "event"}, optional
+        What the compared probabilities are of, as they never share a picture; the kind of most evidences
+        where omitted.
     titles : Mapping[str, str], optional
         Key → full name of the run; its label where omitted.
     available_methods : collection of str
@@ -501,14 +543,17 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
     Returns
     -------
     Comparison
-        An evidence that does not support both metrics, or has an undefined or infinite one, or no outcome
-        of the answer that all are judged by, is in `unavailable`.
+        An evidence of the other kind, or that does not support both metrics, or has an undefined or infinite
+        one, or no outcome of the answer that all are judged by, is in `unavailable`.
 
     Raises
     ------
     Unavailable
         For an unknown metric.
     """
+    of_kind, unavailable = of_one_kind(evidences, of)
+    kind = kind_of(of_kind.values())
+    x, y = x or DEFAULT_AXES[kind][0], y or DEFAULT_AXES[kind][1]
     for id_ in (x, y):
         get_metric(id_)
     scheme = scheme or Scheme()
@@ -517,8 +562,7 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
     )
     points: list[ComparisonPoint] = []
     compared: dict[str, Evidence] = {}
-    unavailable: dict[str, str] = {}
-    for key, own_evidence in evidences.items():
+    for key, own_evidence in of_kind.items():
         try:
             evidence = judged_by(own_evidence, judged_choice)
             points.append(comparison_point(key, names[key], evidence, (x, y), scheme, estimator))
@@ -527,7 +571,7 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         else:
             compared[key] = evidence
     infos = {key: evidence.run.info for key, evidence in compared.items()}
-    paired = compare_pairs(compared, on_progress=on_progress)
+    paired = compare_pairs(compared, RANKED_FOR[kind], on_progress=on_progress)
     named_points = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
     groups = _points_by_method_and_dataset(named_points, infos)
     return Comparison(
@@ -547,6 +591,30 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         caveats=tuple(_point_caveats(named_points, infos)),
         remarks=tuple(_point_remarks(points, paired, available_methods)),
         recipe=_comparison_recipe(points, (x, y), scheme, judged_choice, paired),
+    )
+
+
+def of_one_kind(
+    evidences: Mapping[str, Evidence], of: ProbabilityOf | None = None
+) -> tuple[dict[str, Evidence], dict[str, str]]:
+    """The evidences of one kind, and for each of the others why it is not compared with them.
+
+    Parameters
+    ----------
+    evidences : Mapping[str, Evidence]
+        Key → one run as seen by one method.
+    of : {"answer", "event"}, optional
+        What the probabilities are of; the kind of most evidences where omitted.
+    """
+    kinds: dict[str, ProbabilityOf] = {
+        key: evidence.method.probability_of for key, evidence in evidences.items()
+    }
+    if of is None and kinds:
+        of = Counter(kinds.values()).most_common(1)[0][0]
+    reason = f"Its probability is not that of an {of}, so it is not compared with those that are."
+    return (
+        {key: evidence for key, evidence in evidences.items() if kinds[key] == of},
+        {key: reason for key, kind in kinds.items() if kind != of},
     )
 
 
@@ -597,26 +665,29 @@ def partial_caveat(points: Sequence[ComparisonPoint]) -> str:
     ]
     if len(set(names)) > 1:
         listed = abbreviated_list(list(dict.fromkeys(names)))
-        return f"Not ranked: {listed} lack confidences on a tenth or more of their rows."
-    found = partial[0].missing
-    where = f", where it is right {found.direction} often" if found and found.is_clear else ""
+        confidences = common_terms(point.terms for point in partial).confidences
+        return f"Not ranked: {listed} lack {confidences} on a tenth or more of their rows."
+    found, terms = partial[0].missing, partial[0].terms
+    often = f", which {terms.right_how_often(f'{found.direction} often')}" if found and found.is_clear else ""
     share = format_percent(1 - partial[0].n_used / partial[0].n_judged)
-    return f"Not ranked: {names[0]} lacks confidences on {share} of rows{where}."
+    return f"Not ranked: {names[0]} lacks {terms.confidences} on {share} of rows{often}."
 
 
 def _point_remarks(
     points: Sequence[ComparisonPoint], paired: PairedComparison, available_methods: Collection[str]
 ) -> Iterator[str]:
     """What else differs between the points, or is not compared, as sentences."""
-    if caveat := missing_caveat(((f"in {point.name}", point.missing) for point in points), OF_ALL_ROWS):
+    terms = common_terms(point.terms for point in points)
+    of_all = f"{terms.accuracy} is of all rows with an outcome, all else of those with a {terms.confidence}"
+    if caveat := missing_caveat(((f"in {point.name}", point.missing) for point in points), of_all):
         yield caveat
     shown = {point.method for point in points}
     available = shown.union(available_methods)
     if points and shown < available:
         verb = "is" if len(shown) == 1 else "are"
-        yield f"{len(shown)} of {plural(len(available), 'confidence method')} {verb} compared."
+        yield f"{len(shown)} of {plural(len(available), 'method')} {verb} compared."
     if paired.unpaired:
-        n_pairs = len(paired.unpaired) + len(paired.pairs[ACCURACY.id])
+        n_pairs = len(paired.unpaired) + max(map(len, paired.pairs.values()))
         reason = as_clause(min(paired.unpaired.values()))
         yield f"{len(paired.unpaired)} of {plural(n_pairs, 'pair')} of points cannot be compared: {reason}."
     n_thin = sum(point.n_used < MIN_ROWS for point in points)
@@ -648,14 +719,18 @@ def _comparison_recipe(
         if len(row_counts) == 1
         else f"n={low_used}/{low_total} to {high_used}/{high_total}"
     )
-    best = paired_recipe(paired, SKILL)
-    of_all = ", accuracy of all rows with an outcome" if any(point.missing for point in points) else ""
+    terms = common_terms(point.terms for point in points)
+    best = paired_recipe(paired, next(iter(paired.pairs)))
+    of_all = (
+        f", {terms.accuracy} of all rows with an outcome" if any(point.missing for point in points) else ""
+    )
     judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
-    return f"{' against '.join(parts)}, top label, {judged}{n}{of_all}{best and f'; best: {best}'}"
+    label = "" if terms.of == "event" else "top label, "
+    return f"{' against '.join(parts)}, {label}{judged}{n}{of_all}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:
-    metric = METRICS[metric_id]
+    metric = METRICS[metric_id].worded(common_terms(point.terms for point in points))
     bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
     interval_methods = {(point.x, point.y)[axis_index].interval_method or "no interval" for point in points}
     return (
@@ -694,8 +769,12 @@ def comparison_headline(points: Sequence[ComparisonPoint], paired: PairedCompari
     if len(points) == 1:
         return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}."
     if paired.unpaired and not any(paired.pairs.values()):
-        return f"{_few_rows_prefix(points)}No two runs can be compared on the same questions."
+        return (
+            f"{_few_rows_prefix(points)}No two runs can be compared on the same {points[0].terms.questions}."
+        )
     metrics = (SKILL, ACCURACY.id) if len({point.name for point in points}) > 1 else (SKILL,)
+    if common_terms(point.terms for point in points).of == "event":
+        metrics = (BRIER.id,)
     clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in metrics)
     return f"{_few_rows_prefix(points)}{'. '.join(clauses)}."
 
@@ -707,13 +786,14 @@ def _few_rows_prefix(points: Sequence[ComparisonPoint]) -> str:
 
 def _one_point_clause(point: ComparisonPoint) -> str:
     return (
-        f"{point.name} has accuracy {format_percent(point.accuracy_of_all.value)} and Brier score "
+        f"{point.name} has {point.terms.accuracy} {format_percent(point.accuracy_of_all.value)} and Brier "
+        "score "
         f"{point.brier.value:.4f}"
     )
 
 
 def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparison, metric: str) -> str:
-    """Who is best by the skill, named with the method, or by the accuracy, named as a run; by data set."""
+    """Who is best by skill or Brier score, named with the method, or by accuracy, named as a run."""
     best_sets = paired.best_sets(metric)
     if len(best_sets) > 2:
         return f"The points come from {len(best_sets)} data sets; runs are ranked within one data set only"
@@ -727,7 +807,7 @@ def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparis
 def _best_set_clause(points: Sequence[ComparisonPoint], best_set: BestSet, paired: PairedComparison) -> str:
     """Who is best within one data set, and whose distance from it may be chance."""
     metric, by_key = best_set.metric, {point.key: point for point in points}
-    by_skill = metric == SKILL
+    by_skill = metric != ACCURACY.id
     if best_set.leader is None:
         return _no_best_clause(best_set, by_key, paired)
     with_method = by_skill and len({point.method for point in points}) > 1
@@ -739,7 +819,7 @@ def _best_set_clause(points: Sequence[ComparisonPoint], best_set: BestSet, paire
     name = f"{leader.name}, judged by its {METHODS[leader.method].title}," if with_method else leader.name
     value = f"{point_value_text(leader, metric)}{rows_note(leader, metric)}"
     others = {names[key]: key for key in best_set.best if names[key] != names[leader.key]}
-    by_confidence = paired.best_sets(SKILL)
+    by_confidence = paired.best_sets(SKILL) if SKILL in paired.pairs else ()
     has_led = any(one.leader is not None and leader.name == by_key[one.leader].name for one in by_confidence)
     n_compared = len({names[key] for key in best_set.compared})
     if best_set.n_uncompared and len(others) + 1 < n_compared:
@@ -751,6 +831,8 @@ def _best_set_clause(points: Sequence[ComparisonPoint], best_set: BestSet, paire
         claim = (
             f"beats {CONSTANT_GUESS} by most" if leader.is_below else f"does best against {CONSTANT_GUESS}"
         )
+        if metric == BRIER.id:
+            claim = "forecasts best"
     equal = [other for other, key in others.items() if values[key] == values[leader.key]]
     behind = [other for other in others if other not in equal]
     score = "scores" if len(equal) == 1 else "score"
@@ -768,19 +850,24 @@ def _no_best_clause(
     best_set: BestSet, by_key: Mapping[str, ComparisonPoint], paired: PairedComparison
 ) -> str:
     """That nobody is best, and why."""
-    if best_set.metric != SKILL:
+    if best_set.metric == ACCURACY.id:
         return f"No run can be called the most accurate: {best_set.no_best_reason}"
+    terms = common_terms(point.terms for point in by_key.values())
     skills = [paired.values[SKILL][key] for key in best_set.compared]
     if not skills or max(skills) >= 0:
-        return f"No run is best by its confidences: {best_set.no_best_reason}"
+        return f"No run is best by its {terms.confidences}: {best_set.no_best_reason}"
     nearly = (
-        " with a confidence on nearly every row" if any(one.is_partial for one in by_key.values()) else ""
+        f" with a {terms.confidence} on nearly every row"
+        if any(one.is_partial for one in by_key.values())
+        else ""
     )
     return f"No run{nearly} beats {CONSTANT_GUESS}"
 
 
 def point_value_text(point: ComparisonPoint, metric: str) -> str:
-    """A point's skill or accuracy as shown."""
+    """A point's skill, Brier score or accuracy as shown."""
+    if metric == BRIER.id:
+        return f"Brier score {point.brier.value:.4f}"
     if metric == SKILL:
         return NO_VALUE if point.brier_skill is None else format_signed(point.brier_skill, "+.3f")
     return format_percent(point.accuracy_of_all.value)
@@ -822,10 +909,12 @@ def comparison_trend(
     correlation, no_correlation = _trend_correlation(x, y, points, n_models)
     no_change = _no_change_reason(x, y, points, n_models)
     change = None if no_change else _brier_change(points, paired)
-    sentences = [_correlation_sentence(x, y, correlation, no_correlation, len(points), n_models)]
+    sentences = [
+        _correlation_sentence((x, y), points[0].terms, correlation, no_correlation, len(points), n_models)
+    ]
     if change is not None:
         sentences.append(_change_sentence(change, {point.key: point for point in points}))
-    elif (x, y) == BASE_METRICS and n_models > 1:
+    elif (x, y) == BASE_METRICS and points[0].terms.of != "event" and n_models > 1:
         sentences.append(f"The least and the most accurate run are not compared: {no_change}.")
     headline = " ".join(sentences)
     return Trend(
@@ -859,7 +948,7 @@ def _trend_correlation(
 
 def _no_change_reason(x: str, y: str, points: Sequence[ComparisonPoint], n_models: int) -> str | None:
     """Why the least and the most accurate point cannot be compared; None where they can."""
-    if (x, y) != BASE_METRICS:
+    if (x, y) != BASE_METRICS or points[0].terms.of == "event":
         return "only of accuracy against Brier score"
     if n_models < 2:
         return "1 model"
@@ -889,14 +978,21 @@ def _brier_change(points: Sequence[ComparisonPoint], paired: PairedComparison) -
 
 
 def _correlation_sentence(
-    x: str, y: str, correlation: RankCorrelation | None, reason: str | None, n_points: int, n_models: int
+    axes: tuple[str, str],
+    terms: Terms,
+    correlation: RankCorrelation | None,
+    reason: str | None,
+    n_points: int,
+    n_models: int,
 ) -> str:
+    x, y = axes
     if correlation is None:
         return f"No rank correlation: {reason}."
-    first, second = METRICS[x].title_in_sentence, METRICS[y].title_in_sentence
+    of_x, of_y = METRICS[x].worded(terms), METRICS[y].worded(terms)
+    first, second = of_x.title_in_sentence, of_y.title_in_sentence
     if n_points > n_models:
         return (
-            f"{METRICS[y].title} against {first}: ρ = {format_signed(correlation.rho, '+.2f')} over "
+            f"{of_y.title} against {first}: ρ = {format_signed(correlation.rho, '+.2f')} over "
             f"{n_points} runs of {n_models} models; the runs are not independent, so there is no interval "
             "or p-value."
         )
@@ -907,7 +1003,7 @@ def _correlation_sentence(
     )
     if correlation.significant:
         direction = "rises" if correlation.rho > 0 else "falls"
-        return f"{METRICS[y].title} {direction} as {first} rises: {numbers}."
+        return f"{of_y.title} {direction} as {first} rises: {numbers}."
     return f"No clear relation between {second} and {first}: {numbers}."
 
 

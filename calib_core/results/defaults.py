@@ -11,6 +11,7 @@ from calib_core.methods import METHODS, in_order, methods_of
 from calib_core.methods.self_consistency import PAIRWISE
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.runs import Run
+from calib_core.wording import join_names
 
 METHOD_PREFERENCE: Final = tuple(sorted(METHODS, key=lambda id_: METHODS[id_].display_rank))
 """Every method, starting with those that differ most in how they are obtained."""
@@ -26,8 +27,39 @@ MAX_DEFAULT_POINTS: Final = 40
 def default_methods(
     usable: Collection[str], preference: Sequence[str] = METHOD_PREFERENCE, limit: int = MAX_DEFAULT_METHODS
 ) -> list[str]:
-    """The first `limit` usable methods by preference, returned in the registry's order."""
-    return in_order(in_order(usable, preference)[:limit])
+    """The first `limit` usable methods of one kind by preference, returned in the registry's order."""
+    return in_order(in_order(by_kind(usable)[0], preference)[:limit]) if usable else []
+
+
+def by_kind(ids: Collection[str]) -> list[list[str]]:
+    """Methods by what their probabilities are of; those of the kind of the default method come first.
+
+    Probabilities of an answer and of an event stand for different things, and never share a picture.
+
+    Examples
+    --------
+    >>> by_kind(["p_true", "given", "event"]), by_kind([])
+    ([['event'], ['p_true', 'given']], [])
+    """
+    kinds: dict[str, list[str]] = {METHODS[default_method(ids)].probability_of: []} if ids else {}
+    for id_ in ids:
+        kinds.setdefault(METHODS[id_].probability_of, []).append(id_)
+    return list(kinds.values())
+
+
+def other_kind_note(ids: Collection[str]) -> str:
+    """Which of these methods are not shown beside the others, as their kind is another; "" for one kind.
+
+    Examples
+    --------
+    >>> other_kind_note(["given", "event"])
+    'confidence in the file: the probability of an answer, not of an event. Choose it alone to see it.'
+    """
+    if len(kinds := by_kind(ids)) < 2:
+        return ""
+    shown, other = (METHODS[of[0]].probability_of for of in kinds)
+    names = join_names([METHODS[id_].title for id_ in kinds[1]])
+    return f"{names}: the probability of an {other}, not of an {shown}. Choose it alone to see it."
 
 
 def default_compared_methods(usable: Collection[str], n_runs: int) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -51,7 +51,7 @@ from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.pairs import Distribution, Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun, RowCounts, Run, TokenRun
-from calib_core.terms import Terms
+from calib_core.terms import ProbabilityOf, Terms
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, GridSums, unserved_reason
 from calib_core.tokens.sums import N_CLASS_DRAWS
@@ -935,6 +935,11 @@ def get_method(method_id: str) -> Method:
         return METHODS[method_id]
     except KeyError:
         raise Unavailable(f"There is no method {method_id!r}. Methods: {METHOD_IDS}.") from None
+
+
+def kind_of(evidences: Iterable[Evidence]) -> ProbabilityOf:
+    """What the probabilities of evidences of one kind are of; of none, that of an answer."""
+    return "event" if any(one.method.probability_of == "event" for one in evidences) else "answer"
 
 
 def get_metric(metric_id: str) -> Metric:

@@ -187,7 +187,7 @@ def run_figures(report: FileReport) -> RunFigures:
     """What the first run of a usable file comes to with its first method."""
     run = report.runs[0]
     method, evidence = next(iter(run.survey.usable.items()))
-    accuracy, mean, auroc = run.accuracy, None, None
+    accuracy, mean, auroc = run.accuracy if evidence.terms.of == "answer" else None, None, None
     if isinstance(evidence, AnswerEvidence):
         mean = float(np.mean(evidence.pairs.confidence))
         accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
@@ -990,14 +990,15 @@ def _agreement(run: Run) -> float | None:
 def _outcome_text(report: FileReport) -> str:
     """What the first run of a file comes to."""
     figures = run_figures(report)
-    facts = [f"accuracy {text}"] if (text := _accuracy_text(report.runs[0])) else []
     evidence = report.runs[0].survey.usable[figures.method]
+    terms, text = evidence.terms, _accuracy_text(report.runs[0])
+    facts = [f"accuracy {text}"] if text and terms.of == "answer" else []
     if not facts and figures.accuracy is not None:
         n_right = round(figures.accuracy * evidence.n_used)
         counts = f"{n_right:,} of {evidence.n_used:,}, {evidence.judged} judged"
-        facts = [f"accuracy {figures.accuracy:.4f} ({counts})"]
+        facts = [f"{terms.accuracy} {figures.accuracy:.4f} ({counts})"]
     if figures.mean_confidence is not None:
-        facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
+        facts.append(f"mean {terms.confidence} {figures.mean_confidence:.4f} ({figures.method})")
     facts += [remark for remark in evidence.remarks if remark.endswith(COMPARED_WHOLE)]
     n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
     return f"{', '.join(facts) or 'no outcome'}{n_runs}"

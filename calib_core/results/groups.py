@@ -50,6 +50,7 @@ from calib_core.results.run_names import model_stem, name_with_model, short_run_
 from calib_core.results.score import effective_scheme, score
 from calib_core.results.uncertainty import metric_interval, simultaneous_interval
 from calib_core.runs import AnswerRun, RunInfo
+from calib_core.terms import TERMS, Terms, common_terms
 from calib_core.wording import both_or_all, format_interval, format_percent, format_signed, plural
 
 GroupTarget = Literal["rows", "runs"]
@@ -83,10 +84,16 @@ _TUNING_WORDS: Final = re.compile(
 )
 
 
-REST_HELP: Final = (
-    "Accuracy minus that of the other rows of the run at the same confidence, in percentage points. Below 0, "
-    "the group is right less often than its confidence suggests, compared with the rest."
-)
+def rest_help(terms: Terms) -> str:
+    """What the difference of a group from the other rows is."""
+    holds = "yes is true" if terms.of == "event" else "the group is right"
+    return (
+        f"{terms.accuracy_title} minus that of the other rows of the run at the same {terms.confidence}, in "
+        f"percentage points. Below 0, {holds} less often than the {terms.confidence} suggests, compared with "
+        "the rest."
+    )
+
+
 SIMULTANEOUS_HELP: Final = (
     "It allows for as many groups as there are (Bonferroni): in simulations the interval of the worst held "
     "its true gap in 98 to 100 % of data sets."
@@ -265,6 +272,16 @@ class GroupResults(Displayable):
         return replace(self, groups=tuple(order))
 
     @property
+    def terms(self) -> Terms:
+        """The words for the probabilities of the groups."""
+        return common_terms(TERMS[group.verdict.of] for group in self.groups)
+
+    @property
+    def worded_metric(self) -> Metric:
+        """The metric in these terms."""
+        return METRICS[self.metric].worded(self.terms)
+
+    @property
     def recipe(self) -> str:
         """What the groups' recipes share, the range of their numbers of rows, and what differs."""
         recipes = [group.recipe.split(", ") for group in self.groups]
@@ -301,7 +318,7 @@ class GroupResults(Displayable):
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table of groups."""
-        metric = METRICS[self.metric]
+        metric, terms = self.worded_metric, self.terms
         name, series = ("Group", "Run") if self.group_by.target == "rows" else ("Run", "Group")
         # ECE rises as rows get fewer, so between groups of different size its debiased form is the fair one.
         differ_in_size = len({group.n_used for group in self.groups}) > 1
@@ -320,9 +337,9 @@ class GroupResults(Displayable):
             Column(
                 "n_total", "Rows" if any(one.n_used < one.n_total for one in self.groups) else "", "count"
             ),
-            Column("accuracy", "Accuracy", "share"),
-            Column("mean_confidence", "Mean confidence", "share"),
-            Column("bias", "Gap", "signed", "Mean confidence − accuracy."),
+            Column("accuracy", terms.accuracy_title, "share"),
+            Column("mean_confidence", f"Mean {terms.confidence}", "share"),
+            Column("bias", "Gap", "signed", f"Mean {terms.confidence} − {terms.accuracy}."),
             Column("bias_low", "95 % (gap)", "signed", SIMULTANEOUS_HELP, upper="bias_high"),
             Column("bias_high", kind="signed"),
             Column("null_median", "If calibrated" if has_null else "", "number", NULL_HELP),
@@ -330,7 +347,7 @@ class GroupResults(Displayable):
             Column("verdict", "Verdict", "verdict"),
             Column("p", kind="p"),
             Column("q", "q", "p"),
-            Column("against_rest", "Against the rest" if has_rest else "", "points", REST_HELP),
+            Column("against_rest", "Against the rest" if has_rest else "", "points", rest_help(terms)),
             Column(
                 "against_rest_low", "95 % (rest)" if has_rest else "", "points", upper="against_rest_high"
             ),
@@ -367,11 +384,11 @@ class GroupResults(Displayable):
         """The columns of the table of paired differences."""
         return (
             Column("levels", "Difference"),
-            Column("difference", METRICS[self.metric].title, "signed"),
+            Column("difference", self.worded_metric.title, "signed"),
             Column("low", "95 %", "signed", upper="high"),
             Column("high", kind="signed"),
             Column("p", "p (Holm)" if correction_note(self.contrasts) else "p", "p"),
-            Column("n_questions", "Questions", "count"),
+            Column("n_questions", self.terms.questions.capitalize(), "count"),
             Column("n_pairs", "Pairs of runs", "count"),
             Column("note", "Note"),
         )
@@ -619,10 +636,13 @@ def groups_of_runs(
             unavailable[key] = str(error)
         progress((len(measured) + len(unavailable)) / (len(evidences) + 1))
     groups = _with_q_values(_with_gap_intervals(measured))
+    terms = common_terms(evidence.terms for _, evidence in measured)
     shown = {group.run: evidences[group.run] for group in groups}
     levels = ordered_levels({key: infos[key] for key in shown}, group_by.id)
     contrasts = paired_contrasts(shown, group_by.id, metric_id, scheme, reference=reference)
-    differences = contrasts_headline(metric, contrasts, {infos[key].model or names[key] for key in shown})
+    differences = contrasts_headline(
+        metric.worded(terms), contrasts, {infos[key].model or names[key] for key in shown}
+    )
     return GroupResults(
         metric_id,
         scheme,
@@ -919,10 +939,10 @@ def gap_clause(group: Group) -> str:
         return f"is {group.verdict.words}"
     if _cancels(group) and group.verdict.deviation is not None:
         return f"is {group.verdict.words}, off by {format_percent(group.verdict.deviation)} on average"
+    said = TERMS[group.verdict.of].stated_and_observed(group.mean_confidence or 0.0, group.accuracy or 0.0)
     return (
-        f"states {format_percent(group.mean_confidence)} on average and is right "
-        f"{format_percent(group.accuracy)} of the time{group.verdict.scope}: a gap of "
-        f"{format_signed(group.bias, '+.3f')} ({format_interval(group.bias_low, group.bias_high, '+.3f')})"
+        f"{said}{group.verdict.scope}: a gap of {format_signed(group.bias, '+.3f')} "
+        f"({format_interval(group.bias_low, group.bias_high, '+.3f')})"
     )
 
 
@@ -944,10 +964,12 @@ def groups_subheadline(group_title: str, groups: Sequence[Group]) -> str:
     compared = [group.rest for group in groups if group.rest is not None]
     if compared:
         n_clear = sum(rest.is_clear for rest in compared)
+        terms = common_terms(TERMS[group.verdict.of] for group in groups)
+        more_or_less = terms.right_how_often("more or less often", of_one=n_clear < 2)
         sentences.append(
-            f"At the same confidence, {n_clear or 'none'} of {plural(len(compared), 'group')} "
-            f"{'are' if n_clear > 1 else 'is'} clearly right more or less often than the other rows of "
-            f"{'their' if n_clear > 1 else 'its'} run."
+            f"At the same {terms.confidence}, {n_clear or 'none'} of {plural(len(compared), 'group')} "
+            f"{more_or_less} than the other rows of {'their' if n_clear > 1 else 'its'} run, "
+            "beyond chance."
         )
     return " ".join(sentences)
 

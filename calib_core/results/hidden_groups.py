@@ -23,15 +23,16 @@ from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL, Verdict, judge
 from calib_core.methods.columns import column
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.evidence import AnswerEvidence, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, kind_of, restrict_rows
 from calib_core.results.groups import (
-    REST_HELP,
     GroupBy,
     ShareProgress,
     group_by_choices,
     no_progress,
+    rest_help,
     row_groups,
 )
+from calib_core.terms import TERMS, ProbabilityOf, Terms
 from calib_core.wording import format_points, plural, q_value_phrase
 
 LENGTH_ID: Final = "question_length"
@@ -49,10 +50,6 @@ MAX_PAIRED_VALUES: Final = 100
 MAX_LISTED: Final = 20
 """Number of groups listed at most, the clearest ones."""
 
-SCAN_RECIPE: Final = (
-    "each group against the other rows of its run, in strata of equal confidence (Cochran–Mantel–Haenszel; "
-    "exact where few answers vary); q: Benjamini–Hochberg over all groups tested"
-)
 NO_COLUMN: Final = (
     f"No column here forms a group of {MIN_ROWS} rows or more with {MIN_ROWS} others beside it: give the "
     "file a column of few values, such as a subject, a level or a language."
@@ -149,6 +146,8 @@ class HiddenGroups:
         Titles of those that were not paired with others.
     unavailable : Mapping[str, str]
         Run key → why it was not scanned.
+    of : {"answer", "event"}
+        What the probabilities are of.
     """
 
     groups: tuple[HiddenGroup, ...]
@@ -158,40 +157,69 @@ class HiddenGroups:
     columns: tuple[str, ...]
     unpaired: tuple[str, ...]
     unavailable: Mapping[str, str]
+    of: ProbabilityOf = "answer"
+
+    @property
+    def terms(self) -> Terms:
+        """The words for the probabilities of the groups."""
+        return TERMS[self.of]
 
     @property
     def headline(self) -> str:
         """How many groups differ from the other rows, and which is clearest."""
         if not self.n_tried:
             return next(iter(self.unavailable.values()), NO_COLUMN)
-        several = len(self.series) > 1
+        several, terms = len(self.series) > 1, self.terms
         where = ("their run" if self.n_clear > 1 else "its run") if several else "the run"
         if not self.n_clear:
             return (
-                f"None of the {plural(self.n_tried, 'group')} tested is clearly right more or less often "
-                "than "
-                f"the other rows of {where} at the same confidence."
+                f"None of the {plural(self.n_tried, 'group')} tested "
+                f"{terms.right_how_often('more or less often', of_one=True)} than the other rows of "
+                f"{where} at the same {terms.confidence}, beyond chance."
             )
         first = self.groups[0]
         run = f" of {self.series[first.run]}" if several else ""
-        verb = "is" if self.n_clear == 1 else "are"
+        more_or_less = terms.right_how_often("more or less often", of_one=self.n_clear == 1)
         return (
-            f"{self.n_clear:,} of the {plural(self.n_tried, 'group')} tested {verb} right more or less often "
-            f"than the other rows of {where} at the same confidence. The clearest difference is in "
+            f"{self.n_clear:,} of the {plural(self.n_tried, 'group')} tested {more_or_less} than the other "
+            f"rows of {where} at the same {terms.confidence}. The clearest difference is in "
             f"{first.name}{run}: "
-            f"{difference_phrase(first.difference)} (95 % {format_points(first.low)} to "
+            f"{difference_phrase(first.difference, terms)} (95 % {format_points(first.low)} to "
             f"{format_points(first.high)}; {q_value_phrase(first.q)})."
         )
 
     @property
     def recipe(self) -> str:
         """How the numbers were made."""
-        return f"{SCAN_RECIPE}, {plural(self.n_tried, 'group')}"
+        return (
+            f"each group against the other rows of its run, in strata of equal {self.terms.confidence} "
+            f"(Cochran–Mantel–Haenszel; exact where few {self.terms.answers} vary); q: Benjamini–Hochberg "
+            f"over all groups tested, {plural(self.n_tried, 'group')}"
+        )
+
+    @property
+    def table_columns(self) -> tuple[Column, ...]:
+        """The columns of the table of groups."""
+        terms = self.terms
+        return (
+            Column("run", "Run"),
+            Column("group", "Group"),
+            Column("n", "Rows", "count"),
+            Column("accuracy", terms.accuracy_title, "share"),
+            Column("mean_confidence", f"Mean {terms.confidence}", "share"),
+            Column("difference", "Against the rest", "points", rest_help(terms)),
+            Column("low", "95 %", "points", upper="high"),
+            Column("high", kind="points"),
+            Column("p", kind="p"),
+            Column("q", "q", "p"),
+            Column("verdict", "Verdict", "verdict"),
+            Column("recipe"),
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each listed group."""
         return frame_of(
-            HIDDEN_COLUMNS,
+            self.table_columns,
             (
                 {
                     **{name: getattr(group, name) for name in _GROUP_FIELDS},
@@ -205,27 +233,14 @@ class HiddenGroups:
         )
 
 
-HIDDEN_COLUMNS: Final = (
-    Column("run", "Run"),
-    Column("group", "Group"),
-    Column("n", "Rows", "count"),
-    Column("accuracy", "Accuracy", "share"),
-    Column("mean_confidence", "Mean confidence", "share"),
-    Column("difference", "Against the rest", "points", REST_HELP),
-    Column("low", "95 %", "points", upper="high"),
-    Column("high", kind="points"),
-    Column("p", kind="p"),
-    Column("q", "q", "p"),
-    Column("verdict", "Verdict", "verdict"),
-    Column("recipe"),
-)
 _GROUP_FIELDS: Final = ("n", "accuracy", "mean_confidence", "difference", "low", "high", "p", "q")
 
 
-def difference_phrase(difference: float) -> str:
+def difference_phrase(difference: float, terms: Terms) -> str:
     """The difference of a group from the other rows in words."""
     direction = "less" if difference < 0 else "more"
-    return f"right {abs(100 * difference):.1f} points {direction} often"
+    true = "yes is true" if terms.of == "event" else terms.right
+    return f"{true} {abs(100 * difference):.1f} points {direction} often"
 
 
 # --- The columns of the rows ----------------------------------------------------------------------
@@ -411,6 +426,7 @@ def hidden_groups(
         columns=tuple(dict.fromkeys(found.title for own in scanned.values() for found in own)),
         unpaired=tuple(dict.fromkeys(unpaired)),
         unavailable=unavailable,
+        of=kind_of(evidences.values()),
     )
 
 
@@ -559,5 +575,7 @@ def _described(group: TriedGroup, evidence: AnswerEvidence) -> HiddenGroup:
         high=group.high,
         p=group.p,
         q=group.q,
-        verdict=judge(confidence, correct, cluster, tolerance=evidence.tolerance),
+        verdict=judge(
+            confidence, correct, cluster, tolerance=evidence.tolerance, of=evidence.method.probability_of
+        ),
     )

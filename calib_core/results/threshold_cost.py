@@ -27,6 +27,7 @@ from calib_core.results.abstention import AbstentionCurve, abstention_curve, fir
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.terms import Terms
 from calib_core.wording import format_percent
 
 MIN_QUESTIONS: Final = 60
@@ -37,39 +38,44 @@ MIN_OF_RARER_OUTCOME: Final = 10
 COVERAGE_NOTE: Final = "It held the true price in 92 % or more of simulated data sets."
 """What is known of the interval (benchmarks/threshold_cost.md)."""
 
-COST_COLUMNS: Final = (
-    Column("run"),
-    Column("method", "Confidence method", "method"),
-    Column(
-        "believed",
-        "Believed: confidence ≥",
-        "exact",
-        "1 − handed on / wrong, if the confidence is calibrated.",
-    ),
-    Column("believed_share", "Answered", "share"),
-    Column("believed_cost", "Cost per question", "mixed"),
-    Column("cheapest", "Cheapest: confidence ≥", "exact", "The lowest cost on these very rows."),
-    Column("cheapest_share", "Answered there", "share"),
-    Column(
-        "cheapest_cost", "Cost there", "mixed", "Chosen on the rows that it is judged on, so it is too low."
-    ),
-    Column(
-        "price",
-        "Price of believing",
-        "mixed",
-        "Cost of the believed threshold minus that of the cheapest one, per question.",
-    ),
-    Column(
-        "price_low",
-        "Price, 95 %",
-        "mixed",
-        "Against the threshold that is cheapest in the long run; of all thresholds at once.",
-        upper="price_high",
-    ),
-    Column("price_high", kind="mixed"),
-    Column("recipe"),
-)
-"""The columns of what the thresholds of a method cost."""
+
+def cost_columns(terms: Terms) -> tuple[Column, ...]:
+    """The columns of what the thresholds of a method cost."""
+    return (
+        Column("run"),
+        Column("method", "Method", "method"),
+        Column(
+            "believed",
+            f"Believed: {terms.confidence} ≥",
+            "exact",
+            f"1 − handed on / {terms.wrong_answer}, if the {terms.confidence} is calibrated.",
+        ),
+        Column("believed_share", terms.answered.capitalize(), "share"),
+        Column("believed_cost", f"Cost per {terms.question}", "mixed"),
+        Column("cheapest", f"Cheapest: {terms.confidence} ≥", "exact", "The lowest cost on these very rows."),
+        Column("cheapest_share", f"{terms.answered.capitalize()} there", "share"),
+        Column(
+            "cheapest_cost",
+            "Cost there",
+            "mixed",
+            "Chosen on the rows that it is judged on, so it is too low.",
+        ),
+        Column(
+            "price",
+            "Price of believing",
+            "mixed",
+            f"Cost of the believed threshold minus that of the cheapest one, per {terms.question}.",
+        ),
+        Column(
+            "price_low",
+            "Price, 95 %",
+            "mixed",
+            "Against the threshold that is cheapest in the long run; of all thresholds at once.",
+            upper="price_high",
+        ),
+        Column("price_high", kind="mixed"),
+        Column("recipe"),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,18 +128,23 @@ class ThresholdCost(Displayable):
     @property
     def recipe(self) -> str:
         """How the costs were computed."""
+        terms = self.curve.terms
         return (
-            f"cost per question, {self.costs.wrong:g} for a wrong answer, {self.costs.handed_on:g} for one "
-            f"handed on; 95 %: multiplier band over all thresholds, by question, seed {self.seed}, "
+            f"cost per {terms.question}, {self.costs.wrong:g} for a {terms.wrong_answer}, "
+            f"{self.costs.handed_on:g} for one handed on; 95 %: multiplier band over all thresholds, by "
+            f"{terms.question}, seed {self.seed}, "
             f"{self.curve.recipe}"
         )
 
     @property
     def headline(self) -> str:
         """What believing the confidence costs, against the best threshold."""
+        terms = self.curve.terms
+        means = "calling yes" if terms.of == "event" else "answering"
         lead = (
-            f"Believing “{METHODS[self.curve.method].title}” means answering from "
-            f"{format_percent(self.believed)} on. That costs {format_cost(self.believed_cost)} per question"
+            f"Believing “{METHODS[self.curve.method].title}” means {means} from "
+            f"{format_percent(self.believed)} on. That costs {format_cost(self.believed_cost)} per "
+            f"{terms.question}"
         )
         if self.price is None:
             return f"{lead}."
@@ -146,8 +157,8 @@ class ThresholdCost(Displayable):
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row, with `COST_COLUMNS`."""
-        return frame_of(COST_COLUMNS, [self.row()])
+        """One row, with `cost_columns`."""
+        return frame_of(cost_columns(self.curve.terms), [self.row()])
 
     def steps(self) -> pl.DataFrame:
         """The steps of the curve (`AbstentionCurve.to_frame`), with the `cost` per question of each."""
@@ -191,7 +202,10 @@ def threshold_cost(evidence: Evidence, costs: ErrorCosts, *, seed: int = 0) -> T
         For costs that are not as `ErrorCosts` says, for token-level sums, and where no row is usable.
     """
     if not (0 < costs.wrong < np.inf and 0 <= costs.handed_on < np.inf):
-        raise Unavailable("A wrong answer costs more than 0, and a question that is handed on 0 or more.")
+        terms = evidence.terms
+        raise Unavailable(
+            f"A {terms.wrong_answer} costs more than 0, and a {terms.question} that is handed on 0 or more."
+        )
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("Costs need a confidence for each row; token-level runs keep sums only.")
     curve, top = abstention_curve(evidence), evidence.top_label

@@ -16,6 +16,7 @@ from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.null import NullDistribution, null_distribution
 from calib_core.inference.verdict import Verdict, counted_kind, uncounted_note
 from calib_core.metrics import METRICS
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.metric import Metric
 from calib_core.results.changes import (
     Contrast,
@@ -31,6 +32,7 @@ from calib_core.results.evidence import Evidence, bins_all_classes, get_metric
 from calib_core.results.run_names import checkpoint_step
 from calib_core.results.score import effective_scheme, metric_availability, score
 from calib_core.runs import RunInfo, TokenRun
+from calib_core.terms import TERMS, Terms, common_terms
 from calib_core.wording import (
     NOT_DEFINED,
     as_clause,
@@ -48,6 +50,9 @@ TOKEN_METRICS: Final = ("full_ece", "nll", "accuracy")
 
 ANSWER_METRICS: Final = ("ece", "accuracy")
 """The same for runs of answers."""
+
+EVENT_METRICS: Final = ("ece", "auroc")
+"""The same for probabilities of an event."""
 
 ONLY_CHECKPOINT: Final = "The run is the only checkpoint of its model, and other models have several."
 """Why a model's only checkpoint is not shown beside lines of several."""
@@ -209,6 +214,16 @@ class Training(Displayable):
         return tuple(point for line in self.lines for point in line.points)
 
     @property
+    def terms(self) -> Terms:
+        """The words for the probabilities of the checkpoints."""
+        return _terms(self.lines)
+
+    @property
+    def worded_metric(self) -> Metric:
+        """The metric in these terms."""
+        return METRICS[self.metric].worded(self.terms)
+
+    @property
     def caveat(self) -> str:
         """Which values mean nothing, and why; "" where all mean something."""
         merged = list(dict.fromkeys(point.label for point in self.points if point.is_one_bin))
@@ -216,7 +231,7 @@ class Training(Displayable):
             return ""
         return (
             f"Hollow: at {join_names(merged)} all probabilities lie in one bin, where gaps cancel and "
-            f"{METRICS[self.metric].title_in_sentence} is 0 whatever the model knows."
+            f"{self.worded_metric.title_in_sentence} is 0 whatever the model knows."
         )
 
     @property
@@ -236,7 +251,7 @@ class Training(Displayable):
             Column("at", "Step", "count", dtype=pl.Float64)
             if is_in_steps
             else Column("at", TOKENS_AXIS, "amount"),
-            Column("value", METRICS[self.metric].title, "number"),
+            Column("value", self.worded_metric.title, "number"),
             Column("null_median", "If calibrated", "number"),
             Column("null_low", "5–95 %", "number", upper="null_high"),
             Column("null_high", kind="number"),
@@ -358,6 +373,7 @@ def default_training_metrics(evidence: Evidence, scheme: Scheme | None = None) -
     scheme : Scheme, optional
     """
     wanted = TOKEN_METRICS if isinstance(evidence.run, TokenRun) else ANSWER_METRICS
+    wanted = EVENT_METRICS if evidence.terms.of == "event" else wanted
     available = metric_availability(evidence, scheme or Scheme())
     return tuple(id_ for id_ in wanted if available[id_] is None)
 
@@ -521,7 +537,7 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine], axis: str) 
     """
     if not lines:
         return "No run is a checkpoint with this metric."
-    metric = METRICS[metric_id].title
+    metric = METRICS[metric_id].worded(_terms(lines)).title
     followed = lines_to_follow(lines)
     if len(followed) == 1:
         name = f"{followed[0].title}: " if len(lines) > 1 else ""
@@ -602,7 +618,8 @@ def line_summary(
     points = line.informative_points or line.points
     first, last = points[0], points[-1]
     position = _position_text(first.position, axis)
-    opening = f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {position}"
+    title = METRICS[metric_id].worded(_terms([line])).title
+    opening = f"{line.title}: {title} {_value_text(first)} at {position}"
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.position, axis)}"
         if with_change and line.change and line.change.difference:
@@ -622,12 +639,15 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     Improving throughout is claimed only where each step is clear, and denied only where a step is clearly the
     other way, by the paired differences corrected for all steps (Holm).
     """
-    direction = METRICS[metric_id].direction
-    if direction == "zero" or not line.steps:
+    metric, terms = METRICS[metric_id], _terms([line])
+    direction = metric.direction
+    is_no_merit = terms.of == "event" and metric is ACCURACY
+    if direction == "zero" or is_no_merit or not line.steps:
         return ""
     rises = direction == "higher"
     verb, changed = ("rise", "higher") if rises else ("fall", "lower")
-    question, n_steps = f"Does {METRICS[metric_id].title_in_sentence} {verb} throughout?", len(line.steps)
+    question = f"Does {metric.worded(terms).title_in_sentence} {verb} throughout?"
+    n_steps = len(line.steps)
     phrases = [change_phrase(step) for step in line.steps]
     n_clear = phrases.count(changed)
     note = correction_note(line.steps)
@@ -647,6 +667,10 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     if any(step.difference is None for step in line.steps):
         return f"{question} As observed, {as_they_stand}, but not every step can be tested."
     return f"{question} Undecided: {as_they_stand}, {n_clear} of them clearly{f', {note}' if note else ''}."
+
+
+def _terms(lines: Sequence[TrainingLine]) -> Terms:
+    return common_terms(TERMS[point.verdict.of] for line in lines for point in line.points)
 
 
 def _value_text(point: Checkpoint) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.errors import Unavailable
-from calib_core.figures.abstention import abstention_figure, describe_abstention
+from calib_core.figures.abstention import abstention_figure, describe_abstention, precision_title
 from calib_core.figures.cascade import cascade_figure, describe_cascade
 from calib_core.figures.threshold_cost import describe_threshold_cost, threshold_cost_figure
 from calib_core.inference.missingness import missing_caveat
@@ -17,7 +17,7 @@ from calib_core.methods import METHODS
 from calib_core.results.abstention import (
     AURC_FORMULA,
     EMPIRICAL_CAUTION,
-    THRESHOLD_COLUMNS,
+    PRECISION_HELP,
     AbstentionCurve,
     GuaranteedThreshold,
     abstention_curve,
@@ -25,20 +25,22 @@ from calib_core.results.abstention import (
     guaranteed_threshold,
     largest_guaranteed,
     target_text,
+    threshold_columns,
 )
 from calib_core.results.cascade import CASCADE_COLUMNS, Cascade, Costs, cascade_headline, cascade_table
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.defaults import default_methods
+from calib_core.results.defaults import by_kind, default_methods
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
 from calib_core.results.threshold_cost import (
-    COST_COLUMNS,
     COVERAGE_NOTE,
     MIN_OF_RARER_OUTCOME,
     MIN_QUESTIONS,
     ThresholdCost,
+    cost_columns,
     format_cost,
 )
+from calib_core.terms import Terms
 from calib_core.views.inputs import ReportInput
 from calib_core.views.score import places_of_methods, unused_rows_help
 from calib_core.views.view import (
@@ -61,9 +63,11 @@ from calib_core.wording import (
     names_sharing,
     plural,
     threshold_text,
+    with_article,
 )
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if the model only answers when confident?"
+EVENT_QUESTION: Final = "From which probability on is it yes?"
 
 DEFAULT_TARGET_ACCURACY: Final = 0.9
 """The target accuracy where none is chosen."""
@@ -71,49 +75,8 @@ DEFAULT_TARGET_ACCURACY: Final = 0.9
 DEFAULT_CONFIDENCE: Final = 0.95
 """The confidence of a guarantee where none is chosen."""
 
-HOW_TO_READ: Final = (
-    "To the left, the model answers only its most confident questions. Shaded band: 95 % Wilson interval, "
-    f"from {MIN_ROWS} answers on. Square: the guaranteed threshold, above a line down to the lower bound."
-)
 NO_SINGLE_CONFIDENCES: Final = (
     "Abstention needs the confidence of every question. Token-level runs keep sums only."
-)
-_FACTS: Final = (
-    Fact("Guaranteed threshold", "It holds on new questions like these."),
-    Fact("Empirical threshold", f"It has no guarantee. {EMPIRICAL_CAUTION}"),
-)
-_TABLE_COLUMNS: Final = (
-    *THRESHOLD_COLUMNS,
-    Column(
-        "interval_low",
-        "Accuracy 95 %",
-        "share",
-        "Wilson interval, as if the threshold had been chosen before.",
-        upper="interval_high",
-    ),
-    Column("interval_high", kind="share"),
-)
-_METHOD_COLUMNS: Final = (
-    Column("method", "Confidence method", "method"),
-    Column("accuracy", "Accuracy of all", "share", "With every question answered, whatever its confidence."),
-    Column("auroc", "AUROC", "number"),
-    Column("aurc", "AURC", "number"),
-    Column("n_used", "Rows used", "count"),
-    Column("n_total", "Rows", "count"),
-    Column("judged", "Judged"),
-)
-_COST_FACTS: Final = (
-    Fact(
-        "Believed threshold",
-        "1 − the cost of handing on / the cost of a wrong answer: from there on a calibrated answer is "
-        "expected to cost less than handing on.",
-    ),
-    Fact(
-        "Price of believing",
-        "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand. "
-        f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} questions, and {MIN_OF_RARER_OUTCOME} each of right and "
-        "wrong answers.",
-    ),
 )
 _CASCADE_FACT: Final = Fact(
     "Costs and differences",
@@ -132,19 +95,22 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     for index, run in enumerate(runs):
         progress(index / len(runs), run.title)
         requested = [id_ for id_ in run.usable if id_ in report_input.settings.methods]
-        evidences: list[Evidence] = []
-        thresholds: list[GuaranteedThreshold] = []
-        for method in requested or default_methods(run.usable):
-            try:
-                evidence = report_input.evidence(run, method)
-                curve = abstention_curve(evidence)
-            except Unavailable as reason:
-                refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
-            else:
-                evidences.append(evidence)
-                thresholds.append(guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE))
-        if thresholds:
-            views.append(abstention_view(thresholds[0], thresholds[1:], title=run.title, evidences=evidences))
+        for methods in by_kind(requested or default_methods(run.usable)):
+            evidences: list[Evidence] = []
+            thresholds: list[GuaranteedThreshold] = []
+            for method in methods:
+                try:
+                    evidence = report_input.evidence(run, method)
+                    curve = abstention_curve(evidence)
+                except Unavailable as reason:
+                    refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
+                else:
+                    evidences.append(evidence)
+                    found = guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE)
+                    thresholds.append(found)
+            if thresholds:
+                lead, *others = thresholds
+                views.append(abstention_view(lead, others, title=run.title, evidences=evidences))
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
@@ -162,8 +128,9 @@ def abstention_view(
     title: str = "",
     evidences: Sequence[Evidence] = (),
     typed: float | None = None,
+    left_out: Sequence[str] = (),
 ) -> View:
-    """The thresholds of one run by one method or several, on their curves.
+    """The thresholds of one run by one method or several of one kind, on their curves.
 
     Parameters
     ----------
@@ -176,6 +143,8 @@ def abstention_view(
         What the curves are of, for why rows are not used.
     typed : float, optional
         A further threshold, at which each method is shown, too.
+    left_out : sequence of str
+        What is not drawn, and why.
     """
     results = (result, *others)
     curves = [found.curve for found in results]
@@ -184,8 +153,11 @@ def abstention_view(
     recipes = tuple(f"{METHODS[found.curve.method].title}: {found.recipe}" for found in results)
     recipe = "\n".join(recipes)
     judged = dict.fromkeys(curve.judged for curve in curves)
+    terms = result.curve.terms
     return View(
         title=title,
+        terms=terms,
+        left_out=tuple(left_out),
         method_title=method,
         headline=guarantee_headline(results),
         caveat=" ".join(
@@ -206,7 +178,7 @@ def abstention_view(
                     guaranteed=results,
                 ),
                 describe_abstention(curves, results),
-                "Accuracy of answered questions",
+                precision_title(terms),
                 id="abstention",
                 numbers=Numbers(
                     lambda: pl.concat(curve.to_frame() for curve in curves), recipe, ("abstention",)
@@ -214,7 +186,7 @@ def abstention_view(
             ),
         ),
         tables=(_threshold_table(results, typed, recipe), _method_table(curves, recipe)),
-        how_to_read=HOW_TO_READ,
+        how_to_read=_how_to_read(terms),
         facts=(
             *(
                 Fact(METHODS[found.curve.method].title, f"{found.headline} {found.empirical_note}")
@@ -223,10 +195,23 @@ def abstention_view(
             *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
             *_used(curves, evidences),
             *_remarks(curves),
-            *_FACTS,
+            Fact("Guaranteed threshold", f"It holds on new {terms.questions} like these."),
+            Fact("Empirical threshold", f"It has no guarantee. {EMPIRICAL_CAUTION}"),
         ),
         subject=", ".join(filter(None, (full_name(title), method))),
         name=(title, *file_parts((curve.method for curve in curves), "methods")),
+    )
+
+
+def _how_to_read(terms: Terms) -> str:
+    """What the marks of the figure are."""
+    lead = {
+        "answer": "To the left, the model answers only its most confident questions.",
+        "event": "To the left, only the items of the highest probability are called yes.",
+    }[terms.of]
+    return (
+        f"{lead} Shaded band: 95 % Wilson interval, from {MIN_ROWS} {terms.answer}s on. Square: the "
+        "guaranteed threshold, above a line down to the lower bound."
     )
 
 
@@ -253,11 +238,23 @@ def _used(curves: Sequence[AbstentionCurve], evidences: Sequence[Evidence]) -> l
 
 def _threshold_table(results: Sequence[GuaranteedThreshold], typed: float | None, recipe: str) -> ViewTable:
     """The guaranteed and the empirical threshold of each method, and the one that was typed."""
-    frame = frame_of(_TABLE_COLUMNS, (row for found in results for row in found.rows(typed)))
+    precision = results[0].curve.terms.precision
+    columns = (
+        *threshold_columns(results[0].curve.terms),
+        Column(
+            "interval_low",
+            f"{precision.capitalize()} 95 %",
+            "share",
+            "Wilson interval, as if the threshold had been chosen before.",
+            upper="interval_high",
+        ),
+        Column("interval_high", kind="share"),
+    )
+    frame = frame_of(columns, (row for found in results for row in found.rows(typed)))
     return ViewTable(
-        f"Thresholds for an accuracy of {target_text(results[0].target_accuracy)}",
+        f"Thresholds for {with_article(precision)} of {target_text(results[0].target_accuracy)}",
         frame,
-        tuple(column for column in _TABLE_COLUMNS if column.title),
+        tuple(column for column in columns if column.title),
         id="thresholds",
         numbers=Numbers(lambda: frame, recipe, ("thresholds",)),
     )
@@ -277,12 +274,30 @@ def _method_table(curves: Sequence[AbstentionCurve], recipe: str) -> ViewTable:
         }
         for curve in curves
     )
-    frame = frame_of(_METHOD_COLUMNS, rows)
+    terms = curves[0].terms
+    # The risk is the share of wrong answers; a share of no is no fault of a forecast.
+    has_risk = terms.of == "answer"
+    columns = (
+        Column("method", "Method", "method"),
+        Column(
+            "accuracy",
+            "Accuracy of all" if has_risk else terms.accuracy.capitalize(),
+            "share",
+            f"With every {terms.question} {terms.answered}, whatever its {terms.confidence}.",
+        ),
+        Column("auroc", "AUROC", "number"),
+        *((Column("aurc", "AURC", "number"),) if has_risk else ()),
+        Column("n_used", "Rows used", "count"),
+        Column("n_total", "Rows", "count"),
+        Column("judged", "Judged"),
+    )
+    frame = frame_of(columns, rows)
+    note = f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better."
     return ViewTable(
         "Over all thresholds",
         frame,
-        varying_columns(_METHOD_COLUMNS, frame, "n_used", "n_total", "judged"),
-        f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better.",
+        varying_columns(columns, frame, "n_used", "n_total", "judged"),
+        note if has_risk else "",
         id="methods",
         numbers=Numbers(lambda: frame, recipe, ("over-all-thresholds",)),
     )
@@ -292,29 +307,31 @@ def _tiles(thresholds: Sequence[GuaranteedThreshold], typed: float | None) -> li
     """What answering from a threshold on does: the one typed, or else the guaranteed one."""
     found = largest_guaranteed(thresholds)
     title, confidence = METHODS[found.curve.method].title, target_text(found.confidence)
+    terms = found.curve.terms
     point = found.point if typed is None else found.curve.at_threshold(typed)
+    is_guaranteed = typed is None and point is not None
+    promise = (
+        f" On new {terms.questions} at least {format_percent_down(found.accuracy_low)}, with {confidence} "
+        "confidence."
+    )
     return [
         Tile(
-            "Answer from",
+            f"{terms.to_answer.capitalize()} from",
             threshold_text(point.threshold) if point else "none",
-            f"What “{title}” says where questions are answered: guaranteed, unless you chose another.",
+            f"What “{title}” says where {terms.questions} are {terms.answered}: guaranteed, unless you chose "
+            "another.",
         ),
         Tile(
-            "Answered",
+            terms.answered.capitalize(),
             format_percent(point.coverage if point else None),
-            "Share of all questions, with a confidence or without.",
+            f"Share of all {terms.questions}, with a {terms.confidence} or without.",
         ),
         Tile(
-            "Accuracy",
+            terms.precision.capitalize(),
             format_percent(point.accuracy if point else None),
-            "Of the answered questions."
-            + (
-                f" On new questions at least {format_percent_down(found.accuracy_low)}, with {confidence} "
-                "confidence."
-                if typed is None and point
-                else ""
-            ),
-            "" if typed is None and point else f"all answered: {format_percent(found.curve.accuracy_of_all)}",
+            (PRECISION_HELP if terms.of == "event" else "Of the answered questions.")
+            + (promise if is_guaranteed else ""),
+            "" if is_guaranteed else f"all {terms.answered}: {format_percent(found.curve.accuracy_of_all)}",
         ),
     ]
 
@@ -339,17 +356,20 @@ def cost_view(
         A confidence that is marked in the figure.
     """
     recipe = "\n".join(f"{METHODS[each.curve.method].title}: {each.recipe}" for each in found)
-    frame = frame_of(COST_COLUMNS, (each.row() for each in found))
     costs, methods = found[0].costs, [each.curve.method for each in found]
+    terms = found[0].curve.terms
+    columns = cost_columns(terms)
+    frame = frame_of(columns, (each.row() for each in found))
     return View(
         title=title,
+        terms=terms,
         headline=next((each for each in found if each.curve.method == lead), found[0]).headline,
         recipes=tuple(recipe.splitlines()),
         figures=(
             ViewFigure(
                 lambda theme: threshold_cost_figure(found, theme, threshold=typed),
                 describe_threshold_cost(found),
-                "Cost per question",
+                f"Cost per {terms.question}",
                 id="costs",
                 numbers=Numbers(lambda: pl.concat(each.steps() for each in found), recipe, ("costs",)),
             ),
@@ -358,17 +378,29 @@ def cost_view(
             ViewTable(
                 "",
                 frame,
-                tuple(column for column in COST_COLUMNS if column.title),
+                tuple(column for column in columns if column.title),
                 id="cost_table",
                 numbers=Numbers(lambda: frame, recipe, ("price-of-believing",)),
             ),
         ),
         how_to_read=(
-            f"A wrong answer costs {format_cost(costs.wrong)}, a question handed on "
-            f"{format_cost(costs.handed_on)}, a right answer nothing. Dashed: where a calibrated model would "
-            "start to answer."
+            f"A {terms.wrong_answer} costs {format_cost(costs.wrong)}, {with_article(terms.question)} handed "
+            f"on {format_cost(costs.handed_on)}, a {terms.right_answer} nothing. Dashed: where a calibrated "
+            f"model would start to {terms.to_answer}."
         ),
-        facts=_COST_FACTS,
+        facts=(
+            Fact(
+                "Believed threshold",
+                f"1 − the cost of handing on / the cost of a {terms.wrong_answer}: from there on, handing on "
+                f"is expected to cost more, if the {terms.confidence} is calibrated.",
+            ),
+            Fact(
+                "Price of believing",
+                "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand. "
+                f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} {terms.questions}, and of both outcomes, "
+                f"{terms.right} and {terms.wrong}, {MIN_OF_RARER_OUTCOME} each.",
+            ),
+        ),
         subject=full_name(title),
         name=(title, *file_parts(methods, "methods"), "costs"),
     )

@@ -40,13 +40,12 @@ from calib_core.views.view import (
 from calib_core.wording import plural
 
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and well calibrated?"
+EVENT_QUESTION: Final = "Which model tells yes from no, and is well calibrated?"
 
 MEASURES_PER_POINT: Final = 2
 """Numbers estimated for each point, with intervals: accuracy and Brier score."""
 
-HOW_TO_READ: Final = "Colour and number: the run, by accuracy; shape: the method; bars: 95 % intervals."
 GREY_AREA: Final = "Grey: better than always stating the average accuracy"
-POINTS_TITLE: Final = "Every point, the most accurate run first"
 NUMBER_COLUMN: Final = Column("number", "No.", "count", "The number of the run in the figure.")
 
 
@@ -147,6 +146,7 @@ def comparison_view(
     numbers = Numbers(result.to_frame, result.recipe, _file_parts(result))
     return View(
         headline=result.headline,
+        terms=result.terms,
         caveat=caveat,
         recipes=(result.recipe,),
         figures=(
@@ -175,21 +175,21 @@ def comparison_view(
 def _key_to_numbers(result: Comparison) -> str:
     """The name of each run by its number, for a picture that has no table."""
     names = dict.fromkeys(
-        f"{result.run_numbers[point.run]} {point.name}" for point in result.points_by_accuracy
+        f"{result.run_numbers[point.run]} {point.name}" for point in result.points_by_number
     )
     return "; ".join(names)
 
 
 def _point_table(result: Comparison, numbers: Numbers) -> ViewTable:
     """A row for each point, the most accurate run first, under its number and name in the figure."""
-    points = result.points_by_accuracy
+    points = result.points_by_number
     frame = result.frame_of(points).with_columns(
         pl.Series("number", [result.run_numbers[point.run] for point in points], pl.UInt32),
         pl.Series("run", [point.name for point in points]),
         pl.Series("best_by", [result.best_by_text(point.key) for point in points]),
     )
     return ViewTable(
-        POINTS_TITLE,
+        f"Every point, {_ranked_by(result)[1]} first",
         frame,
         (NUMBER_COLUMN, *varying_columns(result.columns, frame, "n_used", "n_total", "judged")),
         id="points",
@@ -203,11 +203,19 @@ def _file_parts(result: Comparison) -> tuple[str | int, ...]:
     return (result.x, result.y, *((result.scheme.binning, result.scheme.bins) if is_binned else ()))
 
 
+def _ranked_by(result: Comparison) -> tuple[str, str]:
+    """What the numbers of the runs follow, and the run that is first."""
+    if result.terms.of == "event":
+        return "Brier score", "the lowest Brier score"
+    return "accuracy", "the most accurate run"
+
+
 def _how_to_read(result: Comparison) -> str:
     """What the marks of the figure are, and how many points beat a constant confidence."""
-    sentences = [HOW_TO_READ]
+    by = _ranked_by(result)[0]
+    sentences = [f"Colour and number: the run, by {by}; shape: the method; bars: 95 % intervals."]
     if any(point.is_partial for point in result.points):
-        sentences.append("Hollow: a tenth or more of the rows lack a confidence.")
+        sentences.append(f"Hollow: a tenth or more of the rows lack a {result.terms.confidence}.")
     with_skill = [point for point in result.points if point.brier_skill is not None]
     if result.has_reference_curves and with_skill:
         n_below = sum((point.brier_skill or 0) > 0 for point in with_skill)

@@ -16,9 +16,9 @@ from calib_core.inference.intervals import coverage_note
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.groups import (
-    REST_HELP,
     SIMULTANEOUS_HELP,
     GroupBy,
     GroupResults,
@@ -26,10 +26,10 @@ from calib_core.results.groups import (
     groups_of_rows,
     groups_of_runs,
     ordered_levels,
+    rest_help,
     split_by_group,
 )
 from calib_core.results.hidden_groups import (
-    HIDDEN_COLUMNS,
     MAX_PAIRED_COLUMNS,
     MAX_PAIRED_VALUES,
     HiddenGroups,
@@ -72,11 +72,6 @@ FEW_ROWS_CAUTION: Final = (
     "chance explains stand last. Compare each dot with the value of a perfectly calibrated model."
 )
 HIDDEN_TITLE: Final = "Hidden groups"
-HIDDEN_LIMIT: Final = (
-    "The test compares only how often a group is right: a group that is right too often at some confidences "
-    "and too rarely at others can stay hidden. Groups overlap, and a group that is off shifts the others "
-    "slightly the opposite way."
-)
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 _GROUP_COLUMNS_FIRST: Final = (
     *("name", "series", "bias", "bias_low", "verdict", "q", "value", "low"),
@@ -257,6 +252,7 @@ def groups_view(
         title=f"By {result.group_by.title}",
         method_title=method_title,
         headline=result.headline,
+        terms=result.terms,
         recipes=text_lines(result.recipe),
         figures=(
             ViewFigure(
@@ -283,7 +279,7 @@ def groups_view(
             *text_lines(*notes),
         ),
         subject=", ".join(
-            text_lines(f"{METRICS[result.metric].title} by {result.group_by.title}", method_title)
+            text_lines(f"{result.worded_metric.title} by {result.group_by.title}", method_title)
         ),
         name=(*file_parts(dict.fromkeys(group.run for group in result.groups), "runs"), *text_lines(method)),
     )
@@ -345,14 +341,22 @@ def _facts(result: GroupResults) -> tuple[Fact, ...]:
     note = coverage_note((result.metric,))
     n_judged = sum(group.q is not None for group in result.groups)
     n_compared = sum(group.rest is not None for group in result.groups)
+    terms = result.terms
+    by_label = "" if terms.of == "event" else ", by their top label"
+    no_fault = terms.of == "event" and result.metric == ACCURACY.id
     facts = {
         "Also found": result.subheadline,
-        "Gap": f"{SIMULTANEOUS_HELP} Each is a t interval of the mean of confidence − outcome.",
+        "Share of yes": "It may differ between groups without fault; a gap is what treats one unfairly."
+        if no_fault
+        else "",
+        "Gap": f"{SIMULTANEOUS_HELP} Each is a t interval of the mean of {terms.confidence} − outcome.",
         "Intervals": f"{interval_method}. {note}".rstrip() if interval_method else "",
         "Few rows": FEW_ROWS_CAUTION if METRICS[result.metric].binned else "",
-        "Verdict": f"From the {thing}'s rows alone, by their top label. q: Benjamini–Hochberg over "
+        "Verdict": f"From the {thing}'s rows alone{by_label}. q: Benjamini–Hochberg over "
         f"{plural(n_judged, thing)} with enough rows.",
-        "Against the rest": f"{REST_HELP} Its q is over {plural(n_compared, 'group')}." if n_compared else "",
+        "Against the rest": f"{rest_help(terms)} Its q is over {plural(n_compared, 'group')}."
+        if n_compared
+        else "",
     }
     return tuple(Fact(name, text) for name, text in facts.items() if text)
 
@@ -363,7 +367,7 @@ def hidden_groups_view(
     """The groups that the scan found; parameters as of `groups_view`."""
     titles = titles or {}
     frame = result.to_frame()
-    columns = columns_in_order(HIDDEN_COLUMNS, "group", "run", "difference", "low", "q")
+    columns = columns_in_order(result.table_columns, "group", "run", "difference", "low", "q")
     table = ViewTable(
         "",
         frame,
@@ -377,6 +381,7 @@ def hidden_groups_view(
         title=HIDDEN_TITLE,
         method_title=METHODS[method].title if method else "",
         headline=result.headline,
+        terms=result.terms,
         recipes=(result.recipe,) if result.groups else (),
         tables=(table,) if result.groups else (),
         facts=_hidden_facts(result) if result.groups else (),
@@ -388,14 +393,16 @@ def hidden_groups_view(
 
 def _hidden_facts(result: HiddenGroups) -> tuple[Fact, ...]:
     """What was tried, what the test cannot find, and what is not listed."""
-    pairs, exception = "", ""
+    pairs, exception, terms = "", "", result.terms
     if len(result.columns) > 1:
         pairs = ", and every pair of values of two columns"
         exception = ", except pairs that are no clearer than one of their parts"
     facts = {
         "Tested": f"every value of {', '.join(result.columns)}{pairs}, with at least {MIN_ROWS} rows in the "
         f"group and {MIN_ROWS} outside it; the intervals are not corrected.",
-        "Limit": HIDDEN_LIMIT,
+        "Limit": f"The test compares only the {terms.accuracy} of groups: one that is too high at some "
+        f"{terms.confidences} and too low at others can stay hidden. Groups overlap, and a group that is off "
+        "shifts the others slightly the opposite way.",
         "Not paired": f"{', '.join(result.unpaired)} (pairs are made of {MAX_PAIRED_COLUMNS} columns of at "
         f"most {MAX_PAIRED_VALUES} values)."
         if result.unpaired
@@ -519,5 +526,5 @@ def _diagram_figures(diagrams: Sequence[GroupDiagram]) -> Iterator[ViewFigure]:
 def _diagram_note(result: Reliability) -> str:
     """The metric, and the number of rows."""
     small_note = f", fewer than {MIN_ROWS}" if result.score.n_used < MIN_ROWS else ""
-    value = f"{METRICS[result.score.metric].title} {format_number(result.score.value)}"
+    value = f"{result.score.worded_metric.title} {format_number(result.score.value)}"
     return f"{value}, n = {result.score.n_used:,}{small_note}"

@@ -20,6 +20,7 @@ from calib_core.results.files import FileReport, RunReport, run_report
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.run_names import run_order
 from calib_core.runs import AnswerRun
+from calib_core.terms import Terms, common_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,12 @@ class ReportInput:
         """The requested methods that the run supports; if there are none, its default method."""
         requested = tuple(id_ for id_ in run.usable if id_ in self.settings.methods)
         return requested or (default_method(run.usable),)
+
+    @property
+    def terms(self) -> Terms:
+        """The words for the runs' probabilities, each seen by its first method."""
+        seen = [METHODS[self.methods_for(run)[0]] for run in self.runs if run.usable]
+        return common_terms(method.terms for method in seen)
 
     @property
     def answer_runs(self) -> tuple[ReportRun, ...]:

@@ -21,6 +21,7 @@ from calib_core.results.run_verdict import RunVerdict
 from calib_core.results.sampling import SampleSizeSweep
 from calib_core.results.score import Score
 from calib_core.results.training import Training
+from calib_core.terms import Terms
 from calib_core.views import (
     abstention,
     comparison,
@@ -56,6 +57,8 @@ class ReportPage:
     ----------
     title, question : str
         The page's title and the question it answers.
+    event_question : str
+        The question about probabilities of an event; "" where it is the same.
     section : Callable[[ReportInput, ProgressCallback], Section]
         Builds the section; raises Unavailable, with the reason, if the page does not apply to the runs.
     seconds_per_run : float
@@ -66,9 +69,14 @@ class ReportPage:
 
     title: str
     question: str
+    event_question: str
     section: Callable[[ReportInput, ProgressCallback], Section]
     seconds_per_run: float
     runs: Callable[[ReportInput], Sequence[ReportRun]]
+
+    def question_about(self, terms: Terms) -> str:
+        """The question in the words of what is shown."""
+        return self.event_question if self.event_question and terms.of == "event" else self.question
 
     def seconds(self, report_input: ReportInput) -> float:
         """About how long the section takes to build."""
@@ -84,7 +92,14 @@ def _answer_runs(report_input: ReportInput) -> Sequence[ReportRun]:
 
 
 SECTIONS: Final[dict[str, ReportPage]] = {
-    module.ID: ReportPage(module.TITLE, module.QUESTION, module.section, seconds_per_run, runs)
+    module.ID: ReportPage(
+        module.TITLE,
+        module.QUESTION,
+        getattr(module, "EVENT_QUESTION", ""),
+        module.section,
+        seconds_per_run,
+        runs,
+    )
     for module, seconds_per_run, runs in (
         (summary, 0.2, _every_run),
         (overview, 0.15, _every_run),

@@ -33,6 +33,7 @@ from calib_core.wording import (
 )
 
 ID, TITLE, QUESTION = "summary", "Summary", "Can the confidence be believed?"
+EVENT_QUESTION: Final = "Can the probability be believed?"
 
 MAX_LARGE_DIAGRAMS: Final = 4
 """Up to this many diagrams have a panel of counts; more are drawn small, without."""

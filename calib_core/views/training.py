@@ -67,7 +67,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         raise Unavailable(NO_CHECKPOINT)
     method = most_common_method(on_axis, report_input.settings.methods)
     if method is None:
-        raise Unavailable("No checkpoint has one of these confidence methods.")
+        raise Unavailable("No checkpoint has one of these methods.")
     evidences: dict[str, Evidence] = {}
     refused: dict[str, str] = {}
     for index, (key, run) in enumerate(runs.items()):
@@ -134,6 +134,7 @@ def training_view(
     return View(
         method_title=method_title,
         headline=result.headline,
+        terms=result.terms,
         caveat=result.caveat,
         recipes=tuple(dict.fromkeys(_recipe(each) for each in results)),
         figures=tuple(_figure(each, results, style_indices, chosen) for each in results),
@@ -162,7 +163,7 @@ def _figure(
             result, theme, selected=chosen, style_indices=style_indices, narrow=narrow
         ),
         describe_training(result),
-        f"{METRICS[result.metric].title} over training",
+        f"{result.worded_metric.title} over training",
         narrow=len(results) > 1,
         id="training" if is_first else f"training_{result.metric}",
         numbers=Numbers(result.to_frame, _recipe(result), _file_parts(result)),
@@ -179,7 +180,7 @@ def _checkpoint_table(results: Sequence[Training]) -> ViewTable:
         frame = frame.with_columns(
             pl.Series(other.metric, [values.get(run) for run in frame["run"]], pl.Float64)
         )
-        columns.append(Column(other.metric, METRICS[other.metric].title, "number"))
+        columns.append(Column(other.metric, other.worded_metric.title, "number"))
 
     def in_full() -> pl.DataFrame:
         return pl.concat(

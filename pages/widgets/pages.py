@@ -36,6 +36,8 @@ class PageInfo:
         Heading of its group in the menu.
     title, question : str
         Where omitted, those of its section of a report.
+    event_question : str
+        The question about probabilities of an event; "" where it is the same.
     body_keys : tuple of str
         Keys of the address that are set in the page's body rather than in the sidebar.
     is_of_one_run : bool
@@ -57,6 +59,7 @@ class PageInfo:
     group: str
     title: str = ""
     question: str = ""
+    event_question: str = ""
     body_keys: tuple[str, ...] = ()
     is_of_one_run: bool = False
     shows_verdicts: bool = False
@@ -71,6 +74,7 @@ class PageInfo:
         if section is not None:
             object.__setattr__(self, "title", section.title)
             object.__setattr__(self, "question", section.question)
+            object.__setattr__(self, "event_question", section.event_question)
         object.__setattr__(self, "icon", f":material/{self.icon}:")
 
     @property

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.errors import Unavailable, shorten
+from calib_core.terms import EVENT_TERMS
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import (
     FolderContents,
@@ -128,11 +129,12 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     page_id : str
         A key of `PAGES`.
     choose : Callable, optional
-        Draws the page's controls. Without it the page also shows something when no run is loaded.
+        Draws the page's controls; a choice that has `terms` words the question. Without it the page also
+        shows something when no run is loaded.
     """
     page = PAGES[page_id]
     take_uploads()
-    badge = _show_title(page)
+    badge, question = _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
     with (notices := st.container(key="notices", gap="xsmall")):  # always there: the rest keeps its place
@@ -166,6 +168,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
                     choice = choose(url_state, runs)
             except Unavailable as reason:
                 refusal = reason
+    _word_question(page, choice, question)
     url_state.carry_unused()
     url_state.write_url()
     _remember_run(runs)
@@ -202,15 +205,22 @@ def _show_tools(
         url_toggle(DEMO_KEY, "Show demo data", DEMO_HELP, default=demo == "beside")
 
 
-def _show_title(page: PageInfo) -> DeltaGenerator:
-    """Draw the page's title and question, name it in the browser's tab; return the place of a badge."""
+def _show_title(page: PageInfo) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw title and question, name the browser's tab; return the places of a badge and of the question."""
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")
         badge = st.empty()
-        st.caption(page.question, width="content")
-    return badge
+        question = st.empty()
+        question.caption(page.question, width="content")
+    return badge, question
+
+
+def _word_question(page: PageInfo, choice: object, place: DeltaGenerator) -> None:
+    """Ask about an event where that is what the choice shows."""
+    if page.event_question and getattr(choice, "terms", None) == EVENT_TERMS:
+        place.caption(page.event_question, width="content")
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:

@@ -114,7 +114,7 @@ def test_the_guarantee_has_tiles_and_its_own_confidence(data: Path, visit: Visit
 def test_an_accuracy_that_is_not_reached_is_reported(data: Path, visit: Visit) -> None:
     path = write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
     at = visit("abstention", wanted="1", methods="verbal")
-    assert "No confidence method reaches an accuracy of 100 %" in page_text(at)
+    assert "No method reaches an accuracy of 100 %" in page_text(at)
     assert math.isnan(threshold_row(at, "stated confidence", "empirical")["Confidence ≥"])
     best = curve(path, "verbal").most_accurate.accuracy
     assert f"no threshold reaches 100 %: at best {format_percent(best)}." in page_text(at)

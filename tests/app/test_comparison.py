@@ -47,7 +47,7 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
     assert tiles(at) == {}
     n_below = sum((point.brier_skill or 0) > 0 for point in wanted.points)
     assert f"{GREY_AREA}: {n_below} of 6 points" in page_text(at)
-    shown, rows = table(at), wanted.points_by_accuracy
+    shown, rows = table(at), wanted.points_by_number
     assert shown["No."].to_list() == [1, 1, 2, 2, 3, 3]
     assert shown["Accuracy"].to_list() == pytest.approx([100 * point.accuracy.value for point in rows])
     assert shown["Brier"].to_list() == pytest.approx([point.brier.value for point in rows])

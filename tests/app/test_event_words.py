@@ -27,13 +27,12 @@ OF_THE_PROGRAM: Final = re.compile(
     r"How are the confidences distributed, and can the bins be trusted\?"
     r"|Would rescaling the confidence help\?|Which confidence method suits which model\?"
     r"|Can the confidence be believed\?|Confidence methods?"
+    r"|right answers, format|source of the right answers|a confidence that the model wrote is needed"
+    r"|no column confidence"
     r"|: no column .* is needed|: a run of answers, .* is needed|stated confidence|confidence in the file",
     re.IGNORECASE,
 )
 """Questions of pages, what other methods would need, and the names of these: not said of the run."""
-
-NOT_DONE: Final = frozenset({"abstention", "comparison", "groups", "files", "tour-5"})
-"""Pages, or steps of one, that still speak of events as of answers; one that no longer does goes."""
 
 ADDRESSES: Final = (
     *((page, {}) for page in screens.SCRIPTS),
@@ -45,6 +44,9 @@ ADDRESSES: Final = (
     ("reliability", {"with": "judge-b:event"}),
     ("reliability", {"metric": "accuracy"}),
     ("start", {"every": "1"}),
+    ("abstention", {"threshold": "0.6"}),
+    ("abstention", {"wanted": "1"}),
+    ("groups", {"metric": "accuracy"}),
 )
 
 
@@ -88,10 +90,7 @@ def test_no_page_speaks_of_answers(
     show_folder(event_runs)
     at = visit(page, method="event", **params)
     found = said_of_answers(seen_words(at))
-    if (where := "-".join((page, *params.values()))) in NOT_DONE:
-        assert found, f"take {where} off NOT_DONE"
-    else:
-        assert found == []
+    assert found == []
 
 
 def test_words_of_answers_are_found(data: Path, visit: Visit) -> None:
@@ -128,10 +127,6 @@ def test_start_counts_runs_of_both_kinds_each_in_its_own_words(
     assert event_runs.is_dir()
 
 
-REPORTED: Final = ("overview", "reliability", "concentration", "robustness", "recalibrate", "summary")
-"""Sections of a report that are done."""
-
-
 def test_no_section_of_a_report_speaks_of_answers(event_runs: Path, call: Call, tmp_path: Path) -> None:
     for pages in ("all", None):
         chosen = ("--page", pages) if pages else ()
@@ -142,7 +137,6 @@ def test_no_section_of_a_report_speaks_of_answers(event_runs: Path, call: Call, 
         found = {
             id_: said_of_answers(re.split(r"(?<=[.:]) |\n", section.text))
             for id_, section in sections.items()
-            if id_ in REPORTED
         }
         assert found
         assert not {id_: texts for id_, texts in found.items() if texts}
@@ -154,6 +148,12 @@ VERBS: Final = (
     ("bins",),
     ("sweep",),
     ("recalibrate",),
+    ("check",),
+    ("threshold", "--cost-wrong", "10", "--cost-handed-on", "1"),
+    ("threshold", "--accuracy", "0.55"),
+    ("compare",),
+    ("compare", "--pairs"),
+    ("gate", "--max", "ece=0.5"),
 )
 
 

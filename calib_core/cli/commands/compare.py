@@ -22,16 +22,19 @@ from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
-from calib_core.results.best import RANKED_METRICS, SKILL, compare_pairs, paired_recipe
+from calib_core.results.best import RANKED_FOR, compare_pairs, paired_recipe
 from calib_core.results.comparison import (
     BASE_METRICS,
+    Comparison,
     ComparisonPoint,
     MetricEstimate,
     compare_runs,
     estimate_metric,
+    of_one_kind,
 )
-from calib_core.results.evidence import Evidence
+from calib_core.results.evidence import Evidence, kind_of
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.runs import Run
 from calib_core.views.comparison import comparison_view
@@ -61,6 +64,9 @@ def compare(
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric are added. All use the top label.
 
+    Of a probability of yes, AUROC stands in place of accuracy, as a high share of yes is no merit, and the
+    best are by Brier score. Runs of both kinds are not compared with each other.
+
     Best: all that cannot be told apart from the best on common questions (paired t, Holm over all
     pairs). --pairs prints these differences, by skill, accuracy and Brier score, or --metric.
     """
@@ -85,17 +91,25 @@ def compare(
         },
         titles=_run_titles({key: run for key, (run, _) in evidences.items()}),
         judged_choice=judged,
-        estimator=lambda evidence, metric, _scheme: estimate_of[id(evidence.run), evidence.method.id, metric],
+        estimator=lambda evidence, metric, scheme: (
+            estimate_of.get((id(evidence.run), evidence.method.id, metric))
+            or estimate_metric(evidence, metric, scheme)
+        ),
     )
     if result.points and not as_json:
-        ResultPrinter().print_view(comparison_view(result, left_out={}), "Accuracy against Brier score")
+        x, y = (METRICS[id_].worded(result.terms).title for id_ in (result.x, result.y))
+        reasons = {
+            f"{run.label} by “{evidence.method.title}”": result.unavailable[key]
+            for key, (run, evidence) in evidences.items()
+            if key in result.unavailable
+        }
+        ResultPrinter().print_view(comparison_view(result, left_out=reasons), f"{x} against {y}")
     elements: list[JsonElement] = []
     for point in result.points:
         requested = [
             estimates[point.key, metric] for metric in metric_ids[2:] if (point.key, metric) in estimates
         ]
-        best_by = result.best_by[point.key]
-        elements.append(compare_element(evidences[point.key][0], point, requested, best_by))
+        elements.append(compare_element(evidences[point.key][0], point, requested, result))
     return runner.finish(elements, as_json=as_json)
 
 
@@ -126,10 +140,14 @@ def _print_pairs(
     as_json: bool,
 ) -> int:
     """Prints every pair of runs and methods; refuses a metric whose differences cannot be tested."""
-    metrics = request.metrics or RANKED_METRICS
     measured, _ = _measure_runs(runner, runs, request, (ACCURACY.id,), _estimator_judged_by(judged))
-    run_of = {key: run for key, (run, _) in measured.items()}
-    evidences = {key: judged_by(evidence, judged) for key, (_, evidence) in measured.items()}
+    kept, left_out = of_one_kind({key: evidence for key, (_, evidence) in measured.items()})
+    evidences = {key: judged_by(evidence, judged) for key, evidence in kept.items()}
+    run_of = {key: run for key, (run, _) in measured.items() if key in kept}
+    metrics = request.metrics or RANKED_FOR[kind_of(kept.values())]
+    for key, reason in left_out.items():
+        run, evidence = measured[key]
+        runner.message(f"{run.label}, {evidence.method.id}: {as_clause(reason)}.")
     try:
         comparison = compare_pairs(evidences, metrics)
     except Unavailable as reason:
@@ -166,7 +184,7 @@ def _print_pairs(
 
 
 def compare_element(
-    run: Run, point: ComparisonPoint, requested: Sequence[MetricEstimate], best_by: Sequence[str]
+    run: Run, point: ComparisonPoint, requested: Sequence[MetricEstimate], result: Comparison
 ) -> CompareElement:
     """One point of the comparison as JSON.
 
@@ -178,9 +196,11 @@ def compare_element(
         Accuracy, Brier score and skill of the run by one method.
     requested : Sequence[MetricEstimate]
         Metrics named with --metric; the ends of an interval are null where there is none.
-    best_by : sequence of str
-        Ids of the metrics by which no other point of the data set is clearly better; `best` is by skill.
+    result : Comparison
+        Of all points: it says by which metrics no other point of the data set is clearly better; `best` is by
+        the first of those that rank, the skill, or the Brier score of events.
     """
+    best_by = result.best_by[point.key]
     return {
         "file": run.file,
         "run": run.label,
@@ -195,7 +215,7 @@ def compare_element(
         "brier_low": point.brier.low,
         "brier_high": point.brier.high,
         "skill": point.brier_skill,
-        "best": SKILL in best_by,
+        "best": next(iter(result.paired.pairs)) in best_by,
         "best_by": list(best_by),
         "n_used": point.n_used,
         "n_total": point.n_total,

@@ -29,6 +29,7 @@ from calib_core.results.abstention import (
     abstention_curve,
     guaranteed_threshold,
 )
+from calib_core.results.defaults import by_kind
 from calib_core.results.evidence import Evidence
 from calib_core.results.threshold_cost import ThresholdCost, threshold_cost
 from calib_core.views.abstention import abstention_view, cost_view
@@ -51,6 +52,8 @@ def threshold(
 ) -> int:
     """Find the confidence from which on answers are right often enough, with a guarantee.
 
+    Of a probability of yes, it is the one from which on yes is true often enough.
+
     The threshold is the smallest one that passes tests in a fixed order. Beside it stands the empirical
     threshold, which only reaches the target on the rows it was chosen on. With --cost-wrong and
     --cost-handed-on, it says what believing the confidence costs.
@@ -64,7 +67,9 @@ def threshold(
     }  # fmt: skip
     for option, is_given in unused.items():
         if is_given:
-            runner.message(f"threshold uses the accuracy by single confidences: {option} has no effect.")
+            runner.message(
+                f"threshold uses every confidence or probability by itself: {option} has no effect."
+            )
     request = CommandRequest.from_options(
         Choice(methods=choice.methods), Scheme(), replace(options, labels="top")
     )
@@ -79,11 +84,16 @@ def threshold(
     for run in runner.runs(input_files):
         found = runner.results(run, request, (ACCURACY.id,), find)
         elements += [threshold_element(run.file, *result) for result in found]
-        if found and not as_json:
-            (first, *others), priced = [one for one, _ in found], [cost for _, cost in found if cost]
-            printer.print_view(abstention_view(first, others), heading(run.file, first.curve.run))
-            if priced:
-                printer.print_view(cost_view(priced, first.curve.run), "What a threshold costs")
+        if not as_json:
+            by_method = {one.curve.method: (one, cost) for one, cost in found}
+            for kind in by_kind(by_method):
+                (first, *others), priced = (
+                    [by_method[id_][0] for id_ in kind],
+                    [cost for id_ in kind if (cost := by_method[id_][1])],
+                )
+                printer.print_view(abstention_view(first, others), heading(run.file, first.curve.run))
+                if priced:
+                    printer.print_view(cost_view(priced, first.curve.run), "What a threshold costs")
     return runner.finish(elements, as_json=as_json)
 
 

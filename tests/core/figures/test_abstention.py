@@ -89,7 +89,7 @@ def test_the_target_accuracy_is_a_level_with_a_ring_where_it_is_last_reached() -
     assert set(levels) == {0.55, 0.75}
     assert levels[0.55] != levels[0.75]
     words = [note["text"] for note in figure["layout"]["annotations"]]
-    assert words == ["answer all: 55.0 %", "target: 75 %"]
+    assert words == ["all answered: 55.0 %", "target: 75 %"]
 
 
 def test_the_legend_has_a_line_for_each_of_its_entries() -> None:
@@ -123,8 +123,8 @@ def test_answers_judged_differently_have_a_level_each() -> None:
     figure = abstention_figure(sampled_curves(), LIGHT)
     words = {note["text"]: note["yanchor"] for note in figure["layout"]["annotations"]}
     assert words == {
-        "answer all (majority answer): 75.0 %": "bottom",
-        "answer all (greedy answer): 25.0 %": "top",
+        "all answered (majority answer): 75.0 %": "bottom",
+        "all answered (greedy answer): 25.0 %": "top",
     }
     assert len({line["marker"]["symbol"] for line in lines(figure).values()}) == 2
 
@@ -136,10 +136,10 @@ def notes(figure: Figure) -> dict[str, dict[str, Any]]:
 def test_a_shared_number_of_rows_is_stated_once() -> None:
     nearly = abstention_curve(block_evidence((0.8, 2000, 1100)))
     other = abstention_curve(block_evidence((0.8, 1999, 1099)))
-    assert list(notes(abstention_figure([nearly, other], LIGHT))) == ["answer all: 55.0 %"]
+    assert list(notes(abstention_figure([nearly, other], LIGHT))) == ["all answered: 55.0 %"]
     both = [nearly, replace(other, judged="majority answer")]
     figure = abstention_figure(both, LIGHT)
-    assert list(notes(figure)) == ["answer all: 55.0 %"]
+    assert list(notes(figure)) == ["all answered: 55.0 %"]
     assert len(figure["layout"]["shapes"]) == 1
 
 
@@ -180,9 +180,9 @@ def test_labels_of_near_levels_do_not_overlap(wanted: float) -> None:
 def test_labels_at_the_edge_are_inside_the_panel() -> None:
     wrong, right = (abstention_curve(block_evidence((0.9, 40, n))) for n in (0, 40))
     found = notes(abstention_figure([wrong], LIGHT, target_accuracy=1.0))
-    assert (found["answer all: 0.0 %"]["y"], found["answer all: 0.0 %"]["yanchor"]) == (0, "bottom")
+    assert (found["all answered: 0.0 %"]["y"], found["all answered: 0.0 %"]["yanchor"]) == (0, "bottom")
     assert found["target: 100 %"]["yanchor"] == "top"
-    assert notes(abstention_figure([right], LIGHT))["answer all: 100.0 %"]["yanchor"] == "top"
+    assert notes(abstention_figure([right], LIGHT))["all answered: 100.0 %"]["yanchor"] == "top"
 
 
 def test_all_that_stands_on_enough_rows_is_in_view() -> None:
@@ -202,8 +202,8 @@ def test_plotly_knows_every_key(theme: Theme) -> None:
 
 def test_the_sentence_has_the_main_numbers() -> None:
     assert describe_abstention([LADDER]) == (
-        "Accuracy over the share of questions answered. confidence in the file: accuracy 55.0 % answering "
-        "all, 77.5 % answering the more confident half."
+        "Accuracy over the share of questions answered. confidence in the file: accuracy 55.0 % with all "
+        "answered, 77.5 % with the half of the highest confidence."
     )
 
 

@@ -22,6 +22,7 @@ from calib_core.results.abstention import (
     threshold_text,
 )
 from calib_core.results.evidence import gather_evidence
+from calib_core.terms import ANSWER_TERMS
 from core.run_builders import block_evidence, make_answer_run
 
 LADDER = ((0.9, 100, 95), (0.6, 100, 60), (0.2, 100, 10))
@@ -33,13 +34,13 @@ def make_curve(*parts: tuple[float, int, int]) -> AbstentionCurve:
 
 def test_threshold_share_and_interval_are_stated() -> None:
     assert abstention_headline([make_curve()], 0.9) == (
-        "To be right 90 % of the time, answer when “confidence in the file” says 0.9 or more: 33.3 % "
-        "answered, accuracy 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100). Answering all: 55.0 %."
+        "For an accuracy of 90 %, answer when “confidence in the file” is 0.9 or more: 33.3 % "
+        "answered, accuracy 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100). All answered: 55.0 %."
     )
 
 
 def test_few_rows_are_described_as_few() -> None:
-    assert "n = 4, too few to be reliable). Answering" in abstention_headline(
+    assert "n = 4, too few to be reliable). All answered" in abstention_headline(
         [make_curve((0.9, 4, 4), (0.5, 100, 50))], 0.9
     )
     for wanted in (0.5, 0.99):  # all can be answered, or none
@@ -48,7 +49,7 @@ def test_few_rows_are_described_as_few() -> None:
 
 def test_an_accuracy_that_is_never_reached_names_the_nearest() -> None:
     assert abstention_headline([make_curve()], 0.99) == (
-        "No confidence method reaches an accuracy of 99 %. “confidence in the file” comes closest: 33.3 % "
+        "No method reaches an accuracy of 99 %. “confidence in the file” comes closest: 33.3 % "
         "answered, accuracy 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100)."
     )
 
@@ -74,17 +75,17 @@ def good_and_poor_curves() -> list[AbstentionCurve]:
 
 def test_the_method_that_answers_most_is_named() -> None:
     assert abstention_headline(good_and_poor_curves(), 0.9).startswith(
-        "To be right 90 % of the time, answer when “confidence in the file” says 0.9 or more: 50.0 % answered"
+        "For an accuracy of 90 %, answer when “confidence in the file” is 0.9 or more: 50.0 % answered"
     )
     assert abstention_headline(good_and_poor_curves(), 0.4).startswith(
-        "“stated confidence” can answer all questions at an accuracy of 40 % or more: "
+        "By “stated confidence”, all questions can be answered at an accuracy of 40 % or more: "
     )
 
 
 def test_a_guarantee_is_stated_first() -> None:
     curve = make_curve((0.9, 200, 194), (0.2, 200, 100))
     assert guarantee_headline([guaranteed_threshold(curve, 0.9)]) == (
-        "Answer when “confidence in the file” says 0.9 or more: 50.0 % answered, at least 94.1 % right with "
+        "Answer when “confidence in the file” is 0.9 or more: 50.0 % answered, at least 94.1 % right with "
         "95 % confidence."
     )
     assert guarantee_headline([guaranteed_threshold(curve, 0.6)]).startswith(
@@ -92,11 +93,11 @@ def test_a_guarantee_is_stated_first() -> None:
     )
     assert guarantee_headline([guaranteed_threshold(curve, 0.96)]) == (
         "No threshold guarantees an accuracy of 96 %. On these rows alone, “confidence in the file” reaches "
-        "it from 0.9 on and answers 50.0 %."
+        "it from 0.9 on, with 50.0 % answered."
     )
     nowhere = guaranteed_threshold(curve, 1)
-    assert guarantee_headline([nowhere]).startswith("No confidence method reaches an accuracy of 100 %. ")
-    assert "no number of right answers" in (nowhere.reason or "")
+    assert guarantee_headline([nowhere]).startswith("No method reaches an accuracy of 100 %. ")
+    assert "no number of rows can show that" in (nowhere.reason or "")
 
 
 def test_the_method_that_answers_most_with_a_guarantee_is_named() -> None:
@@ -140,14 +141,16 @@ def test_the_caution_quotes_the_measured_misses() -> None:
 
 def test_a_tie_names_the_other_too() -> None:
     same = [good_and_poor_curves()[1], make_curve((0.9, 50, 50), (0.2, 50, 0))]
-    assert ", the same as “confidence in the file”. Answering" in abstention_headline(same, 0.9)
+    assert ", the same as “confidence in the file”. All answered" in abstention_headline(same, 0.9)
     same.append(replace(same[0], method="p_true"))
-    assert ", the same as “confidence in the file” and “p(True)”. Answering" in abstention_headline(same, 0.9)
+    assert ", the same as “confidence in the file” and “p(True)”. All answered" in abstention_headline(
+        same, 0.9
+    )
     assert abstention_headline(same, 0.4).endswith(", the same as “confidence in the file” and “p(True)”.")
 
 
 def test_a_threshold_that_answers_nothing_is_reported() -> None:
-    assert operating_point_text(make_curve().at_threshold(0.95)) == "nothing answered"
+    assert operating_point_text(make_curve().at_threshold(0.95), ANSWER_TERMS) == "nothing answered"
 
 
 @pytest.mark.parametrize(

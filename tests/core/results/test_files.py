@@ -83,7 +83,7 @@ def test_an_unusable_file_is_refused_with_its_own_message(bad: tuple[Problem, ..
         "Accuracy where outcomes are known: 0.7500 (3 of 4).",
         "no column confidence",
         "\n- nor a column that another method needs: choice_logprobs, choice_logits, choice_probs, ",
-        "samples, samples_parsed, sample_cluster or verbal_confidence",
+        "samples, samples_parsed, sample_cluster, verbal_confidence or event_prob",
     ):
         assert part in report.message
     for skip_bad_rows in (False, True):

@@ -81,13 +81,13 @@ def test_a_group_differs_from_the_rest_only_by_its_own_q() -> None:
     clear, unclear = (RestDifference(-0.1, -0.2, -0.01, 0.02, q) for q in (0.04, 0.06))
     law, sums = make_group("law", 0.2, rest=clear), make_group("sums", 0.2, rest=unclear)
     assert groups_subheadline("subject", [law, sums]).endswith(
-        " At the same confidence, 1 of 2 groups is clearly right more or less often than the other rows of "
-        "its run."
+        " At the same confidence, 1 of 2 groups is right more or less often than the other rows of "
+        "its run, beyond chance."
     )
-    assert "At the same confidence, none of 2 groups is clearly right more or less often than the other " in (
+    assert "At the same confidence, none of 2 groups is right more or less often than the other " in (
         groups_subheadline("subject", [sums, sums])
     )
-    assert "2 of 2 groups are clearly right more or less often than the other rows of their run" in (
+    assert "2 of 2 groups are right more or less often than the other rows of their run, beyond chance" in (
         groups_subheadline("subject", [law, law])
     )
 

@@ -113,8 +113,8 @@ def test_nothing_clear_is_said_so() -> None:
     result = scanned(make_evidence())
     assert result.n_clear == 0
     assert result.headline == (
-        "None of the 23 groups tested is clearly right more or less often than the other rows of the run at "
-        "the same confidence."
+        "None of the 23 groups tested is right more or less often than the other rows of the run at "
+        "the same confidence, beyond chance."
     )
 
 
@@ -127,7 +127,7 @@ def test_a_group_that_is_off_both_ways_stays_hidden_and_a_fact_says_so() -> None
     assert judge(confidence[subject == 0], right[subject == 0]).kind == "extreme"
     assert result.n_clear == 0
     facts = dict(hidden_groups_view(result).facts)
-    assert "a group that is right too often at some confidences and too rarely at others" in facts["Limit"]
+    assert "one that is too high at some confidences and too low at others" in facts["Limit"]
 
 
 def test_a_pair_that_its_part_explains_is_not_listed() -> None:

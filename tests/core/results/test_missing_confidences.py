@@ -96,7 +96,7 @@ def test_of_runs_that_cannot_be_told_apart_the_more_accurate_comes_first() -> No
 def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
     result = compare_runs({"B": B, "A": A})
     view = comparison_view(result)
-    assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, where it is right less often.")
+    assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, which are right less often.")
     assert next(text for name, text in view.facts if name == "Differences") == (
         f"In B, {FINDING}: accuracy is of all rows with an outcome, all else of those with a confidence."
     )
@@ -204,7 +204,7 @@ def test_the_more_confident_half_is_one_of_the_answers_with_a_confidence() -> No
     said = describe_abstention(
         [abstention_curve(given_evidence([0.9] * 10 + [0.5] * 10 + [None] * 30, correct))]
     )
-    assert "accuracy 30.0 % answering all, 100.0 % answering the more confident half" in said
+    assert "accuracy 30.0 % with all answered, 100.0 % with the half of the highest confidence" in said
 
 
 def test_the_gate_takes_the_accuracy_of_all_rows() -> None:
