@@ -162,10 +162,10 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
     **arrays
-        Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on.
-        Series with an index are paired by it. For a token-level run `probs=`, `logprobs=` or `logits=` of
-        shape (T, K) or (B, T, K), and `target=`; with `gold=`
-        instead, each row is a question with K choices.
+        Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on,
+        or `event_prob=` and `event=`. Series with an index are paired by it. For a token-level run `probs=`,
+        `logprobs=` or `logits=` of shape (T, K) or (B, T, K), and `target=`; with `gold=` instead, each row
+        is a question with K choices.
 
     Returns
     -------
@@ -548,6 +548,8 @@ def verdict(
 ) -> RunVerdict:
     """Judge whether one run's confidence can be believed: over- or under-confident, or no such evidence.
 
+    Of the probability of an event, it says whether yes is expected too often or too rarely.
+
     Parameters
     ----------
     run, method
@@ -682,6 +684,9 @@ def concentration(
 def abstention(run: Run, *, method: str | None = None) -> AbstentionCurve:
     """Follow the accuracy of the answered questions as the model answers only when it is confident.
 
+    Of the probability of an event, it is the precision of what is called yes: the share of yes among the rows
+    from each probability on.
+
     Parameters
     ----------
     run, method
@@ -748,12 +753,14 @@ def threshold(
 ) -> GuaranteedThreshold:
     """Find the confidence from which on answers are right often enough, with a guarantee.
 
+    Of the probability of an event, it is the one from which on yes is true often enough.
+
     Parameters
     ----------
     run, method
         As in `score`.
     accuracy : float
-        That the answered questions should have, in [0, 1].
+        That the answered questions should have, or the precision of what is called yes, in [0, 1].
     confidence : float
         Of the guarantee, in (0, 1).
 
@@ -907,6 +914,10 @@ def compare(
     judged: JudgedChoice = "own",
 ) -> Comparison:
     """Compare runs by accuracy and Brier score, and find the best by paired differences.
+
+    Runs whose probability is that of an event are compared by AUROC and Brier score, since a high share of
+    yes is no merit. Runs of answers and of events are not compared with each other: those of the kind that
+    more points have are, the others are in `unavailable`.
 
     Parameters
     ----------
