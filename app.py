@@ -22,6 +22,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.edges import DEFAULT_SCHEME
 from calib_core.figures.sparkline import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
+from calib_core.metrics import METRICS
 from calib_core.results.defaults import default_method
 from calib_core.results.overview import (
     Overview,
@@ -31,6 +32,7 @@ from calib_core.results.overview import (
     summarise_runs,
 )
 from calib_core.results.view_caption import ViewCaption, bins_caption, method_titles, rows_used_text
+from calib_core.terms import Of, Terms, common_terms
 from calib_core.views.glossary import GLOSSARY
 from calib_core.views.view import Fact, text_lines
 from calib_core.wording import plural
@@ -72,17 +74,45 @@ _MAX_TABLES: Final = 20
 """Data sets with a table each; the runs of further ones share the last table, under their full names."""
 
 _SHARE_COLUMNS: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
-_CURVE_HELP: Final = (
-    "Accuracy over confidence in ten bins. Dashed line: perfect calibration. A stem below the line: "
-    "over-confident. Larger points: more rows."
-)
-OVERVIEW_COLUMNS: Final = {
-    **COLUMN_CONFIG,
-    "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
-    "verdict": st.column_config.TextColumn("Verdict", help=GLOSSARY["verdict"].meaning),
-    "mean_confidence": {**COLUMN_CONFIG["mean_confidence"], "label": "Mean conf.", "width": 78},
-    "q": st.column_config.TextColumn("q", width=60, help=GLOSSARY["q"].meaning),
-}
+_MEAN_LABELS: Final[Mapping[Of, str]] = {"answer": "Mean conf.", "event": "Mean P(yes)", "both": "Mean prob."}
+"""What the probabilities are of → the heading of their mean, short enough for the first screen."""
+
+
+def overview_columns(terms: Terms) -> dict[str, Any]:
+    """Return the columns of a table of runs, in these terms."""
+    accuracy = st.column_config.NumberColumn(
+        terms.accuracy_title,
+        format="%.1f %%",
+        width=70 if terms.of == "answer" else 98,
+        help=METRICS["accuracy"].worded(terms).help,
+    )
+    curve_help = (
+        f"{terms.accuracy_title} over {terms.confidence} in ten bins. Dashed line: perfect calibration. A "
+        f"stem below the line: {terms.over}. Larger points: more rows."
+    )
+    return {
+        **COLUMN_CONFIG,
+        "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=curve_help),
+        "verdict": st.column_config.TextColumn("Verdict", help=GLOSSARY["verdict"].meaning),
+        "accuracy": accuracy,
+        "mean_confidence": st.column_config.NumberColumn(
+            _MEAN_LABELS[terms.of],
+            format="%.1f %%",
+            width=78 if terms.of == "answer" else 96,
+            help=f"The average of the {terms.confidences}.",
+        ),
+        "brier": _number_column("brier", "Brier", terms),
+        "ece": _number_column("ece", "ECE", terms),
+        "title": st.column_config.TextColumn("Method"),
+        "used": st.column_config.NumberColumn(
+            "Rows used", format="localized", help=f"Rows with a {terms.confidence} and an outcome."
+        ),
+        "q": st.column_config.TextColumn("q", width=60, help=GLOSSARY["q"].meaning),
+    }
+
+
+def _number_column(metric: str, label: str, terms: Terms) -> Any:  # noqa: ANN401 (Streamlit has no type for it)
+    return st.column_config.NumberColumn(label, format="%.4f", help=METRICS[metric].worded(terms).help)
 
 
 _STEP_HELP: Final = {"tour": "Calibration in five pictures, on one of these models."}
@@ -104,11 +134,12 @@ def overview_caption(result: Overview) -> ViewCaption:
     """Return the caption that says which runs, methods and rows the tables are of."""
     summaries = result.by_default_method
     units = sorted({summary.unit for summary in summaries}, reverse=True)
+    terms = common_terms(summary.terms for summary in summaries)
     return ViewCaption(
         "Table",
         [summary.run for summary in summaries],
         method_titles([summary.method for summary in summaries]),
-        f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
+        f"{terms.confidence}, {terms.accuracy}, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
         rows_used_text([(summary.n_used, summary.n_total) for summary in summaries], " or ".join(units)),
     )
 
@@ -229,7 +260,7 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
     has_both = len({run.file.is_uploaded for run in runs}) == 2
     uploaded = {run.title for run in runs if run.file.is_uploaded and has_both}
     verdicts = pl.DataFrame({"verdict": [look.marked_verdict + CHIP_PADDING for look in summaries]})
-    columns = fit_column_widths(OVERVIEW_COLUMNS, verdicts, "verdict")
+    all_terms = common_terms(look.terms for look in summaries)
     unnamed = dataset_titles(runs).get(UNNAMED_DATASET, "")
     for number, (heading, group) in enumerate(_tables(summaries, unnamed), 1):
         methods = method_titles([look.method for look in group])
@@ -239,6 +270,8 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
             if len(methods) == 1:
                 st.caption(escape_markdown(methods[0]), width="content")
         key = rows_key(f"overview_{number}", n_opened, *((look.run, look.method) for look in group))
+        columns = overview_columns(common_terms(look.terms for look in group))
+        columns = fit_column_widths(columns, verdicts, "verdict")
         selection = _show_run_table(heading, group, key, columns, uploaded)
         ticked += [group[row].run for row in selection.rows]
         clicked = group[selection.cells[0][0]] if selection.cells else clicked
@@ -247,12 +280,12 @@ def show_run_tables(context: PageContext[None], result: Overview) -> None:
             show_compare_button(runs, ticked)
     st.caption("Click a row to see its reliability diagram.")
     counted = [Fact("Verdicts", text) for text in text_lines(result.subheadline)]
-    show_provenance(overview_caption(result), result.recipe, facts=counted)
+    show_provenance(overview_caption(result), result.recipe, facts=counted, terms=all_terms)
     table_export_menu(
         Export("runs", result.to_frame, result.recipe, "Table of runs", plural(len(runs), "run")),
         "overview",
         shown=_readable_frame(summaries).drop("method"),
-        columns=OVERVIEW_COLUMNS,
+        columns=overview_columns(all_terms),
     )
     if clicked is not None:
         # On the way back the browser would send this click again, so Start then draws new tables.
@@ -341,7 +374,7 @@ def _show_run_table(
         on_select="rerun",
         selection_mode=("multi-row", "single-cell"),
         alt=f"{f'{heading}: ' if heading else ''}{plural(shown.height, 'row')}, one per "
-        f"run{' and confidence method' if several else ''}",
+        f"run{' and method' if several else ''}",
     )
     return event.selection
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         score,
         sweep,
         threshold,
+        threshold_cost,
         training,
         verdict,
     )
@@ -72,6 +73,7 @@ __all__ = [
     "score",
     "sweep",
     "threshold",
+    "threshold_cost",
     "training",
     "verdict",
 ]

@@ -26,6 +26,7 @@ from calib_core import notebook as _notebook
 from calib_core import readers
 from calib_core.edges import Binning, Scheme
 from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC
@@ -66,6 +67,8 @@ from calib_core.results.run_names import short_run_names
 from calib_core.results.run_verdict import RunVerdict, run_verdict
 from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_size_sweep
 from calib_core.results.score import Score
+from calib_core.results.threshold_cost import ThresholdCost
+from calib_core.results.threshold_cost import threshold_cost as cost_of_thresholds
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
 from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, TokenRun
@@ -102,6 +105,7 @@ __all__ = [
     "score",
     "sweep",
     "threshold",
+    "threshold_cost",
     "training",
     "verdict",
 ]
@@ -662,6 +666,33 @@ def threshold(
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy must be from 0 to 1, not {accuracy!r}")
     return guaranteed_threshold(abstention(run, method=method), accuracy, confidence)
+
+
+def threshold_cost(
+    run: Run, *, cost_wrong: float, cost_handed_on: float, method: str | None = None
+) -> ThresholdCost:
+    """Compute what each threshold costs, and what it costs to believe the confidence.
+
+    Parameters
+    ----------
+    run, method
+        As in `score`.
+    cost_wrong : float
+        Of a wrong answer, above 0, in any unit; a right answer is free.
+    cost_handed_on : float
+        Of a question that is handed on instead of answered, 0 or more, in the same unit.
+
+    Returns
+    -------
+    ThresholdCost
+        `steps()` has the cost of every threshold; `price` is None with too few questions or outcomes.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        For other costs, for a token-level run, and where no row is usable.
+    """
+    return cost_of_thresholds(_evidence(run, method), ErrorCosts(cost_wrong, cost_handed_on))
 
 
 def judge(

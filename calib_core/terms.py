@@ -56,8 +56,6 @@ class Terms:
         Those of the highest probabilities, with their number before it: "most confident answers".
     right_answer, wrong_answer : str
         What answering may lead to: "wrong answer".
-    method : str
-        Where the probabilities come from: "confidence method".
     """
 
     of: Of
@@ -81,7 +79,6 @@ class Terms:
     highest: str
     right_answer: str
     wrong_answer: str
-    method: str
 
     @property
     def confidence_title(self) -> str:
@@ -179,7 +176,6 @@ ANSWER_TERMS: Final = Terms(
     highest="most confident answers",
     right_answer="right answer",
     wrong_answer="wrong answer",
-    method="confidence method",
 )
 EVENT_TERMS: Final = Terms(
     of="event",
@@ -203,7 +199,6 @@ EVENT_TERMS: Final = Terms(
     highest="items of the highest probability",
     right_answer="true yes",
     wrong_answer="false yes",
-    method="method",
 )
 MIXED_TERMS: Final = Terms(
     of="both",
@@ -227,7 +222,6 @@ MIXED_TERMS: Final = Terms(
     highest="items of the highest probability",
     right_answer="hit",
     wrong_answer="mistake",
-    method="method",
 )
 """For a heading over runs of answers and runs of events."""
 

@@ -36,6 +36,7 @@ from calib_core.views.abstention import (
 )
 from calib_core.views.view import text_lines
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result
+from pages.state.costs import DEFAULT_COSTS, parse_cost
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
@@ -50,12 +51,6 @@ _LEAST_BARE_PERCENTAGE: Final = 2
 """From here on, a number without a sign can only be a percentage: "95" is 0.95. 1.5 is rather a slip."""
 
 _SLIDER_KEY: Final = "threshold_slid"
-
-DEFAULT_COSTS: Final = ErrorCosts(10, 1)
-"""Worth answering from 90 % on, the default target accuracy."""
-
-MAX_COST: Final = 1e12
-"""Largest cost of a question that can be typed."""
 
 DefaultT = TypeVar("DefaultT", bound="float | None")
 
@@ -122,11 +117,11 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         url_state,
         "methods",
         list(usable),
-        label=f"{METHODS[default_method(usable)].terms.method.capitalize()}s",
+        label="Methods",
         title_of=lambda id_: METHODS[id_].heading,
         default=default_methods(usable),
         help_=METHODS_HELP,
-        placeholder="Choose a confidence method",
+        placeholder="Choose a method",
     )
     chosen = in_order(methods)
     selected = tuple(usable[id_] for id_ in by_kind(chosen)[0])
@@ -215,7 +210,7 @@ def _cost_input(
     """Draw a text field for a cost of 0 or more; an invalid text is reported, an empty one is the default."""
     default_text = _number_text(default)
     text = url_state.pick(key, None, default_text).strip()
-    cost = _parse_cost(text)
+    cost = parse_cost(text)
     if cost is None and text:
         st.caption(f":material/error: Type a number of 0 or more: {escape_markdown(text[:40])}.")
     cost = default if cost is None else cost
@@ -223,14 +218,6 @@ def _cost_input(
     url_state.remember(key, _number_text(cost), default_text)
     st.text_input(label, _number_text(cost), key=key, help=help_)
     return cost
-
-
-def _parse_cost(text: str) -> float | None:
-    try:
-        cost = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return cost if 0 <= cost <= MAX_COST else None
 
 
 def _share_input(

@@ -9,6 +9,7 @@ import streamlit as st
 from calib_core.errors import Unavailable
 from calib_core.results.concentration import Concentration, measure_concentration
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
+from calib_core.terms import common_terms
 from calib_core.views.concentration import concentration_view
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
@@ -38,7 +39,7 @@ def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration
     """Return the caption that says which run and methods the histogram is of."""
     evidences = {evidence.method.id: evidence for evidence in (choice.evidence, *choice.other_methods)}
     return view_caption(
-        "Confidences",
+        common_terms(result.terms for result in results).confidences.capitalize(),
         [choice.run.title],
         [evidences[result.method] for result in results],
         bins_caption(choice.scheme),

@@ -147,7 +147,7 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             "common",
             ROWS_TITLES,
             label="Rows",
-            help_="Common to all: only rows where every method shown has a confidence and an outcome.",
+            help_="Common to all: only rows that every method shown can use.",
         )
         judged = pick_judged_answer(url_state, selection)
         order = pick_segment(
@@ -307,7 +307,8 @@ def page() -> None:
         _methods_view_caption(choice, result),
         controls=above_the_table,
     )
-    show_paper(choice, result)
+    if result.terms.of == "answer":
+        show_paper(choice, result)
     show_published_table()
 
 

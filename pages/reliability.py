@@ -342,15 +342,10 @@ def cached_reliability(choice: RunChoice) -> Reliability:
 
 def reliability_view_caption(choice: RunChoice) -> ViewCaption:
     """Return the caption that says which run, method and metric the diagram is of."""
-    caption = view_caption(
-        "Reliability diagram",
-        [choice.run.title],
-        [choice.evidence],
-        # A metric without bins does not describe the diagram, so the caption adds the diagram's own bins.
-        ", ".join(dict.fromkeys((metric_caption(choice.metric, choice.scheme), bins_caption(choice.scheme))))
-        if not METRICS[choice.metric].binned
-        else metric_caption(choice.metric, choice.scheme),
-    )
+    metric_text = metric_caption(choice.metric, choice.scheme, choice.evidence.terms)
+    if not METRICS[choice.metric].binned:  # it does not describe the diagram, which has bins of its own
+        metric_text = f"{metric_text}, {bins_caption(choice.scheme)}"
+    caption = view_caption("Reliability diagram", [choice.run.title], [choice.evidence], metric_text)
     missing = missing_statistics_note([choice.evidence], [choice.metric], choice.scheme, intervals=False)
     return replace(caption, missing_note=missing)
 

@@ -44,6 +44,7 @@ from calib_core.views.reliability import MAX_QUESTIONS
 from calib_core.views.view import View
 from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import MAX_LARGE_RESULTS, LoadedFile, cached_result, data_folder, is_demo_data
+from pages.state.costs import costs_in_address
 from pages.state.markdown import escape_markdown
 from pages.state.report_progress import ReportProgress
 from pages.state.runs import LoadedRun, file_id, judged_with
@@ -179,6 +180,7 @@ def settings_from_url(url_state: UrlState, tolerance: float | None) -> ReportSet
         ),
         parse_whole_number(held.get("bin", ""), 1, MAX_BINS),
         cast("JudgedChoice", judged if judged in JUDGED_TITLES else "own"),
+        costs_in_address(held),
     )
 
 

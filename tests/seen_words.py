@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ UNSEEN: Final = frozenset({
     "block_id", "key", "columns", "form_id", "icon", "user_key", "color", "format", "data", "css", "js",
 })  # fmt: skip
 """Fields of a message that hold addresses, ids and settings."""
+
+MARKUP: Final = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
 
 FIGURE_TEXTS: Final = frozenset({"text", "name", "hovertext", "ticktext", "hovertemplate"})
 """Keys of a plotly figure that hold words."""
@@ -34,6 +37,8 @@ def seen_words(at: AppTest) -> Iterator[str]:
         elif kind == "plotly_chart":
             yield proto.alt
             yield from figure_words(json.loads(proto.spec))
+        elif kind == "html":
+            yield MARKUP.sub(" ", proto.body)
         else:
             yield from map(screens.plain, _message_words(proto))
 

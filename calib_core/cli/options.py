@@ -213,7 +213,11 @@ ToleranceOption: TypeAlias = Annotated[
 ]
 TargetAccuracyOption: TypeAlias = Annotated[
     float,
-    typer.Option("--accuracy", metavar="A", help="Accuracy of the answered questions, between 0 and 1."),
+    typer.Option(
+        "--accuracy",
+        metavar="A",
+        help="Accuracy of the answered questions, or precision of what is called yes, from 0 to 1.",
+    ),
 ]
 ConfidenceLevelOption: TypeAlias = Annotated[
     float, typer.Option("--confidence", metavar="C", help="Confidence of the guarantee, between 0 and 1.")
@@ -224,7 +228,7 @@ CostOfWrongOption: TypeAlias = Annotated[
         "--cost-wrong",
         metavar="C",
         show_default=False,
-        help="Cost of a wrong answer; with --cost-handed-on, what each threshold costs.",
+        help="Cost of a wrong answer, or a false yes; with --cost-handed-on, what each threshold costs.",
     ),
 ]
 CostOfHandingOnOption: TypeAlias = Annotated[

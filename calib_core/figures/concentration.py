@@ -39,6 +39,7 @@ from calib_core.figures.layout import (
 from calib_core.figures.palette import SeriesStyle, Theme, method_style
 from calib_core.figures.text import escape_for_plotly, wrap_lines
 from calib_core.results.concentration import Concentration
+from calib_core.terms import common_terms
 from calib_core.wording import bin_reading, format_percent, plural
 
 _TOP_MARGIN: Final = 36
@@ -200,7 +201,12 @@ def _histogram_axes(
     x_ticks: dict[str, Any] = {} if single else {"tickvals": [0, 0.5, 1]}
     return {
         layout_key(cell.x_axis): probability_axis(
-            theme, "Confidence", standoff=6, anchor=cell.strip_y_axis, domain=cell.x_domain, **x_ticks
+            theme,
+            result.terms.confidence_title,
+            standoff=6,
+            anchor=cell.strip_y_axis,
+            domain=cell.x_domain,
+            **x_ticks,
         ),
         layout_key(cell.y_axis): axis(
             theme, title, anchor=cell.x_axis, showticklabels=cell.is_leftmost, **panel
@@ -260,7 +266,8 @@ def _largest_fine_share(result: Concentration) -> float:
 
 def describe_histogram(results: Sequence[Concentration]) -> str:
     """Describe the histograms in a few sentences for screen readers, as plain text."""
-    return "Histogram of confidences. " + "; ".join(_spread_text(result) for result in results) + "."
+    terms = common_terms(result.terms for result in results)
+    return f"Histogram of {terms.confidences}. " + "; ".join(_spread_text(result) for result in results) + "."
 
 
 def two_fullest_text(result: Concentration) -> str:

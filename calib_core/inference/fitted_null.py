@@ -282,7 +282,7 @@ class FittedNull:
     def recipe_text(self) -> str:
         """How the model is made, for recipes."""
         return (
-            f"isotonic or smooth accuracy cross-fitted in {FOLDS} folds, fold seed {FOLD_SEED}, gaps of one "
+            f"isotonic or smooth curve cross-fitted in {FOLDS} folds, fold seed {FOLD_SEED}, gaps of one "
             f"sign in each bin at M={self.widest.bins}"
         )
 

@@ -31,6 +31,7 @@ from calib_core.methods.method import Confidences
 from calib_core.metrics.auroc import auroc
 from calib_core.pairs import Distribution
 from calib_core.runs import AnswerRun
+from calib_core.terms import ANSWER_TERMS, Terms
 
 Check = Callable[[AnswerRun, Confidences], Suspicion | None]
 """A run and the confidences of one method → what is suspicious about it."""
@@ -99,7 +100,8 @@ def suspicions(run: AnswerRun, confidences: Confidences) -> tuple[Suspicion, ...
     tuple of Suspicion
         In the order of `CHECKS`; () where nothing is suspicious.
     """
-    return tuple(found for check in CHECKS if (found := check(run, confidences)) is not None)
+    checks = CHECKS_OF_EVENTS if confidences.probability_of == "event" else CHECKS
+    return tuple(found for check in checks if (found := check(run, confidences)) is not None)
 
 
 def clear_suspicion_cache() -> None:
@@ -315,11 +317,20 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     variance *= design_effect(cluster_numbers(run, pairs.rows))
     if area >= MILD_AUROC - BELOW_MILD * sqrt(variance):
         return None
-    inverted, swapped = (Advice(columns={"COLUMN": name}) for name in ("confidence:inverted", "correct:not"))
+    of_event = confidences.probability_of == "event"
+    stated, outcome = ("event_prob", "event") if of_event else ("confidence", "correct")
+    inverted, swapped = (
+        Advice(columns={"COLUMN": name}) for name in (f"{stated}:inverted", f"{outcome}:not")
+    )
+    found = (
+        "rows with no have a higher probability of yes than rows with yes"
+        if of_event
+        else "wrong answers have higher confidences than right ones"
+    )
     message = (
-        f"wrong answers have higher confidences than right ones (AUROC {area:.3f}; 0.5 would say nothing). "
-        f"The score may run the other way, as a risk or an uncertainty does (then {inverted}), "
-        f"or right and wrong may be swapped (then {swapped})."
+        f"{found} (AUROC {area:.3f}; 0.5 would say nothing). The score may run the other way, as "
+        f"{'the probability of no' if of_event else 'a risk or an uncertainty'} does (then {inverted}), "
+        f"or {confidences.terms.right} and {confidences.terms.wrong} may be swapped (then {swapped})."
     )
     most_confident = int(np.argmax(np.where(pairs.correct, -1, pairs.confidence)))
     return Suspicion("auroc_below_half", message, _pair_in_words(run, confidences, most_confident))
@@ -339,6 +350,12 @@ def confidence_tells_outcome(run: AnswerRun, confidences: Confidences) -> Suspic
         f"{wrong.size:,} wrong ones {wrong.max():.4g} or less. No model knows itself so well: the column was "
         f"probably made from the outcome. Take the confidence that was there before the answer was judged."
     )
+    if confidences.probability_of == "event":
+        message = (
+            f"each of {right.size:,} rows with yes has a probability of {right.min():.4g} or more, and each "
+            f"of {wrong.size:,} rows with no {wrong.max():.4g} or less. Either the event is easy to foresee, "
+            "or the column was made from the outcome. Check that it was there before."
+        )
     least_confident = int(np.argmin(np.where(pairs.correct, pairs.confidence, 2)))
     return Suspicion("confidence_tells_outcome", message, _pair_in_words(run, confidences, least_confident))
 
@@ -476,7 +493,12 @@ def _pair_in_words(run: AnswerRun, confidences: Confidences, at: int) -> str:
     pairs = confidences.pairs
     answer = None if confidences.answers is None else confidences.answers[at]
     return _row_in_words(
-        run, int(pairs.rows[at]), answer, float(pairs.confidence[at]), correct=bool(pairs.correct[at])
+        run,
+        int(pairs.rows[at]),
+        answer,
+        float(pairs.confidence[at]),
+        correct=bool(pairs.correct[at]),
+        terms=confidences.terms,
     )
 
 
@@ -487,13 +509,14 @@ def _row_in_words(
     confidence: float | None = None,
     *,
     correct: bool | None = None,
+    terms: Terms = ANSWER_TERMS,
 ) -> str:
     """A row in words: "row 17 (id 'q3'): confidence 0.93, counts as wrong; answer '7', gold '8'"."""
     row = replace(run, rows=run.rows[at : at + 1])
     gold = column(row, "gold").fill_null(choice_texts(row.rows, column(row, "gold_index")))[0]
     facts = [
-        "" if confidence is None else f"confidence {confidence:.4g}",
-        "" if correct is None else f"counts as {'right' if correct else 'wrong'}",
+        "" if confidence is None else f"{terms.confidence} {confidence:.4g}",
+        "" if correct is None else f"counts as {terms.right if correct else terms.wrong}",
     ]
     texts = [
         f"{what} {shorten(text, _MAX_CHARACTERS)!r}"
@@ -521,3 +544,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     rows_repeat,
 )
 """What is checked, the plainest first."""
+
+CHECKS_OF_EVENTS: Final[tuple[Check, ...]] = (auroc_below_half, confidence_tells_outcome, rows_repeat)
+"""Those for probabilities of events: a rare event is no fault, and there is no answer to be guessed."""

@@ -327,12 +327,12 @@ def uncounted_note(judged: Iterable[tuple[Verdict, float | None]], noun: str) ->
     return f"{plural(n, noun)} {has} p ≤ {level} but q > {level} and {does} not count."
 
 
-def verdict_recipe(tolerance: float = DEFAULT_TOLERANCE) -> str:
+def verdict_recipe(tolerance: float = DEFAULT_TOLERANCE, terms: Terms = ANSWER_TERMS) -> str:
     """How a verdict is made, for recipes."""
     return (
         f"score test of logistic recalibration (Cox), α = 0 and β = 1, at {1 - CURVE_SHARE:g} of the level "
-        f"{SIGNIFICANCE_LEVEL}, and of groups of confidences beyond it at {CURVE_SHARE:g}; tolerance "
-        f"{tolerance:g} of a 95 % upper bound of mean |c − P(right)|"
+        f"{SIGNIFICANCE_LEVEL}, and of groups of {terms.confidences} beyond it at {CURVE_SHARE:g}; "
+        f"tolerance {tolerance:g} of a 95 % upper bound of mean |c − P({terms.right})|"
     )
 
 

@@ -21,14 +21,19 @@ YES_OR_NO: Final = "event"
 
 def event_probabilities(run: AnswerRun, _options: MethodOptions) -> Confidences:
     """The column `event_prob` with the outcome `event`."""
-    outcome = column(run, "event")
+    outcome, stated = column(run, "event"), run.rows["event_prob"]
     outcomes = Outcomes(
         judged=YES_OR_NO,
         correct=outcome,
         unknown_reason=first_reason(run.rows.height, ("no outcome of the event", outcome.is_null())),
         answers=pl.Series("answer", [None], dtype=pl.String).new_from_index(0, run.rows.height),
     )
-    probabilities = RowConfidences(run.rows["event_prob"], ("probability of yes as given",), computed=False)
+    probabilities = RowConfidences(
+        stated,
+        ("probability of yes as given",),
+        computed=False,
+        missing_reason=first_reason(run.rows.height, ("no probability", stated.is_null())),
+    )
     return pair_with_outcomes(run, probabilities, require_known(outcomes))
 
 

@@ -296,7 +296,7 @@ def render_document(
     is_brief = all(section.id == summary.ID for section in sections)
     content = (
         "".join(writer.section_html(section) for section in sections)
-        + (_brief_glossary_html(report_input) if is_brief else _glossary_html())
+        + (_brief_glossary_html(report_input) if is_brief else _glossary_html(report_input))
         + _reproduction_html(provenance, report_input, sections, left_out)
     )
     main = tag("main", content)
@@ -440,17 +440,19 @@ def opening_sentence(reason: str) -> str:
     return reason.partition(". ")[0].rstrip(".")
 
 
-def _glossary_html() -> str:
+def _glossary_html(report_input: ReportInput) -> str:
     """The section that explains each metric and confidence method in a sentence."""
+    terms = report_input.terms
+    # What needs a probability for every choice is never shown of an event.
+    metrics = [
+        metric.worded(terms) for metric in METRICS.values() if terms.of != "event" or metric.needs == "pairs"
+    ]
     metric_table = ViewTable.from_rows(
         "Numbers",
-        [
-            {"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source}
-            for metric in METRICS.values()
-        ],
+        [{"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source} for metric in metrics],
     )
     method_table = ViewTable.from_rows(
-        "Confidence methods",
+        "Methods",
         [
             {
                 "Name": method.title,
@@ -459,6 +461,7 @@ def _glossary_html() -> str:
                 "Source": method.source,
             }
             for method in METHODS.values()
+            if terms.of in ("both", method.probability_of)
         ],
     )
     content = tag("h2", "What do the numbers mean?") + html_table(metric_table) + html_table(method_table)
@@ -471,7 +474,8 @@ def _brief_glossary_html(report_input: ReportInput) -> str:
     methods = dict.fromkeys(
         method for run in report_input.runs if run.usable for method in report_input.methods_for(run)
     )
-    lines = [f"{METRICS[id_].title}: {METRICS[id_].meaning}" for id_ in metrics]
+    worded = [METRICS[id_].worded(report_input.terms) for id_ in metrics]
+    lines = [f"{metric.title}: {metric.meaning}" for metric in worded]
     lines += [f"{METHODS[id_].title}: {METHODS[id_].meaning}" for id_ in list(methods)[:MAX_BRIEF_METHODS]]
     return tag("section", tag("h2", "What do the numbers mean?") + bullet_list("remarks", lines), id="terms")
 

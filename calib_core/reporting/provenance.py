@@ -146,8 +146,16 @@ class ReportCommand:
             yield "--held-out"
         if settings.options.tolerance is not None:
             yield from ("--tolerance", f"{settings.options.tolerance:g}")
+        yield from self._page_options()
+
+    def _page_options(self) -> Iterator[str]:
+        """The options of single pages."""
+        settings = self.settings
         if settings.judged_choice != "own":
             yield from ("--judged", settings.judged_choice)
+        if settings.costs is not None:
+            yield from ("--cost-wrong", f"{settings.costs.wrong:g}")
+            yield from ("--cost-handed-on", f"{settings.costs.handed_on:g}")
 
     def _reading_options(self) -> Iterator[str]:
         if self.skip_bad_rows:

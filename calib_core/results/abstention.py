@@ -56,7 +56,7 @@ def threshold_columns(terms: Terms) -> tuple[Column, ...]:
     """The columns of the thresholds of a method."""
     return (
         Column("run"),
-        Column("method", terms.method.capitalize(), "method"),
+        Column("method", "Method", "method"),
         Column("kind", "Threshold"),
         Column("threshold", f"{terms.confidence.capitalize()} ≥", "exact"),
         Column(
@@ -564,7 +564,7 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
     if not reaching:
         curve = max(curves, key=lambda each: each.most_accurate.accuracy or 0.0)
         return (
-            f"No {terms.method} reaches {with_article(terms.precision)} of {target}. "
+            f"No method reaches {with_article(terms.precision)} of {target}. "
             f"“{METHODS[curve.method].title}” comes closest: "
             f"{operating_point_text(curve.most_accurate, terms)}."
         )

@@ -257,7 +257,7 @@ def audit_conventions(evidence: Evidence, metric: str = AUDITED_METRIC) -> Conve
     if metric != AUDITED_METRIC:
         raise Unavailable(f"Conventions are known for {AUDITED_METRIC} only; the largest gap is among them.")
     if not evidence.n_used:
-        raise Unavailable("No row has both a confidence and an outcome.")
+        raise Unavailable(f"No row {evidence.terms.no_pair}.")
     values: list[ConventionValue] = []
     not_applicable: dict[str, str] = {}
     for convention in CONVENTIONS.values():

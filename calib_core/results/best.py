@@ -235,7 +235,7 @@ class PairedComparison:
             is_alone = len(values) < 2
             default = "there is only one to compare" if is_alone else "their differences are not tested"
             if is_alone and unranked.intersection(keys):
-                default = "the others lack a confidence on a tenth or more of their rows"
+                default = "the others lack one on a tenth or more of their rows"
             return nobody(as_clause(min(reasons, default=default)))
         pairs = [pair for pair in self.pairs[metric] if unranked.isdisjoint((pair.first, pair.second))]
         worse = {pair.worse() for pair in pairs if pair.clear}

@@ -448,7 +448,7 @@ class Comparison(Displayable):
         )
         return (
             Column("run", "Run"),
-            Column("method", terms.method.capitalize(), "method"),
+            Column("method", "Method", "method"),
             *(
                 (
                     *_estimate_columns(
@@ -685,7 +685,7 @@ def _point_remarks(
     available = shown.union(available_methods)
     if points and shown < available:
         verb = "is" if len(shown) == 1 else "are"
-        yield f"{len(shown)} of {plural(len(available), terms.method)} {verb} compared."
+        yield f"{len(shown)} of {plural(len(available), 'method')} {verb} compared."
     if paired.unpaired:
         n_pairs = len(paired.unpaired) + max(map(len, paired.pairs.values()))
         reason = as_clause(min(paired.unpaired.values()))
@@ -725,7 +725,8 @@ def _comparison_recipe(
         f", {terms.accuracy} of all rows with an outcome" if any(point.missing for point in points) else ""
     )
     judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
-    return f"{' against '.join(parts)}, top label, {judged}{n}{of_all}{best and f'; best: {best}'}"
+    label = "" if terms.of == "event" else "top label, "
+    return f"{' against '.join(parts)}, {label}{judged}{n}{of_all}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from calib_core.bins import Binned
 from calib_core.edges import MAX_BINS, Scheme
 from calib_core.inference.missingness import Missingness
+from calib_core.methods import METHODS
 from calib_core.metrics.ece import ECE
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit
 from calib_core.results.recipe import recipe_text
+from calib_core.terms import Terms, common_terms
 from calib_core.wording import both_or_all, format_percent
 
 CONCENTRATED_SHARE: Final = 0.8
@@ -27,24 +29,21 @@ CONCENTRATED_SHARE: Final = 0.8
 LOW_ECE: Final = 0.1
 """An ECE up to this would pass as good, so a reader wants to know what it rests on."""
 
-LOW_ECE_CAUTION: Final = (
-    "A low ECE of so few bins does not say that higher confidence means more right answers: look at the "
-    "Brier score and AUROC."
-)
 
-
-METHOD_COLUMNS: Final = (
-    Column("method", "Confidence method", "method"),
-    Column("top_two", "Two fullest bins", "share"),
-    Column("effective", "Effective bins", "number", "1/Σw²", digits=1),
-    Column("ece", "ECE", "number", ECE.help),
-    Column("at_zero", "At exactly 0", "share"),
-    Column("at_one", "At exactly 1", "share"),
-    Column("distinct", "Distinct values", "count"),
-    Column("used", "Rows used", "count", "Rows with a confidence and an outcome."),
-    Column("rows", "Rows", "count"),
-)
-"""The columns of methods side by side."""
+def method_columns(results: Sequence[Concentration]) -> tuple[Column, ...]:
+    """The columns of methods side by side."""
+    terms = common_terms(result.terms for result in results)
+    return (
+        Column("method", "Method", "method"),
+        Column("top_two", "Two fullest bins", "share"),
+        Column("effective", "Effective bins", "number", "1/Σw²", digits=1),
+        Column("ece", "ECE", "number", ECE.worded(terms).help),
+        Column("at_zero", "At exactly 0", "share"),
+        Column("at_one", "At exactly 1", "share"),
+        Column("distinct", "Distinct values", "count"),
+        Column("used", "Rows used", "count", f"Rows with a {terms.confidence} and an outcome."),
+        Column("rows", "Rows", "count"),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,7 +102,18 @@ class Concentration(Displayable):
     @property
     def caution(self) -> str:
         """What a low ECE does not say that rests on one or two bins; "" for another."""
-        return LOW_ECE_CAUTION if self.warning and self.ece is not None and self.ece <= LOW_ECE else ""
+        if not self.warning or self.ece is None or self.ece > LOW_ECE:
+            return ""
+        more = "yes more often" if self.terms.of == "event" else "more right answers"
+        return (
+            f"A low ECE of so few bins does not say that higher {self.terms.confidence} means {more}: look "
+            "at the Brier score and AUROC."
+        )
+
+    @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
 
     @property
     def n_bins(self) -> int:
@@ -191,7 +201,7 @@ def concentration_headline(results: Sequence[Concentration]) -> str:
         key=itemgetter(0),
     )
     if not ranked:
-        return f"No {results[0].unit[:-1]} has both a confidence and an outcome."
+        return f"No {results[0].unit[:-1]} {results[0].terms.no_pair}."
     (low, lowest), (high, highest) = ranked[0], ranked[-1]
     if len(ranked) > 1 and format_percent(low) == format_percent(high):
         methods = f"{both_or_all(len(ranked))} methods"
@@ -212,9 +222,9 @@ def concentration_headline(results: Sequence[Concentration]) -> str:
 
 
 def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
-    """One row for each method, with `METHOD_COLUMNS`."""
+    """One row for each method, with `method_columns`."""
     return frame_of(
-        METHOD_COLUMNS,
+        method_columns(results),
         (
             {
                 "method": result.method,

@@ -216,6 +216,7 @@ def run_figures(report: FileReport) -> RunFigures:
         n_judged = run.n_judged_by_people
         return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, "", n_judged)
     method, evidence = next(iter(run.survey.usable.items()))
+    accuracy = accuracy if evidence.terms.of == "answer" else None
     if isinstance(evidence, AnswerEvidence):
         mean = float(np.mean(evidence.pairs.confidence))
         accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
@@ -1048,13 +1049,14 @@ def _outcome_text(report: FileReport) -> str:
     n_runs = f", in the first of {figures.n_runs:,} runs" if figures.n_runs > 1 else ""
     if not figures.method:
         return f"{report.runs[0].judge_text}{n_runs}"
-    facts = [f"accuracy {text}"] if (text := _accuracy_text(report.runs[0])) else []
     evidence = report.runs[0].survey.usable[figures.method]
+    terms, text = evidence.terms, _accuracy_text(report.runs[0])
+    facts = [f"accuracy {text}"] if text and terms.of == "answer" else []
     if not facts and figures.accuracy is not None:
         n_right = round(figures.accuracy * evidence.n_used)
         counts = f"{n_right:,} of {evidence.n_used:,}, {evidence.judged} judged"
-        facts = [f"accuracy {figures.accuracy:.4f} ({counts})"]
+        facts = [f"{terms.accuracy} {figures.accuracy:.4f} ({counts})"]
     if figures.mean_confidence is not None:
-        facts.append(f"mean confidence {figures.mean_confidence:.4f} ({figures.method})")
+        facts.append(f"mean {terms.confidence} {figures.mean_confidence:.4f} ({figures.method})")
     facts += [remark for remark in evidence.remarks if remark.endswith(COMPARED_WHOLE)]
     return f"{', '.join(facts) or 'no outcome'}{n_runs}"

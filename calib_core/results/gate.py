@@ -186,7 +186,7 @@ def measure(evidence: Evidence, metric: str, scheme: Scheme) -> Measurement:
 
     The accuracy is that of all rows with an outcome; other metrics are of those with a confidence, too.
     """
-    missing, of = evidence.missingness, "those with a confidence"
+    missing, of = evidence.missingness, f"those with a {evidence.terms.confidence}"
     if metric == ACCURACY.id:
         evidence, of = evidence.top_label.every_outcome, "all rows with an outcome"
     note = as_clause(missing_caveat([("", missing)], f"the value is of {of}"))
@@ -214,7 +214,7 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
     limit, reason = _limit_of(rule), ""
     value, interval = measured.value, measured.interval
     if value is None and interval is None:
-        held, reason = False, f"{get_metric(measured.metric).title} is not defined for these rows"
+        held, reason = False, f"{_title(measured)} is not defined for these rows"
     elif value is None and interval is not None:
         # Known only between two bounds: held if both hold, unless only a clear breach counts.
         worst = interval[0 if (rule.kind == "max") == significant else 1]
@@ -226,6 +226,10 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
             reason = "beyond the limit, but not clearly" if held else ""
         reason = "; ".join(filter(None, (reason, _against_verdict(measured, held=held))))
     return _check(rule, measured.evidence, value, interval, held=held, reason=reason, note=measured.note)
+
+
+def _title(measured: Measurement) -> str:
+    return get_metric(measured.metric).worded(measured.evidence.terms).title
 
 
 def _against_verdict(measured: Measurement, *, held: bool) -> str:

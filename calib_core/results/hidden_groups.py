@@ -50,10 +50,6 @@ MAX_PAIRED_VALUES: Final = 100
 MAX_LISTED: Final = 20
 """Number of groups listed at most, the clearest ones."""
 
-SCAN_RECIPE: Final = (
-    "each group against the other rows of its run, in strata of equal confidence (Cochran–Mantel–Haenszel; "
-    "exact where few answers vary); q: Benjamini–Hochberg over all groups tested"
-)
 NO_COLUMN: Final = (
     f"No column here forms a group of {MIN_ROWS} rows or more with {MIN_ROWS} others beside it: give the "
     "file a column of few values, such as a subject, a level or a language."
@@ -195,7 +191,11 @@ class HiddenGroups:
     @property
     def recipe(self) -> str:
         """How the numbers were made."""
-        return f"{SCAN_RECIPE}, {plural(self.n_tried, 'group')}"
+        return (
+            f"each group against the other rows of its run, in strata of equal {self.terms.confidence} "
+            f"(Cochran–Mantel–Haenszel; exact where few {self.terms.answers} vary); q: Benjamini–Hochberg "
+            f"over all groups tested, {plural(self.n_tried, 'group')}"
+        )
 
     @property
     def table_columns(self) -> tuple[Column, ...]:

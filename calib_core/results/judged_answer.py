@@ -32,7 +32,7 @@ def judged_by(evidence: Evidence, judged_choice: JudgedChoice) -> Evidence:
     ----------
     evidence : Evidence
     judged_choice : {"own", "greedy", "majority"}
-        "own" changes nothing.
+        "own" changes nothing, and the probability of an event stays judged by that event.
 
     Raises
     ------
@@ -43,10 +43,8 @@ def judged_by(evidence: Evidence, judged_choice: JudgedChoice) -> Evidence:
     """
     if judged_choice not in get_args(JudgedChoice):
         raise ValueError(f"judged is one of {', '.join(get_args(JudgedChoice))}, not {judged_choice!r}")
-    if judged_choice == "own":
+    if judged_choice == "own" or evidence.terms.of == "event":
         return evidence
-    if evidence.terms.of == "event":
-        raise Unavailable("The probability of an event is judged by the event, not by an answer.")
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable(f"A run of tokens has no {JUDGED_ANSWER_NAMES[judged_choice]}.")
     try:

@@ -38,6 +38,7 @@ from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
+from calib_core.terms import Terms, common_terms
 from calib_core.wording import join_names, plural
 
 RowChoice = Literal["common", "own"]
@@ -50,12 +51,12 @@ MethodOrder = Literal["brier", "method"]
 
 COMMON_ROWS: Final = "rows common to the methods shown"
 
-NO_COMMON_ROWS: Final = "No row of this run has a confidence and an outcome for every method shown."
+NO_COMMON_ROWS: Final = "No row of this run has what it takes for every method shown."
 
 
 METHODS_COLUMNS: Final = (
     Column("run", "Run"),
-    Column("method", "Confidence method"),
+    Column("method", "Method"),
     Column("ece", "ECE", "number"),
     Column("brier", "Brier score", "number"),
     Column("accuracy", "Accuracy", "share"),
@@ -186,6 +187,17 @@ class MethodsTable(Displayable):
             methods.sort(key=lambda id_: sum(cells[run, id_].brier or 0 for run in complete) / len(complete))
         return tuple(methods)
 
+    @property
+    def terms(self) -> Terms:
+        """The words for the probabilities and outcomes of all methods."""
+        return common_terms(METHODS[method].terms for method in self.methods)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """`METHODS_COLUMNS` in these words."""
+        title = self.terms.accuracy_title
+        return tuple(replace(one, title=title) if one.name == "accuracy" else one for one in METHODS_COLUMNS)
+
     def to_frame(self) -> pl.DataFrame:
         """One row for each cell, run by run: the fields of `MethodsCell`."""
         return frame_of(
@@ -243,7 +255,7 @@ def compare_methods(
         if row_choice == "common":
             compared = _on_common_rows(compared, evidences)
         used = {evidence.method.id: evidence for evidence in compared if evidence.n_used}
-        if len(used) > 1 and _on_same_rows(list(used.values())):
+        if len(used) > 1 and _are_comparable(list(used.values())):
             paired[run] = compare_on_same_rows(used, scheme)
         unavailable |= {
             (run, evidence.method.id): NO_COMMON_ROWS for evidence in compared if not evidence.n_used
@@ -331,9 +343,11 @@ def _concentration_warning(evidence: AnswerEvidence, scheme: Scheme) -> str | No
         return None
 
 
-def _on_same_rows(evidences: Sequence[AnswerEvidence]) -> bool:
+def _are_comparable(evidences: Sequence[AnswerEvidence]) -> bool:
+    """Whether methods stand on the same rows, and none expects an event that another does not."""
+    outcomes = {evidence.judged if evidence.terms.of == "event" else "answer" for evidence in evidences}
     rows = [evidence.confidences.pairs.rows for evidence in evidences]
-    return all(np.array_equal(rows[0], other) for other in rows[1:])
+    return len(outcomes) == 1 and all(np.array_equal(rows[0], other) for other in rows[1:])
 
 
 def _one_method_per_run(cells: Collection[tuple[str, str]]) -> bool:
@@ -348,10 +362,12 @@ def _methods_headline(
 ) -> str:
     """Which method has the lowest Brier score as far as can be told, and on how many of the runs."""
     if not cells:
-        return "No run has a row with a confidence and an outcome for every method shown."
+        return "No run has a row with what it takes for every method shown."
     if not paired:
         summary = (
-            "each run has only one method" if _one_method_per_run(cells) else "the methods use different rows"
+            "each run has only one method"
+            if _one_method_per_run(cells)
+            else "the methods use different rows or outcomes"
         )
         return f"No comparison: {summary}."
     best_sets = {run: paired[run].best_sets(BRIER.id)[0] for run in runs if run in paired}

@@ -32,6 +32,7 @@ from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import bin_table
 from calib_core.results.run_names import GivenName, short_run_names
 from calib_core.results.run_verdict import verdict_headline
+from calib_core.terms import Terms, common_terms
 from calib_core.wording import format_p_value, plural
 
 
@@ -78,6 +79,11 @@ class RunSummary:
     verdict: Verdict
     q: float | None
     curve: pl.DataFrame
+
+    @property
+    def terms(self) -> Terms:
+        """The words for its probabilities and outcomes."""
+        return METHODS[self.method].terms
 
     @property
     def q_text(self) -> str | None:
@@ -172,7 +178,8 @@ def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
         headline=headline,
         subheadline=subheadline,
         recipe=_overview_recipe(
-            next((one.tolerance for group in runs.values() for one in group), DEFAULT_TOLERANCE)
+            next((one.tolerance for group in runs.values() for one in group), DEFAULT_TOLERANCE),
+            common_terms(summary.terms for summary in by_default_method),
         ),
     )
 
@@ -239,12 +246,13 @@ def _with_q(summaries: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
     return tuple(replace(summary, q=q) for summary, q in zip(summaries, q_values, strict=True))
 
 
-def _overview_recipe(tolerance: float) -> str:
+def _overview_recipe(tolerance: float, terms: Terms) -> str:
     """How the numbers and verdicts of the list were made."""
+    label = "" if terms.of == "event" else ", top label"
     return (
-        f"accuracy; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}, top label; verdict: "
-        f"{verdict_recipe(tolerance)}; q: Benjamini–Hochberg over the verdicts of the list, counted up to "
-        f"{SIGNIFICANCE_LEVEL}"
+        f"{terms.accuracy}; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}{label}; "
+        f"verdict: {verdict_recipe(tolerance, terms)}; q: Benjamini–Hochberg over the verdicts of the list, "
+        f"counted up to {SIGNIFICANCE_LEVEL}"
     )
 
 
@@ -327,10 +335,12 @@ def _partial_note(judged: Sequence[RunSummary]) -> str:
     n = sum(bool(summary.verdict.scope) for summary in judged)
     if not n:
         return ""
+    terms = common_terms(summary.terms for summary in judged if summary.verdict.scope)
     lacks, verdicts = ("lacks", "its verdict is") if n == 1 else ("lack", "their verdicts are")
+    outcome = terms.right_how_often("more or less often")
     return (
-        f"{plural(n, 'run')} {lacks} a confidence in rows that are right more or less often than the others: "
-        f"{verdicts} about rows with a confidence."
+        f"{plural(n, 'run')} {lacks} a {terms.confidence} in rows that {outcome} than the others: "
+        f"{verdicts} about rows with a {terms.confidence}."
     )
 
 

@@ -56,7 +56,7 @@ METRIC_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 
 RECALIBRATION_COLUMNS: Final = (
     Column("run"),
-    Column("method", "Confidence method", "method"),
+    Column("method", "Method", "method"),
     Column("by"),
     Column("metric", "Metric"),
     Column("before", "Before", "number"),
@@ -250,8 +250,8 @@ def recalibrate(
     n_questions = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
     if n_questions < folds:
         raise Unavailable(
-            f"{folds} folds need at least {folds} questions with a confidence and an outcome; there are "
-            f"{n_questions}."
+            f"{folds} folds need at least {folds} questions with a {evidence.terms.confidence} and an "
+            f"outcome; there are {n_questions}."
         )
     fitted, after = _fit(evidence, by, folds, seed)
     differences, no_difference = _differences(evidence, after, n_questions)
@@ -271,7 +271,7 @@ def recalibrate(
         n_used=evidence.n_used,
         n_total=evidence.n_total,
         n_questions=n_questions,
-        recipe=f"{by} of {fitted.target}, out of fold, {folds} folds by question, seed {seed}, "
+        recipe=f"{by} of {fitted.target_text}, out of fold, {folds} folds by question, seed {seed}, "
         f"{recipe_text(evidence, None, None)}",
     )
 
@@ -330,8 +330,11 @@ def _differences(
     if n_questions < MIN_COMMON_QUESTIONS:
         few = f"{plural(n_questions, 'question')}, fewer than {MIN_COMMON_QUESTIONS}."
     elif n_rarer < MIN_OF_RARER_OUTCOME:
-        outcome = "right" if before.pairs.correct.mean() < 0.5 else "wrong"
-        few = f"{plural(n_rarer, f'{outcome} answer')}, fewer than {MIN_OF_RARER_OUTCOME}."
+        terms = before.terms
+        outcome = terms.right if before.pairs.correct.mean() < 0.5 else terms.wrong
+        of_event = f"{n_rarer:,} {terms.answers} with the outcome {outcome}"
+        rarer = of_event if terms.of == "event" else plural(n_rarer, f"{outcome} answer")
+        few = f"{rarer}, fewer than {MIN_OF_RARER_OUTCOME}."
     if few:
         return {}, dict.fromkeys(JUDGED_METRICS, few)
     found: dict[str, RecalibrationDifference] = {}

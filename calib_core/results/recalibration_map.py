@@ -25,6 +25,7 @@ from calib_core.inference.recalibration import (
     Parameters,
     tempered_choices,
 )
+from calib_core.methods import METHODS
 from calib_core.methods.answers.outcomes import with_assumed_outcomes
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -272,8 +273,13 @@ class RecalibrationMap(Value):
             return None
         return (
             f"{run}, {method}: the map was fitted to another run or method, {self.run}, {self.method}. It "
-            "holds as far as equal confidences of the two are right equally often."
+            "holds as far as equal numbers of the two come true equally often."
         )
+
+    @property
+    def target_text(self) -> str:
+        """What is recalibrated, in words: "confidence", "probability of yes" or "choices"."""
+        return METHODS[self.method].terms.confidence if self.target == "confidence" else self.target
 
     def to_python(self) -> str:
         """A function `recalibrate` in plain Python, without any library but `math`."""
@@ -293,12 +299,12 @@ CHOICE_FORMULA: Final = "p_k = p_k^(1/temperature) / Σ_j p_j^(1/temperature)"
 _LOGIT: Final = """import math
 
 
-def recalibrate(confidence):
-    c = min(max(confidence, {epsilon}), 1 - {epsilon})
+def recalibrate(p):
+    c = min(max(p, {epsilon}), 1 - {epsilon})
 """
 
-_SIGMOID: Final = """    p = 1 / (1 + math.exp(-max(z, -700)))
-    return min(max(p, {epsilon}), 1 - {epsilon})
+_SIGMOID: Final = """    q = 1 / (1 + math.exp(-max(z, -700)))
+    return min(max(q, {epsilon}), 1 - {epsilon})
 """
 
 _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
@@ -308,17 +314,17 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "beta": _LOGIT + "    z = {a} * math.log(c) - {b} * math.log(1 - c) + {intercept}\n" + _SIGMOID,
         "isotonic": """from bisect import bisect_right
 
-CONFIDENCE = {confidence}
+STATED = {confidence}
 PROBABILITY = {probability}
 
 
-def recalibrate(confidence):
-    if confidence >= CONFIDENCE[-1]:
+def recalibrate(p):
+    if p >= STATED[-1]:
         return PROBABILITY[-1]
-    i = max(bisect_right(CONFIDENCE, confidence), 1)
-    if confidence <= CONFIDENCE[0]:
+    i = max(bisect_right(STATED, p), 1)
+    if p <= STATED[0]:
         return PROBABILITY[0]
-    share = (confidence - CONFIDENCE[i - 1]) / (CONFIDENCE[i] - CONFIDENCE[i - 1])
+    share = (p - STATED[i - 1]) / (STATED[i] - STATED[i - 1])
     return PROBABILITY[i - 1] + share * (PROBABILITY[i] - PROBABILITY[i - 1])
 """,
         "histogram": """from bisect import bisect_left
@@ -327,8 +333,8 @@ EDGES = {edges}
 PROBABILITY = {probability}
 
 
-def recalibrate(confidence):
-    return PROBABILITY[bisect_left(EDGES, confidence)]
+def recalibrate(p):
+    return PROBABILITY[bisect_left(EDGES, p)]
 """,
         "choices": """import math
 

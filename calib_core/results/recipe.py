@@ -64,7 +64,7 @@ def recipe_text(
         As in `scheme_text`.
     """
     parts = [
-        metric.recipe_name if metric else None,
+        metric.worded(evidence.terms).recipe_name if metric else None,
         scheme_text(scheme, n_realised, swept_bins) if scheme else None,
         labels_text(evidence, metric),
         *evidence.recipe_parts,

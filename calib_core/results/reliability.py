@@ -132,7 +132,7 @@ class Reliability(Displayable):
     @property
     def score_title(self) -> str:
         """The name of the diagram's number: the metric, or that of one class."""
-        return f"ECE of {self.part}" if self.part else METRICS[self.score.metric].title
+        return f"ECE of {self.part}" if self.part else self.score.worded_metric.title
 
     @property
     def pools_vocabulary(self) -> bool:

@@ -35,6 +35,7 @@ from calib_core.results.evidence import Evidence, get_metric
 from calib_core.results.recipe import recipe_text
 from calib_core.results.score import effective_scheme
 from calib_core.runs import TokenRun
+from calib_core.terms import Terms
 from calib_core.tokens.bounds import largest_exact_bins
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
@@ -633,7 +634,9 @@ def sweep_chance_note(curve: SweepCurve, evidence: Evidence) -> str:
     if not verdict.is_tested:
         return verdict.reason
     if curve.fitted is not None:
-        return " ".join([*_split_sentences(curve, curve.fitted), _verdict_sentence(curve, evidence)])
+        return " ".join(
+            [*_split_sentences(curve, curve.fitted, evidence.terms), _verdict_sentence(curve, evidence)]
+        )
     if null is None:
         return "How much of the value is chance is not known."
     if _is_noise_unknown(curve, verdict):
@@ -658,7 +661,7 @@ def _is_noise_unknown(curve: SweepCurve, verdict: Verdict) -> bool:
     return not curve.null.has_p or (verdict.miscalibrated and not _rise_significant(curve.null))
 
 
-def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:
+def _split_sentences(curve: SweepCurve, fitted: NullDistribution, terms: Terms) -> list[str]:
     """The rise in two parts, or that there is none; [] for a single M."""
     values = [value for value in curve.values if value is not None]
     if len(values) == 1:
@@ -676,7 +679,8 @@ def _split_sentences(curve: SweepCurve, fitted: NullDistribution) -> list[str]:
         rest = f"The observed rise of {format_short(change)} is not clearly larger{p_text}"
         return [noise_sentence, f"{rest}, but gaps that cancel are not ruled out."]
     causes = (
-        f"gaps that cancel within the bins at M = {curve.bins[0]}, or accuracy that falls as confidence rises"
+        f"gaps that cancel within the bins at M = {curve.bins[0]}, or {terms.accuracy} that falls as "
+        f"{terms.confidence} rises"
     )
     return [noise_sentence, f"The other {format_short(change - noise)}{p_text} comes from {causes}."]
 

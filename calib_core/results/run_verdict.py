@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import polars as pl
@@ -19,7 +19,7 @@ from calib_core.inference.verdict import (
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import Evidence, RowUnit
-from calib_core.terms import TERMS
+from calib_core.terms import ANSWER_TERMS, TERMS, Terms
 
 VERDICT_COLUMNS: Final = (
     Column("run", "run"),
@@ -31,7 +31,7 @@ VERDICT_COLUMNS: Final = (
     Column("p_level", kind="p"),
     Column("p_slope", kind="p"),
     Column("p_curve", kind="p"),
-    Column("level", "confidence − accuracy", "signed"),
+    Column("level", f"{ANSWER_TERMS.confidence} − {ANSWER_TERMS.accuracy}", "signed"),
     Column("slope", "slope", "number", digits=2),
     Column("deviation", kind="number"),
     Column("deviation_bound", kind="number"),
@@ -49,6 +49,12 @@ VERDICT_COLUMNS: Final = (
     Column("remarks"),
 )
 """The columns of a table of verdicts."""
+
+
+def verdict_columns(terms: Terms) -> tuple[Column, ...]:
+    """`VERDICT_COLUMNS` in these terms."""
+    gap = f"{terms.confidence} − {terms.accuracy}"
+    return tuple(replace(one, title=gap) if one.name == "level" else one for one in VERDICT_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -179,7 +185,8 @@ def run_verdict(evidence: Evidence) -> RunVerdict:
         n_used=evidence.n_used,
         n_total=evidence.n_total,
         recipe=(
-            f"{verdict_recipe(evidence.tolerance)}; {evidence.method.id}, n={evidence.n_used}/"
+            f"{verdict_recipe(evidence.tolerance, evidence.terms)}; {evidence.method.id}, "
+            f"n={evidence.n_used}/"
             f"{evidence.n_total}"
         ),
         judged=evidence.judged,

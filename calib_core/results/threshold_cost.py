@@ -42,16 +42,21 @@ def cost_columns(terms: Terms) -> tuple[Column, ...]:
     """The columns of what the thresholds of a method cost."""
     return (
         Column("run"),
-        Column("method", terms.method.capitalize(), "method"),
+        Column("method", "Method", "method"),
         Column(
             "believed",
-            f"Believed: {terms.confidence} ≥",
+            "Believed ≥",
             "exact",
-            f"1 − handed on / {terms.wrong_answer}, if the {terms.confidence} is calibrated.",
+            f"{terms.confidence.capitalize()}: 1 − handed on / {terms.wrong_answer}, if it is calibrated.",
         ),
         Column("believed_share", terms.answered.capitalize(), "share"),
         Column("believed_cost", f"Cost per {terms.question}", "mixed"),
-        Column("cheapest", f"Cheapest: {terms.confidence} ≥", "exact", "The lowest cost on these very rows."),
+        Column(
+            "cheapest",
+            "Cheapest ≥",
+            "exact",
+            f"{terms.confidence.capitalize()} of the lowest cost on these very rows.",
+        ),
         Column("cheapest_share", f"{terms.answered.capitalize()} there", "share"),
         Column(
             "cheapest_cost",
@@ -61,13 +66,13 @@ def cost_columns(terms: Terms) -> tuple[Column, ...]:
         ),
         Column(
             "price",
-            "Price of believing",
+            "Price",
             "mixed",
             f"Cost of the believed threshold minus that of the cheapest one, per {terms.question}.",
         ),
         Column(
             "price_low",
-            "Price, 95 %",
+            "95 %",
             "mixed",
             "Against the threshold that is cheapest in the long run; of all thresholds at once.",
             upper="price_high",

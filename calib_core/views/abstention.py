@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -38,6 +39,7 @@ from calib_core.results.threshold_cost import (
     ThresholdCost,
     cost_columns,
     format_cost,
+    threshold_cost,
 )
 from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME
 from calib_core.terms import Terms
@@ -109,8 +111,13 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                     found = guaranteed_threshold(curve, DEFAULT_TARGET_ACCURACY, DEFAULT_CONFIDENCE)
                     thresholds.append(found)
             if thresholds:
-                lead, *others = thresholds
-                views.append(abstention_view(lead, others, title=run.title, evidences=evidences))
+                best, *others = thresholds
+                views.append(abstention_view(best, others, title=run.title, evidences=evidences))
+                if costs := report_input.settings.costs:
+                    priced = [threshold_cost(evidence, costs) for evidence in evidences]
+                    lead = largest_guaranteed(thresholds).curve.method
+                    view = cost_view(priced, run.title, lead=lead)
+                    views.append(replace(view, title=f"{run.title}: what a threshold costs"))
     if not views:
         raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
@@ -278,7 +285,7 @@ def _method_table(curves: Sequence[AbstentionCurve], recipe: str) -> ViewTable:
     # The risk is the share of wrong answers; a share of no is no fault of a forecast.
     has_risk = terms.of == "answer"
     columns = (
-        Column("method", terms.method.capitalize(), "method"),
+        Column("method", "Method", "method"),
         Column(
             "accuracy",
             "Accuracy of all" if has_risk else terms.accuracy.capitalize(),
@@ -337,6 +344,11 @@ def _tiles(thresholds: Sequence[GuaranteedThreshold], typed: float | None) -> li
 
 
 # --- What a threshold costs -------------------------------------------------------------------------------
+
+
+def threshold_cost_view(result: ThresholdCost) -> View:
+    """What the thresholds of one method cost."""
+    return cost_view([result], result.curve.run)
 
 
 def cost_view(

@@ -16,13 +16,14 @@ from calib_core.figures.concentration import (
 )
 from calib_core.inference.missingness import ROWS_WITH_ONE, missing_caveat
 from calib_core.results.concentration import (
-    METHOD_COLUMNS,
     Concentration,
     concentration_headline,
     concentration_table,
     measure_concentration,
+    method_columns,
 )
 from calib_core.results.run_names import full_name
+from calib_core.terms import common_terms
 from calib_core.views.inputs import ReportInput
 from calib_core.views.score import places_of_methods
 from calib_core.views.view import (
@@ -76,6 +77,7 @@ def concentration_view(
         The run's title; its label where omitted.
     """
     results = (result, *others)
+    terms = common_terms(each.terms for each in results)
     title = title or result.run
     method = "" if others else result.title
     recipes = tuple(f"{each.title}: {each.recipe}" if others else each.recipe for each in results)
@@ -96,7 +98,7 @@ def concentration_view(
             ViewFigure(
                 lambda theme: histogram_figure(results, theme),
                 describe_histogram(results),
-                "Histogram of confidences",
+                f"Histogram of {terms.confidences}",
                 narrow=not others,
                 id="histogram",
                 numbers=numbers(lambda: pl.concat(each.figure_frame() for each in results), "histogram"),
@@ -118,6 +120,7 @@ def concentration_view(
         ),
         subject=", ".join(filter(None, (full_name(title), method))),
         name=(title, *file_parts((each.method for each in results), "methods")),
+        terms=terms,
     )
 
 
@@ -125,7 +128,9 @@ def _method_table(
     results: Sequence[Concentration], numbers: Callable[[Callable[[], pl.DataFrame], str], Numbers]
 ) -> ViewTable:
     frame = concentration_table(results)
-    return ViewTable("", frame, METHOD_COLUMNS, id="methods", numbers=numbers(lambda: frame, "table"))
+    return ViewTable(
+        "", frame, method_columns(results), id="methods", numbers=numbers(lambda: frame, "table")
+    )
 
 
 def _caveats(results: Sequence[Concentration]) -> Iterator[str]:

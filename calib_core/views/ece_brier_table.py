@@ -11,6 +11,7 @@ import polars as pl
 from calib_core.methods import METHODS
 from calib_core.results.methods_table import MethodsCell, MethodsTable
 from calib_core.results.published import METHODS_SOURCE, N_QUESTIONS, published_methods
+from calib_core.terms import common_terms
 from calib_core.views.view import FEW_BINS_MARK, EceBrierBlock, EceBrierCell, EceBrierTable
 from calib_core.wording import NO_VALUE, format_number
 
@@ -45,7 +46,7 @@ def ece_brier_table(table: MethodsTable, names: Mapping[str, str]) -> EceBrierTa
     ]
     is_transposed = runs_as_rows(table)
     return EceBrierTable(
-        title="ECE and Brier by confidence method",
+        title="ECE and Brier by method",
         blocks=tuple(_transposed(block) if is_transposed else block for block in blocks),
         notes=tuple(
             f"{' · '.join(filter(None, (table.datasets[run], names[run])))}, {METHODS[method].title}: "
@@ -84,9 +85,10 @@ def _rows_and_accuracy(cells: Sequence[MethodsCell]) -> tuple[str, ...]:
     n_used = sorted({cell.n_used for cell in cells})
     accuracies = sorted({format_number(100 * (cell.accuracy or 0.0), ".1f") for cell in cells}, key=float)
     ends = [f"{n_used[0]:,}", f"{n_used[-1]:,}"]
+    right = common_terms(METHODS[cell.method].terms for cell in cells).right
     return (
         f"n {'–'.join(dict.fromkeys(ends))}",
-        f"{'–'.join(dict.fromkeys((accuracies[0], accuracies[-1])))} % right",
+        f"{'–'.join(dict.fromkeys((accuracies[0], accuracies[-1])))} % {right}",
     )
 
 

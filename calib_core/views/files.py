@@ -178,7 +178,7 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
     missing = report.missing.get(id_, {})
     spikes = [f"{spike.count:,} at {spike.value:g}" for spike in report.spikes.get(id_, ())]
     return {
-        "Confidence method": METHODS[id_].heading,
+        "Method": METHODS[id_].heading,
         "Rows used": report.usable.get(id_),
         "Missing": sum(missing.values()) if id_ in report.usable else None,
         "Why": report.survey.unavailable.get(id_)

@@ -342,6 +342,7 @@ def _facts(result: GroupResults) -> tuple[Fact, ...]:
     n_judged = sum(group.q is not None for group in result.groups)
     n_compared = sum(group.rest is not None for group in result.groups)
     terms = result.terms
+    by_label = "" if terms.of == "event" else ", by their top label"
     no_fault = terms.of == "event" and result.metric == ACCURACY.id
     facts = {
         "Also found": result.subheadline,
@@ -351,7 +352,7 @@ def _facts(result: GroupResults) -> tuple[Fact, ...]:
         "Gap": f"{SIMULTANEOUS_HELP} Each is a t interval of the mean of {terms.confidence} − outcome.",
         "Intervals": f"{interval_method}. {note}".rstrip() if interval_method else "",
         "Few rows": FEW_ROWS_CAUTION if METRICS[result.metric].binned else "",
-        "Verdict": f"From the {thing}'s rows alone, by their top label. q: Benjamini–Hochberg over "
+        "Verdict": f"From the {thing}'s rows alone{by_label}. q: Benjamini–Hochberg over "
         f"{plural(n_judged, thing)} with enough rows.",
         "Against the rest": f"{rest_help(terms)} Its q is over {plural(n_compared, 'group')}."
         if n_compared

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from calib_core.edges import Scheme
 from calib_core.errors import Refused, Unavailable, shorten
+from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC
@@ -39,6 +40,8 @@ class ReportSettings:
         The bin, from 1, whose questions are listed below each reliability diagram; None lists none.
     judged_choice : {"own", "greedy", "majority"}
         Which answer's outcome methods are judged by where they are compared.
+    costs : ErrorCosts or None
+        What wrong answers and questions that are handed on cost; None leaves out what thresholds cost.
     """
 
     methods: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class ReportSettings:
     options: MethodOptions = field(default_factory=MethodOptions)
     bin_number: int | None = None
     judged_choice: JudgedChoice = "own"
+    costs: ErrorCosts | None = None
 
     @property
     def all_metrics(self) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from calib_core.results.best import paired_recipe
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.judged_answer import judged_by_text
 from calib_core.results.methods_table import (
-    METHODS_COLUMNS,
     MethodsTable,
     compare_methods,
     multiple_choice_notes,
@@ -54,11 +53,6 @@ ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
 NO_SAMPLED_METHOD: Final = "No method shown uses samples, so counting answers as wrong has no effect."
-BOLD_LEGEND: Final = (
-    "Bold and underlined: by this metric, no other method of the run is clearly better on the same rows, "
-    "nor is always stating the accuracy. Go by the Brier score: a method that always states the average has "
-    "a low ECE, too."
-)
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
@@ -157,10 +151,11 @@ def methods_view(
         how_to_read="" if is_list else " ".join(methods_legend(result)),
         facts=(
             *(Fact("Methods", text) for text in caveats),
-            *(Fact("Judged answer", text) for text in text_lines(_judged_text(result))),
+            *(Fact("Outcome", text) for text in text_lines(_judged_text(result))),
         ),
         left_out=reasons_by_title({**without_rows, **(refused or {})}),
         name=("methods", *file_parts(result.runs, "runs")),
+        terms=result.terms,
     )
 
 
@@ -170,7 +165,7 @@ def _list_of_runs(result: MethodsTable, titles: Mapping[str, str], numbers: Numb
         pl.col("method").replace_strict({id_: METHODS[id_].heading for id_ in result.methods})
     )
     is_same = {"method": len(result.methods) == 1, "warning": frame["warning"].null_count() == frame.height}
-    columns = tuple(column for column in METHODS_COLUMNS if column.title and not is_same.get(column.name))
+    columns = tuple(column for column in result.columns if column.title and not is_same.get(column.name))
     return ViewTable("", frame, columns, id="methods_own", numbers=numbers)
 
 
@@ -223,7 +218,13 @@ def methods_recipe(result: MethodsTable) -> str:
 
 def methods_legend(result: MethodsTable) -> list[str]:
     """What bold numbers and marked ECEs mean, if there are any."""
-    legend = [BOLD_LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
+    legend: list[str] = []
+    if any(cell.best_brier or cell.best_ece for cell in result.cells.values()):
+        legend.append(
+            "Bold and underlined: by this metric, no other method of the run is clearly better on the same "
+            f"rows, nor is always stating the {result.terms.accuracy}. Go by the Brier score: a method that "
+            "always states the average has a low ECE, too."
+        )
     warnings = [cell.warning for cell in result.cells.values() if cell.warning]
     if warnings:
         count_note = f" ({len(warnings)} cells). For example" if len(warnings) > 1 else ""

@@ -6,6 +6,7 @@ from calib_core.errors import Unavailable
 from calib_core.methods import METHODS
 from calib_core.results.evidence import Evidence
 from calib_core.results.overview import RunSummary, summarise_runs
+from calib_core.terms import Terms, common_terms
 from calib_core.views.inputs import ReportInput
 from calib_core.views.view import ProgressCallback, Section, View, ViewTable
 from calib_core.wording import NO_VALUE, format_number, format_percent
@@ -28,13 +29,15 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         raise Unavailable("No run has one of these confidence methods.")
     result = summarise_runs(evidences)
     summaries = {(summary.run, summary.method): summary for summary in result.by_every_method}
+    terms = common_terms(summary.terms for summary in result.by_every_method)
     rows = [
-        _overview_row(summaries[run, evidence.method.id])
+        _overview_row(summaries[run, evidence.method.id], terms)
         for run, run_evidences in evidences.items()
         for evidence in run_evidences
     ]
     block = View(
         title="",
+        terms=terms,
         recipes=(result.recipe,),
         tables=(
             ViewTable.from_rows(
@@ -47,15 +50,15 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (block,), (result.headline,))
 
 
-def _overview_row(run_summary: RunSummary) -> dict[str, object]:
+def _overview_row(run_summary: RunSummary, terms: Terms) -> dict[str, object]:
     return {
         "Run": run_summary.run,
-        "Confidence method": METHODS[run_summary.method].heading,
+        "Method": METHODS[run_summary.method].heading,
         "Verdict": run_summary.marked_verdict,
         "q": run_summary.q_text or NO_VALUE,
         "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",
-        "Accuracy": format_percent(run_summary.accuracy),
-        "Mean confidence": format_percent(run_summary.mean_confidence),
+        terms.accuracy_title: format_percent(run_summary.accuracy),
+        f"Mean {terms.confidence}": format_percent(run_summary.mean_confidence),
         "Brier": format_number(run_summary.brier),
         "ECE": format_number(run_summary.ece),
     }

@@ -102,6 +102,7 @@ def recalibration_view(
         method_title=method,
         headline=result.headline,
         caveat=missing_caveat([("", result.evidence.missingness)], ROWS_WITH_ONE),
+        terms=result.evidence.terms,
         tiles=tuple(recalibration_tiles(result)),
         recipes=(result.recipe,),
         figures=(

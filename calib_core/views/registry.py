@@ -25,6 +25,7 @@ from calib_core.results.robustness import Sweep
 from calib_core.results.run_verdict import RunVerdict
 from calib_core.results.sampling import SampleSizeSweep
 from calib_core.results.score import Score
+from calib_core.results.threshold_cost import ThresholdCost
 from calib_core.results.training import Training
 from calib_core.terms import Terms
 from calib_core.views import (
@@ -147,6 +148,7 @@ VIEWS: Final = MappingProxyType[type, Callable[[Any], View]](
         Sweep: robustness.sweep_view,
         AbstentionCurve: abstention.curve_view,
         GuaranteedThreshold: abstention.abstention_view,
+        ThresholdCost: abstention.threshold_cost_view,
         Comparison: comparison.comparison_view,
         MethodsTable: methods.methods_view,
         SampleSizeSweep: sampling.sampling_view,

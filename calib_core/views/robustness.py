@@ -41,6 +41,7 @@ from calib_core.results.robustness import (
 )
 from calib_core.results.run_names import full_name
 from calib_core.runs import TokenRun
+from calib_core.terms import common_terms
 from calib_core.views.inputs import ReportInput
 from calib_core.views.published_table import published_view
 from calib_core.views.score import used_tile
@@ -95,7 +96,7 @@ _SAME_RSD: Final = Fact("Same RSD", "K·cw-ECE is K times cw-ECE: it has the sam
 _AUDIT_FACTS: Final = (
     Fact(
         "Conventions",
-        "All use the stored confidences as float64. ECE is the mean gap; the root mean square gap over the "
+        "All use the stored numbers as float64. ECE is the mean gap; the root mean square gap over the "
         "same bins is never smaller.",
     ),
 )
@@ -229,6 +230,7 @@ def sweep_view(
         left_out=_refusals(results),
         subject=f"{full_name(title)}, {method}",
         name=(title, result.method),
+        terms=METHODS[result.method].terms,
     )
 
 
@@ -244,6 +246,7 @@ def values_view(results: Sequence[Sweep]) -> View:
         (each.columns for each in results if any(c.bounds for c in each.curves)), results[0].columns
     )
     return View(
+        terms=common_terms(METHODS[result.method].terms for result in results),
         tables=(ViewTable("", frame, tuple(column for column in columns if column.title)),),
         facts=tuple(facts),
         recipes=sweep_recipes(results),
@@ -385,6 +388,7 @@ def audit_view(result: ConventionAudit, *, title: str = "", published: Published
         method_title=method,
         headline=result.headline,
         tiles=(used_tile(result.method, result.n_used, result.n_total),),
+        terms=METHODS[result.method].terms,
         recipes=(result.recipe,),
         figures=(
             ViewFigure(

@@ -19,6 +19,7 @@ from calib_core.results.recipe import scheme_text
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import Score, effective_scheme
 from calib_core.results.uncertainty import no_interval_reason, score_with_interval
+from calib_core.terms import common_terms
 from calib_core.views import files as files_page
 from calib_core.views import reliability
 from calib_core.views.inputs import ReportInput, ReportRun
@@ -33,6 +34,7 @@ from calib_core.wording import (
 )
 
 ID, TITLE, QUESTION = "summary", "Summary", "Can the confidence be believed?"
+EVENT_QUESTION: Final = "Can the probability be believed?"
 
 MAX_LARGE_DIAGRAMS: Final = 4
 """Up to this many diagrams have a panel of counts; more are drawn small, without."""
@@ -81,7 +83,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     for index, run in enumerate(report_input.runs):
         progress(index / (len(report_input.runs) + 1), run.title)
         if not run.usable:
-            reasons.append(f"{run.title}: no confidence can be computed{_first_reason(run)}.")
+            reasons.append(f"{run.title}: no probability can be computed{_first_reason(run)}.")
             continue
         for method in report_input.methods_for(run):
             try:
@@ -133,7 +135,7 @@ def _overview(scored: Sequence[_ScoredRun]) -> Overview:
 
 def _run_view(report_input: ReportInput, one: _ScoredRun, summary: RunSummary, *, is_small: bool) -> View:
     """One run by one method: its diagram, the verdict in a sentence, three numbers, and its facts."""
-    settings, metric = report_input.settings, METRICS[one.score.metric]
+    settings, metric, terms = report_input.settings, one.score.worded_metric, one.evidence.terms
     tiles = (
         Tile(
             metric.title,
@@ -141,13 +143,13 @@ def _run_view(report_input: ReportInput, one: _ScoredRun, summary: RunSummary, *
             metric.help,
             f"95 %: {one.interval_text}" if one.interval_text else "",
         ),
-        Tile("Accuracy", format_percent(summary.accuracy)),
-        Tile("Mean confidence", format_percent(summary.mean_confidence)),
+        Tile(terms.accuracy_title, format_percent(summary.accuracy)),
+        Tile(f"Mean {terms.confidence}", format_percent(summary.mean_confidence)),
     )
     reason = no_interval_reason(one.evidence, settings.metric, settings.scheme)
     remarks = text_lines(None if one.score.interval else reason, one.score.remark)
     facts = tuple(Fact("Remark", text) for text in remarks)
-    view = View(one.run.title, one.evidence.method.title, tiles=tiles, facts=facts)
+    view = View(one.run.title, one.evidence.method.title, tiles=tiles, facts=facts, terms=terms)
     try:
         result = reliability_diagram(one.evidence, settings.metric, settings.scheme)
     except Unavailable as why:
@@ -169,7 +171,8 @@ def _runs_table(
     report_input: ReportInput, scored: Sequence[_ScoredRun], summaries: Mapping[tuple[str, str], RunSummary]
 ) -> ViewTable:
     """Every run and method in a row."""
-    metric = METRICS[report_input.settings.metric]
+    terms = common_terms(one.evidence.terms for one in scored)
+    metric = METRICS[report_input.settings.metric].worded(terms)
     methods = {one.evidence.method.id: one.evidence.method.title for one in scored}
     rows: list[dict[str, object]] = []
     for one in scored:
@@ -177,13 +180,13 @@ def _runs_table(
         rows.append(
             {
                 "Run": one.run.title,
-                **({"Confidence method": METHODS[summary.method].heading} if len(methods) > 1 else {}),
+                **({"Method": METHODS[summary.method].heading} if len(methods) > 1 else {}),
                 "Verdict": summary.marked_verdict,
                 "q": summary.q_text or NO_VALUE,
                 metric.title: one.number_text,
                 "95 %": one.interval_text or NO_VALUE,
-                "Accuracy": format_percent(summary.accuracy),
-                "Mean confidence": format_percent(summary.mean_confidence),
+                terms.accuracy_title: format_percent(summary.accuracy),
+                f"Mean {terms.confidence}": format_percent(summary.mean_confidence),
                 "Rows used / total": f"{summary.n_used:,} / {summary.n_total:,}",
             }
         )
@@ -193,12 +196,13 @@ def _runs_table(
 
 def _recipes(report_input: ReportInput, scored: Sequence[_ScoredRun]) -> tuple[str, ...]:
     """How the numbers of the summary are computed."""
-    metric, scheme = METRICS[report_input.settings.metric], report_input.settings.scheme
+    terms = common_terms(one.evidence.terms for one in scored)
+    metric, scheme = METRICS[report_input.settings.metric].worded(terms), report_input.settings.scheme
     bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
     recipe = (
         f"{metric.recipe_name}{bins}, n: as in the table",
         *_interval_recipe(scored),
-        f"verdict: {verdict_recipe(scored[0].evidence.tolerance)}",
+        f"verdict: {verdict_recipe(scored[0].evidence.tolerance, terms)}",
         "q: Benjamini–Hochberg over the verdicts of the table",
     )
     return ("; ".join(recipe),) if len(scored) > 1 else (scored[0].score.recipe, *_interval_recipe(scored))

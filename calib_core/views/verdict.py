@@ -9,7 +9,8 @@ from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.verdict import marked_verdict, verdict_recipe
 from calib_core.methods import METHODS
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.run_verdict import VERDICT_COLUMNS, RunVerdict
+from calib_core.results.run_verdict import RunVerdict, verdict_columns
+from calib_core.terms import common_terms
 from calib_core.views.score import used_tile
 from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns, text_lines
 from calib_core.wording import format_percent, p_value_phrase, plural
@@ -32,6 +33,7 @@ def verdict_view(result: RunVerdict) -> View:
             Tile(terms.accuracy.capitalize(), format_percent(result.accuracy), f"Judged: {result.judged}."),
             used_tile(result.method, result.n_used, result.n_total),
         ),
+        terms=terms,
         recipes=(result.recipe,),
         facts=(
             Fact("Why", result.reason),
@@ -52,13 +54,18 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float, cavea
     caveat : str
         What changes how they are to be read; "" for nothing.
     """
-    columns = shown_columns((*VERDICT_COLUMNS, Column("q", "q", "p")))
+    terms = common_terms(METHODS[str(each["method"])].terms for each in verdicts)
+    columns = shown_columns((*verdict_columns(terms), Column("q", "q", "p")))
     n_tested = sum(each["p"] is not None for each in verdicts)
     q_text = f"; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}" if n_tested else ""
     return View(
         caveat=caveat,
+        terms=terms,
         recipes=(
-            (f"Verdict: {verdict_recipe(tolerance)}{q_text}. A metric's own p tests the gaps of its bins."),
+            (
+                f"Verdict: {verdict_recipe(tolerance, terms)}{q_text}. A metric's own p tests the gaps of "
+                "its bins."
+            ),
         ),
         tables=(ViewTable("Verdicts", frame_of(columns, verdicts), columns),),
         facts=_reasons(verdicts),

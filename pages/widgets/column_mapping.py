@@ -15,6 +15,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.errors import CalibError, shorten
+from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
 from calib_core.readers.table.columns import (
     CHOICE_MASSES,
@@ -40,6 +41,12 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
         "confidence": "confidence of the model, 0 to 1",
         "correct": "whether the answer is right",
+        "event_prob": "probability of yes, of an event, 0 to 1",
+        "event": "whether the event came true",
+        "judge": "the label that a judge gives",
+        "judge_score": "the number that a judge gives",
+        "human": "the label that a person gives",
+        "swap_of": "the id of the same pair in the other order",
         "gold": "the right answer: text, letter or index from 0",
         "gold_index": "the right choice, counted from 0",
         "gold_all": "list: every right answer",
@@ -478,7 +485,7 @@ def _shown_roles(base: FileReport, column_by_role: Mapping[str, str], fixed: Map
     others = {schema_name(_role_name(name)) for name in (*fixed.values(), *base.column_roles.values())}
     if not others & CONFIDENCE_SOURCES:
         roles.add("confidence")
-    if not roles & {"correct", "prediction"} and not others & GOLD_COLUMNS:
+    if not roles & {"correct", "prediction"} and not others & (GOLD_COLUMNS | {"event"}):
         roles.add("correct")
     return [role for role in ROLE_LABELS if role in roles]
 
@@ -524,10 +531,11 @@ def figures_text(figures: RunFigures, *, with_rows: bool = True, with_auroc: boo
     """Return what a file comes to, as Markdown."""
     parts = [f"**{plural(figures.n_rows, 'row')}**"] if with_rows else []
     facts: list[str] = []
+    terms = METHODS[figures.method].terms
     if figures.accuracy is not None:
-        facts.append(f"accuracy **{format_percent(figures.accuracy)}**")
+        facts.append(f"{terms.accuracy} **{format_percent(figures.accuracy)}**")
     if figures.mean_confidence is not None:
-        facts.append(f"mean confidence **{format_percent(figures.mean_confidence)}**")
+        facts.append(f"mean {terms.confidence} **{format_percent(figures.mean_confidence)}**")
     if with_auroc and figures.auroc is not None:
         facts.append(f"AUROC **{figures.auroc:.2f}**")
     if figures.n_judged_by_people:

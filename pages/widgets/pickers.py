@@ -116,10 +116,10 @@ def run_size_text(run: LoadedRun) -> str:
 
 
 def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str:
-    """Draw the control of the confidence method, and return its id."""
+    """Draw the control of the method, and return its id."""
     picked = url_state.pick("method", usable, default)
     select_box(
-        "Confidence method",
+        "Method",
         usable,
         picked,
         key="method",

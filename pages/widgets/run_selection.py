@@ -24,7 +24,7 @@ from pages.state.url import UrlState
 from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
 from pages.widgets.pickers import pick_segment, select_box
 
-METHODS_HELP: Final = "How the confidence is obtained from the model's answers."
+METHODS_HELP: Final = "How the numbers are obtained from the model."
 ALL_DATASETS: Final = "*"
 """Id of the data set in the address where runs of every data set are shown."""
 
@@ -139,11 +139,11 @@ def pick_run_selection(
             url_state,
             "methods",
             in_order(available),
-            label="Confidence methods",
+            label="Methods",
             title_of=lambda id_: METHODS[id_].heading,
             default=_with_studied_method(url_state, available, default_methods(available, len(run_ids))),
             help_=METHODS_HELP,
-            placeholder="Choose a confidence method",
+            placeholder="Choose a method",
         )
     )
     ordered_methods = in_order(method_ids)

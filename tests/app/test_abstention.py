@@ -43,15 +43,15 @@ def lines(at: AppTest) -> dict[str, dict[str, Any]]:
 
 def row(at: AppTest, method: str) -> dict[str, Any]:
     """What is said of a method over all thresholds."""
-    frame = screens.table(at, "Confidence method", "AUROC", "AURC")
-    is_method = frame["Confidence method"].str.lower() == method  # a capital in tables, none in sentences
+    frame = screens.table(at, "Method", "AUROC", "AURC")
+    is_method = frame["Method"].str.lower() == method  # a capital in tables, none in sentences
     return {str(name): value for name, value in frame[is_method].iloc[0].items()}
 
 
 def threshold_row(at: AppTest, method: str, kind: str) -> dict[str, Any]:
     """What is said of one of its thresholds."""
-    frame = screens.table(at, "Confidence method", "Threshold")
-    is_method = frame["Confidence method"].str.lower() == method
+    frame = screens.table(at, "Method", "Threshold")
+    is_method = frame["Method"].str.lower() == method
     (found,) = frame[is_method & (frame["Threshold"] == kind)].to_dict("records")
     return {str(name): value for name, value in found.items()}
 
@@ -114,7 +114,7 @@ def test_the_guarantee_has_tiles_and_its_own_confidence(data: Path, visit: Visit
 def test_an_accuracy_that_is_not_reached_is_reported(data: Path, visit: Visit) -> None:
     path = write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
     at = visit("abstention", wanted="1", methods="verbal")
-    assert "No confidence method reaches an accuracy of 100 %" in page_text(at)
+    assert "No method reaches an accuracy of 100 %" in page_text(at)
     assert math.isnan(threshold_row(at, "stated confidence", "empirical")["Confidence ≥"])
     best = curve(path, "verbal").most_accurate.accuracy
     assert f"no threshold reaches 100 %: at best {format_percent(best)}." in page_text(at)
@@ -166,8 +166,8 @@ def test_costs_are_those_of_the_result_and_typed(file: Path, visit: Visit) -> No
     assert found.headline in page_text(at)
     assert found.headline in page_text(screens.run(at)), "what was typed stays"
     assert found.headline in page_text(visit("abstention", methods="verbal", wrong="4", handed_on="2"))
-    table = screens.table(at, "Price of believing")
-    assert table["Believed: confidence ≥"].to_list() == [0.5]
+    table = screens.table(at, "Believed ≥", "Price")
+    assert table["Believed ≥"].to_list() == [0.5]
     (line,) = [trace for trace in figure(at, "costs")["data"] if trace["mode"] == "lines"]
     assert line["y"][1:] == found.cost[::-1].round(6).tolist()
     choose(at, "wrong", "much")
@@ -215,7 +215,7 @@ def test_answers_judged_differently_are_reported(data: Path, visit: Visit) -> No
 
 def test_values_shared_by_all_methods_have_no_column(file: Path, data: Path, visit: Visit) -> None:
     assert file.exists()
-    columns = set(screens.table(visit("abstention"), "Confidence method", "AURC").columns)
+    columns = set(screens.table(visit("abstention"), "Method", "AURC").columns)
     assert not columns & {"Rows used", "Rows", "Judged"}
     rows = [row | {"confidence": 0.5 + at % 5 / 10, "correct": at % 2} for at, row in enumerate(samples())]
     write_jsonl(data / "ten.jsonl", rows)

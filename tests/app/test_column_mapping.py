@@ -146,7 +146,7 @@ def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
     rows = [{"conf": row["confidence"], "is_correct": row["correct"], "c2": 0.25} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)
     at = apply_mapping(visit("files"), "likely.csv", {"is_correct": "correct", "c2": "confidence"})
-    shown = table(at, "Confidence method", "Many rows at one value")
+    shown = table(at, "Method", "Many rows at one value")
     assert shown["Many rows at one value"][0] == "40 at 0.25"
     assert "conf as" not in page_text(at)
 
@@ -242,7 +242,7 @@ def upload(at: AppTest, name: str, rows: list[dict[str, Any]]) -> AppTest:
 def test_a_column_can_be_left_out(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(60))
     at = apply_mapping(visit("files"), "quiz.csv", {"verbal_confidence": "left out"})
-    shown = table(at, "Confidence method", "Rows used").set_index("Confidence method")
+    shown = table(at, "Method", "Rows used").set_index("Method")
     assert shown["Rows used"].count() == 1
     assert "verbal_confidence left out" in page_text(at)
 
@@ -264,7 +264,7 @@ def test_parts_of_a_list_at_once(data: Path, visit: Visit) -> None:
     at = screens.run(at)
     assert file_states(at) == {"votes.csv": "loaded"}
     assert "which as id, one, two, three as samples" in page_text(at)
-    shown = table(at, "Confidence method", "Rows used").set_index("Confidence method")["Rows used"].dropna()
+    shown = table(at, "Method", "Rows used").set_index("Method")["Rows used"].dropna()
     assert set(shown) == {30}
 
 

@@ -42,7 +42,7 @@ def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> N
         row["correct"] = row["gold"] = row["prediction"] = ""
     write_csv(data / "quiz.csv", rows)
     at = visit("files")
-    shown = table(at, "Confidence method", "Rows used").set_index("Confidence method")
+    shown = table(at, "Method", "Rows used").set_index("Method")
     assert shown["Rows used"]["Stated confidence"] == 91
     assert shown["Missing"]["Stated confidence"] == 9
     assert shown["Why"]["Stated confidence"] == "7 empty confidence; 2 no stored outcome"
@@ -63,7 +63,7 @@ def test_many_rows_at_one_value_are_pointed_out(data: Path, visit: Visit) -> Non
         for number, row in enumerate(quiz(200))
     ]
     write_csv(data / "quiz.csv", rows)
-    shown = table(visit("files"), "Confidence method", "Rows used").set_index("Confidence method")
+    shown = table(visit("files"), "Method", "Rows used").set_index("Method")
     assert shown["Many rows at one value"]["Confidence in the file"] == "60 at 0.9"
 
 
@@ -178,12 +178,12 @@ def test_a_run_a_block(data: Path, visit: Visit) -> None:
     text = page_text(at)
     assert "red" in text
     assert "blue" in text
-    assert [frame["Rows used"].max() for frame in tables(at, "Confidence method", "Rows used")] == [40, 50]
+    assert [frame["Rows used"].max() for frame in tables(at, "Method", "Rows used")] == [40, 50]
 
 
 def test_lists_in_cells_of_a_csv(data: Path, visit: Visit) -> None:
     write_csv(data / "four.csv", choices(30))
-    shown = table(visit("files"), "Confidence method", "Rows used").set_index("Confidence method")
+    shown = table(visit("files"), "Method", "Rows used").set_index("Method")
     assert shown["Rows used"]["Logit, softmax over the choices"] == 30
 
 

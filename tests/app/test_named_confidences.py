@@ -45,7 +45,7 @@ def test_pages_take_them_from_the_address_and_show_their_numbers(several: Path, 
 @pytest.mark.usefixtures("several")
 def test_they_are_compared_with_one_another(visit: Visit) -> None:
     at = visit("comparison", methods=",".join(METHODS))
-    assert set(table(at, "Run", "Confidence method")["Confidence method"]) == {*TITLES}
+    assert set(table(at, "Run", "Method")["Method"]) == {*TITLES}
     shown = [str(node.proto.body) for node in screens.walk(visit("methods").main) if node.type == "html"]
     assert all(any(f">{title}<" in html for html in shown) for title in TITLES)
 

@@ -120,6 +120,22 @@ def test_the_choice_of_the_other_pages_is_taken_over(
     assert folder.is_dir()
 
 
+def test_costs_typed_on_abstention_are_in_the_report(
+    folder: Path, visit: Visit, report_buttons: Given
+) -> None:
+    assert folder.is_dir()
+    for typed, costs in (
+        ({"wrong": "4"}, "A wrong answer costs 4, a question handed on 1,"),
+        ({"handed_on": "0.5"}, "A wrong answer costs 10, a question handed on 0.5,"),
+        ({"wrong": "x"}, "A wrong answer costs 10, a question handed on 1,"),
+        ({}, ""),
+    ):
+        visit("report", pages="abstention", reported="green", **typed)
+        text = " ".join(block.text for block in section(report(report_buttons), "abstention"))
+        assert costs in text
+        assert ("costs" in text) is bool(typed)
+
+
 @pytest.mark.parametrize(
     "params",
     [

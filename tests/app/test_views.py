@@ -62,6 +62,7 @@ RESULTS: Final[dict[str, Callable[[], Any]]] = {
     "recalibrate": lambda: calib_core.recalibrate(chains()[0]),
     "abstention": lambda: calib_core.abstention(chains()[0]),
     "threshold": lambda: calib_core.threshold(chains()[0], accuracy=0.6),
+    "threshold_cost": lambda: calib_core.threshold_cost(chains()[0], cost_wrong=10, cost_handed_on=1),
     "compare": lambda: calib_core.compare(chains()),
     "compare_methods": lambda: calib_core.compare_methods(chains()),
     "sampling": lambda: calib_core.sampling(chains()[0], sizes=(2, 4), repeats=3),

@@ -245,6 +245,7 @@ QUESTIONS: dict[str, Callable[[list[Run]], Displayable]] = {
     "audit": lambda runs: calib_core.audit(runs[0]),
     "recalibrate": lambda runs: calib_core.recalibrate(runs[0], by="platt"),
     "threshold": lambda runs: calib_core.threshold(runs[0], accuracy=0.4),
+    "threshold_cost": lambda runs: calib_core.threshold_cost(runs[0], cost_wrong=10, cost_handed_on=1),
     "abstention": lambda runs: calib_core.abstention(runs[0]),
     "sampling": lambda runs: calib_core.sampling(runs[0], sizes=(2, 4), repeats=5),
     "compare": calib_core.compare,

@@ -15,6 +15,7 @@ from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
     Choice,
+    ErrorCostsGroup,
     JsonOption,
     JudgedOption,
     MethodGroup,
@@ -149,6 +150,7 @@ class _Contents:
     scheme: SchemeGroup
     options: MethodGroup
     judged: JudgedOption = "own"
+    costs: ErrorCostsGroup
     pages: PageOption = None
     runs: RunOption = None
     question_bin: QuestionBinOption = None
@@ -161,7 +163,7 @@ class _Contents:
         choice = Choice(methods=self.methods, metrics=self.metrics)
         named = CommandRequest.from_options(choice, self.scheme, options)
         return ReportSettings(
-            named.methods, named.metrics, self.scheme, options, self.question_bin, self.judged
+            named.methods, named.metrics, self.scheme, options, self.question_bin, self.judged, self.costs
         )
 
 

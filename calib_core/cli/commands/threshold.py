@@ -67,7 +67,9 @@ def threshold(
     }  # fmt: skip
     for option, is_given in unused.items():
         if is_given:
-            runner.message(f"threshold uses the accuracy by single confidences: {option} has no effect.")
+            runner.message(
+                f"threshold uses every confidence or probability by itself: {option} has no effect."
+            )
     request = CommandRequest.from_options(
         Choice(methods=choice.methods), Scheme(), replace(options, labels="top")
     )

@@ -166,7 +166,7 @@ def with_assumed_outcomes(run: Run) -> Run:
     assumed = [greedy_correct(run).fill_null(value=False).alias("correct")]
     if any(name.startswith("choice_") for name in run.rows.columns):
         assumed.append(column(run, "gold_index").fill_null(0).alias("gold_index"))
-    if "event_prob" in run.rows.columns:
+    if run.has_columns("event_prob"):
         assumed.append(column(run, "event").fill_null(value=False).alias("event"))
     return replace(run, rows=run.rows.with_columns(assumed))
 

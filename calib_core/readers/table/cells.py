@@ -518,7 +518,12 @@ def judge_sample_text(raw: pl.Series) -> JudgedColumn:
     )
 
 
-def judge_flag(raw: pl.Series) -> JudgedColumn:
+def judge_event(raw: pl.Series) -> JudgedColumn:
+    """Check whether an event came true, as `judge_flag` does an outcome."""
+    return judge_flag(raw, ("yes", "no"))
+
+
+def judge_flag(raw: pl.Series, outcomes: tuple[str, str] = ("right", "wrong")) -> JudgedColumn:
     """Check outcomes in any common spelling of true and false; a value in between is a fault."""
     if raw.dtype == pl.Boolean:
         return JudgedColumn(raw)
@@ -530,9 +535,9 @@ def judge_flag(raw: pl.Series) -> JudgedColumn:
         is_right, is_wrong = is_right | word.is_in(RIGHT_WORDS), is_wrong | word.is_in(WRONG_WORDS)
         is_absent = is_absent | word.is_in(UNJUDGED_WORDS)
     is_known = is_right | is_wrong
-    expected = "right or wrong: 1 or 0, true or false, yes or no"
+    expected = f"{' or '.join(outcomes)}: 1 or 0, true or false" + (", yes or no" * ("yes" not in outcomes))
     fix = "Leave the cell empty if the outcome is not known; partial credit is not an outcome."
-    faults = faults_where(raw, ~is_known & ~is_absent, "neither right nor wrong", expected, fix)
+    faults = faults_where(raw, ~is_known & ~is_absent, f"neither {' nor '.join(outcomes)}", expected, fix)
     return JudgedColumn(null_where(is_right, ~is_known).alias(raw.name), faults)
 
 

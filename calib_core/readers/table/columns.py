@@ -30,6 +30,7 @@ from calib_core.readers.table.cells import (
     judge_billions,
     judge_display_text,
     judge_element_probability,
+    judge_event,
     judge_exponential,
     judge_flag,
     judge_log_probability,
@@ -102,7 +103,7 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "verbal_confidence": judge_stated_probability,
         "confidence": judge_probability,
         "event_prob": judge_probability,
-        "event": judge_flag,
+        "event": judge_event,
         "judge": judge_text,
         "judge_score": lenient_judge(judge_amount),
         "human": judge_text,
@@ -151,7 +152,9 @@ CHOICE_LISTS: Final = (
 )
 """Columns with an element for each choice."""
 
-FLAG_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_flag)
+FLAG_COLUMNS: Final = frozenset(
+    name for name, judge in COLUMN_JUDGES.items() if judge in (judge_flag, judge_event)
+)
 """Columns of outcomes, for which the user may name the values that mean right."""
 
 CONFIDENCE_SOURCES: Final = frozenset(
@@ -173,7 +176,15 @@ NUMERIC_COLUMNS: Final = frozenset(
     name
     for name, judge in COLUMN_JUDGES.items()
     if judge
-    in (judge_probability, judge_stated_probability, judge_flag, _POSITION, _LOGPROB_LIST, _COUNT_LIST)
+    in (
+        judge_probability,
+        judge_stated_probability,
+        judge_flag,
+        judge_event,
+        _POSITION,
+        _LOGPROB_LIST,
+        _COUNT_LIST,
+    )
     or name in ("choice_logprobs", "choice_logits", "choice_probs", "sample_cluster")
 )
 """Columns in which only the number or the truth value counts, not its spelling."""
@@ -719,8 +730,9 @@ def no_known_column_message(columns: Sequence[str], file: str) -> str:
     return (
         f"{file} has no column that Calib recognises (columns: {column_list_text(columns)}). Each "
         "row needs a confidence and whether the answer was right (confidence, correct), or probabilities of "
-        "the choices and the right one (choice_probs, gold), or sampled answers and the right one (samples, "
-        f"gold). Say {to_say('what a column means', Advice(columns={'COLUMN': 'confidence'}))}"
+        "the choices and the right one (choice_probs, gold), or sampled answers and the right one "
+        "(samples, gold), or the probability of an event and whether it came true (event_prob, event). "
+        f"Say {to_say('what a column means', Advice(columns={'COLUMN': 'confidence'}))}"
     )
 
 

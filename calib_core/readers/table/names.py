@@ -69,6 +69,8 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "y_score",
             "p_ik",
         ),
+        "event_prob": ("event_prob", "event_probability", "prob_event", "p_event", "probability_of_event"),
+        "event": ("event", "event_occurred", "event_happened", "event_outcome", "event_true"),
         "correct": (
             "correct",
             "is_correct",

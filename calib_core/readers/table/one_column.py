@@ -200,6 +200,10 @@ def as_outcome(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Candid
     seen = f"the value{'s' * (len(spellings) > 1)} {join_names([shorten(text, 20) for text in spellings])}"
     as_right = "correct" if is_plain else f"correct:{'|'.join(right)}"
     as_wrong = "correct:not" if is_plain else f"correct:{'|'.join(wrong)}"
+    if any(name == "event" for name, _ in said):
+        as_yes = as_right.replace("correct", "event", 1)
+        yield Candidate({column.name: as_yes}, "said", f"its name and {seen}", missing)
+        return
     if {text.lower() for text in spellings} <= RIGHT_VALUES | WRONG_VALUES and (right or meaning):
         yield Candidate({column.name: as_right}, "said", seen, missing)
         return

@@ -235,8 +235,8 @@ def test_a_run_without_the_method_is_shown_by_its_first(tmp_path: Path, call: Ca
     files = write(tmp_path, "a.jsonl", CHOICES), write(tmp_path, "b.csv", GOOD)
     assert call("report", *files, "-o", output, "--method", "choice_softmax", *QUICK).code == 0
     assert [row[1] for row in section(open_report(output), "overview")[0].rows] == [
-        "logit, softmax over the choices",
-        "confidence in the file",
+        "Logit, softmax over the choices",
+        "Confidence in the file",
     ]
 
 

@@ -71,9 +71,7 @@ def test_the_rise_by_noise_is_named(call: Call, tmp_path: Path) -> None:
         curve.fitted.change_median,
         curve.fitted.change_p,
     )
-    assert (
-        "fitted model: isotonic or smooth accuracy cross-fitted in 5 folds, fold seed 0" in element["recipe"]
-    )
+    assert "fitted model: isotonic or smooth curve cross-fitted in 5 folds, fold seed 0" in element["recipe"]
 
 
 def test_the_papers_seven_and_the_usual_metrics_if_none_are_named(call: Call, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_every_row_with_both_is_a_pair_and_the_others_are_counted() -> None:
     result = confidences("event", run_of(rows))
     assert result.pairs.confidence.tolist() == [0.2, 0.2]
     assert result.pairs.correct.tolist() == [True, False]
-    assert dict(result.missing) == {"no outcome of the event": 1, "empty confidence": 1}
+    assert dict(result.missing) == {"no outcome of the event": 1, "no probability": 1}
 
 
 def test_without_an_outcome_there_is_nothing_to_judge_by() -> None:

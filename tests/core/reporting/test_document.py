@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import calib_core
 from calib_core import readers
+from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.reporting.build import Report, build_report
 from calib_core.reporting.document import BodyWriter
 from calib_core.reporting.provenance import FrontMatter, Provenance, file_checksums, files_read_with
@@ -263,6 +265,19 @@ def test_compared_methods_are_judged_by_the_answer_asked_for(tmp_path: Path) -> 
         assert "majority" not in block.text
     (block,) = section(read(make_report(path, pages=("comparison",)).html), "comparison")
     assert "The points judge different answers" in block.text
+
+
+def test_costs_are_in_the_section_of_abstention_where_they_are_given(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "quiz.csv", quiz(80))
+    (plain,) = section(read(make_report(path, pages=("abstention",)).html), "abstention")
+    assert "Price of believing" not in plain.text
+    asked = ReportSettings(costs=ErrorCosts(10, 1))
+    own, costs = section(read(make_report(path, pages=("abstention",), asked=asked).html), "abstention")
+    assert own.text == plain.text
+    assert costs.all("h3")[0].text == "quiz: what a threshold costs"
+    (run,) = calib_core.load(path)
+    priced = calib_core.threshold_cost(run, cost_wrong=10, cost_handed_on=1)
+    assert priced.headline in costs.text
 
 
 def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:

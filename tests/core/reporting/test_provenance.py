@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.format import ReadOptions
 from calib_core.reporting.provenance import ReportCommand
@@ -55,3 +56,8 @@ def test_holding_out_is_an_option() -> None:
 def test_the_answer_that_judges_is_an_option() -> None:
     command = ReportCommand(("quiz.csv",), "out.html", ReportSettings(judged_choice="majority"))
     assert "report --judged majority -o" in command.command_line
+
+
+def test_costs_are_two_options() -> None:
+    command = ReportCommand(("quiz.csv",), "out.html", ReportSettings(costs=ErrorCosts(10, 0.5)))
+    assert "report --cost-wrong 10 --cost-handed-on 0.5 -o" in command.command_line

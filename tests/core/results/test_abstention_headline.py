@@ -49,7 +49,7 @@ def test_few_rows_are_described_as_few() -> None:
 
 def test_an_accuracy_that_is_never_reached_names_the_nearest() -> None:
     assert abstention_headline([make_curve()], 0.99) == (
-        "No confidence method reaches an accuracy of 99 %. “confidence in the file” comes closest: 33.3 % "
+        "No method reaches an accuracy of 99 %. “confidence in the file” comes closest: 33.3 % "
         "answered, accuracy 95.0 % (95 % interval 88.8 % to 97.8 %, n = 100)."
     )
 
@@ -96,7 +96,7 @@ def test_a_guarantee_is_stated_first() -> None:
         "it from 0.9 on, with 50.0 % answered."
     )
     nowhere = guaranteed_threshold(curve, 1)
-    assert guarantee_headline([nowhere]).startswith("No confidence method reaches an accuracy of 100 %. ")
+    assert guarantee_headline([nowhere]).startswith("No method reaches an accuracy of 100 %. ")
     assert "no number of rows can show that" in (nowhere.reason or "")
 
 

@@ -112,9 +112,7 @@ def test_values_of_a_run_that_lacks_a_tenth_of_its_confidences_win_nothing_but_a
     assert full.best_by["a"] == ("brier_skill", "accuracy", "brier")
     assert full.caveats == ()
     two = compare_runs({"a": lacking, "b": with_confidences(others["b"], 100), "c": others["c"]})
-    assert two.headline.startswith(
-        "No run is best by its confidences: the others lack a confidence on a tenth"
-    )
+    assert two.headline.startswith("No run is best by its confidences: the others lack one on a tenth")
     assert two.caveats[0] == "Not ranked: a and b lack confidences on a tenth or more of their rows."
     sure = {name: model_run(name, 100, sure=0.2, unsure=0.9) for name in "bc"}
     none = compare_runs({"a": lacking, **sure}).headline
@@ -185,5 +183,5 @@ def test_one_model_asked_with_more_shots_is_named_though_its_points_are_not() ->
 def test_the_number_of_methods_is_stated_where_some_are_left_out() -> None:
     evidences = {"a": model_run("a", 120), "b": model_run("b", 60)}
     told = compare_runs(evidences, available_methods=("given", "p_true", "verbal")).remarks
-    assert told == ("1 of 3 confidence methods is compared.",)
+    assert told == ("1 of 3 methods is compared.",)
     assert compare_runs(evidences, available_methods=("given",)).remarks == ()

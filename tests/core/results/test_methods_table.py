@@ -72,7 +72,7 @@ def test_own_rows_have_no_best_method() -> None:
     assert given.brier == pytest.approx(brier([(HALF, 1), (HALF, 0), (FULL, 1), (HALF, 1)]))
     assert "common" not in given.recipe
     assert not any((cell.best_ece, cell.best_brier) != (False, False) for cell in result.cells.values())
-    assert result.headline == "No comparison: the methods use different rows."
+    assert result.headline == "No comparison: the methods use different rows or outcomes."
 
 
 def test_a_single_method_is_not_marked_as_best() -> None:

@@ -50,6 +50,11 @@ def left_out(reading: Reading) -> list[str]:
             """3 of 3 values are not one text or number, such as '{"a": 1}' in row 1.""",
         ),
         (
+            "event",
+            ["login", "logout", "click"],
+            "3 of 3 values are not yes or no: 1 or 0, true or false, such as 'login' in row 1.",
+        ),
+        (
             "model",
             [{"a": 1}] * 3,
             """3 of 3 values are not one text or number, such as '{"a": 1}' in row 1.""",
