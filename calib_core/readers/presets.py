@@ -312,9 +312,53 @@ def _optional_number(value: object, path: str) -> float | None:
 
 
 def promptfoo_values(row: Row) -> Row:
-    """Give a Promptfoo result the name of its provider, and no outcome where the request failed."""
-    values = {"provider.label": value_at(row, "provider.label") or value_at(row, "provider.id")}
+    """Give a Promptfoo result its provider and its judge, and no outcome where the request failed."""
+    values = {
+        "provider.label": value_at(row, "provider.label") or value_at(row, "provider.id"),
+        **_judge_and_rating(row),
+    }
     return {**values, "success": None} if row.get("failureReason") == REQUEST_FAILED else values
+
+
+def _judge_and_rating(row: Row) -> Row:
+    """Return the verdict of the first model that graded, and that of a person, where there are any.
+
+    A rating in Promptfoo's viewer is a component of its own, and decides on `success`.
+    """
+    found: dict[str, object] = {}
+    for part in as_list(value_at(row, "gradingResult.componentResults")):
+        kind, verdict = as_text(value_at(as_object(part), "assertion.type")), as_object(part).get("pass")
+        name = "human" if kind == "human" else "judge" if (kind or "").startswith(MODEL_GRADED) else ""
+        if name and isinstance(verdict, bool):
+            found.setdefault(name, "pass" if verdict else "fail")
+    return found
+
+
+def label_studio_values(row: Row) -> Row | None:
+    """Give a task of Label Studio the choice of its first prediction, and those of its annotators."""
+    predictions = [as_object(one) for one in as_list(row.get("predictions"))]
+    values: dict[str, object] = {}
+    if predictions:
+        values = {
+            "judge": _choice_of(predictions[0]),
+            "judge_score": as_finite_number(predictions[0].get("score")),
+        }
+    for one in map(as_object, as_list(row.get("annotations"))):
+        by = one.get("completed_by")
+        person = as_object(by).get("id") if as_object(by) else by
+        if one.get("was_cancelled") is not True and (choice := _choice_of(one)) is not None:
+            values.setdefault("human" if person is None else f"human.{person}", choice)
+    return values
+
+
+def _choice_of(part: Row) -> str | None:
+    """Return the only choice of an annotation or a prediction; None where there is none, or several."""
+    chosen = [
+        choice
+        for one in as_list(part.get("result"))
+        for choice in as_list(value_at(as_object(one), "value.choices"))
+    ]
+    return as_text(chosen[0]) if len(chosen) == 1 else None
 
 
 def evals_values(row: Row) -> Row | None:
@@ -325,6 +369,9 @@ def evals_values(row: Row) -> Row | None:
 
 LABEL: Final = "label: "
 """Begins the key of a choice's block in OpenCompass."""
+
+MODEL_GRADED: Final = ("llm-rubric", "g-eval", "factuality", "model-graded")
+"""How the types of Promptfoo's assertions begin in which a model grades."""
 
 REQUEST_FAILED: Final = 2
 """Promptfoo's `failureReason` of a request that gave no answer; 1 is that of a wrong answer."""
@@ -442,6 +489,14 @@ PRESETS: Final = (
         },
         rows=("testCases", "testRunData.testCases"),
         info={"hyperparameters.model": "model", "testRunData.hyperparameters.model": "model"},
+    ),
+    Preset(
+        "label_studio",
+        "tasks of Label Studio",
+        "data with annotations and predictions",
+        (frozenset({"data", "annotations", "predictions"}),),
+        {"id": "id", "data.text": "question"},
+        translate=label_studio_values,
     ),
     Preset(
         "openai_evals",

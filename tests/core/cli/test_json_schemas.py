@@ -16,6 +16,7 @@ from core.test_docs import script
 DATA = ROOT / "data"
 FACTS = str(DATA / "facts.answers.parquet")
 GAME24 = str(DATA / "game24.answers.jsonl")
+JUDGED = str(DATA / "5-mmlu-redux-judge.answers.parquet")
 MMLU = (str(DATA / "2-mmlu.answers.parquet"), "--method", "given")
 TOP_K = str(DATA / "code-top20.tokens.parquet")
 SUMS = str(DATA / "code-gpt.sums.parquet")
@@ -38,6 +39,8 @@ DEMO = (
     ("reduce", str(DATA / "code-dense.tokens.npz"), "-o", "sums.parquet"),
     ("convert", GAME24, "-o", "game24.parquet"),
     ("report", GAME24, "-o", "report.html"),
+    ("judge", JUDGED),
+    ("gate", JUDGED, "--judge", "--min", "kappa=.2"),
 )
 
 
