@@ -20,6 +20,7 @@ from calib_core.metrics.brier_decomposition import (
 from calib_core.metrics.classwise_ece import CW_ECE, CW_ECE_SUM
 from calib_core.metrics.ece import ACE, ECE, ECE_DEBIASED_SQ
 from calib_core.metrics.full_ece import FULL_ECE, FULL_ECE_MASS
+from calib_core.metrics.log_loss import LOG_LOSS
 from calib_core.metrics.mce import MCE
 from calib_core.metrics.metric import Metric
 from calib_core.metrics.nll import NLL
@@ -46,6 +47,7 @@ METRICS: Final[dict[str, Metric]] = {
     BRIER_DISCRIMINATION.id: BRIER_DISCRIMINATION,
     BRIER_UNCERTAINTY.id: BRIER_UNCERTAINTY,
     AURC.id: AURC,
+    LOG_LOSS.id: LOG_LOSS,
 }
 """Every metric by id, in the order in which they are shown."""
 

@@ -122,6 +122,18 @@ def brier(pairs: Sequence[Pair], _how: Bins) -> Exact:
     return sum((Fraction(pair.confidence) - pair.correct) ** 2 for pair in pairs) / Fraction(len(pairs))
 
 
+def log_loss(pairs: Sequence[Pair], _how: Bins) -> Exact:
+    if not pairs:
+        return None
+    if any(pair.confidence == 1 - pair.correct for pair in pairs):
+        return math.inf
+    with decimal.localcontext() as context:
+        context.prec = 50
+        given = [decimal.Decimal(float(pair.confidence)) for pair in pairs]
+        logs = [(c if pair.correct else 1 - c).ln() for c, pair in zip(given, pairs, strict=True)]
+        return Fraction(-sum(logs, decimal.Decimal(0)) / len(pairs))
+
+
 def accuracy(pairs: Sequence[Pair], _how: Bins) -> Exact:
     return Fraction(sum(pair.correct for pair in pairs), len(pairs)) if pairs else None
 
@@ -359,6 +371,7 @@ OF_PAIRS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {
     "brier_discrimination": brier_discrimination,
     "brier_uncertainty": brier_uncertainty,
     "aurc": aurc,
+    "log_loss": log_loss,
 }
 OF_ROWS: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
     "brier_multi": brier_multi,
