@@ -18,10 +18,13 @@ from calib_core.tokens.sums import TokenSums
 AnswerSource = Literal["greedy", "majority", "sample_0"]
 """The answer that a stored confidence refers to."""
 
+ChoicesAre = Literal["options", "levels"]
+"""What the choices of a decision are: options, or the levels of a scale in their order."""
+
 RUN_COLUMNS: Final = ("model", "dataset", "shots", "checkpoint")
 """Rows that differ in any of these columns belong to different runs."""
 
-INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "tokens_seen")
+INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "tokens_seen", "choices_are")
 """Columns that describe the run rather than the row."""
 
 ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
@@ -165,6 +168,9 @@ class RunInfo:
         Sampling temperature.
     tokens_seen : int or None
         Number of training tokens up to this checkpoint.
+    choices_are : {"options", "levels"} or None
+        What the choices of a decision are: options, or levels of a scale from the lowest to the highest;
+        None for any other run.
     path_of, p_true_of : {"greedy", "majority", "sample_0"}
         The answer that the token probabilities and P(True) refer to.
     answer_normaliser : str
@@ -184,6 +190,7 @@ class RunInfo:
     tuning: str | None = None
     temperature: float | None = None
     tokens_seen: int | None = None
+    choices_are: ChoicesAre | None = None
     path_of: AnswerSource = "greedy"
     p_true_of: AnswerSource = "greedy"
     answer_normaliser: str = "auto"

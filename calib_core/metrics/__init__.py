@@ -23,6 +23,7 @@ from calib_core.metrics.full_ece import FULL_ECE, FULL_ECE_MASS
 from calib_core.metrics.mce import MCE
 from calib_core.metrics.metric import Metric
 from calib_core.metrics.nll import NLL
+from calib_core.metrics.ordered import EXPECTATION_ERROR, RPS
 from calib_core.metrics.smooth_ece import SMOOTH_ECE
 
 METRICS: Final[dict[str, Metric]] = {
@@ -46,6 +47,8 @@ METRICS: Final[dict[str, Metric]] = {
     BRIER_DISCRIMINATION.id: BRIER_DISCRIMINATION,
     BRIER_UNCERTAINTY.id: BRIER_UNCERTAINTY,
     AURC.id: AURC,
+    RPS.id: RPS,
+    EXPECTATION_ERROR.id: EXPECTATION_ERROR,
 }
 """Every metric by id, in the order in which they are shown."""
 
