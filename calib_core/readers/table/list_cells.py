@@ -171,12 +171,14 @@ def distribution_judge(judge: ColumnJudge, *, as_printed: bool = False) -> Colum
 def printed_tolerance(probs: Sequence[float]) -> float:
     """How far the sum of printed probabilities may be from 1: by half a last digit each, or by 0.01.
 
+    JSON drops final zeros, so that fewer than two decimals count as two.
+
     Examples
     --------
     >>> printed_tolerance([0.33, 0.33, 0.3]), printed_tolerance([0.333333, 0.666667])
     (0.015, 0.01)
     """
-    digits = next((n for n in range(_MAX_DIGITS) if all(round(p, n) == p for p in probs)), _MAX_DIGITS)
+    digits = next((n for n in range(2, _MAX_DIGITS) if all(round(p, n) == p for p in probs)), _MAX_DIGITS)
     return max(PRINTED_SUM_TOLERANCE, len(probs) * 0.5 * 10.0**-digits)
 
 

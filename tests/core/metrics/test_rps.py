@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,7 @@ def scales(draw: st.DrawFn) -> list[Row]:
     rows: list[Row] = []
     for marks in draw(st.lists(cuts, min_size=1, max_size=6)):
         ends = [0, *marks, 64]
-        probs = tuple((high - low) / 64 for low, high in zip(ends, ends[1:], strict=False))
+        probs = tuple((high - low) / 64 for low, high in pairwise(ends))
         rows.append(Row(probs, 8, draw(st.integers(0, n_levels - 1))))
     return rows
 
