@@ -31,7 +31,7 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
         What could not be read or computed.
     """
     lines = [f"**Calib: {gate_summary(checks, len(refusals))}**", ""]
-    ordered = sorted(checks, key=lambda check: check.held)
+    ordered = sorted(checks, key=lambda check: bool(check.held))
     if ordered:
         lines += ["| | Rule | Run | Method | Value | Note |", "| --- | --- | --- | --- | --- | --- |"]
         lines += [f"| {' | '.join(_markdown_cells(check))} |" for check in ordered[:MAX_MARKDOWN_ROWS]]

@@ -376,7 +376,7 @@ class GateElement(_OfRun):
     value: Annotated[float | None, "Null where it is not defined."]
     limit: float | None
     interval: IntervalEnds
-    held: bool
+    held: Annotated[bool | None, "Null for what could not be checked, which is no pass."]
     kind: RuleKind
     metric: str | None
     reason: Annotated[str, "What broke the rule, or how the value was compared."]

@@ -88,7 +88,7 @@ class ResultPrinter:
                 check.value_words,
                 check.reason,
             )
-            for check in sorted(checks, key=lambda check: check.held)
+            for check in sorted(checks, key=lambda check: bool(check.held))
         ]
         if rows:
             self._print_table("Rules", columns, rows)

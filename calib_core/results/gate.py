@@ -27,11 +27,11 @@ from calib_core.wording import (
     plural,
 )
 
-RuleKind = Literal["max", "min", "min-n", "worse-by", "present"]
+RuleKind = Literal["max", "min", "min-n", "worse-by", "present", "lock"]
 """A metric at most or at least a limit; enough rows; a metric not much worse than in the baseline; a run of
-the baseline that is in the files, too."""
+the baseline that is in the files, too; a locked threshold that new answers do not contradict."""
 
-_SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥"}
+_SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥", "lock": "≥"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Rule:
 
     Attributes
     ----------
-    kind : {"max", "min", "min-n", "worse-by", "present"}
+    kind : {"max", "min", "min-n", "worse-by", "present", "lock"}
     metric : str or None
-        Id of the metric, for "max", "min" and "worse-by".
+        Id of the metric, for "max", "min", "worse-by" and "lock".
     limit : float or None
         The largest or smallest value that is allowed, the fewest rows, or how much worse the metric may be;
         None for "present".
@@ -67,6 +67,7 @@ class Rule:
             return "run of the baseline is there"
         limit = f"{self.limit:,.15g}"
         name = get_metric(self.metric).name if self.metric else "rows"
+        name = f"{name} from the locked threshold on" if self.kind == "lock" else name
         return (
             f"{name} at most {limit} worse"
             if self.kind == "worse-by"
@@ -90,7 +91,8 @@ class RuleCheck:
         None where it is not defined.
     interval : (float, float) or None
         95 % interval of the value, or the bounds between which it is known to be.
-    held : bool
+    held : bool or None
+        None where it could not be checked, which is no pass.
     reason : str
         What broke the rule, or how the value was compared; "" where the numbers say it all.
     n_used, n_total : int
@@ -103,7 +105,7 @@ class RuleCheck:
     method: str | None
     value: float | None
     interval: tuple[float, float] | None
-    held: bool
+    held: bool | None
     reason: str
     n_used: int
     n_total: int
