@@ -168,9 +168,6 @@ class RunInfo:
         Sampling temperature.
     tokens_seen : int or None
         Number of training tokens up to this checkpoint.
-    choices_are : {"options", "levels"} or None
-        What the choices of a decision are: options, or levels of a scale from the lowest to the highest;
-        None for any other run.
     path_of, p_true_of : {"greedy", "majority", "sample_0"}
         The answer that the token probabilities and P(True) refer to.
     answer_normaliser : str
@@ -180,6 +177,9 @@ class RunInfo:
         not made of columns that have letters.
     judged : {"greedy", "majority"}
         The answer that stands for the greedy one where a run has none: the majority of the samples.
+    choices_are : {"options", "levels"} or None
+        What the choices of a decision are: options, or levels of a scale from the lowest to the highest;
+        None for any other run.
     """
 
     model: str | None = None
@@ -190,12 +190,12 @@ class RunInfo:
     tuning: str | None = None
     temperature: float | None = None
     tokens_seen: int | None = None
-    choices_are: ChoicesAre | None = None
     path_of: AnswerSource = "greedy"
     p_true_of: AnswerSource = "greedy"
     answer_normaliser: str = "auto"
     choice_order: str = ""
     judged: AnswerSource = "greedy"
+    choices_are: ChoicesAre | None = None
 
     def label(self, fallback: str) -> str:
         """ "model · dataset · N-shot · checkpoint", as far as known; `fallback` if nothing is known."""
