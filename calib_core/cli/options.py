@@ -275,6 +275,26 @@ BaselineOption: TypeAlias = Annotated[
         help="Earlier predictions, read as FILE is: each of their runs has to be in FILE, too.",
     ),
 ]
+LockedOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--lock",
+        metavar="FILE",
+        show_default=False,
+        parser=_parse_path,
+        help="Locked thresholds, as threshold --lock wrote them: new answers must not contradict them.",
+    ),
+]
+LockOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--lock",
+        metavar="FILE",
+        show_default=False,
+        parser=_parse_path,
+        help="Write the guaranteed threshold of each question here, for gate --lock to check new answers.",
+    ),
+]
 WorseByOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

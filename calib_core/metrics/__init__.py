@@ -24,6 +24,7 @@ from calib_core.metrics.log_loss import LOG_LOSS
 from calib_core.metrics.mce import MCE
 from calib_core.metrics.metric import Metric
 from calib_core.metrics.nll import NLL
+from calib_core.metrics.ordered import EXPECTATION_ERROR, RPS
 from calib_core.metrics.smooth_ece import SMOOTH_ECE
 
 METRICS: Final[dict[str, Metric]] = {
@@ -48,6 +49,8 @@ METRICS: Final[dict[str, Metric]] = {
     BRIER_UNCERTAINTY.id: BRIER_UNCERTAINTY,
     AURC.id: AURC,
     LOG_LOSS.id: LOG_LOSS,
+    RPS.id: RPS,
+    EXPECTATION_ERROR.id: EXPECTATION_ERROR,
 }
 """Every metric by id, in the order in which they are shown."""
 

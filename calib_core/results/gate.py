@@ -28,14 +28,14 @@ from calib_core.wording import (
     plural,
 )
 
-RuleKind = Literal["max", "min", "min-n", "worse-by", "present"]
+RuleKind = Literal["max", "min", "min-n", "worse-by", "present", "lock"]
 """A metric at most or at least a limit; enough rows; a metric not much worse than in the baseline; a run of
-the baseline that is in the files, too."""
+the baseline that is in the files, too; a locked threshold that new answers do not contradict."""
 
 MAX_LABELS_ADVISED: Final = 100_000
 """Labels beyond which it is of no use to say how many would decide."""
 
-_SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥"}
+_SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥", "lock": "≥"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Rule:
 
     Attributes
     ----------
-    kind : {"max", "min", "min-n", "worse-by", "present"}
+    kind : {"max", "min", "min-n", "worse-by", "present", "lock"}
     metric : str or None
-        Id of the metric, for "max", "min" and "worse-by".
+        Id of the metric, for "max", "min", "worse-by" and "lock".
     limit : float or None
         The largest or smallest value that is allowed, the fewest rows, or how much worse the metric may be;
         None for "present".
@@ -74,6 +74,7 @@ class Rule:
             return "run of the baseline is there"
         limit = f"{self.limit:,.15g}"
         name = _metric_name(self) if self.metric else "labelled rows" if self.is_of_judge else "rows"
+        name = f"{name} from the locked threshold on" if self.kind == "lock" else name
         return (
             f"{name} at most {limit} worse"
             if self.kind == "worse-by"
@@ -98,7 +99,7 @@ class RuleCheck:
     interval : (float, float) or None
         95 % interval of the value, or the bounds between which it is known to be.
     held : bool or None
-        None where it could not be checked: too few labels, or nothing to measure.
+        None where it could not be checked or decided, which is no pass.
     reason : str
         What broke the rule, how the value was compared, or why it could not be checked; "" where the numbers
         say it all.

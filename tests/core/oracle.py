@@ -356,6 +356,25 @@ def ceiling(rows: Sequence[Row]) -> Fraction:
     return sum(each, Fraction(0)) / len(rows)
 
 
+def rps(rows: Sequence[Row], _how: Bins) -> Exact:
+    """Σ over the cuts of a scale of (P(level < t) − [label < t])², over K − 1, averaged over rows."""
+    each: list[Fraction] = []
+    for row in rows:
+        below = [sum(map(Fraction, row.probs[:cut]), Fraction(0)) for cut in range(1, len(row.probs))]
+        gaps = [p - (row.label < cut) for cut, p in enumerate(below, 1)]
+        each.append(sum((gap**2 for gap in gaps), Fraction(0)) / len(gaps))
+    return sum(each, Fraction(0)) / len(each) if each else None
+
+
+def expectation_error(rows: Sequence[Row], _how: Bins) -> Exact:
+    """Mean |Σ level · p − label|."""
+    each = [
+        abs(sum((level * Fraction(p) for level, p in enumerate(row.probs)), Fraction(0)) - row.label)
+        for row in rows
+    ]
+    return sum(each, Fraction(0)) / len(each) if each else None
+
+
 OF_PAIRS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {
     "ece": ece,
     "mce": mce,
@@ -381,3 +400,8 @@ OF_ROWS: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
     "full_ece": full_ece,
     "full_ece_mass": full_ece_mass,
 }
+OF_SCALES: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
+    "rps": rps,
+    "expectation_error": expectation_error,
+}
+"""Of rows whose classes are the levels of a scale."""

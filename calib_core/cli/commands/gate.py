@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -19,6 +19,7 @@ from calib_core.cli.options import (
     GateFormatOption,
     JsonOption,
     JudgeRulesOption,
+    LockedOption,
     MaxOption,
     MethodGroup,
     MinOption,
@@ -33,7 +34,7 @@ from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.errors import Refused, Unavailable, shorten
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.readers import FORMATS
-from calib_core.results.evidence import get_metric
+from calib_core.results.evidence import gather_evidence, get_metric
 from calib_core.results.gate import (
     Measurement,
     Rule,
@@ -50,6 +51,13 @@ from calib_core.results.gate import (
     not_checked,
 )
 from calib_core.results.judge import JUDGE_METRICS, judge_metric_title, judge_result
+from calib_core.results.locked_threshold import (
+    LockedThreshold,
+    check_absent,
+    check_locked,
+    question_of,
+    read_locked,
+)
 from calib_core.runs import Run
 from calib_core.wording import join_names
 
@@ -68,9 +76,11 @@ class _Rules:
     significant: bool
     of_judge: bool = False
     passing: Sequence[str] = ()
+    lock: Path | None = None
+    locked: Sequence[LockedThreshold] = ()
 
 
-def _read_rules(
+def _read_rules(  # noqa: PLR0913  one parameter an option
     *,
     maxima: MaxOption = None,
     minima: MinOption = None,
@@ -80,6 +90,7 @@ def _read_rules(
     significant: SignificantOption = False,
     of_judge: JudgeRulesOption = False,
     passing: PassingOption = None,
+    lock: LockedOption = None,
 ) -> _Rules:
     if of_judge and (baseline or worse_by or significant):
         raise Refused("--judge goes with --max, --min and --min-n only; its interval always decides.")
@@ -93,9 +104,19 @@ def _read_rules(
     ]
     if baseline is None and worse_by:
         raise Refused("--worse-by needs --baseline FILE.")
-    if not limits and baseline is None:
-        raise Refused("Give at least one rule: --max, --min, --min-n, or --baseline with --worse-by.")
-    return _Rules(limits, baseline, significant, of_judge, passing or ())
+    if not limits and baseline is None and lock is None:
+        raise Refused("Give at least one rule: --max, --min, --min-n, --lock, or --baseline with --worse-by.")
+    locked = () if lock is None else _read_lock(lock)
+    return _Rules(limits, baseline, significant, of_judge, passing or (), lock, locked)
+
+
+def _read_lock(path: Path) -> tuple[LockedThreshold, ...]:
+    try:
+        return read_locked(path.read_bytes(), path.name)
+    except OSError as error:
+        raise Refused(
+            f"{path.name} cannot be read: {error.strerror}. Name a file of threshold --lock."
+        ) from None
 
 
 @takes_options
@@ -109,7 +130,7 @@ def gate(
     options: MethodGroup,
     input_files: FilesGroup,
 ) -> int:
-    """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
+    """Check rules for a pipeline: limits of metrics, locked thresholds, and no worse than a baseline.
 
     Exit code 0: every rule holds; 1: a rule is broken. A rule is checked for every usable method, or for
     those named by --method. A metric without a value breaks its rule. Exit code 2: a file cannot be used, or
@@ -173,6 +194,7 @@ class _Measuring:
             measured = measured_runs[id(run)] = self._measure(run, self._request.metrics)
             reason = "; ".join(self._runner.refusals[n_refused:])
             checks += limit_checks(run, rules.limits, measured, significant=rules.significant, reason=reason)
+        checks += self._lock_checks(runs, rules)
         if rules.baseline is None:
             return checks
         compared = [rule for rule in rules.limits if rule.kind == "worse-by"]
@@ -195,6 +217,23 @@ class _Measuring:
             if id(run) not in found
             for rule in compared
         ]
+
+    def _lock_checks(self, runs: Sequence[Run], rules: _Rules) -> Iterator[RuleCheck]:
+        """Every locked threshold for each run of its question; one without a run was not checked."""
+        for locked in rules.locked:
+            named = [run for run in runs if question_of(run) == locked.question]
+            of_model = [run for run in named if run.info.model == locked.model]
+            if not named:
+                yield check_absent(
+                    locked, rules.lock.name if rules.lock else "", "no run of the files has this question"
+                )
+            for run in of_model or named:
+                try:
+                    evidence = gather_evidence(run, locked.method, self._request.options)
+                except Unavailable as reason:
+                    yield check_absent(locked, run.file, str(reason))
+                else:
+                    yield check_locked(locked, evidence)
 
     def _measure(self, run: Run, metrics: Sequence[str]) -> dict[tuple[str, str], Measurement]:
         """Method and metric → measurement; the accuracy where no metric is asked for."""
