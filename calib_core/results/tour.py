@@ -428,11 +428,11 @@ def _outcome_clause(right: bool, gold: str | None, answer: str | None) -> str:  
 
 def _event_sentences(name: str, probability: float, *, came_true: bool) -> tuple[str, str]:
     """What the probability of an event is, and what came of this one."""
-    what_it_is = (
+    meaning = (
         f"{name} gives yes {format_percent(probability)}: the probability of an event, not of an answer. "
         "10 % is as good a forecast as 90 %, where yes then comes true as often."
     )
-    return what_it_is, "Here yes is true" if came_true else "Here yes is not true"
+    return meaning, "Here yes is true" if came_true else "Here yes is not true"
 
 
 def _single_answer_clause(confidence: float, right: bool, noun: str) -> str:  # noqa: FBT001 (the outcome itself, not an option)
