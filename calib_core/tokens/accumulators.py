@@ -120,8 +120,10 @@ def _stable_order(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
 
 def add_to_cells(cell: NDArray[np.intp], prob: NDArray[np.float64]) -> NDArray[np.float64]:
     """n, Σc and Σc² by cell, shape (3, GRID_CELLS), of pairs in their order; both of shape (n,)."""
-    weights = None, prob, prob * prob
-    return np.stack([np.bincount(cell, weight, GRID_CELLS) for weight in weights])
+    sums = np.empty((3, GRID_CELLS))
+    for at, weight in enumerate((None, prob, prob * prob)):
+        sums[at] = np.bincount(cell, weight, GRID_CELLS)
+    return sums
 
 
 def take_first_cell(

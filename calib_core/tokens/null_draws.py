@@ -183,7 +183,7 @@ def count_draws(  # noqa: PLR0913, PLR0917  compiled code takes no objects
     beyond : NDArray[np.float64], shape (R, n_kept)
         −1, or where an unlisted entry is drawn, the distance beyond the listed ones, in [0, unlisted sum).
     """
-    n_draws = top_label.shape[1]
+    n_draws: int = top_label.shape[1]
     entry, beyond = _draw_entries(prob, start, row_sum, has_unlisted, uniform_draws(state, n_draws))
     is_listed = beyond < 0
     cell: NDArray[np.intp] = np.where(is_listed, entry_cell[entry], 0)
