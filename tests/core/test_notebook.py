@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ def test_what_is_in_memory_is_read_in_this_process_as_a_file_is(
     path = tmp_path / f"data.{suffix}"
     write(given, path)
     (of_file,) = calib_core.load(path)
-    monkeypatch.setattr(calib_core.readers, "read_in_worker", None)
+    monkeypatch.setattr("calib_core.readers.read_in_worker", None)
     monkeypatch.setattr("calib_core.api.TemporaryDirectory", None)
     (run,) = calib_core.load(given)
     assert of_file.info == run.info
@@ -307,7 +307,7 @@ def test_what_is_not_there_says_what_is(runs: list[Run]) -> None:
     with pytest.raises(Unavailable, match="no figure 3: there are 1"):
         calib_core.reliability(runs[0]).figure(index=3)
     with pytest.raises(ValueError, match="light, dark"):
-        calib_core.reliability(runs[0]).figure("sepia")
+        calib_core.reliability(runs[0]).figure(cast("Any", "sepia"))
 
 
 def test_runs_of_one_name_are_told_apart() -> None:
