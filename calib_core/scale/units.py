@@ -150,7 +150,7 @@ class Unit:
 
 MIN_COMPILED_BYTES: Final = 2**28
 MIN_COMPILED_POSITIONS: Final = 2**17
-"""Files of at least this size, or of so many positions, are added up by compiled code if there is any; smaller
+"""Files of at least this size, or so many positions, are added up by compiled code if there is any; smaller
 ones do not repay the second that loading it takes."""
 
 MAX_UNIT_BLOCKS: Final = 64
