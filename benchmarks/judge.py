@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Final, Literal, NamedTuple, TypeAlias
+from unittest.mock import patch
 
 import numpy as np
 from benchmark_page import date_line, percent, points_known, table, write_page
@@ -30,6 +31,7 @@ from calib_core.inference.agreement import (
     share_within,
 )
 from calib_core.inference.group_contrasts import Groups, contrast_groups
+from calib_core.inference.intervals import Z_975
 from calib_core.inference.labels_needed import labels_for_pass_rate
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.order_effect import order_effect
@@ -350,6 +352,59 @@ def judge_measures(judge: Bools, human: Bools, question: Integers | None) -> dic
     }
 
 
+def without_limits(setting: Setting) -> dict[str, Held]:
+    """How often intervals hold that are not shown: without rows added, ± z, and of too few questions."""
+    random, truth = generator("limits", setting), true_values(setting)
+    names = {
+        "κ, no rows added": "κ",
+        "PPI++ ± z": "PPI++",
+        "κ": "κ",
+        "Rogan–Gladen": "PPI++",
+        "PPI++": "PPI++",
+    }
+
+    def found() -> Iterator[dict[str, Ends]]:
+        while True:
+            data = draw(random, setting)
+            known = data.labelled
+            judge, human = data.judge[known].astype(np.intp), data.human[known].astype(np.intp)
+            question = clusters_within(data.question, known)
+            kappa = cohen_kappa(judge, human, kappa_weights(np.arange(2.0), "none"), question)
+            _, rogan, ppi, _ = pass_rates(*data)
+            plain = plain_interval(ppi.weight or 0.0, data) if question is None else None
+            yield {
+                "κ, no rows added": around(kappa) if question is None and kappa is not None else None,
+                "PPI++ ± z": plain,
+                "κ": ends(kappa),
+                "Rogan–Gladen": rogan.interval,
+                "PPI++": ppi.interval,
+            }
+
+    with (
+        patch("calib_core.inference.agreement.MIN_QUESTIONS", 1),
+        patch("calib_core.inference.agreement.MIN_QUESTIONS_OF_RARER_LABEL", 1),
+        patch("calib_core.inference.pass_rate.MIN_OF_EACH_LABEL", 1),
+    ):
+        return held_of({name: truth[of] for name, of in names.items()}, found())
+
+
+def around(measure: Measure) -> Ends:
+    """A value ± 1.96 standard errors, from the influence of its rows."""
+    half = Z_975 * float((measure.influence**2).mean() / measure.n) ** 0.5
+    return measure.value - half, measure.value + half
+
+
+def plain_interval(weight: float, data: DataSet) -> Ends:
+    """The interval of ppi-python: PPI++ ± 1.96 standard errors."""
+    known = data.labelled
+    rest, rectified = data.judge[~known], data.human[known] - weight * data.judge[known]
+    value = weight * float(rest.mean()) + float(rectified.mean())
+    half = (
+        Z_975 * (weight**2 * float(rest.var()) / rest.size + float(rectified.var()) / rectified.size) ** 0.5
+    )
+    return value - half, value + half
+
+
 def ranges(all_held: list[dict[str, Held]], least_shown: float = 0.05) -> dict[str, str]:
     """The lowest and highest coverage of each measure where it is shown."""
     found: dict[str, str] = {}
@@ -493,6 +548,33 @@ def judges() -> Iterator[str]:
     )
 
 
+def not_shown() -> Iterator[str]:
+    """What the limits and the added rows are for."""
+    yield from ("", "## Intervals that are not shown", "")
+    yield (
+        "Independent rows: κ ± 1.96 standard errors without rows added, and PPI++ ± 1.96 standard errors, as "
+        "ppi-python gives it; then Rogan–Gladen where people gave a label fewer than 5 times, too. Whole "
+        "questions: κ, Rogan–Gladen and PPI++ of 20 questions."
+    )
+    yield ""
+    names = ("κ, no rows added", "PPI++ ± z", "κ", "Rogan–Gladen", "PPI++")
+    yield from table(
+        ("rows", "labels", "sensitivity", "pass", *names),
+        (
+            (
+                design,
+                str(n),
+                f"{sensitivity:g}",
+                f"{rate:g}",
+                *(one.text for one in without_limits(Setting(n, sensitivity, rate, design)).values()),
+            )
+            for design in (DESIGNS[0], DESIGNS[-1])
+            for n in (50 if design == DESIGNS[0] else 100,)
+            for sensitivity, rate in product(SENSITIVITIES, BASE_RATES)
+        ),
+    )
+
+
 def page() -> Iterator[str]:
     """The page, line by line as it is measured."""
     yield "# A judge against people"
@@ -503,12 +585,12 @@ def page() -> Iterator[str]:
         f"judge with a specificity of {SPECIFICITY:g} labels {N_ROWS:,} rows, people some of them. Where "
         f"questions have {ROWS_PER_QUESTION} rows, truth and errors of these are correlated "
         f"({CORRELATION:g} between the normal variables behind them); people then label any rows, or whole "
-        "questions. An interval that did not hold is not given: κ, Rogan–Gladen and PPI++ where some of fewer "
-        "than 30 labelled questions are repeated, Rogan–Gladen where people gave a label fewer than 5 times or "
-        "sensitivity + specificity − 1 is not clearly above 0."
+        "questions. An interval that did not hold is not given: κ, Rogan–Gladen and PPI++ where some of "
+        "fewer than 30 labelled questions are repeated, Rogan–Gladen where people gave a label fewer than "
+        "5 times or sensitivity + specificity − 1 is not clearly above 0."
     )
     yield date_line()
-    for section in (coverage, grades, labels_needed, groups, orders, judges):
+    for section in (coverage, not_shown, grades, labels_needed, groups, orders, judges):
         yield from section()
 
 

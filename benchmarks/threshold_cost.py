@@ -36,10 +36,10 @@ def logistic(logit: Floats) -> Floats:
 
 def measured(
     bias: tuple[float, float], costs: ErrorCosts, n: int, trials: int
-) -> tuple[float, float, float, float]:
-    """The true price, the mean price found, the shares of intervals that hold it and that are above 0.
+) -> tuple[int, float, float, float, float]:
+    """Data sets, the true price, the mean one found, the shares of intervals that hold it and are above 0.
 
-    Of the data sets with as many right and wrong answers as a price needs.
+    Only data sets with as many right and wrong answers as a price needs.
     """
     random = np.random.default_rng([SEED, n, trials, int(costs.wrong), *map(ord, str(bias))])
     confidence = (np.arange(LEVELS)[::-1] + 0.5) / LEVELS
@@ -59,7 +59,7 @@ def measured(
         loss = decision_loss(step, right, believed, costs, cluster, repeat)
         found.append((loss.value, loss.low <= price + 1e-12 and price <= loss.high, loss.low > 0))
     value, held, clear = np.mean(np.array(found, dtype=float), axis=0)
-    return price, float(value), float(held), float(clear)
+    return len(found), price, float(value), float(held), float(clear)
 
 
 def page() -> Iterator[str]:
@@ -67,24 +67,35 @@ def page() -> Iterator[str]:
     yield "# The price of believing a confidence"
     yield ""
     yield (
-        f"Written by `python benchmarks/threshold_cost.py`: seed {SEED}; {REPEATS} data sets per row; "
+        f"Written by `python benchmarks/threshold_cost.py`: seed {SEED}; {REPEATS} data sets drawn per row; "
         f"confidences at {LEVELS} levels. The price is the cost of the threshold that a calibrated "
         "confidence implies, minus that of the threshold that is cheapest in the long run. Found: against "
         "the cheapest one on the rows themselves, on average. Held: the share of 95 % intervals that hold "
-        f"the price, known to ± {points_known(0.95, REPEATS)} points at 95 %. Clear: the share that lies "
-        f"above 0. Data sets with fewer than {MIN_OF_RARER_OUTCOME} right or wrong answers have no price and "
-        "do not count."
+        f"the price, known to ± {points_known(0.95, REPEATS)} points at 95 % by {REPEATS}. Clear: the share "
+        f"that lies above 0. Data sets with fewer than {MIN_OF_RARER_OUTCOME} right or wrong answers have no "
+        "price and do not count."
     )
     yield date_line()
     yield ""
     yield from table(
-        ("confidences", "wrong : handed on", "trials", "questions", "price", "found", "held", "clear"),
+        (
+            "confidences",
+            "wrong : handed on",
+            "trials",
+            "questions",
+            "data sets",
+            "price",
+            "found",
+            "held",
+            "clear",
+        ),
         (
             (
                 name,
                 f"{costs.wrong:g} : {costs.handed_on:g}",
                 str(trials),
                 f"{n:,}",
+                str(n_sets),
                 f"{price:.3f}",
                 f"{value:.3f}",
                 percent(held),
@@ -94,7 +105,7 @@ def page() -> Iterator[str]:
             for costs in COSTS
             for trials in (1, TRIALS)
             for n in QUESTIONS
-            for price, value, held, clear in [measured(bias, costs, n, trials)]
+            for n_sets, price, value, held, clear in [measured(bias, costs, n, trials)]
         ),
         4,
     )

@@ -21,11 +21,15 @@ import typer
 from typer.exceptions import TyperException
 
 from calib_core.advice import set_surface
-from calib_core.cli.exit_codes import REFUSED
+from calib_core.cli.exit_codes import CLOSED_PIPE, REFUSED
 from calib_core.cli.option_errors import option_error_text
-from calib_core.cli.terminal import escape_unprintable
+from calib_core.cli.terminal import escape_unprintable, set_quiet
 from calib_core.errors import CalibError
 from calib_core.reader_process import start_ahead
+from calib_core.version import VERSION
+
+QUIET_OPTIONS: Final = ("-q", "--quiet")
+_HELP_OPTIONS: Final = frozenset({"-h", "--help"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,8 @@ def _new_app() -> typer.Typer:
             "Can a language model's confidence be believed? Exit code 0: done; 1: a rule of gate is broken; "
             "2: refused; 3: bad rows found."
         ),
+        epilog="--version prints the version, and --quiet after a verb leaves out progress and remarks.",
+        context_settings={"help_option_names": ["-h", "--help"]},
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -154,7 +160,9 @@ def load_verb(name: str) -> typer.Typer:
     """
     module, function = VERBS[name].function
     app = _new_app()
-    app.command()(getattr(import_module(module), function))
+    app.command(
+        epilog=f"{' or '.join(QUIET_OPTIONS)}: print no progress and no remarks on stderr, only refusals."
+    )(getattr(import_module(module), function))
     return app
 
 
@@ -169,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or a code of `calib_core.cli.exit_codes`; also 1 where the reader of standard output has gone.
+        0, or a code of `calib_core.cli.exit_codes`.
     """
     from_command_line = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -180,25 +188,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if cast("TextIO | None", sys.stdout) is None:
         return _report_closed_stdout("it is closed")
     reads_files = bool(arguments) and arguments[0] in VERBS and arguments[0] != "app"
-    if from_command_line and reads_files and "--help" not in arguments:
+    if from_command_line and reads_files and _HELP_OPTIONS.isdisjoint(arguments):
         start_ahead()
+    is_quiet = reads_files and not set(QUIET_OPTIONS).isdisjoint(arguments)
+    quiet_before = set_quiet(quiet=is_quiet)
+    if is_quiet:
+        arguments = [argument for argument in arguments if argument not in QUIET_OPTIONS]
     surface_before = set_surface("command line")
     try:
         exit_code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_unwritten(sys.stdout)
-        return 1
+        return CLOSED_PIPE
     except OSError as error:  # errors of reading arrive as Refused, so this one comes from printing
         _discard_unwritten(sys.stdout)
         return _report_closed_stdout(error.strerror or str(error))
     finally:
         set_surface(surface_before)
+        set_quiet(quiet=quiet_before)
     return exit_code
 
 
 def _run(arguments: Sequence[str]) -> int:
     arguments = arguments[1:] if arguments[:1] == ["--"] else arguments
+    if arguments[:1] == ["--version"]:
+        sys.stdout.write(f"calib {VERSION}\n")
+        return 0
     try:
         if arguments and arguments[0] in VERBS:
             return _invoke(load_verb(arguments[0]), arguments[1:], f"{program_name()} {arguments[0]}")

@@ -12,24 +12,25 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
+from functools import partial, wraps
 from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from calib_core import notebook as _notebook
 from calib_core import readers
 from calib_core.edges import Binning, Scheme
 from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.in_memory import TOKEN_ARRAYS, Values, plain_values
 from calib_core.inference.decision_loss import ErrorCosts
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods.method import MethodOptions
-from calib_core.metrics import DEFAULT_METRIC
 from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Labels
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
@@ -43,8 +44,8 @@ from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.comparison import Comparison, compare_runs
 from calib_core.results.concentration import Concentration, measure_concentration
 from calib_core.results.defaults import default_compared_methods, default_evidence
-from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, survey_methods
-from calib_core.results.files import usable_runs
+from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, get_metric, survey_methods
+from calib_core.results.files import FileReport, check_file, usable_runs
 from calib_core.results.groups import (
     GroupBy,
     GroupResults,
@@ -66,7 +67,7 @@ from calib_core.results.robustness import sweep_bins as sweep_of
 from calib_core.results.run_names import short_run_names
 from calib_core.results.run_verdict import RunVerdict, run_verdict
 from calib_core.results.sampling import SampleSizeSweep, SamplingPlan, sample_size_sweep
-from calib_core.results.score import Score
+from calib_core.results.score import Score, Scores, effective_scheme, metric_availability
 from calib_core.results.threshold_cost import ThresholdCost
 from calib_core.results.threshold_cost import threshold_cost as cost_of_thresholds
 from calib_core.results.training import Training, default_training_metrics, training_curves
@@ -74,63 +75,47 @@ from calib_core.results.uncertainty import score_with_interval
 from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, TokenRun
 from calib_core.wording import join_names
 
-__all__ = [
-    "AbstentionCurve",
-    "Comparison",
-    "Concentration",
-    "ConventionAudit",
-    "GroupResults",
-    "GuaranteedThreshold",
-    "JudgeResult",
-    "MethodsTable",
-    "Recalibration",
-    "Reliability",
-    "Run",
-    "RunVerdict",
-    "SampleSizeSweep",
-    "Score",
-    "Sweep",
-    "Training",
-    "abstention",
-    "audit",
-    "compare",
-    "compare_methods",
-    "concentration",
-    "groups",
-    "judge",
-    "load",
-    "recalibrate",
-    "reliability",
-    "sampling",
-    "score",
-    "sweep",
-    "threshold",
-    "threshold_cost",
-    "training",
-    "verdict",
-]
-
 _notebook.register()
 
 Rows: TypeAlias = "str | PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any"
 """A file, a data frame or table (pandas, polars, Arrow), a list of dicts, or a dict of columns."""
 
-_Values: TypeAlias = "pl.DataFrame | list[dict[str, Any]] | dict[str, np.ndarray[Any, Any]]"
-"""A table, rows, or arrays of which one is a distribution, as the readers take them."""
 
-TOKEN_ARRAYS: Final = ("probs", "logprobs", "logits")
-"""Arrays of shape (T, K) that make a token-level run together with `target`, of shape (T,)."""
+_ParametersT = ParamSpec("_ParametersT")
+_ResultT = TypeVar("_ResultT")
+
+_OTHER_NAMES: Final = {"n_bins": "bins", "num_bins": "bins", "n_bin": "bins", "strategy": "binning"}
+"""Keywords of other libraries → ours."""
+
+
+def explains_keywords(function: Callable[_ParametersT, _ResultT]) -> Callable[_ParametersT, _ResultT]:
+    """Let a function's TypeError for an unknown keyword say which one may be meant."""
+    known = list(signature(function).parameters)
+
+    @wraps(function)
+    def explained(*args: _ParametersT.args, **keywords: _ParametersT.kwargs) -> _ResultT:
+        for name in keywords:
+            if name not in known:
+                likely = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, known, 1)), "")
+                hint = f" Is {likely} meant?" if likely in known else ""
+                raise TypeError(
+                    f"{function.__name__} takes no keyword {name!r}.{hint} It takes {', '.join(known)}."
+                )
+        return function(*args, **keywords)
+
+    return explained
 
 
 def load(  # noqa: PLR0913  one parameter an option, as on the command line
     source: Rows = None,
+    correct: Any = None,  # noqa: ANN401  whatever NumPy takes
     *,
     name: str = "data",
     format: str | None = None,  # noqa: A002  named as the command line's --format
     columns: Mapping[str, str] | None = None,
     rows: str = "",
     wide: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
+    missing: Sequence[str | float] = (),
     gold: str | PathLike[str] | Any = None,  # noqa: ANN401  a table's place, or whatever NumPy takes
     on: str = "",
     gold_columns: Mapping[str, str] | None = None,
@@ -144,7 +129,10 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     Parameters
     ----------
     source : str, PathLike, data frame, list of dict, or dict of columns; optional
-        A file; a table of pandas, polars or Arrow; one dict per row; or the columns by name.
+        A file; a table of pandas, polars or Arrow; one dict per row; or the columns by name. Named levels of
+        an index are columns. With `correct` after it, an array of confidences.
+    correct : array, optional
+        Outcomes, 0 or 1, that belong to confidences: `load(confidence, correct)`.
     name : str
         What a run is called in results if `source` is not a file and no column says the model.
     format : str, optional
@@ -161,8 +149,9 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     wide : Mapping[str, str], optional
         Pattern of columns ("*-confidence") → name to read them as, where several systems stand side by side
         in each row: each becomes a run, named by the text at the star.
-    missing : sequence of str
-        Values that count as missing.
+    missing : sequence of str or float
+        Values that count as missing, beside empty cells; of what is in memory, null, None and NaN count as
+        missing, too.
     gold : str, PathLike or array, optional
         A table of right answers or outcomes, for a file that holds none; or the array of that name.
     on : str
@@ -173,9 +162,10 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
     **arrays
-        Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on;
-        for a token-level run `probs=`, `logprobs=` or `logits=` of shape (T, K), and `target=`; with `gold=`
-        instead, each row is a question with K choices.
+        Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on,
+        or `event_prob=` and `event=`. Series with an index are paired by it. For a token-level run `probs=`,
+        `logprobs=` or `logits=` of shape (T, K) or (B, T, K), and `target=`; with `gold=` instead, each row
+        is a question with K choices.
 
     Returns
     -------
@@ -198,21 +188,14 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     >>> round(calib_core.score(run, metric="brier").value, 4)
     0.285
     """
-    table: Path | None = None
-    if isinstance(gold, (str, PathLike)):
-        table = Path(cast("str | PathLike[str]", gold))
-    elif gold is not None:
-        if source is not None:
-            raise TypeError("gold as an array goes with arrays by name; beside a file, name a table.")
+    table = Path(cast("str | PathLike[str]", gold)) if isinstance(gold, (str, PathLike)) else None
+    if gold is not None and table is None:
         arrays["gold"] = gold
-    unknown = [array for array in arrays if array not in (*ANSWER_SCHEMA, *TOKEN_ARRAYS, "target")]
-    if source is not None and unknown:
-        raise TypeError(_unknown_keyword_text(unknown[0]))
-    if (source is None) == (not arrays):
-        raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
-    options = ReadOptions(columns or {}, rows, wide or {}, missing, on, gold_columns or {})
-    given = arrays if source is None else source
-    with _opened(given, name, format, table) as opened:
+    if correct is not None:
+        arrays["correct"] = correct
+    given = _source_or_arrays(source, arrays)
+    options = ReadOptions(columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {})
+    with _opened(given, name, format, table, missing) as opened:
 
         def read(further: ReadOptions = AS_IT_LIES) -> Reading:
             return opened.read(options=options.adding(further))
@@ -238,6 +221,76 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     return Runs(replace(run, file=opened.file) for run in runs)
 
 
+@explains_keywords
+def check(  # noqa: PLR0913  one parameter an option, as on the command line
+    source: Rows,
+    *,
+    name: str = "data",
+    format: str | None = None,  # noqa: A002  named as the command line's --format
+    columns: Mapping[str, str] | None = None,
+    rows: str = "",
+    wide: Mapping[str, str] | None = None,
+    missing: Sequence[str | float] = (),
+    gold: str | PathLike[str] | None = None,
+    on: str = "",
+    gold_columns: Mapping[str, str] | None = None,
+) -> FileReport:
+    """Report what a file or table holds: format, usable methods, bad rows, and what its columns may mean.
+
+    Parameters
+    ----------
+    source, name, format, columns, rows, wide, missing, gold, on, gold_columns
+        As in `load`.
+
+    Returns
+    -------
+    FileReport
+        With `status`, `full_message` in words, `problems`, and `to_frame()` of runs and methods.
+
+    Raises
+    ------
+    calib_core.errors.Refused
+        If the file does not exist, or is nothing that can be read.
+
+    Examples
+    --------
+    >>> import calib_core
+    >>> calib_core.check([{"confidence": 0.9, "correct": 1}, {"confidence": 1.9, "correct": 0}]).status
+    'asks'
+    """
+    options = ReadOptions(columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {})
+    with _opened(source, name, format, None if gold is None else Path(gold), missing) as opened:
+
+        def read(further: ReadOptions = AS_IT_LIES) -> Reading:
+            return opened.read(options=options.adding(further))
+
+        report = check_file(read(), read_again=read)
+        message = report.message.replace(opened.name, opened.called)
+        return replace(report, file=opened.called, message=message)
+
+
+def _source_or_arrays(source: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN401  as `load` takes them
+    """What `load` reads; raises TypeError where it is given both a source and arrays, or neither."""
+    kinds = (str, PathLike, Mapping, pl.LazyFrame)
+    is_table = source is None or isinstance(source, kinds) or hasattr(source, "columns")
+    if "correct" in arrays and not is_table and "confidence" not in arrays:
+        arrays, source = {"confidence": source, **arrays}, None
+    if source is None and arrays:
+        return arrays
+    if "gold" in arrays:
+        raise TypeError("gold as an array goes with arrays by name; beside a file, name a table.")
+    if "correct" in arrays:
+        raise TypeError(
+            "correct as an array goes with an array of confidences; of a file or table, name the column: "
+            'columns={"COLUMN": "correct"}.'
+        )
+    if unknown := [name for name in arrays if name not in (*ANSWER_SCHEMA, *TOKEN_ARRAYS, "target")]:
+        raise TypeError(_unknown_keyword_text(unknown[0]))
+    if source is None or arrays:
+        raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
+    return cast("object", source)
+
+
 class _Opened(NamedTuple):
     """What `load` reads.
 
@@ -258,7 +311,13 @@ class _Opened(NamedTuple):
 
 
 @contextmanager
-def _opened(given: Any, name: str, format_id: str | None, gold: Path | None) -> Generator[_Opened]:  # noqa: ANN401  any table
+def _opened(
+    given: Any,  # noqa: ANN401  any table
+    name: str,
+    format_id: str | None,
+    gold: Path | None,
+    missing: Sequence[str | float],
+) -> Generator[_Opened]:
     """A file, which another process reads, or values in memory, which this one does.
 
     With a file of right answers beside them, values go through a file as well: that one is not trusted.
@@ -269,7 +328,7 @@ def _opened(given: Any, name: str, format_id: str | None, gold: Path | None) -> 
         return
     file = name.replace("/", "_").replace("\0", "") or "data"
     called = "the table" if name in ("", "data") else name
-    values = _plain_values(given)
+    values = plain_values(given, missing)
     if gold is None:
         in_memory = f"{file}.parquet"  # a name that no text of a message has by chance
         yield _Opened(
@@ -293,31 +352,7 @@ def _unknown_keyword_text(given: str) -> str:
     )
 
 
-def _plain_values(source: Any) -> _Values:  # noqa: ANN401  any table
-    """The table, rows or arrays as the readers take them."""
-    try:
-        if isinstance(source, Mapping):
-            return _columns(cast("Mapping[str, Any]", source))
-        if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
-            return pl.DataFrame(source)
-        return [json.loads(json.dumps(dict(row), default=_plain)) for row in source]
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as reason:
-        where = _mixed_column(source)
-        raise Refused(
-            f"{where or 'These rows cannot be read as a table'}: {reason}. Give a file, a data frame, a list "
-            "of dicts, or arrays of one length, with values of one type in each column."
-        ) from reason
-
-
-def _columns(columns: Mapping[str, Any]) -> pl.DataFrame | dict[str, np.ndarray[Any, Any]]:
-    """The columns as a table, or arrays by name where one is a distribution over classes."""
-    arrays = {name: np.asarray(values) for name, values in columns.items()}
-    if any(name in arrays and arrays[name].ndim == 2 for name in TOKEN_ARRAYS):
-        return arrays
-    return pl.DataFrame([_series(name, values) for name, values in arrays.items()])
-
-
-def _write(values: _Values, stem: Path) -> Path:
+def _write(values: Values, stem: Path) -> Path:
     """Write values to a file, whose name is the stem and what its content needs."""
     if isinstance(values, pl.DataFrame):
         path = stem.with_name(f"{stem.name}.parquet")
@@ -331,30 +366,7 @@ def _write(values: _Values, stem: Path) -> Path:
     return path
 
 
-def _mixed_column(source: Any) -> str:  # noqa: ANN401  any table
-    """Which column of a data frame holds values that are no column; "" if that cannot be told."""
-    for name in getattr(source, "columns", ()):
-        try:
-            pl.Series(source[name])
-        except (TypeError, ValueError, pl.exceptions.PolarsError):
-            return f"The column {name!r} cannot be read"
-    return ""
-
-
-def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
-    """A column of values, or of lists where the array has two dimensions or holds lists."""
-    series = pl.Series(name, values.tolist()) if values.dtype == object else pl.Series(name, values)
-    return series.arr.to_list() if isinstance(series.dtype, pl.Array) else series
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
-    """NumPy's numbers and arrays as those of Python."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return cast("Any", value).tolist()
-    raise TypeError(f"{type(value).__name__} is no number, text, list or dict")
-
-
-def _as_run(value: object) -> Run:
+def as_run(value: object) -> Run:
     """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
     if isinstance(value, AnswerRun | TokenRun):
         return value
@@ -365,7 +377,7 @@ def _as_run(value: object) -> Run:
 
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
     """The run as seen by a method; by default by the one that stands for the run in the app."""
-    run = _as_run(run)
+    run = as_run(run)
     if method is None:
         evidence = default_evidence(run)
         if options is None or options == evidence.options:
@@ -377,7 +389,7 @@ def _evidence(run: Run, method: str | None, options: MethodOptions | None = None
 def _keyed(runs: Run | Iterable[Run]) -> dict[str, Run]:
     """The runs by short names that tell them apart."""
     given = [runs] if isinstance(runs, Run) else runs
-    numbered = {str(index): _as_run(run) for index, run in enumerate(given)}
+    numbered = {str(index): as_run(run) for index, run in enumerate(given)}
     if not numbered:
         raise ValueError("at least one run is needed")
     titles = {key: run.label for key, run in numbered.items()}
@@ -386,18 +398,43 @@ def _keyed(runs: Run | Iterable[Run]) -> dict[str, Run]:
     return {f"{names[key]} ({key})" if repeated else names[key]: run for key, run in numbered.items()}
 
 
+@overload
 def score(
     run: Run,
     *,
     method: str | None = None,
-    metric: str = DEFAULT_METRIC,
+    metric: str,
     bins: int = 10,
     binning: Binning = "width",
     labels: Labels = "top",
     renormalise: bool | None = None,
     held_out: bool = False,
-) -> Score:
-    """Compute one metric of one method on one run.
+) -> Score: ...
+@overload
+def score(
+    run: Run,
+    *,
+    method: str | None = None,
+    metric: None = None,
+    bins: int = 10,
+    binning: Binning = "width",
+    labels: Labels = "top",
+    renormalise: bool | None = None,
+    held_out: bool = False,
+) -> Scores: ...
+@explains_keywords
+def score(
+    run: Run,
+    *,
+    method: str | None = None,
+    metric: str | None = None,
+    bins: int = 10,
+    binning: Binning = "width",
+    labels: Labels = "top",
+    renormalise: bool | None = None,
+    held_out: bool = False,
+) -> Score | Scores:
+    """Compute one metric of one method on one run, or every metric.
 
     Parameters
     ----------
@@ -406,8 +443,8 @@ def score(
     method : str, optional
         Id of a confidence method, a key of `calib_core.methods.METHODS` or "given.NAME"; by default the one
         that stands for the run in the app.
-    metric : str
-        Id of a metric, a key of `calib_core.metrics.METRICS`; by default the ECE.
+    metric : str, optional
+        Id of a metric, a key of `calib_core.metrics.METRICS`; by default all that the run has.
     bins : int
         Number of bins M, 1 to 1000.
     binning : {"width", "mass", "natural"}
@@ -421,10 +458,11 @@ def score(
 
     Returns
     -------
-    Score
+    Score or Scores
         The value with its 95 % interval and its recipe. The value is None if the metric is not defined
         (AUROC of rows that are all right) or only its bounds are known (token-level files with the top k
         entries of each position); the interval is None where the metric or the run has none.
+        Without a metric, the scores by id, and in `unavailable` why the others cannot be computed.
 
     Raises
     ------
@@ -436,9 +474,71 @@ def score(
     evidence = _evidence(
         run, method, MethodOptions(renormalise=renormalise, labels=labels, held_out=held_out)
     )
-    return score_with_interval(evidence, metric, Scheme(binning, bins))
+    scheme = Scheme(binning, bins)
+    if metric is not None:
+        return score_with_interval(evidence, metric, scheme)
+    reasons = metric_availability(evidence, scheme)
+    available = [id_ for id_, reason in reasons.items() if reason is None]
+    return Scores(
+        {id_: score_with_interval(evidence, id_, scheme) for id_ in available},
+        {id_: reason for id_, reason in reasons.items() if reason is not None},
+    )
 
 
+@explains_keywords
+def metric_value(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    metric: str = "ece",
+    *,
+    bins: int = 10,
+    binning: Binning = "width",
+) -> float:
+    """Compute one metric of two arrays, as a number alone: without interval, p-value or recipe.
+
+    Parameters
+    ----------
+    confidence : array_like, shape (n,) or (n, K)
+        Confidences, or the probabilities of K choices, in [0, 1].
+    correct : array_like, shape (n,)
+        Whether each is right, 0 or 1; with K choices, the index of the right one.
+    metric : str
+        Id of a metric, a key of `calib_core.metrics.METRICS`.
+    bins, binning
+        As in `score`.
+
+    Returns
+    -------
+    float
+        NaN where the metric is not defined.
+
+    Raises
+    ------
+    calib_core.errors.Refused
+        If a value cannot be used.
+    calib_core.errors.Unavailable
+        If there is no such metric, or it needs the probabilities of all choices.
+
+    Examples
+    --------
+    >>> import calib_core
+    >>> calib_core.metric_value([0.9, 0.9, 0.6, 0.6], [1, 0, 1, 1], "brier")
+    0.285
+    >>> calib_core.metric_value([[0.7, 0.3], [0.4, 0.6]], [0, 0], "accuracy")
+    0.5
+    """
+    confidence = np.asarray(confidence)
+    are_choices = confidence.ndim > 1 and confidence.shape[-1] > 1
+    (run,) = load(probs=confidence, gold=correct) if are_choices else load(confidence, correct)
+    evidence, chosen, scheme = _evidence(run, None), get_metric(metric), Scheme(binning, bins)
+    scheme = effective_scheme(chosen, scheme)
+    if (reason := evidence.unavailable_reason(chosen, scheme)) is not None:
+        raise Unavailable(reason)
+    value = chosen.compute(evidence.sums_for(chosen, scheme), scheme)
+    return float("nan") if value is None else value
+
+
+@explains_keywords
 def verdict(
     run: Run,
     *,
@@ -447,6 +547,8 @@ def verdict(
     held_out: bool = False,
 ) -> RunVerdict:
     """Judge whether one run's confidence can be believed: over- or under-confident, or no such evidence.
+
+    Of the probability of an event, it says whether yes is expected too often or too rarely.
 
     Parameters
     ----------
@@ -483,6 +585,7 @@ def verdict(
     return run_verdict(evidence.with_tolerance(tolerance))
 
 
+@explains_keywords
 def sweep(  # noqa: PLR0913  as `score`, and what is swept
     run: Run,
     *,
@@ -530,6 +633,7 @@ def sweep(  # noqa: PLR0913  as `score`, and what is swept
     return swept
 
 
+@explains_keywords
 def reliability(
     run: Run,
     *,
@@ -565,6 +669,7 @@ def reliability(
     return reliability_diagram(evidence, metric, Scheme(binning, bins))
 
 
+@explains_keywords
 def concentration(
     run: Run, *, method: str | None = None, bins: int = 10, binning: Binning = "width"
 ) -> Concentration:
@@ -575,8 +680,12 @@ def concentration(
     return measure_concentration(_evidence(run, method), Scheme(binning, bins))
 
 
+@explains_keywords
 def abstention(run: Run, *, method: str | None = None) -> AbstentionCurve:
     """Follow the accuracy of the answered questions as the model answers only when it is confident.
+
+    Of the probability of an event, it is the precision of what is called yes: the share of yes among the rows
+    from each probability on.
 
     Parameters
     ----------
@@ -595,6 +704,7 @@ def abstention(run: Run, *, method: str | None = None) -> AbstentionCurve:
     return abstention_curve(_evidence(run, method))
 
 
+@explains_keywords
 def sampling(
     run: Run,
     *,
@@ -633,21 +743,24 @@ def sampling(
         raise ValueError(f"sizes are one or more numbers of samples, each at least 1, not {list(sizes)}")
     metrics = tuple(dict.fromkeys((metric, BRIER.id)))
     return sample_size_sweep(
-        _as_run(run), SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
+        as_run(run), SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
     )
 
 
+@explains_keywords
 def threshold(
     run: Run, *, accuracy: float = 0.9, confidence: float = 0.95, method: str | None = None
 ) -> GuaranteedThreshold:
     """Find the confidence from which on answers are right often enough, with a guarantee.
+
+    Of the probability of an event, it is the one from which on yes is true often enough.
 
     Parameters
     ----------
     run, method
         As in `score`.
     accuracy : float
-        That the answered questions should have, in [0, 1].
+        That the answered questions should have, or the precision of what is called yes, in [0, 1].
     confidence : float
         Of the guarantee, in (0, 1).
 
@@ -668,6 +781,7 @@ def threshold(
     return guaranteed_threshold(abstention(run, method=method), accuracy, confidence)
 
 
+@explains_keywords
 def threshold_cost(
     run: Run, *, cost_wrong: float, cost_handed_on: float, method: str | None = None
 ) -> ThresholdCost:
@@ -695,6 +809,7 @@ def threshold_cost(
     return cost_of_thresholds(_evidence(run, method), ErrorCosts(cost_wrong, cost_handed_on))
 
 
+@explains_keywords
 def judge(
     run: Run,
     *,
@@ -730,6 +845,7 @@ def judge(
     return judge_result(run, passing, by, labels_name)
 
 
+@explains_keywords
 def audit(run: Run, *, method: str | None = None) -> ConventionAudit:
     """Compute the ECE under every convention in use: edges, bins, norms, and the tools that have them.
 
@@ -751,6 +867,7 @@ def audit(run: Run, *, method: str | None = None) -> ConventionAudit:
     return audit_conventions(_evidence(run, method))
 
 
+@explains_keywords
 def recalibrate(
     run: Run,
     *,
@@ -787,6 +904,7 @@ def recalibrate(
     return recalibration_of(_evidence(run, method), by, folds, seed)
 
 
+@explains_keywords
 def compare(
     runs: Run | Iterable[Run],
     *,
@@ -796,6 +914,10 @@ def compare(
     judged: JudgedChoice = "own",
 ) -> Comparison:
     """Compare runs by accuracy and Brier score, and find the best by paired differences.
+
+    Runs whose probability is that of an event are compared by AUROC and Brier score, since a high share of
+    yes is no merit. Runs of answers and of events are not compared with each other: those of the kind that
+    more points have are, the others are in `unavailable`.
 
     Parameters
     ----------
@@ -842,6 +964,7 @@ def compare(
     )
 
 
+@explains_keywords
 def compare_methods(
     runs: Run | Iterable[Run],
     *,
@@ -879,6 +1002,7 @@ def compare_methods(
     return methods_table_of(evidences, Scheme(binning, bins), judged_choice=judged)
 
 
+@explains_keywords
 def groups(
     runs: Run | Iterable[Run],
     *,
@@ -935,6 +1059,7 @@ def _named_grouping(choices: Iterable[GroupBy], by: str | None) -> GroupBy:
     return by_title[by]
 
 
+@explains_keywords
 def training(
     runs: Iterable[Run],
     *,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +60,11 @@ class Scheme:
     def __post_init__(self) -> None:
         if self.binning not in BINNINGS:
             raise ValueError(f"binning is one of {', '.join(BINNINGS)}, not {self.binning!r}")
-        allowed = 1 <= self.bins <= MAX_BINS or self.bins == FINEST_BINS
-        if not allowed or self.bins != int(self.bins):
-            raise ValueError(f"M is a whole number from 1 to {MAX_BINS}, not {self.bins}")
+        bins = cast("object", self.bins)
+        is_whole = isinstance(bins, (int, float, np.number)) and bins == int(cast("int", bins))
+        if not is_whole or not (1 <= self.bins <= MAX_BINS or self.bins == FINEST_BINS):
+            raise ValueError(f"bins (M) is a whole number from 1 to {MAX_BINS}, not {bins!r}")
+        object.__setattr__(self, "bins", int(self.bins))
 
 
 DEFAULT_SCHEME: Final = Scheme()

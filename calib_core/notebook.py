@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from calib_core.errors import Unavailable
 from calib_core.figures.layout import without_unset
@@ -18,6 +18,9 @@ from calib_core.reporting.html import tag
 from calib_core.results.display import register_display
 from calib_core.views.registry import VIEWS
 from calib_core.views.view import View
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 _FIRST_ONLY: Final[dict[str, None]] = {}
 """Holds a key once plotly.js has been written: one copy serves all results of a session."""
@@ -50,7 +53,7 @@ class ViewDisplay:
 
     view: View
 
-    def figure(self, theme: str, index: int) -> Any:  # noqa: ANN401  a plotly figure
+    def figure(self, theme: str, index: int) -> Figure:
         """One of the view's figures; see `Displayable.figure`."""
         if theme not in THEMES:
             raise ValueError(f"theme must be one of {', '.join(THEMES)}, not {theme!r}")

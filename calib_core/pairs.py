@@ -92,7 +92,10 @@ class Distribution:
     computed : bool
         Whether the probabilities were computed here (float64) rather than stored in the file.
     normalised : bool
-        Whether the probabilities of each row sum to 1, within 1e-3.
+        Whether the probabilities of each row sum to 1, within 1e-3 or as printing them allows.
+    preferred : NDArray[np.int64] or None, shape (n,)
+        The choice that is the top label of each row where several are equally likely and it is one of them;
+        −1 for none.
     """
 
     probs: Floats
@@ -101,6 +104,7 @@ class Distribution:
     rows: NDArray[np.intp]
     computed: bool
     normalised: bool
+    preferred: NDArray[np.int64] | None = None
 
     @property
     def n(self) -> int:
@@ -134,11 +138,16 @@ class Distribution:
 
     @property
     def top_index(self) -> NDArray[np.int64]:
-        """Class 0..K-1 of each row's top label, the first of equal maxima, shape (n,)."""
+        """Class 0..K-1 of each row's top label, of equal maxima the preferred or first, shape (n,)."""
         if not self.n:
             return np.zeros(0, np.int64)
         is_highest = self.probs == np.repeat(self.max_prob, self.sizes)
-        return np.minimum.reduceat(np.where(is_highest, self.class_index, self.n_classes), self.row_starts)
+        first = np.minimum.reduceat(np.where(is_highest, self.class_index, self.n_classes), self.row_starts)
+        if self.preferred is None:
+            return first
+        is_known = self.preferred >= 0
+        is_preferred = is_known & is_highest[self.row_starts + np.where(is_known, self.preferred, 0)]
+        return np.where(is_preferred, self.preferred, first)
 
     @property
     def last_top_index(self) -> NDArray[np.int64]:
@@ -159,6 +168,7 @@ class Distribution:
             sizes=sizes,
             target=self.target[positions],
             rows=self.rows[positions],
+            preferred=None if self.preferred is None else self.preferred[positions],
         )
 
     def top_label_pairs(self) -> Pairs:

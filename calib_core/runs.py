@@ -22,10 +22,13 @@ from calib_core.wording import plural
 AnswerSource = Literal["greedy", "majority", "sample_0"]
 """The answer that a stored confidence refers to."""
 
+ChoicesAre = Literal["options", "levels"]
+"""What the choices of a decision are: options, or the levels of a scale in their order."""
+
 RUN_COLUMNS: Final = ("model", "dataset", "shots", "checkpoint")
 """Rows that differ in any of these columns belong to different runs."""
 
-INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "tokens_seen")
+INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "tokens_seen", "choices_are")
 """Columns that describe the run rather than the row."""
 
 ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
@@ -178,6 +181,9 @@ class RunInfo:
         not made of columns that have letters.
     judged : {"greedy", "majority"}
         The answer that stands for the greedy one where a run has none: the majority of the samples.
+    choices_are : {"options", "levels"} or None
+        What the choices of a decision are: options, or levels of a scale from the lowest to the highest;
+        None for any other run.
     """
 
     model: str | None = None
@@ -193,6 +199,7 @@ class RunInfo:
     answer_normaliser: str = "auto"
     choice_order: str = ""
     judged: AnswerSource = "greedy"
+    choices_are: ChoicesAre | None = None
 
     def label(self, fallback: str) -> str:
         """ "model · dataset · N-shot · checkpoint", as far as known; `fallback` if nothing is known."""

@@ -108,6 +108,11 @@ class LinesChoice:
     rivals: Mapping[str, str]
 
     @property
+    def terms(self) -> Terms:
+        """The words for the run shown in detail."""
+        return self.choice.evidence.terms
+
+    @property
     def page_line(self) -> str:
         """The key of the run and method shown in detail."""
         return line_key(self.choice.run, self.choice.evidence.method.id)

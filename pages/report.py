@@ -463,9 +463,9 @@ def show_contents(order: ReportOrder) -> None:
                     disabled=order.pages == pages,
                 )
         show_view_caption(f"{caption.sentence}{more}")
-        st.markdown(
-            "\n".join(f"- **{SECTIONS[id_].title}**: {SECTIONS[id_].question}" for id_ in order.pages)
-        )
+        terms = ReportInput(order.runs, (), settings).terms
+        sections = [SECTIONS[id_] for id_ in order.pages]
+        st.markdown("\n".join(f"- **{one.title}**: {one.question_about(terms)}" for one in sections))
 
 
 def _use_pages(pages: Sequence[str]) -> None:

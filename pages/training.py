@@ -127,9 +127,7 @@ def training_evidences(
     for run in runs:
         survey = run.report.survey
         if method not in survey.usable:
-            unavailable[run.id] = survey.unavailable.get(
-                method, "The run does not have this confidence method."
-            )
+            unavailable[run.id] = survey.unavailable.get(method, "The run does not have this method.")
             continue
         try:
             evidences[run.id] = run_evidence(run.report, run.file.stamp, method, choice.evidence.options)

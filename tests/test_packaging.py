@@ -133,6 +133,47 @@ def test_it_scores_a_file_where_it_is_installed(installed: Installed) -> None:
     assert f"Calib {VERSION}," in report.read_text(encoding="utf-8")
 
 
+APP_PACKAGES = ("streamlit", "pandas", "starlette", "altair", "pydeck", "tornado")
+
+
+@pytest.fixture
+def core_installed(built: tuple[Path, Path], tmp_path: Path) -> Installed:
+    """The wheel with what this environment has, but for what the app alone needs."""
+    folder = tmp_path / "core"
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    home, others = folder / "home", folder / "others"
+    home.mkdir()
+    others.mkdir()
+    core = Installed(folder / "venv", home)
+    python = core.environment / "bin" / "python"
+    _run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", built[1])
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if not entry.name.lower().startswith((*APP_PACKAGES, "calib")) and entry.suffix != ".pth":
+            (others / entry.name).symlink_to(entry)
+    (core.packages / "dependencies.pth").write_text(str(others), encoding="utf-8")
+    return core
+
+
+def test_the_core_works_without_the_packages_of_the_app(core_installed: Installed) -> None:
+    core = core_installed
+    write(core.home, "quiz.csv", "id,confidence,correct\na,0.9,1\nb,0.9,0\nc,0.6,1\nd,0.6,1\n")
+    for words in (
+        ("convert", "quiz.csv", "-o", "quiz.parquet"),
+        ("check", "quiz.parquet"),
+        ("score", "quiz.parquet"),
+        ("report", "quiz.parquet", "--page", "all", "-o", "quiz.html"),
+        ("gate", "quiz.parquet", "--max", "brier=1"),
+    ):
+        core.run("calib", *words)
+    code = "import calib_core as cc; print(cc.reliability(*cc.load('quiz.csv')).figure().data[0].type)"
+    assert core.run("python", "-c", code).strip() == "bar"
+    calib = core.environment / "bin" / "calib"
+    done = subprocess.run(
+        [calib, "app"], cwd=core.home, env=environment(core.home), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "pip install 'calib[app]'" in done.stderr) == (2, True)
+
+
 @pytest.fixture
 def opened_server(installed: Installed, tmp_path: Path) -> Iterator[Server]:
     """`calib app` on a free port, called from a folder whose Streamlit settings are not the app's."""

@@ -38,7 +38,7 @@ def ranges(listed: list[str]) -> dict[str, Requirement]:
 @pytest.mark.parametrize(
     ("name", "listed"),
     [
-        ("requirements.txt", PROJECT["dependencies"]),
+        ("requirements.txt", [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]),
         ("requirements-export.txt", PROJECT["optional-dependencies"]["export"]),
         ("requirements-dev.txt", PROJECT["optional-dependencies"]["test"]),
         ("requirements-docs.txt", PROJECT["optional-dependencies"]["docs"]),
@@ -63,6 +63,8 @@ def test_the_workflow_tests_each_python_that_is_promised_and_the_lower_ends() ->
     )
     lowest = {
         name: next(spec.version for spec in range_.specifier if spec.operator == ">=")
-        for name, range_ in ranges(PROJECT["dependencies"]).items()
+        for name, range_ in ranges(
+            [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]
+        ).items()
     }
     assert oldest == lowest

@@ -12,3 +12,6 @@ REFUSED: Final = 2
 
 BAD_ROWS: Final = 3
 """A file has bad rows, and `--skip-bad-rows` was not given."""
+
+CLOSED_PIPE: Final = 141
+"""Who reads standard output has gone, as in `calib … | head`: what a shell reports of SIGPIPE, 128 + 13."""

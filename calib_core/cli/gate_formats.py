@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Final
 from xml.etree import ElementTree as ET
 
 from calib_core.cli.rendering import heading
 from calib_core.cli.terminal import escape_unprintable
 from calib_core.reporting.export.table import escape_markdown_cell
-from calib_core.results.gate import RuleCheck, failed_first, gate_summary
+from calib_core.results.gate import RuleCheck, gate_summary
 
 MAX_MARKDOWN_ROWS: Final = 100
 """Rows of the table, broken rules first: a comment on GitHub has at most 65,536 characters."""
 
-_MARKED_STATES: Final = MappingProxyType(
-    {"passed": "✅ passed", "FAILED": "❌ **failed**", "not decided": "❔ **not decided**"}
-)
+_STATES: Final = {
+    "failed": "❌ **failed**",
+    "not checked": "⚠️ **not checked**",
+    "not decided": "❔ **not decided**",
+    "passed": "✅ passed",
+}
 _MAX_REFUSALS: Final = 20
 _MAX_CELL_CHARS: Final = 200
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -35,7 +37,7 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
         What could not be read or computed.
     """
     lines = [f"**Calib: {gate_summary(checks, len(refusals))}**", ""]
-    ordered = failed_first(checks)
+    ordered = sorted(checks, key=lambda check: check.rank)
     if ordered:
         lines += ["| | Rule | Run | Method | Value | Note |", "| --- | --- | --- | --- | --- | --- |"]
         lines += [f"| {' | '.join(_markdown_cells(check))} |" for check in ordered[:MAX_MARKDOWN_ROWS]]
@@ -56,7 +58,7 @@ def gate_markdown(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
 
 
 def _markdown_cells(check: RuleCheck) -> list[str]:
-    state = _MARKED_STATES[check.state]
+    state = _STATES[check.state]
     cells = (
         check.rule.words,
         heading(check.file, check.run),
@@ -88,7 +90,7 @@ def gate_junit(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
     counts = {
         "tests": str(len(checks) + len(refusals)),
         "failures": str(sum(check.held is False for check in checks)),
-        "errors": str(len(refusals) + sum(check.held is None for check in checks)),
+        "errors": str(sum(check.held is None for check in checks) + len(refusals)),
     }
     root = ET.Element("testsuites", {"name": "calib gate", **counts, "time": "0"})
     suite = ET.SubElement(root, "testsuite", {"name": "calib gate", **counts, "skipped": "0", "time": "0"})
@@ -98,10 +100,10 @@ def gate_junit(checks: Sequence[RuleCheck], refusals: Sequence[str]) -> str:
             suite, "testcase", classname=_xml(heading(check.file, check.run)), name=name, time="0"
         )
         text = _xml(f"{check.value_words}{f'; {check.reason}' if check.reason else ''}")
-        if check.held:
+        if check.held is None:
+            ET.SubElement(case, "error", message=text, type=check.state).text = text
+        elif check.held:
             ET.SubElement(case, "system-out").text = text
-        elif check.held is None:
-            ET.SubElement(case, "error", message=text, type="not decided").text = text
         else:
             ET.SubElement(case, "failure", message=text, type="broken rule").text = text
     for number, refusal in enumerate(refusals, 1):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from tempfile import TemporaryDirectory
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
@@ -19,6 +24,13 @@ from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.table.columns import split_pair
 from calib_core.scale.units import FileRequest
+
+STDIN: Final = Path("-")
+STDIN_NAME: Final = "stdin"
+"""What messages and runs call standard input."""
+
+_STDIN_FOLDER: Final = "calib-stdin-"
+_PATTERN: Final = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +156,11 @@ def files_of_path(path: Path) -> dict[Path, int]:
     except OSError:  # not a valid file name
         is_folder = False
     if not is_folder:
+        if _PATTERN.search(str(path)) and not os.path.exists(path):  # noqa: PTH110  no error for any name
+            raise Refused(
+                f"{path}: there is no such file. If it is a pattern, write it without quotes, so that the "
+                "shell lists its files, or add --workers N, which reads patterns."
+            )
         return {path: 1}
     files = readers.list_files(path)
     if not files:
@@ -202,16 +219,47 @@ def _parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]
 _ReadingGroup: TypeAlias = Annotated[InputFiles, OptionGroup(InputFiles.from_options)]
 
 
-def _given_files(*, files: cli_options.FilesArgument, reading: _ReadingGroup) -> InputFiles:
-    return replace(reading, paths=tuple(files or ()))
+def is_stdin(path: Path) -> bool:
+    """Whether a path of `InputFiles` stands for standard input."""
+    return path.name == STDIN_NAME and path.parent.name.startswith(_STDIN_FOLDER)
+
+
+def _with_stdin(context: typer.Context, paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The paths with a file of what standard input holds in place of `-`, until the verb ends.
+
+    Raises
+    ------
+    Refused
+        If `-` is given twice.
+    """
+    if paths.count(STDIN) > 1:
+        raise Refused("- is standard input, which can be read only once.")
+    if STDIN not in paths:
+        return tuple(paths)
+    folder = TemporaryDirectory(prefix=_STDIN_FOLDER)
+    context.call_on_close(folder.cleanup)
+    file = Path(folder.name, STDIN_NAME)
+    with file.open("wb") as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream)
+    return tuple(file if path == STDIN else path for path in paths)
+
+
+def _given_files(
+    context: typer.Context, *, files: cli_options.FilesArgument, reading: _ReadingGroup
+) -> InputFiles:
+    return replace(reading, paths=_with_stdin(context, files or ()))
 
 
 def _given_or_remote_files(
-    *, files: cli_options.FilesArgument = None, reading: _ReadingGroup, many: ManyFilesGroup
+    context: typer.Context,
+    *,
+    files: cli_options.FilesArgument = None,
+    reading: _ReadingGroup,
+    many: ManyFilesGroup,
 ) -> InputFiles:
     if not files and not (many and many.remote):
         raise typer.BadParameter("expected at least one file or folder, found none", param_hint="FILE")
-    return replace(reading, paths=tuple(files or ()), many=many)
+    return replace(reading, paths=_with_stdin(context, files or ()), many=many)
 
 
 FilesGroup: TypeAlias = Annotated[InputFiles, OptionGroup(_given_files)]

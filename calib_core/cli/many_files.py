@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from calib_core.cli.option_groups import OptionGroup
-from calib_core.cli.terminal import escape_unprintable
+from calib_core.cli.terminal import escape_unprintable, is_quiet
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.scale.cluster import ClusterReader, ScaleSettings, connect
@@ -61,6 +61,8 @@ ResumeOption: TypeAlias = Annotated[
 
 
 def _tell(line: str) -> None:
+    if is_quiet():
+        return
     sys.stderr.write(escape_unprintable(line) + "\n")
     sys.stderr.flush()
 

@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Any, Final
+
+_CONTEXT: Final = "context"
+"""The parameter for the context of the command, which is no option: a function and its groups may take it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,15 @@ def _options(function: Callable[..., Any]) -> dict[str, Parameter]:
     return found
 
 
+def _takes_context(function: Callable[..., Any]) -> bool:
+    return _CONTEXT in _options(function)
+
+
 def _call(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:  # noqa: ANN401
     parameters = signature(function, eval_str=True).parameters
+    options = {name: value for name, value in options.items() if name != _CONTEXT or _takes_context(function)}
     groups = _groups(parameters)
     own_names = parameters.keys() - groups
     own = {name: value for name, value in options.items() if name in own_names}
-    others = {name: value for name, value in options.items() if name not in own_names}
+    others = {name: value for name, value in options.items() if name not in own_names or name == _CONTEXT}
     return function(**own, **{name: _call(group.build, others) for name, group in groups.items()})

@@ -34,7 +34,10 @@ def _parse_path(text: str) -> Path:
 FilesArgument: TypeAlias = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="FILE", show_default=False, parser=_parse_path, help="Prediction files, or folders of them."
+        metavar="FILE",
+        show_default=False,
+        parser=_parse_path,
+        help="Prediction files, or folders of them; - is standard input.",
     ),
 ]
 JsonOption: TypeAlias = Annotated[
@@ -270,6 +273,26 @@ BaselineOption: TypeAlias = Annotated[
         show_default=False,
         parser=_parse_path,
         help="Earlier predictions, read as FILE is: each of their runs has to be in FILE, too.",
+    ),
+]
+LockedOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--lock",
+        metavar="FILE",
+        show_default=False,
+        parser=_parse_path,
+        help="Locked thresholds, as threshold --lock wrote them: new answers must not contradict them.",
+    ),
+]
+LockOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--lock",
+        metavar="FILE",
+        show_default=False,
+        parser=_parse_path,
+        help="Write the guaranteed threshold of each question here, for gate --lock to check new answers.",
     ),
 ]
 WorseByOption: TypeAlias = Annotated[

@@ -33,11 +33,18 @@ MAX_CELLS_SHOWN_BRIEFLY: Final = 3
 """Bad cells of each kind that are shown where many files are checked at once."""
 
 
+class _Output(Console):
+    """Standard output; `main` decides what a closed pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class ResultPrinter:
     """Prints results on stdout; text is never interpreted as markup."""
 
     def __init__(self) -> None:
-        self._console = Console(markup=False, emoji=False, highlight=False)
+        self._console = _Output(markup=False, emoji=False, highlight=False)
         if not self._console.is_terminal:
             self._console.width = 160  # wide enough for the tables in a pipe or a file
 
@@ -81,14 +88,14 @@ class ResultPrinter:
         columns = ("", "rule", "run", "method", "value", "note")
         rows = [
             (
-                check.state,
+                "FAILED" if check.held is False else check.state,
                 check.rule.words,
                 heading(check.file, check.run),
                 check.method or "",
                 check.value_words,
                 check.reason,
             )
-            for check in checks
+            for check in sorted(checks, key=lambda check: check.rank)
         ]
         if rows:
             self._print_table("Rules", columns, rows)

@@ -19,7 +19,7 @@ from calib_core.cli.exit_codes import BAD_ROWS, REFUSED
 from calib_core.cli.input_files import InputFiles, display_names, files_of_path, skipped_reasons
 from calib_core.cli.json_output import JsonElement, json_document
 from calib_core.cli.options import Choice
-from calib_core.cli.terminal import escape_unprintable
+from calib_core.cli.terminal import escape_unprintable, is_quiet
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, CalibError, Refused, Unavailable, shorten, single_line
 from calib_core.methods.method import MethodOptions
@@ -119,6 +119,8 @@ class Runner:
         The exit code so far.
     refusals : list[str]
         Every message that raised it.
+    unusable : dict[str, str]
+        Display name of each file or folder that could not be used → why.
     """
 
     def __init__(self, run_labels: Sequence[str] | None = None, *, warns: bool = True) -> None:
@@ -126,12 +128,17 @@ class Runner:
         self._warns = warns
         self.exit_code = 0
         self.refusals: list[str] = []
+        self.unusable: dict[str, str] = {}
         self._file_names: list[str] = []
         self._printed: dict[str, _RepeatedMessage] = {}
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def message(self, message: str) -> None:
-        """Prints a message, if it is not like one before; the exit code stays as it is."""
+        """Prints a remark, if it is not like one before and --quiet was not given; keeps the exit code."""
+        if not is_quiet():
+            self._print(message)
+
+    def _print(self, message: str) -> None:
         name = next((name for name in self._file_names if name in message), None)
         if name is not None:
             pattern = _NUMBER.sub("#", _names_of_file(name).sub("\0", message))
@@ -145,7 +152,7 @@ class Runner:
         """Prints why something requested is not available, and raises the exit code to at least `code`."""
         self.exit_code = max(self.exit_code, code)
         self.refusals.append(message)
-        self.message(message)
+        self._print(message)
 
     def report_bad_rows(self, bad_rows: BadRowsFound) -> str:
         """Prints which rows are bad and the option that leaves them out; returns the message."""
@@ -176,6 +183,7 @@ class Runner:
                     parts |= files_of_path(found)
             except CalibError as reason:
                 self.refuse(str(reason))
+                self.unusable[str(path)] = str(reason)
             for reason in skipped_reasons(path):
                 self.message(reason)
         if many is not None:
@@ -223,9 +231,10 @@ class Runner:
                     needs=needs,
                 )
             except BadRowsFound as bad_rows:
-                self.report_bad_rows(bad_rows)
+                self.unusable[name] = self.report_bad_rows(bad_rows)
             except CalibError as reason:
                 self.refuse(str(reason))
+                self.unusable[name] = str(reason)
             else:
                 yield from runs
 

@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+_STATE = {"quiet": False}
+
+
+def set_quiet(*, quiet: bool) -> bool:
+    """Sets whether progress and remarks are left out; returns how it was."""
+    before, _STATE["quiet"] = _STATE["quiet"], quiet
+    return before
+
+
+def is_quiet() -> bool:
+    """Whether progress and remarks are left out."""
+    return _STATE["quiet"]
+
 
 def escape_unprintable(text: str) -> str:
     r"""Escapes control characters, direction marks and lone surrogates, so that no terminal obeys them.
@@ -39,7 +52,9 @@ def terminal_progress(title: str) -> Generator[Callable[[float, str], None]]:
 
     console = Console(stderr=True, markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(
+        *columns, console=console, transient=True, disable=is_quiet() or not console.is_terminal
+    ) as bar:
         task = bar.add_task(escape_unprintable(title), total=1.0)
         yield lambda share, text: bar.update(
             task, completed=share, description=escape_unprintable(f"{title}: {text}")

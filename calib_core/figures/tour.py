@@ -89,7 +89,7 @@ def single_answer_figure(result: SingleAnswer, theme: Theme) -> Figure:
         "bargap": 0.5,
         "xaxis": axis(
             theme,
-            result.terms.confidence_title,
+            "Probability" if result.of == "event" else result.terms.confidence_title,
             standoff=6,
             range=[0, 1.14],
             tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],

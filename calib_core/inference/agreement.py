@@ -31,7 +31,7 @@ ADDED_ROWS: Final = 4
 
 MIN_QUESTIONS: Final = 30
 """Labelled questions, where some are repeated, from which on κ, Rogan–Gladen and PPI++ have an interval: of
-20 it held the truth in as little as 91 % of simulated data sets (benchmarks/judge.md)."""
+20, Rogan–Gladen's held the truth in as little as 84 % of simulated data sets (benchmarks/judge.md)."""
 
 MIN_QUESTIONS_OF_RARER_LABEL: Final = 5
 """Those of them to which people gave another label than the most frequent one, for κ and Rogan–Gladen."""
@@ -168,7 +168,8 @@ def cohen_kappa(
     -----
     The standard error is that of the delta method after `ADDED_ROWS` rows are added in equal parts to all
     pairs of labels, times the root of the `clustered_inflation` where questions are repeated. Without the
-    added rows the interval of 50 rows with few of one label holds the truth in as little as 79 %.
+    added rows the interval of 50 rows with few of one label holds the truth in as little as 81 %
+    (benchmarks/judge.md).
 
     References
     ----------
@@ -301,10 +302,8 @@ def krippendorff_alpha(
     counts = np.zeros((n_rows, n_labels))
     np.add.at(counts, (np.nonzero(known)[0], labels[known]), 1.0)
     size = counts.sum(axis=1)
-    pairs = counts[:, :, None] * counts[:, None, :]
-    pairs[:, np.arange(n_labels), np.arange(n_labels)] -= counts
-    pairs /= (size - 1)[:, None, None]
-    table = pairs.sum(axis=0)
+    weighted = counts / (size - 1)[:, None]
+    table = counts.T @ weighted - np.diag(weighted.sum(axis=0))
     distance = _alpha_distance(table.sum(axis=0), values, level)
     ratio = _one_minus_ratio(table, distance)
     if ratio is None:
@@ -312,7 +311,7 @@ def krippendorff_alpha(
     of_pairs, by_pair = ratio
     n_values = float(size.sum())
     value = 1 - (1 - of_pairs) * (n_values - 1) / n_values
-    of_row = (pairs * by_pair).sum(axis=(1, 2))
+    of_row = ((counts @ by_pair - np.diag(by_pair)) * weighted).sum(axis=1)
     influence = np.zeros(paired.size)
     influence[paired] = of_row * paired.size / n_values
     of_cluster = None if cluster is None else cluster[paired]

@@ -231,6 +231,8 @@ def remark_unlisted(confidences: Confidences, max_excess: pl.Series, rows: NDArr
 
 def _softmax_confidences(run: AnswerRun, _options: MethodOptions) -> Confidences:
     """Softmax of choice_logprobs, of choice_logits in rows that lack one of those, or else choice_probs."""
+    if run.info.choices_are is not None:
+        raise Unavailable("the probabilities are those of a decision, which the method choice takes")
     logprobs, stored_probs = as_float64(column(run, "choice_logprobs")), column(run, "choice_probs")
     logits = as_float64(column(run, "choice_logits"))
     completed = (

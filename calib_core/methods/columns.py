@@ -14,7 +14,15 @@ from calib_core.errors import Unavailable
 from calib_core.runs import ANSWER_SCHEMA, AnswerRun, schema_name
 from calib_core.wording import join_names
 
-UNANSWERED_STATUSES: Final = ("error", "refused", "unscored")
+UNANSWERED_STATUSES: Final = (
+    "error",
+    "refused",
+    "unscored",
+    "missing",
+    "blocked",
+    "box",
+    "unknown type",
+)
 """Values of `status` for rows without an answer to judge; "no_answer" is not one, as it counts as wrong."""
 
 

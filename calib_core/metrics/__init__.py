@@ -20,9 +20,11 @@ from calib_core.metrics.brier_decomposition import (
 from calib_core.metrics.classwise_ece import CW_ECE, CW_ECE_SUM
 from calib_core.metrics.ece import ACE, ECE, ECE_DEBIASED_SQ
 from calib_core.metrics.full_ece import FULL_ECE, FULL_ECE_MASS
+from calib_core.metrics.log_loss import LOG_LOSS
 from calib_core.metrics.mce import MCE
 from calib_core.metrics.metric import Metric
 from calib_core.metrics.nll import NLL
+from calib_core.metrics.ordered import EXPECTATION_ERROR, RPS
 from calib_core.metrics.smooth_ece import SMOOTH_ECE
 
 METRICS: Final[dict[str, Metric]] = {
@@ -46,6 +48,9 @@ METRICS: Final[dict[str, Metric]] = {
     BRIER_DISCRIMINATION.id: BRIER_DISCRIMINATION,
     BRIER_UNCERTAINTY.id: BRIER_UNCERTAINTY,
     AURC.id: AURC,
+    LOG_LOSS.id: LOG_LOSS,
+    RPS.id: RPS,
+    EXPECTATION_ERROR.id: EXPECTATION_ERROR,
 }
 """Every metric by id, in the order in which they are shown."""
 

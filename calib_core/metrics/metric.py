@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,12 @@ from calib_core.terms import Terms
 Direction = Literal["lower", "higher", "zero"]
 """Which values are better: lower ones, higher ones, or those nearest to 0."""
 
-RequiredSums = Literal["bins", "squares", "classes", "values"]
-"""What the sums must hold: n, Σ y and Σ c by bin; also Σ c² and Σ c·y; also by class; or every confidence."""
+RequiredSums = Literal["bins", "squares", "classes", "values", "cuts", "distances"]
+"""What the sums must hold: n, Σ y and Σ c by bin; also Σ c² and Σ c·y; also by class; every confidence; the
+squares of P(level ≥ t) for each cut t of a scale; or how far the expected level is from the right one."""
+
+ORDERED_SUMS: Final = ("cuts", "distances")
+"""What only the levels of a scale have."""
 
 IntervalMethod = Literal["bootstrap", "wilson", "mean", "auroc", "directional", "none"]
 """Basic bootstrap, Wilson's for a share, Student's t for a mean, DeLong's for the AUROC, the directional
@@ -107,7 +111,7 @@ class Metric:
         Sums → what a reader must know about this value, or None.
     binning : {"width", "mass", "natural"} or None
         The one binning that the metric is defined for; None means any.
-    required_sums : {"bins", "squares", "classes", "values"}
+    required_sums : {"bins", "squares", "classes", "values", "cuts", "distances"}
         What the sums must hold.
     weighted_by_confidence : bool
         Whether each pair counts by its confidence, as if the answer were sampled from the distribution.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from calib_core.errors import Refused
 from calib_core.readers.companions import existing_companions
 from calib_core.readers.content import Content
+from calib_core.readers.decisions.reader import DECISIONS
 from calib_core.readers.detect import (
     N_FIRST_OBJECTS,
     identify_columns,
@@ -70,6 +71,7 @@ FORMATS: Final[dict[str, Format]] = {
         INSPECT,
         LM_EVAL,
         HELM,
+        DECISIONS,
         OPENAI,
         TGI,
         CANONICAL,

@@ -25,6 +25,12 @@ FILE_COLUMN: Final = "file"
 _TABLES: Final = "tables with the columns "
 """How the evaluation of plain tables that are merged begins."""
 
+QUESTIONS: Final = "questions about the same inputs"
+"""The evaluation of runs that are one question each, such as those of decisions."""
+
+DECISION_COLUMN: Final = "decision"
+"""The group column of several questions that are one run."""
+
 _QUESTION_COLUMNS: Final = ("subject", "id")
 """Together they identify a question."""
 
@@ -49,15 +55,57 @@ def merge_runs(runs: Iterable[Run], *, with_tables: bool = False) -> tuple[Run, 
     runs
         The runs.
     with_tables
-        Whether plain tables, which name no evaluation, are parts of one if they have the same description
-        and columns. If their ids repeat, the name of its file becomes the subject of each.
+        Whether the questions about the same inputs are one run, and plain tables, which name no evaluation,
+        are parts of one if they have the same description and columns. If the ids of these repeat, the name
+        of its file becomes the subject of each.
 
     Returns
     -------
     tuple of Run
         In the order of their first parts.
     """
-    return tuple(merge_parts(parts) for parts in group_parts(tables_as_parts(runs) if with_tables else runs))
+    parts_of_runs = questions_as_parts(tables_as_parts(runs)) if with_tables else runs
+    return tuple(merge_parts(parts) for parts in group_parts(parts_of_runs))
+
+
+def questions_as_parts(runs: Iterable[Run]) -> list[Run]:
+    """Make the questions that one model answers the parts of one run.
+
+    The rows of one input are those of one `trial_of`, so that they are resampled together.
+    """
+    every = list(runs)
+    answered: dict[tuple[str, RunInfo], set[str]] = {}
+    for run in every:
+        if isinstance(run, AnswerRun) and run.evaluation == QUESTIONS:
+            answered.setdefault((run.format, _info_of_all(run)), set()).add(run.info.dataset or run.label)
+    return [
+        _as_question(run)
+        if isinstance(run, AnswerRun)
+        and run.evaluation == QUESTIONS
+        and len(answered[run.format, _info_of_all(run)]) > 1
+        else run
+        for run in every
+    ]
+
+
+def _info_of_all(run: AnswerRun) -> RunInfo:
+    return replace(run.info, dataset=None, choices_are="options")
+
+
+def _as_question(run: AnswerRun) -> AnswerRun:
+    """One question as a part of all: its name goes into the ids, and becomes a group."""
+    name, info = run.info.dataset or run.label, _info_of_all(run)
+    rows = run.rows
+    if "id" in rows.columns:
+        rows = rows.with_columns(pl.col("id").alias("trial_of"), pl.col("id") + f"/{name}")
+    group = pl.Series(DECISION_COLUMN, [name]).cast(pl.Enum([name])).new_from_index(0, rows.height)
+    return replace(
+        run,
+        info=info,
+        rows=rows,
+        label=info.label(file_stem(run.file)),
+        group_columns=run.group_columns.hstack([group]) if run.group_columns.width else group.to_frame(),
+    )
 
 
 def tables_as_parts(runs: Iterable[Run], label: str = "") -> list[Run]:
@@ -127,11 +175,11 @@ def merge_parts(parts: Sequence[Run], *notes: str) -> Run:
     runs = [part for part in parts if isinstance(part, AnswerRun)]
     if len(runs) < 2:
         return parts[0]
-    first = runs[0]
+    first, n_others = runs[0], len({part.file for part in runs}) - 1
     frames = [part.rows.with_columns(pl.lit(part.file).alias(FILE_COLUMN)) for part in runs]
     return replace(
         first,
-        file=f"{first.file} and {len(runs) - 1:,} other{'s' if len(runs) > 2 else ''}",
+        file=f"{first.file} and {n_others:,} other{'s' if n_others > 1 else ''}" if n_others else first.file,
         rows=pl.concat(frames, how="diagonal_relaxed"),
         group_columns=_merge_group_columns(runs),
         row_counts=_merge_row_counts(runs, notes),
@@ -232,6 +280,9 @@ def _column_as_text(part: AnswerRun, name: str) -> pl.Series:
 def _merge_row_counts(parts: Sequence[AnswerRun], notes: Sequence[str]) -> RowCounts:
     all_counts = [part.row_counts for part in parts]
     names = [_single_subject(part) or part.file for part in parts]
+    what = "files"
+    if all(DECISION_COLUMN in part.group_columns.columns and part.rows.height for part in parts):
+        names, what = [str(part.group_columns[DECISION_COLUMN][0]) for part in parts], "questions"
     clipped = sum((Counter(counts.clipped) for counts in all_counts), Counter[str]())
     return RowCounts(
         n_rows=sum(counts.n_rows for counts in all_counts),
@@ -239,7 +290,7 @@ def _merge_row_counts(parts: Sequence[AnswerRun], notes: Sequence[str]) -> RowCo
         clipped=MappingProxyType(dict(clipped)),
         n_inexact_sums=sum(counts.n_inexact_sums for counts in all_counts),
         notes=(
-            f"One run of {len(parts):,} files: {_names_text(names)}.",
+            f"One run of {len(parts):,} {what}: {_names_text(names)}.",
             *notes,
             *_merge_notes(all_counts),
         ),

@@ -7,15 +7,18 @@ Figures and HTML belong to layers above this one, so what a result looks like is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from calib_core.values import Value
+
+if TYPE_CHECKING:  # imported by whoever draws, because it takes longer than everything else
+    from plotly.graph_objects import Figure
 
 
 class Display(Protocol):
     """What a notebook shows of one result."""
 
-    def figure(self, theme: str, index: int) -> Any:  # noqa: ANN401  a plotly figure
+    def figure(self, theme: str, index: int) -> Figure:
         """One of the result's figures."""
         ...
 
@@ -39,7 +42,7 @@ class Displayable(Value):
 
     __slots__ = ()
 
-    def figure(self, theme: str = "light", index: int = 0) -> Any:  # noqa: ANN401  a plotly figure
+    def figure(self, theme: Literal["light", "dark"] = "light", index: int = 0) -> Figure:
         """One of the result's figures, to be changed, combined or saved.
 
         Parameters

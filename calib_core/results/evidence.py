@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal, Self, overload
@@ -44,11 +45,12 @@ from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import DEFAULT_TOLERANCE, MIN_ROWS, Verdict, judge, judge_texts
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
+from calib_core.methods.choice import at_least_pairs, no_levels_reason
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.self_consistency import HELD_OUT_JUDGED
 from calib_core.methods.token_level import TOKENS
 from calib_core.metrics import METRICS
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import ORDERED_SUMS, Metric
 from calib_core.pairs import Distribution, Pairs, UnpairedOutcomes
 from calib_core.runs import AnswerRun, RowCounts, Run, TokenRun
 from calib_core.terms import ProbabilityOf, Terms
@@ -599,8 +601,26 @@ class AnswerEvidence(Evidence):
         return self.class_sums.pooled()
 
     def class_sums_for(self, metric: Metric) -> BinSums:
-        """`class_sums`, pooled unless the metric needs sums by class."""
+        """`class_sums`, pooled unless the metric needs sums by class; or those of the levels of a scale."""
+        if metric.required_sums in ORDERED_SUMS:
+            return self._ordered_sums(metric)
         return self.class_sums if metric.required_sums == "classes" else self.pooled_class_sums
+
+    def _ordered_sums(self, metric: Metric) -> BinSums:
+        """One pair for each row and cut of the scale; or, for "distances", one for each row.
+
+        A distance is a share of the scale's length, as a confidence whose outcome is 0; the number of levels
+        is that of the groups.
+        """
+        distribution = self._full_distribution
+        pairs = at_least_pairs(distribution, np.arange(1, distribution.n_classes))
+        if metric.required_sums == "cuts":
+            return pairs.sums()
+        gap = (pairs.confidence - pairs.correct).reshape(distribution.n, -1)
+        share = np.minimum(np.abs(gap.mean(axis=1)), 1.0)
+        return BinSums.from_pairs(
+            share, np.zeros(share.size, np.bool_), n_groups=distribution.n_classes, computed=True, copy=False
+        )
 
     @property
     def _full_distribution(self) -> Distribution:
@@ -627,6 +647,8 @@ class AnswerEvidence(Evidence):
     def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
         """The lack of a complete distribution, where the metric needs one; every scheme is possible."""
         del scheme
+        if metric.required_sums in ORDERED_SUMS and (reason := no_levels_reason(self.run)):
+            return f"{metric.title} needs a scale with one order of levels: {reason}."
         return self.no_distribution_reason if metric.needs == "distribution" else None
 
     def labels_text(self, *, all_classes: bool) -> str | None:
@@ -813,7 +835,7 @@ class TokenEvidence(Evidence):
     def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
         """What the grid does not keep, or a list of the largest entries does not contain."""
         sums = self.run.sums
-        if metric.required_sums == "values":
+        if metric.required_sums in ("values", *ORDERED_SUMS):
             return (
                 f"{metric.title} needs every single confidence, but token-level runs keep sums on a fixed "
                 f"grid of {GRID_CELLS:,} cells."
@@ -949,7 +971,9 @@ def kind_of(evidences: Iterable[Evidence]) -> ProbabilityOf:
 def get_metric(metric_id: str) -> Metric:
     """The registered metric with this id; raises Unavailable for an unknown id."""
     if metric_id not in METRICS:
-        raise Unavailable(f"There is no metric {metric_id!r}. Metrics: {', '.join(METRICS)}.")
+        likely = get_close_matches(metric_id.lower().replace("-", "_"), METRICS, 1)
+        hint = f" Is {likely[0]!r} meant?" if likely else ""
+        raise Unavailable(f"There is no metric {metric_id!r}.{hint} Metrics: {', '.join(METRICS)}.")
     return METRICS[metric_id]
 
 

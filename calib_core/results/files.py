@@ -13,7 +13,15 @@ import numpy as np
 import polars as pl
 
 from calib_core.advice import Advice, worded
-from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Suspicion, Unavailable, shorten
+from calib_core.errors import (
+    MAX_MESSAGE_CHARS,
+    Problem,
+    Refused,
+    Suspicion,
+    Unavailable,
+    shorten,
+    single_line,
+)
 from calib_core.inference.suspicion import outcomes_disagree
 from calib_core.inference.verdict import Verdict
 from calib_core.methods import METHODS, methods_of
@@ -44,6 +52,7 @@ from calib_core.results.evidence import (
 from calib_core.results.judge_labels import has_judge
 from calib_core.results.score import score
 from calib_core.runs import RUN_COLUMNS, AnswerRun, Run, TokenRun, confidence_name
+from calib_core.values import Value
 from calib_core.wording import join_names, plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -367,8 +376,8 @@ _COULD_BE: Final = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FileReport:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FileReport(Value):
     """What one file holds, what is wrong with it, and what each of its runs can give.
 
     Attributes
@@ -427,6 +436,9 @@ class FileReport:
     candidates: tuple[Candidate, ...] = ()
     preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     needs_gold: bool = False
+
+    def __repr__(self) -> str:
+        return f"<FileReport {self.status}: {single_line(self.message, 120)}>"
 
     @property
     def supporting_columns(self) -> dict[str, str]:

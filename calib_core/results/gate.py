@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable, shorten
@@ -28,14 +28,14 @@ from calib_core.wording import (
     plural,
 )
 
-RuleKind = Literal["max", "min", "min-n", "worse-by", "present"]
+RuleKind = Literal["max", "min", "min-n", "worse-by", "present", "lock"]
 """A metric at most or at least a limit; enough rows; a metric not much worse than in the baseline; a run of
-the baseline that is in the files, too."""
+the baseline that is in the files, too; a locked threshold that new answers do not contradict."""
 
 MAX_LABELS_ADVISED: Final = 100_000
 """Labels beyond which it is of no use to say how many would decide."""
 
-_SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥"}
+_SIGNS: Final[Mapping[RuleKind, str]] = {"max": "≤", "min": "≥", "min-n": "≥", "lock": "≥"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Rule:
 
     Attributes
     ----------
-    kind : {"max", "min", "min-n", "worse-by", "present"}
+    kind : {"max", "min", "min-n", "worse-by", "present", "lock"}
     metric : str or None
-        Id of the metric, for "max", "min" and "worse-by".
+        Id of the metric, for "max", "min", "worse-by" and "lock".
     limit : float or None
         The largest or smallest value that is allowed, the fewest rows, or how much worse the metric may be;
         None for "present".
@@ -74,6 +74,7 @@ class Rule:
             return "run of the baseline is there"
         limit = f"{self.limit:,.15g}"
         name = _metric_name(self) if self.metric else "labelled rows" if self.is_of_judge else "rows"
+        name = f"{name} from the locked threshold on" if self.kind == "lock" else name
         return (
             f"{name} at most {limit} worse"
             if self.kind == "worse-by"
@@ -98,7 +99,7 @@ class RuleCheck:
     interval : (float, float) or None
         95 % interval of the value, or the bounds between which it is known to be.
     held : bool or None
-        None where it could not be checked: too few labels, or nothing to measure.
+        None where it could not be checked or decided, which is no pass.
     reason : str
         What broke the rule, how the value was compared, or why it could not be checked; "" where the numbers
         say it all.
@@ -118,13 +119,22 @@ class RuleCheck:
     n_total: int
 
     @property
-    def state(self) -> Literal["passed", "FAILED", "not decided"]:
-        """Whether the rule held, in a word or two."""
-        return "not decided" if self.held is None else "passed" if self.held else "FAILED"
+    def state(self) -> Literal["failed", "not checked", "not decided", "passed"]:
+        """Whether the rule held, in a word or two; not decided where the value is known but not clear."""
+        if self.held is None:
+            return "not checked" if self.value is None and self.interval is None else "not decided"
+        return "passed" if self.held else "failed"
+
+    @property
+    def rank(self) -> int:
+        """Broken rules first, then those that are open."""
+        return ("failed", "not checked", "not decided", "passed").index(self.state)
 
     @property
     def value_words(self) -> str:
         """The value with its interval: "0.0612 (95 % 0.0412 to 0.0790)", "412", "not defined"."""
+        if self.held is None:
+            return "not checked"
         if self.rule.kind == "present":
             return "yes" if self.held else "no"
         if self.value is None and self.interval is None:
@@ -135,12 +145,6 @@ class RuleCheck:
         if self.value is None:
             return ends
         return f"{_short(self.value)} (95 % {ends})" if ends else _short(self.value)
-
-
-def failed_first(checks: Sequence[RuleCheck]) -> list[RuleCheck]:
-    """The checks in the order in which they are shown: failed, not decided, passed."""
-    order = ("FAILED", "not decided", "passed")
-    return sorted(checks, key=lambda check: order.index(check.state))
 
 
 def _metric_name(rule: Rule) -> str:
@@ -358,6 +362,72 @@ def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> Rule
     )
 
 
+def not_checked(rule: Rule, file: str, run: str, reason: str) -> RuleCheck:
+    """A rule that could not be checked, for a run or, where `run` is "", for a whole file."""
+    return RuleCheck(rule, file, run, None, None, None, held=None, reason=reason, n_used=0, n_total=0)
+
+
+Measurements: TypeAlias = Mapping[tuple[str, str], Measurement]
+"""Ids of method and metric → what was measured of a run."""
+
+
+def limit_checks(
+    run: Run, rules: Sequence[Rule], measured: Measurements, *, significant: bool, reason: str = ""
+) -> list[RuleCheck]:
+    """The rules that need no baseline, for every method; all broken where no method has a usable row.
+
+    Parameters
+    ----------
+    run : Run
+    rules : sequence of Rule
+    measured : Measurements
+        Of the run, for the metrics of the rules.
+    significant : bool
+        As in `check_limit`.
+    reason : str
+        Why rules without a measurement are not checked; "" where they are broken.
+    """
+    checks: list[RuleCheck] = []
+    for rule in rules:
+        if rule.kind == "worse-by":
+            continue
+        if rule.kind == "min-n":
+            evidences = {method: one.evidence for (method, _), one in measured.items()}
+            found = [check_size(rule, evidence) for evidence in evidences.values()]
+        else:
+            found = [
+                check_limit(rule, one, significant=significant)
+                for (_, metric), one in measured.items()
+                if metric == rule.metric
+            ]
+        if not found and (reason or measured):
+            why = reason or f"no method of this run has {rule.metric}"
+            found = [not_checked(rule, run.file, run.label, why)]
+        checks += found or [check_missing(rule, run, None, "no method has a usable row")]
+    return checks
+
+
+def baseline_checks(
+    run: Run, rules: Sequence[Rule], measured: Measurements, before: Measurements, *, significant: bool
+) -> list[RuleCheck]:
+    """The rules that compare a run with the baseline: broken where a method of the baseline is gone."""
+    checks: list[RuleCheck] = []
+    for rule in rules:
+        if rule.kind != "worse-by":
+            continue
+        found = [
+            check_no_worse(rule, measured[method, metric], old, significant=significant)
+            if (method, metric) in measured
+            else check_missing(rule, run, method, "in the baseline, but not in the files")
+            for (method, metric), old in before.items()
+            if metric == rule.metric
+        ]
+        checks += found or [
+            not_checked(rule, run.file, run.label, f"no method of the baseline has {rule.metric}")
+        ]
+    return checks
+
+
 def match_runs(runs: Sequence[Run], baseline: Sequence[Run]) -> list[tuple[Run, Run | None]]:
     """Each run of the baseline with the run of the files that it is compared with, None where it is missing.
 
@@ -460,9 +530,13 @@ def gate_summary(checks: Sequence[RuleCheck], n_refused: int = 0) -> str:
     >>> gate_summary([]), gate_summary([], 1)
     ('Nothing was checked.', 'Nothing was checked: 1 refusal.')
     """
+    n_unchecked = sum(check.state == "not checked" for check in checks)
+    checks = [check for check in checks if check.state != "not checked"]
     n_broken = sum(check.held is False for check in checks)
     n_open = sum(check.held is None for check in checks)
     refusals = plural(n_refused, "refusal")
+    if not n_refused and n_unchecked:
+        n_refused, refusals = n_unchecked, f"{plural(n_unchecked, 'rule')} not checked"
     if not checks:
         return f"Nothing was checked: {refusals}." if n_refused else "Nothing was checked."
     if n_broken:

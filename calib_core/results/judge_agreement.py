@@ -217,6 +217,15 @@ class JudgeAgreement(Displayable):
         interval = f" ({kappa.shown_interval})" if kappa.interval else ""
         return f"{sentence} Cohen's κ is {kappa.shown}{interval}."
 
+    @property
+    def caveat(self) -> str:
+        """Rows without a reference, as people tie on them; "" where there are none."""
+        ties = self.labels.n_undecided
+        if not ties:
+            return ""
+        are = "is" if ties == 1 else "are"
+        return f"{plural(ties, 'row')} on which people tie {are} left out, which may flatter the judge."
+
     def to_frame(self) -> pl.DataFrame:
         """One row for each measure, with `MEASURE_COLUMNS`."""
         return frame_of(

@@ -113,6 +113,8 @@ class PassRates(Displayable):
                 f"({format_points(clear.difference)} points, {p_value_phrase(clear.p_holm, None)} for "
                 f"{plural(len(self.parts), 'group')} tried): they are no random part; all rates may be off."
             )
+        if self.labels.n_labelled == self.labels.n:
+            return "People labelled every row, so the judge adds nothing to how many pass."
         if not self.parts:
             return "All rates need labels on a random part of the rows, which cannot be tested here."
         return (

@@ -51,7 +51,7 @@ MethodOrder = Literal["brier", "method"]
 
 COMMON_ROWS: Final = "rows common to the methods shown"
 
-NO_COMMON_ROWS: Final = "No row of this run has what it takes for every method shown."
+NO_COMMON_ROWS: Final = "No row of this run can be used by every method shown."
 
 
 METHODS_COLUMNS: Final = (
@@ -362,7 +362,7 @@ def _methods_headline(
 ) -> str:
     """Which method has the lowest Brier score as far as can be told, and on how many of the runs."""
     if not cells:
-        return "No run has a row with what it takes for every method shown."
+        return "No run has a row that every method shown can use."
     if not paired:
         summary = (
             "each run has only one method"

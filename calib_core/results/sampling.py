@@ -76,7 +76,7 @@ BRIER_TOLERANCE: Final = 0.005
 
 SAMPLING_COLUMNS: Final = (
     Column("run"),
-    Column("method", "Confidence method", "method"),
+    Column("method", "Method", "method"),
     Column("metric", "Metric", "metric"),
     Column("size", "N'", "count"),
     Column("mean", "Mean", "number", help="Over the draws."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -221,6 +222,40 @@ def _disagreement(evidence: Evidence, metric: Metric, p: float | None) -> str | 
 def effective_scheme(metric: Metric, scheme: Scheme) -> Scheme:
     """The bins the metric really uses: a metric defined on equal-mass bins ignores another choice."""
     return Scheme("mass", scheme.bins) if metric.binning == "mass" else scheme
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scores(Displayable, Mapping[str, Score]):
+    """Several metrics of one method on one run, by id: `scores["ece"]`.
+
+    Attributes
+    ----------
+    scores : Mapping[str, Score]
+        In the order of `calib_core.metrics.METRICS`; at least one.
+    unavailable : Mapping[str, str]
+        Id of each other metric → why it cannot be computed.
+    """
+
+    scores: Mapping[str, Score]
+    unavailable: Mapping[str, str]
+
+    def __getitem__(self, metric: str) -> Score:
+        return self.scores[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        values = ((id_, one.value) for id_, one in self.scores.items())
+        shown = ", ".join(f"{id_}={'none' if value is None else f'{value:.4g}'}" for id_, value in values)
+        return f"<Scores {shown}>"
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each metric, as `Score.to_frame`."""
+        return pl.concat(one.to_frame() for one in self.scores.values())
 
 
 def metric_availability(evidence: Evidence, scheme: Scheme) -> dict[str, str | None]:

@@ -149,8 +149,9 @@ class Unit:
 
 
 MIN_COMPILED_BYTES: Final = 2**28
-"""Files of at least this size are added up by compiled code if there is any; smaller ones do not repay the
-seconds that loading it takes."""
+MIN_COMPILED_POSITIONS: Final = 2**17
+"""Files of at least this size, or so many positions, are added up by compiled code if there is any; smaller
+ones do not repay the second that loading it takes."""
 
 MAX_UNIT_BLOCKS: Final = 64
 _ENOUGH_UNITS: Final = 256
@@ -349,7 +350,10 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
     """
     positions, tree = blocks.found.positions, MergeTree[ReducedRows]()
     block_rows = rows_per_block(positions.values)
-    is_large = positions.n_positions * positions.values.row_bytes >= MIN_COMPILED_BYTES
+    is_large = (
+        positions.n_positions >= MIN_COMPILED_POSITIONS
+        or positions.n_positions * positions.values.row_bytes >= MIN_COMPILED_BYTES
+    )
     start = first_block * block_rows
     with (
         open_file(blocks.values.file, name) as values,

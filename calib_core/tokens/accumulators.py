@@ -6,11 +6,14 @@ follows from the column sums.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.compiled import compiled_version
 from calib_core.tokens.float_bits import unlisted_unit, unlisted_values
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.row_scanner import ClassSumsOfRows, PositionBlock, ScannedRows
@@ -20,9 +23,50 @@ from calib_core.tokens.row_scanner import ClassSumsOfRows, PositionBlock, Scanne
 MAX_PENDING: Final = 1 << 19
 """Entries that may wait to be sorted in; as many as are already sorted in, if those are more."""
 
+_NO_VALUES: Final = np.zeros(0)
 
-class KeyedSums:
-    """Count and sum of values by integer key; memory grows with the number of distinct keys."""
+MAX_TABLE_BYTES: Final = 1 << 25
+"""Up to this size, a table with a place for every key is faster than sorting."""
+
+
+class KeyedSums(Protocol):
+    """Count and sum of values by integer key."""
+
+    def add(self, key: NDArray[np.int64], value: NDArray[np.float64] | None = None) -> None:
+        """Adds one value under each key; both of shape (n,). Without values, keys are only counted."""
+        ...
+
+    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Distinct keys in ascending order, with the count and the sum of their values; shape (k,) each."""
+        ...
+
+
+def keyed_sums(n_keys: int, loops: Loops, *, with_values: bool) -> KeyedSums:
+    """No sums yet, by keys below `n_keys`; with_values: whether there are values to add up."""
+    place_bytes = np.dtype(np.int32).itemsize + (np.dtype(np.float64).itemsize if with_values else 0)
+    return TabledSums(n_keys, loops) if n_keys * place_bytes <= MAX_TABLE_BYTES else SortedSums()
+
+
+class TabledSums:
+    """Implements `KeyedSums` with a place for every key below a number."""
+
+    def __init__(self, n_keys: int, loops: Loops) -> None:
+        self._loops = loops
+        self._count = np.zeros(n_keys, np.int32)
+        self._sum = np.zeros(n_keys)  # takes no memory until it is added to
+
+    def add(self, key: NDArray[np.int64], value: NDArray[np.float64] | None = None) -> None:
+        """See `KeyedSums`."""
+        self._loops.add_by_key(self._count, self._sum, key, _NO_VALUES if value is None else value)
+
+    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """See `KeyedSums`."""
+        key = self._count.nonzero()[0]
+        return key, self._count[key].astype(np.int64), self._sum[key]
+
+
+class SortedSums:
+    """Implements `KeyedSums` by sorting; memory grows with the number of distinct keys."""
 
     def __init__(self) -> None:
         self._key = np.zeros(0, np.int64)
@@ -31,15 +75,15 @@ class KeyedSums:
         self._pending: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._n_pending = 0
 
-    def add(self, key: NDArray[np.int64], value: NDArray[np.float64]) -> None:
-        """Adds one value under each key; both of shape (n,)."""
-        self._pending.append((key, value))
+    def add(self, key: NDArray[np.int64], value: NDArray[np.float64] | None = None) -> None:
+        """See `KeyedSums`."""
+        self._pending.append((key, np.zeros(key.size) if value is None else value))
         self._n_pending += key.size
         if self._n_pending > max(MAX_PENDING, self._key.size):
             self._consolidate()
 
     def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Distinct keys in ascending order, with the count and the sum of their values; shape (k,) each."""
+        """See `KeyedSums`."""
         self._consolidate()
         return self._key, self._count, self._sum
 
@@ -71,13 +115,73 @@ def _stable_order(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     return both & ((1 << place_bits) - 1), both >> place_bits
 
 
+# --- Innermost loops ----------------------------------------------------------
+
+
+def add_to_cells(cell: NDArray[np.intp], prob: NDArray[np.float64]) -> NDArray[np.float64]:
+    """n, Σc and Σc² by cell, shape (3, GRID_CELLS), of pairs in their order; both of shape (n,)."""
+    sums = np.empty((3, GRID_CELLS))
+    for at, weight in enumerate((None, prob, prob * prob)):
+        sums[at] = np.bincount(cell, weight, GRID_CELLS)
+    return sums
+
+
+def take_first_cell(
+    confidence: NDArray[np.float64],
+    class_index: NDArray[np.int64],
+    cell: NDArray[np.intp],
+    prob: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Adds pairs in the first cell to Σc by class, shape (K,), in place; key and c of all others."""
+    is_first = cell == 0
+    np.add.at(confidence, class_index[is_first], prob[is_first])
+    return (class_index * GRID_CELLS + cell)[~is_first], prob[~is_first]
+
+
+def add_by_key(
+    count: NDArray[np.int32], total: NDArray[np.float64], key: NDArray[np.int64], value: NDArray[np.float64]
+) -> None:
+    """Adds 1 and a value at each key, in place and in their order; a `value` of shape (0,) means none."""
+    np.add.at(count, key, np.int32(1))
+    if value.size:
+        np.add.at(total, key, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """The innermost loops of the accumulators, in NumPy or compiled, with the same sums to the last bit."""
+
+    add_to_cells: Callable[[NDArray[np.intp], NDArray[np.float64]], NDArray[np.float64]]
+    take_first_cell: Callable[
+        [NDArray[np.float64], NDArray[np.int64], NDArray[np.intp], NDArray[np.float64]],
+        tuple[NDArray[np.int64], NDArray[np.float64]],
+    ]
+    add_by_key: Callable[
+        [NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]], None
+    ]
+
+
+PLAIN_LOOPS: Final = Loops(add_to_cells, take_first_cell, add_by_key)
+
+
+def compiled_loops() -> Loops:
+    """The loops, compiled if Numba is installed (the extra `fast`)."""
+    module, index, value = "calib_core.tokens.compiled_accumulators", np.zeros(1, np.int64), np.zeros(1)
+    return Loops(
+        compiled_version(add_to_cells, module, lambda add: add(index, value)),
+        compiled_version(take_first_cell, module, lambda take: take(value, index, index, value)),
+        compiled_version(add_by_key, module, lambda add: add(np.zeros(1, np.int32), value, index, value)),
+    )
+
+
 # --- Pooled over the classes --------------------------------------------------
 
 
 class CellSums:
     """The sums of `GridSums` for all cells, including empty ones, updated in place."""
 
-    def __init__(self) -> None:
+    def __init__(self, loops: Loops = PLAIN_LOOPS) -> None:
+        self._loops = loops
         self.count = np.zeros(GRID_CELLS, np.int64)
         self.correct = np.zeros(GRID_CELLS, np.int64)
         self.confidence = np.zeros(GRID_CELLS)
@@ -86,9 +190,10 @@ class CellSums:
 
     def add(self, cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
         """Adds pairs, whatever their outcome; both of shape (n,)."""
-        self.count += np.bincount(cell, minlength=GRID_CELLS)
-        self.confidence += np.bincount(cell, prob, GRID_CELLS)
-        self.squared_confidence += np.bincount(cell, prob * prob, GRID_CELLS)
+        count, confidence, squared_confidence = self._loops.add_to_cells(cell, prob)
+        self.count += count.astype(np.int64)
+        self.confidence += confidence
+        self.squared_confidence += squared_confidence
 
     def add_correct(self, cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
         """Marks pairs that were added as having outcome 1; both of shape (n,)."""
@@ -115,12 +220,12 @@ class CellSums:
 class PooledSums:
     """Sums of the top labels and of all pairs, pooled over the classes."""
 
-    def __init__(self, classes: int) -> None:
+    def __init__(self, classes: int, loops: Loops = PLAIN_LOOPS) -> None:
         self.n_rows = 0
         self.occurrences = np.zeros(classes, np.int64)
         self.sum_deviation = 0.0
-        self._top_label = CellSums()
-        self._all_labels = CellSums()
+        self._top_label = CellSums(loops)
+        self._all_labels = CellSums(loops)
         self._log_loss_sum = 0.0
         self._n_infinite_losses = 0
 
@@ -159,10 +264,11 @@ class PooledSums:
 class ClassCellSums:
     """Sums by class and cell of pairs that are known; memory grows with the occupied (class, cell)."""
 
-    def __init__(self, classes: int) -> None:
+    def __init__(self, classes: int, loops: Loops = PLAIN_LOOPS) -> None:
         self._classes = classes
-        self._pairs = KeyedSums()
-        self._correct_pairs = KeyedSums()
+        self._loops = loops
+        self._pairs = keyed_sums(classes * GRID_CELLS, loops, with_values=True)
+        self._correct_pairs = keyed_sums(classes * GRID_CELLS, loops, with_values=True)
         # Σc and Σcy of the first cell, shape (K,).
         self._confidence = np.zeros(classes)
         self._correct_confidence = np.zeros(classes)
@@ -171,21 +277,14 @@ class ClassCellSums:
         self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
         """Adds pairs, whatever their outcome: class, cell and probability, shape (n,) each."""
-        is_outside_first = cell > 0
-        self._pairs.add(
-            _class_cell_key(class_index[is_outside_first], cell[is_outside_first]), prob[is_outside_first]
-        )
-        np.add.at(self._confidence, class_index[~is_outside_first], prob[~is_outside_first])
+        self._pairs.add(*self._loops.take_first_cell(self._confidence, class_index, cell, prob))
 
     def add_correct(
         self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
         """Marks pairs that were added as having outcome 1; shape (n,) each."""
-        is_outside_first = cell > 0
-        self._correct_pairs.add(
-            _class_cell_key(class_index[is_outside_first], cell[is_outside_first]), prob[is_outside_first]
-        )
-        np.add.at(self._correct_confidence, class_index[~is_outside_first], prob[~is_outside_first])
+        take = self._loops.take_first_cell
+        self._correct_pairs.add(*take(self._correct_confidence, class_index, cell, prob))
 
     def listed_sums(self) -> NDArray[np.float64]:
         """Σp by class of all pairs so far, shape (K,)."""
@@ -237,10 +336,10 @@ class ClassSums:
         Σp by class over the unlisted entries of all rows, in units of `unlisted_unit`.
     """
 
-    def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, classes: int, dtype: np.dtype[Any], loops: Loops = PLAIN_LOOPS) -> None:
         self.unlisted = np.zeros(classes)
         self._unit = unlisted_unit(dtype)
-        self._cells = ClassCellSums(classes)
+        self._cells = ClassCellSums(classes, loops)
 
     def add(self, positions: PositionBlock) -> None:
         """Adds a block of positions."""
@@ -266,7 +365,3 @@ class ClassSums:
             by_class.add(row)
         by_class.finish()
         return sums
-
-
-def _class_cell_key(group: NDArray[np.int64], cell: NDArray[np.intp]) -> NDArray[np.int64]:
-    return group * np.int64(GRID_CELLS) + cell

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.accumulators import ClassSums, PooledSums
+from calib_core.tokens.accumulators import PLAIN_LOOPS, ClassSums, PooledSums, compiled_loops
 from calib_core.tokens.float_bits import grid_cell_of, to_float64
 from calib_core.tokens.null_draws import NullSampler
 from calib_core.tokens.row_checks import (
@@ -57,7 +57,7 @@ class DenseReducer:
         Number of rows of the run before the first one added here: what makes the draws of a part, and the row
         numbers in its problems, those of the whole.
     compiled : bool, default=False
-        Whether to use compiled code for long rows if Numba is installed; the sums are the same.
+        Whether to use compiled code if Numba is installed; the sums are the same.
 
     Attributes
     ----------
@@ -89,11 +89,12 @@ class DenseReducer:
         self._scale: ProbabilityScale = scale
         self._n_read = first_row
         self._problem_log = PositionProblemLog()
-        self._pooled = PooledSums(classes)
+        self._loops = compiled_loops() if compiled else PLAIN_LOOPS
+        self._pooled = PooledSums(classes, self._loops)
         self._keep_classes = by_class
         self._compiled = compiled
         self._by_class: ClassSums | None = None
-        self._sampler = NullSampler(seed, classes, by_class=by_class) if draws else None
+        self._sampler = NullSampler(seed, classes, by_class=by_class, compiled=compiled) if draws else None
         self._texts: TextCellSums | None = TextCellSums()
         self._examples: list[ExamplePosition] = []
         self._checker: RowChecker | None = None
@@ -180,7 +181,7 @@ class DenseReducer:
             scanned_dtype = dtype if self._scale == "probs" else np.dtype(np.float64)
             self._checker = row_checker(self._classes, scanned_dtype, compiled=self._compiled)
             if self._keep_classes:
-                self._by_class = ClassSums(self._classes, scanned_dtype)
+                self._by_class = ClassSums(self._classes, scanned_dtype, self._loops)
         if dtype != self._dtype:
             raise ValueError(f"blocks of one run have one dtype, not {self._dtype} and {dtype}")
 
@@ -233,7 +234,7 @@ class DenseReducer:
             target=target,
             target_prob=to_float64(target_values),
             target_cell=grid_cell_of(target_values),
-            entry_cell=grid_cell_of(scanned.prob.astype(scanned.values.dtype)),
+            entry_cell=grid_cell_of(scanned.entry_values),
         )
         self.n_clipped += scanned.n_clipped
         self.n_inexact_sums += int(np.count_nonzero(np.abs(scanned.row_sum - 1) > CLIP_TOLERANCE))

@@ -47,7 +47,10 @@ def _float16_values() -> NDArray[np.float64]:
 
 @cache
 def _float16_cells() -> NDArray[np.intp]:
-    return bin_of(_ALL_FLOAT16[: bits_of_one(np.dtype(np.float16)) + 1], GRID_CELLS)
+    cells = np.zeros(as_bits(np.array([-0.0], np.float16))[0] + 1, np.intp)  # -0.0 is 0
+    n_cells = bits_of_one(np.dtype(np.float16)) + 1
+    cells[:n_cells] = bin_of(_ALL_FLOAT16[:n_cells], GRID_CELLS)
+    return cells
 
 
 def to_float64(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -60,7 +63,7 @@ def to_float64(values: NDArray[Any]) -> NDArray[np.float64]:
 def grid_cell_of(values: NDArray[Any]) -> NDArray[np.intp]:
     """Grid cell of each value in [0, 1], computed in the stored dtype; shape (n,)."""
     if values.dtype == np.float16:
-        return _float16_cells()[as_bits(values + np.float16(0))]  # -0.0 is 0
+        return _float16_cells()[as_bits(values)]
     return bin_of(values, GRID_CELLS)
 
 

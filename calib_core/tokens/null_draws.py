@@ -6,12 +6,14 @@ position exclude each other, so drawing them independently by cell would oversta
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.accumulators import KeyedSums
+from calib_core.compiled import compiled_version
+from calib_core.tokens.accumulators import PLAIN_LOOPS, compiled_loops, keyed_sums
 from calib_core.tokens.float_bits import as_bits, to_float64
 from calib_core.tokens.grid import GRID_CELLS
 from calib_core.tokens.row_scanner import PositionBlock, ScannedRows, class_block_size
@@ -25,7 +27,7 @@ from calib_core.tokens.sums import N_CLASS_DRAWS, N_DRAWS, NullDraws
 
 RandomWords = NDArray[np.uint64]
 
-_GOLDEN_GAMMA: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+GOLDEN_GAMMA: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX_FACTOR_1: Final = np.uint64(0xBF58_476D_1CE4_E5B9)
 _MIX_FACTOR_2: Final = np.uint64(0x94D0_49BB_1331_11EB)
 
@@ -55,13 +57,13 @@ def stream_states(seed: int, *keys: NDArray[np.int64] | NDArray[np.float64]) -> 
     """
     state = np.full(keys[0].shape, seed % (1 << 64), np.uint64)
     for key in keys:
-        state = mix64((state ^ key.view(np.uint64)) + _GOLDEN_GAMMA)
+        state = mix64((state ^ key.view(np.uint64)) + GOLDEN_GAMMA)
     return state
 
 
 def uniform_draws(state: RandomWords, draws: int) -> NDArray[np.float64]:
     """The first numbers of each stream, uniform in [0, 1) and multiples of 2⁻⁵³; shape (n, draws)."""
-    steps = np.arange(1, draws + 1, dtype=np.uint64) * _GOLDEN_GAMMA
+    steps = np.arange(1, draws + 1, dtype=np.uint64) * GOLDEN_GAMMA
     return (mix64(state[:, None] + steps) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
@@ -85,14 +87,21 @@ class NullSampler:
         Number of classes, K.
     by_class : bool
         Whether to count the first `N_CLASS_DRAWS` draws by class, too.
+    compiled : bool, default=False
+        Whether to use compiled code if Numba is installed; the draws are the same.
     """
 
-    def __init__(self, seed: int, classes: int, *, by_class: bool) -> None:
+    def __init__(self, seed: int, classes: int, *, by_class: bool, compiled: bool = False) -> None:
         self._seed = seed
         self._classes = classes
-        self._top_label = np.zeros((N_DRAWS, GRID_CELLS), np.int32)
-        self._all_labels = np.zeros((N_DRAWS, GRID_CELLS), np.int32)
-        self._by_class = KeyedSums() if by_class else None
+        self._count_draws = compiled_count_draws() if compiled else count_draws
+        # By cell first: most draws of a position are of one class, and so next to each other.
+        self._top_label = np.zeros((GRID_CELLS, N_DRAWS), np.int32)
+        self._all_labels = np.zeros((GRID_CELLS, N_DRAWS), np.int32)
+        self._by_class = None
+        if by_class:
+            loops = compiled_loops() if compiled else PLAIN_LOOPS
+            self._by_class = keyed_sums(N_CLASS_DRAWS * classes * GRID_CELLS, loops, with_values=False)
 
     def add(self, positions: PositionBlock) -> None:
         """Draws `N_DRAWS` classes for each position of a block."""
@@ -103,68 +112,122 @@ class NullSampler:
         state = stream_states(
             self._seed, positions.row_number, positions.target, positions.target_prob, squares
         )
-        entry, beyond = _draw_entries(positions.scanned, uniform_draws(state, N_DRAWS))
-        is_listed = beyond < 0
-        cell = np.where(is_listed, positions.entry_cell[entry], 0)
-        draw = np.broadcast_to(np.arange(N_DRAWS), entry.shape)
-        np.add.at(self._all_labels.reshape(-1), (draw * GRID_CELLS + cell).ravel(), np.int32(1))
-        is_top = is_listed & (entry == positions.scanned.top_entry[:, None])
-        np.add.at(self._top_label.reshape(-1), (draw * GRID_CELLS + cell)[is_top], np.int32(1))
+        entry, beyond = self._count_draws(
+            state,
+            scanned.prob,
+            scanned.start,
+            scanned.row_sum,
+            scanned.unlisted_sum > 0,
+            positions.entry_cell,
+            scanned.top_entry,
+            self._top_label,
+            self._all_labels,
+            N_CLASS_DRAWS,
+        )
         if self._by_class is not None:
-            first = np.s_[:, :N_CLASS_DRAWS]
-            class_index = np.where(is_listed[first], positions.scanned.class_index[entry[first]], -1)
-            row, drawn = np.nonzero(class_index < 0)
+            is_listed = beyond < 0
+            class_index = np.where(is_listed, scanned.class_index[entry], -1)
+            cell = np.where(is_listed, positions.entry_cell[entry], 0)
+            row, drawn = np.nonzero(~is_listed)
             if row.size:
-                class_index[row, drawn] = _draw_unlisted_class(positions.scanned, row, beyond[row, drawn])
-            key = (draw[first] * self._classes + class_index) * np.int64(GRID_CELLS) + cell[first]
-            self._by_class.add(key.ravel(), np.zeros(key.size))
+                class_index[row, drawn] = _draw_unlisted_class(scanned, row, beyond[row, drawn])
+            key = (np.arange(N_CLASS_DRAWS) * self._classes + class_index) * GRID_CELLS + cell
+            self._by_class.add(key.ravel())
 
     def result(self) -> NullDraws:
         """The outcomes drawn so far."""
         by_class = None
         if self._by_class is not None:
             key, count, _ = self._by_class.sums()
-            key, cell = np.divmod(key, GRID_CELLS)
-            draw, group = np.divmod(key, self._classes)
-            by_class = np.stack([draw, group, cell, count], axis=1).astype(np.int32)
-        return NullDraws(self._seed, self._top_label.copy(), self._all_labels.copy(), by_class)
+            by_class = np.empty((key.size, 4), np.int32)
+            draw_and_class, by_class[:, 2] = np.divmod(key, GRID_CELLS)
+            by_class[:, 0], by_class[:, 1] = np.divmod(draw_and_class, self._classes)
+            by_class[:, 3] = count
+        top_label, all_labels = (np.ascontiguousarray(of.T) for of in (self._top_label, self._all_labels))
+        return NullDraws(self._seed, top_label, all_labels, by_class)
 
 
-def _draw_entries(
-    scanned: ScannedRows, uniforms: NDArray[np.float64]
+def count_draws(  # noqa: PLR0913, PLR0917  compiled code takes no objects
+    state: RandomWords,
+    prob: NDArray[np.float64],
+    start: NDArray[np.intp],
+    row_sum: NDArray[np.float64],
+    has_unlisted: NDArray[np.bool_],
+    entry_cell: NDArray[np.intp],
+    top_entry: NDArray[np.intp],
+    top_label: NDArray[np.int32],
+    all_labels: NDArray[np.int32],
+    n_kept: int,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The entry that each uniform number draws.
+    """Draws entries of R rows, and counts them by cell and draw.
 
     Parameters
     ----------
-    scanned : ScannedRows
-        R rows.
-    uniforms : NDArray[np.float64], shape (R, n)
-        Numbers in [0, 1).
+    state : RandomWords, shape (R,)
+        State of each row's stream.
+    prob, start, row_sum, top_entry
+        As in `ScannedRows`.
+    has_unlisted : NDArray[np.bool_], shape (R,)
+        Whether a row has entries above 0 that are not listed, all of which lie in the first cell.
+    entry_cell : NDArray[np.intp], shape (E,)
+        Grid cell of each listed entry.
+    top_label, all_labels : NDArray[np.int32], shape (GRID_CELLS, draws)
+        Counts of drawn top labels, and of all drawn classes, which are updated in place.
+    n_kept : int
+        Number of draws whose outcome is returned.
 
     Returns
     -------
-    entry : NDArray[np.intp], shape (R, n)
+    entry : NDArray[np.intp], shape (R, n_kept)
         Index of the listed entry that is drawn.
-    beyond : NDArray[np.float64], shape (R, n)
+    beyond : NDArray[np.float64], shape (R, n_kept)
         −1, or where an unlisted entry is drawn, the distance beyond the listed ones, in [0, unlisted sum).
     """
-    units = np.rint(scanned.prob / DRAW_UNIT).astype(np.int64)
+    n_draws: int = top_label.shape[1]
+    entry, beyond = _draw_entries(prob, start, row_sum, has_unlisted, uniform_draws(state, n_draws))
+    is_listed = beyond < 0
+    cell: NDArray[np.intp] = np.where(is_listed, entry_cell[entry], 0)
+    at = cell * n_draws + np.arange(n_draws)
+    np.add.at(all_labels.reshape(-1), at.ravel(), np.int32(1))
+    is_top = is_listed & (entry == top_entry[:, None])
+    np.add.at(top_label.reshape(-1), at[is_top], np.int32(1))
+    return entry[:, :n_kept], beyond[:, :n_kept]
+
+
+def compiled_count_draws() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """`count_draws`, compiled if Numba is installed (the extra `fast`)."""
+    one, index, counts = np.ones(1), np.zeros(1, np.intp), np.zeros((1, 1), np.int32)
+    of_one_row = np.zeros(1, np.uint64), one, np.arange(2), one, one < 0, index, index, counts, counts, 1
+    return compiled_version(count_draws, "calib_core.tokens.compiled_draws", lambda draw: draw(*of_one_row))
+
+
+def _draw_entries(
+    prob: NDArray[np.float64],
+    start: NDArray[np.intp],
+    row_sum: NDArray[np.float64],
+    has_unlisted: NDArray[np.bool_],
+    uniforms: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """What each uniform number draws, as returned by `count_draws`.
+
+    uniforms: numbers in [0, 1), shape (R, n).
+    """
+    units = np.rint(prob / DRAW_UNIT).astype(np.int64)
     ends = np.cumsum(units)
-    before = (ends - units)[scanned.start[:-1]]
-    listed = ends[scanned.start[1:] - 1] - before
-    point = np.floor(uniforms * (scanned.row_sum / DRAW_UNIT)[:, None]).astype(np.int64)
+    before = (ends - units)[start[:-1]]
+    listed = ends[start[1:] - 1] - before
+    point = np.floor(uniforms * (row_sum / DRAW_UNIT)[:, None]).astype(np.int64)
     # Where all entries are listed, rounding must not lead beyond the last one.
-    np.minimum(point, listed[:, None] - 1, out=point, where=(scanned.unlisted_sum == 0)[:, None])
-    row = np.arange(scanned.usable_rows.size) * _ROW_STRIDE
-    ends += (row - before)[scanned.entry_row]
+    np.minimum(point, listed[:, None] - 1, out=point, where=~has_unlisted[:, None])
+    row = np.arange(row_sum.size) * _ROW_STRIDE
+    ends += np.repeat(row - before, np.diff(start))
     # Searching for sorted points is five times as fast.
     order = np.argsort(point, axis=1)
     found = np.searchsorted(ends, np.take_along_axis(point, order, axis=1) + row[:, None], side="right")
     entry = np.empty_like(found)
     np.put_along_axis(entry, order, found, axis=1)
     beyond = np.where(point < listed[:, None], -1.0, (point - listed[:, None]) * DRAW_UNIT)
-    return np.minimum(entry, scanned.start[1:, None] - 1), beyond
+    return np.minimum(entry, start[1:, None] - 1), beyond
 
 
 def _draw_unlisted_class(

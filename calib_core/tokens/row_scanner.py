@@ -101,6 +101,16 @@ class ScannedRows:
     n_clipped: int
     class_sums: NDArray[np.float64] | None = None
 
+    @property
+    def lists_all(self) -> bool:
+        """Whether every entry of every row is listed."""
+        return self.unlisted_block_sums is None
+
+    @property
+    def entry_values(self) -> NDArray[Any]:
+        """The listed entries in the scanned dtype, shape (E,)."""
+        return self.values.ravel() if self.lists_all else self.prob.astype(self.values.dtype)
+
     @cached_property
     def entry_row(self) -> NDArray[np.intp]:
         """Row of each listed entry, shape (E,)."""
@@ -114,6 +124,8 @@ class ScannedRows:
     @cached_property
     def top_entry(self) -> NDArray[np.intp]:
         """Index of the listed entry that is each row's top label, the first of ties; shape (R,)."""
+        if self.lists_all:
+            return self.start[:-1] + self.prob.reshape(self.values.shape).argmax(axis=1)
         maximum = _reduce_by_row(np.maximum, self.prob, self.start)
         candidates = np.flatnonzero(self.prob == maximum[self.entry_row])
         return candidates[np.searchsorted(candidates, self.start[:-1])]

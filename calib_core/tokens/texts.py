@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.accumulators import KeyedSums
+from calib_core.tokens.accumulators import SortedSums
 from calib_core.tokens.grid import GRID_CELLS, positions_in_union
 
 TEXT_CELLS: Final = 24
@@ -126,7 +126,7 @@ class TextCellSums:
     """The sums of `TextSums`, updated in place; memory grows with the occupied (text, cell)."""
 
     def __init__(self) -> None:
-        self._pairs, self._right_pairs = KeyedSums(), KeyedSums()
+        self._pairs, self._right_pairs = SortedSums(), SortedSums()
 
     def add(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import polars as pl
 
@@ -42,6 +43,7 @@ from calib_core.wording import join_names
 
 ID, TITLE = "concentration", "Bin concentration"
 QUESTION = "How are the confidences distributed, and can the bins be trusted?"
+EVENT_QUESTION: Final = "How are the probabilities distributed, and can the bins be trusted?"
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:

@@ -153,6 +153,7 @@ def judge_view(result: JudgeResult, metrics: Collection[str] = JUDGE_METRICS) ->
     return View(
         title=result.labels.run,
         headline=views[0].headline,
+        caveat=views[0].caveat,
         tables=tuple(table for view in views for table in view.tables),
         facts=tuple(fact for view in views for fact in _with_headline(view, first=view is views[0])),
         recipes=tuple(dict.fromkeys(recipe for view in views for recipe in view.recipes)),
@@ -190,6 +191,7 @@ def agreement_view(result: JudgeAgreement, metrics: Collection[str] = JUDGE_METR
     return View(
         title=result.labels.run,
         headline=result.headline,
+        caveat=result.caveat,
         figures=(confusion_view_figure(result),) if "agreement" in metrics else (),
         tables=tuple(tables),
         facts=tuple(Fact(titles[id_], MEASURE_HELP[id_]) for id_ in reversed(titles)),

@@ -41,6 +41,7 @@ from calib_core.views.view import (
 from calib_core.wording import format_interval, format_number, format_signed, plural
 
 ID, TITLE, QUESTION = "recalibrate", "Recalibrate", "Would rescaling the confidence help?"
+EVENT_QUESTION: Final = "Would rescaling the probability help?"
 
 TILE_HELP: Final = (
     "Before → after. Each row is scored with a map fitted to other questions. Below: after minus before, "

@@ -24,7 +24,7 @@ from calib_core.results.reliability import Reliability
 from calib_core.results.robustness import Sweep
 from calib_core.results.run_verdict import RunVerdict
 from calib_core.results.sampling import SampleSizeSweep
-from calib_core.results.score import Score
+from calib_core.results.score import Score, Scores
 from calib_core.results.threshold_cost import ThresholdCost
 from calib_core.results.training import Training
 from calib_core.terms import Terms
@@ -141,6 +141,7 @@ SECTIONS: Final[dict[str, ReportPage]] = {
 VIEWS: Final = MappingProxyType[type, Callable[[Any], View]](
     {
         Score: score.score_view,
+        Scores: score.all_scores_view,
         RunVerdict: verdict.verdict_view,
         Reliability: reliability.reliability_view,
         Classwise: reliability.classwise_view,

@@ -62,6 +62,7 @@ from calib_core.wording import (
 )
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is the model right as often as it says?"
+EVENT_QUESTION: Final = "Is yes true as often as the model says?"
 
 DIAGRAM_TITLE: Final = "Reliability diagram"
 BINS_TITLE: Final = "Per-bin table"

@@ -9,7 +9,7 @@ import polars as pl
 from calib_core.inference.missingness import ROWS_WITH_ONE, Missingness, missing_caveat
 from calib_core.methods import METHODS
 from calib_core.results.evidence import Evidence
-from calib_core.results.score import SCORE_COLUMNS, Score
+from calib_core.results.score import SCORE_COLUMNS, Score, Scores
 from calib_core.terms import common_terms
 from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns, text_lines
 from calib_core.wording import (
@@ -67,6 +67,11 @@ def scores_view(results: Sequence[Score]) -> View:
             *(Fact("Values", remark) for remark in dict.fromkeys(one.remark for one in results) if remark),
         ),
     )
+
+
+def all_scores_view(result: Scores) -> View:
+    """Every metric of one run as a table."""
+    return scores_view(list(result.scores.values()))
 
 
 def places_of_methods(

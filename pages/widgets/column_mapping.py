@@ -91,6 +91,7 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
         "tuning": "base, instruct …",
         "temperature": "of the sampling",
         "tokens_seen": "tokens trained on so far",
+        "choices_are": "options, or levels in their order",
     }
 )
 """Contract name → its meaning, most common names first."""

@@ -347,7 +347,7 @@ def _gather_selection(
         for method in methods:
             if method not in survey.usable:
                 unavailable[run.id, method] = survey.unavailable.get(
-                    method, "The run does not have this confidence method."
+                    method, "The run does not have this method."
                 )
                 continue
             try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -48,6 +49,9 @@ _POLICY_SOURCES: Final = MappingProxyType(
 )
 """Content-Security-Policy directive → what a page may load, scripts apart."""
 
+FRAMES_VARIABLE: Final = "CALIB_FRAMES"
+_ORIGIN: Final = re.compile(r"https?://(\*\.)?[A-Za-z0-9.-]+(:[0-9]{1,5})?")
+
 WRONG_HOST: Final = (
     "Calib does not accept this host name. Add the name to server.allowedHosts, in .streamlit/config.toml "
     "or with --server.allowedHosts on the command line.\n"
@@ -58,18 +62,38 @@ WRONG_HOST: Final = (
 def security_headers() -> Mapping[str, str]:
     """Return header → value, the same for every answer."""
     scripts = " ".join(("script-src 'self'", *_inline_script_hashes()))
-    policy = [scripts, *(f"{directive} {sources}" for directive, sources in _POLICY_SOURCES.items())]
-    return MappingProxyType(
-        {
-            "Content-Security-Policy": "; ".join(policy),
-            "X-Content-Type-Options": "nosniff",
-            "X-Frame-Options": "DENY",
-            "Referrer-Policy": "no-referrer",
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Cross-Origin-Resource-Policy": "same-origin",
-            "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-        }
-    )
+    frames = " ".join(frame_ancestors(os.environ.get(FRAMES_VARIABLE, "")))
+    sources_of = dict(_POLICY_SOURCES) | ({"frame-ancestors": frames} if frames else {})
+    policy = [scripts, *(f"{directive} {sources}" for directive, sources in sources_of.items())]
+    headers = _other_headers()
+    if frames:  # that header knows no list of sites, and browsers let the policy go first
+        del headers["X-Frame-Options"]
+    return MappingProxyType({"Content-Security-Policy": "; ".join(policy), **headers})
+
+
+def frame_ancestors(text: str) -> tuple[str, ...]:
+    """Return the sites that may show the app in a frame, as `CALIB_FRAMES` names them: "https://a.example".
+
+    Raises
+    ------
+    ValueError
+        If one is not an origin: a scheme and a host name, with a port or a star for subdomains at most.
+    """
+    sites = tuple(text.split())
+    if wrong := [site for site in sites if not _ORIGIN.fullmatch(site)]:
+        raise ValueError(f"{FRAMES_VARIABLE}: expected sites such as https://a.example, found {wrong[0]!r}")
+    return sites
+
+
+def _other_headers() -> dict[str, str]:
+    return {
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    }
 
 
 def _inline_script_hashes() -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     page_id : str
         A key of `PAGES`.
     choose : Callable, optional
-        Draws the page's controls; a choice that has `terms` words the question. Without it the page also
+        Draws the page's controls; its `terms`, or its evidence, word the question. Without it the page also
         shows something when no run is loaded.
     """
     page = PAGES[page_id]
@@ -227,7 +227,8 @@ def _show_title(page: PageInfo) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def _word_question(page: PageInfo, choice: object, place: DeltaGenerator) -> None:
     """Ask about an event where that is what the choice shows."""
-    if page.event_question and getattr(choice, "terms", None) == EVENT_TERMS:
+    terms = getattr(choice, "terms", getattr(getattr(choice, "evidence", None), "terms", None))
+    if page.event_question and terms == EVENT_TERMS:
         place.caption(page.event_question, width="content")
 
 

@@ -37,7 +37,7 @@ COLUMN_CONFIG: Final = {
         help="The bin's share of the total gap Σ|Y − C|.",
     ),
     "File": st.column_config.TextColumn("File", width=360),
-    "title": st.column_config.TextColumn("Confidence method"),
+    "title": st.column_config.TextColumn("Method"),
     "run": st.column_config.TextColumn("Run"),
     "rows": st.column_config.NumberColumn("Rows", format="localized"),
     "used": st.column_config.NumberColumn(

@@ -83,7 +83,7 @@ def test_the_method_that_was_chosen_is_among_those_compared(two_datasets: Path, 
     ("page", "key", "message"),
     [
         ("comparison", "runs_shown", "Choose a run."),
-        ("comparison", "methods_shown", "Choose a confidence method."),
+        ("comparison", "methods_shown", "Choose a method."),
         ("robustness", "metrics_shown", "Choose a metric."),
         ("report", "reported_shown", "Choose a run."),
         ("report", "pages_shown", "Choose a section."),
@@ -113,3 +113,29 @@ def test_another_data_set_has_its_runs(two_datasets: Path, visit: Visit) -> None
     at = choose(at, "dataset", UNNAMED_DATASET)
     assert control(at, "runs_shown").value == ["s0", "s1"]
     assert not screens.unmet_link_warnings(at)
+
+
+def test_a_comparison_is_of_the_kind_of_the_run_that_was_studied(data: Path, visit: Visit) -> None:
+    """Three judges and two solvers: neither kind is compared with the other, and each is named."""
+    facts = {"dataset": "all"}
+    events = [
+        {"id": at, "event_prob": (at % 9 + 1) / 10, "event": at % 3 == 0, **facts, "model": model}
+        for model in ("j0", "j1", "j2")
+        for at in range(60)
+    ]
+    write_csv(data / "judges.csv", events)
+    asked_once = [{name: row[name] for name in ("id", "confidence", "correct")} for row in quiz(60)]
+    write_csv(data / "quiz.csv", [row | facts | {"model": f"s{at}"} for row in asked_once for at in range(2)])
+    of_most = visit("comparison")
+    of_solver = visit("comparison", run="s0-all")
+    assert [control(at, "x").value for at in (of_most, of_solver)] == ["auroc", "accuracy"]
+    asked = ["tells yes from no", "both accurate and well calibrated"]
+    assert all(question in page_text(at) for question, at in zip(asked, (of_most, of_solver), strict=True))
+    assert not any(
+        question in page_text(at) for question, at in zip(asked, (of_solver, of_most), strict=True)
+    )
+    names = [set(screens.table(at, "No.", "Run")["Run"]) for at in (of_most, of_solver)]
+    assert names == [{"j0", "j1", "j2"}, {"s0", "s1"}]
+    assert "s0" in page_text(of_most)
+    assert "Its probability is not that of an event" in page_text(of_most)
+    assert "accuracy" not in control(of_most, "x").options

@@ -241,7 +241,7 @@ def test_data_sets_are_mixed_only_on_request(models: Path, data: Path, visit: Vi
     assert "The points come from 2 data sets: compare within one." in page_text(at)
     assert "small-1b · other" in str(figure(at, "comparison"))
     why = "No rank correlation: 1 model; at least 3 are needed."
-    assert f"confidence in the file, other: {why}" in page_text(at)
+    assert f"Confidence in the file, other: {why}" in page_text(at)
 
 
 def test_runs_without_both_metrics_are_listed(data: Path, visit: Visit) -> None:

@@ -23,7 +23,7 @@ def write(path: Path, *blocks: tuple[float, int, int]) -> None:
 
 def numbers(at: AppTest) -> dict[str, Any]:
     """The row of the only method."""
-    frame = screens.table(at, "Confidence method", "Effective bins")
+    frame = screens.table(at, "Method", "Effective bins")
     assert len(frame) == 1
     return {str(name): value for name, value in frame.iloc[0].items()}
 
@@ -69,8 +69,8 @@ def test_an_ece_on_many_bins_is_not(data: Path, visit: Visit) -> None:
 
 def ece_by_method(at: AppTest) -> dict[str, float]:
     """Title → ECE of the methods side by side; empty where there is only one."""
-    frame = screens.table(at, "Confidence method", "ECE")
-    return dict(zip(frame["Confidence method"], frame["ECE"], strict=True)) if len(frame) > 1 else {}
+    frame = screens.table(at, "Method", "ECE")
+    return dict(zip(frame["Method"], frame["ECE"], strict=True)) if len(frame) > 1 else {}
 
 
 def test_three_methods_side_by_side(data: Path, visit: Visit) -> None:

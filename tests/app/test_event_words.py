@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
 import report_html
@@ -24,10 +24,9 @@ OF_ANSWERS: Final = re.compile(
 """Words of answers and their confidence; an interval has 95 % confidence, whatever it is of."""
 
 OF_THE_PROGRAM: Final = re.compile(
-    r"How are the confidences distributed, and can the bins be trusted\?"
-    r"|Would rescaling the confidence help\?|Which confidence method suits which model\?"
-    r"|Can the confidence be believed\?|Confidence methods?"
-    r"|right answers, format|source of the right answers|a confidence that the model wrote is needed|no column confidence"
+    r"Which confidence method suits which model\?|Confidence methods?"
+    r"|right answers, format|source of the right answers|a confidence that the model wrote is needed"
+    r"|no column confidence"
     r"|: no column .* is needed|: a run of answers, .* is needed|stated confidence|confidence in the file",
     re.IGNORECASE,
 )
@@ -37,9 +36,9 @@ ADDRESSES: Final = (
     *((page, {}) for page in screens.SCRIPTS),
     *(("tour", {"step": step}) for step in "2345"),
     ("reliability", {"bin": "10"}),
-    ("reliability", {"view": "corp"}),
+    ("reliability", {"view": "isotonic"}),
     ("reliability", {"view": "smooth"}),
-    ("reliability", {"bins": "200"}),
+    ("reliability", {"m": "200"}),
     ("reliability", {"with": "judge-b:event"}),
     ("reliability", {"metric": "accuracy"}),
     ("start", {"every": "1"}),
@@ -51,7 +50,7 @@ ADDRESSES: Final = (
 
 def events(n: int, seed: int, shift: float, **group: object) -> list[dict[str, Any]]:
     """Rows whose probabilities are too high by the shift; every tenth has none, and yes is rarer there."""
-    rng = random.Random(seed)
+    rng = np.random.default_rng(seed)
     rows: list[dict[str, Any]] = []
     for at in range(n):
         p = rng.random()

@@ -126,7 +126,7 @@ def test_many_runs_of_one_method_have_one_row_each(data: Path, visit: Visit) -> 
     at = visit("methods", runs=",".join(f"m{seed}-sums" for seed in range(7)))
     table = screens.table(at, "Run", "ECE", "Brier score", "Accuracy", "Rows used")
     assert len(table) == 7
-    assert "Confidence method" not in table.columns
+    assert "Method" not in table.columns
     wanted = score(load(data / "quiz.csv")[3], method="given", metric="brier")
     assert table["Brier score"][3] == wanted.value
     assert table["Rows used"][3] == 60
@@ -257,7 +257,7 @@ def test_no_common_row_says_what_is_wrong(data: Path, visit: Visit) -> None:
         row["confidence" if at % 2 else "verbal_confidence"] = ""
     write_csv(data / "quiz.csv", made)
     text = page_text(visit("methods"))
-    assert "No row of this run has a confidence and an outcome for every method shown." in text
+    assert "No row of this run can be used by every method shown." in text
 
 
 def test_what_a_run_cannot_give_is_reported(folder: Path, visit: Visit) -> None:

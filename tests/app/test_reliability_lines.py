@@ -156,7 +156,7 @@ def test_one_choice_puts_another_run_beside_this_one_with_their_difference(
 ) -> None:
     assert seven_runs.is_dir()
     at = visit("reliability", run="red", method="given")
-    assert screens.control(at, "_compare_with").options[:2] == ["stated confidence", "blue"]
+    assert screens.control(at, "_compare_with").options[:2] == ["Stated confidence", "blue"]
     choose(at, "_compare_with", "red~given,blue~given")
     assert address(at)["lines"] == "red~given,blue~given"
     assert table(at, "Line", "ECE")["Line"].to_list() == ["red", "blue"]

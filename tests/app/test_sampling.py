@@ -82,10 +82,10 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert "100 repeats, seed 0" in at.text[0].value
     table = screens.table(at, "N'", "Draws")
     curve = result.curve("pairwise", "brier")
-    own = table[table["Confidence method"] == METHODS["pairwise"].heading]
+    own = table[table["Method"] == METHODS["pairwise"].heading]
     assert own[METRICS["brier"].title].to_list() == list(curve.mean)
     assert own["SD"].to_list() == list(curve.std)
-    p_true = table[table["Confidence method"] == METHODS["p_true"].heading]
+    p_true = table[table["Method"] == METHODS["p_true"].heading]
     assert p_true[METRICS["brier"].title].to_list() == [
         one.value for one in result.baselines if one.metric == "brier"
     ]
@@ -102,7 +102,7 @@ def test_figure_tiles_and_tables_are_the_sweep(ten_samples: Path, visit: Visit) 
     assert "Without samples: Dashed lines, scored on the greedy answer, on the same questions." in page_text(
         at
     )
-    assert "logit w/ Path: " in page_text(at)
+    assert "Logit w/ Path: " in page_text(at)
 
 
 def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
@@ -127,9 +127,9 @@ def test_only_the_shown_metric_is_computed_and_every_one_is_saved(
 def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: Visit) -> None:
     at = visit("sampling", sizes="2,4,5", repeats="20")
     result = expected_sweep(ten_samples, SamplingPlan((2, 4, 5), 20))
-    table = screens.table(at, "Confidence method", "Enough")
+    table = screens.table(at, "Method", "Enough")
     gaps = table[table["Enough"].notna()]
-    own = gaps[["Confidence method", "N'"]].to_numpy().tolist()
+    own = gaps[["Method", "N'"]].to_numpy().tolist()
     assert own == [[METHODS[m].heading, n] for m in METHOD_SYMBOLS for n in (2, 4)]
     gap = result.brier_differences["cluster_number"][2]
     assert gaps["Brier difference"].iloc[0] == gap.value
@@ -137,7 +137,7 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten_samples: Path, visit: V
     assert "“Enough” means a Brier score within ±0.005 of that at N' = 5" in page_text(at)
     choose(at, "within_typed", 0.5)
     assert screens.address(at)["within"] == "0.5"
-    enough = screens.table(at, "Confidence method", "Enough")["Enough"].dropna()
+    enough = screens.table(at, "Method", "Enough")["Enough"].dropna()
     assert enough.to_list() == ["yes"] * 6
     assert (
         screens.plain(at.header[0].value)
@@ -154,7 +154,7 @@ def test_the_metric_is_read_off_the_same_draws(ten_samples: Path, visit: Visit) 
     curve = expected_sweep(ten_samples).curve("cluster_size", "ece")
     assert drawn_points(at)["cluster_size", 4] == pytest.approx(curve.mean[1], abs=1e-6)
     assert at.text[0].value.startswith("ECE-L1, equal width, M=10, right-closed, N'=2, 4, 8")
-    table = screens.table(at, "Confidence method", "Metric")
+    table = screens.table(at, "Method", "Metric")
     compared = table[table["Brier difference"].notna()]
     assert set(table["Metric"]) == {METRICS["ece"].title, METRICS["brier"].title}
     assert set(compared["Metric"]) == {METRICS["brier"].title}

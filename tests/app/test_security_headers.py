@@ -21,7 +21,7 @@ from streamlit import config
 from streamlit.config_option import ConfigOption
 
 from app_server import HOST, ROOT, Server
-from pages.widgets.security_headers import MIDDLEWARE, WRONG_HOST
+from pages.widgets.security_headers import MIDDLEWARE, WRONG_HOST, frame_ancestors, security_headers
 
 PATHS = (
     "/",
@@ -186,3 +186,13 @@ def test_the_app_is_found_as_plain_streamlit_finds_it() -> None:
 
     found = discover_asgi_app(ROOT / "app.py")
     assert (found.is_asgi_app, found.app_name) == (True, "app")
+
+
+def test_only_named_sites_may_frame_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIB_FRAMES", "https://a.example https://*.b.example:8443")
+    headers = security_headers.__wrapped__()
+    assert "frame-ancestors https://a.example https://*.b.example:8443" in headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in headers
+    for wrong in ("*", "a.example", "https://a.example; script-src *", "'self'"):
+        with pytest.raises(ValueError, match="expected sites such as"):
+            frame_ancestors(wrong)

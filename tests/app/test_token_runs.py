@@ -102,7 +102,7 @@ def test_the_largest_entries_alone_give_an_interval(data: Path, visit: Visit) ->
 def test_concentration_counts_positions(token_file: Path, visit: Visit) -> None:
     assert token_file.exists()
     at = visit("concentration")
-    (row,) = screens.table(at, "Confidence method", "Effective bins").to_dict("records")
+    (row,) = screens.table(at, "Method", "Effective bins").to_dict("records")
     assert (row["Rows used"], row["Rows"]) == (300, 300)
     assert math.isnan(row["Distinct values"])
     assert math.isnan(row["At exactly 0"])

@@ -122,6 +122,18 @@ def brier(pairs: Sequence[Pair], _how: Bins) -> Exact:
     return sum((Fraction(pair.confidence) - pair.correct) ** 2 for pair in pairs) / Fraction(len(pairs))
 
 
+def log_loss(pairs: Sequence[Pair], _how: Bins) -> Exact:
+    if not pairs:
+        return None
+    if any(pair.confidence == 1 - pair.correct for pair in pairs):
+        return math.inf
+    with decimal.localcontext() as context:
+        context.prec = 50
+        given = [decimal.Decimal(float(pair.confidence)) for pair in pairs]
+        logs = [(c if pair.correct else 1 - c).ln() for c, pair in zip(given, pairs, strict=True)]
+        return Fraction(-sum(logs, decimal.Decimal(0)) / len(pairs))
+
+
 def accuracy(pairs: Sequence[Pair], _how: Bins) -> Exact:
     return Fraction(sum(pair.correct for pair in pairs), len(pairs)) if pairs else None
 
@@ -344,6 +356,25 @@ def ceiling(rows: Sequence[Row]) -> Fraction:
     return sum(each, Fraction(0)) / len(rows)
 
 
+def rps(rows: Sequence[Row], _how: Bins) -> Exact:
+    """Σ over the cuts of a scale of (P(level < t) − [label < t])², over K − 1, averaged over rows."""
+    each: list[Fraction] = []
+    for row in rows:
+        below = [sum(map(Fraction, row.probs[:cut]), Fraction(0)) for cut in range(1, len(row.probs))]
+        gaps = [p - (row.label < cut) for cut, p in enumerate(below, 1)]
+        each.append(sum((gap**2 for gap in gaps), Fraction(0)) / len(gaps))
+    return sum(each, Fraction(0)) / len(each) if each else None
+
+
+def expectation_error(rows: Sequence[Row], _how: Bins) -> Exact:
+    """Mean |Σ level · p − label|."""
+    each = [
+        abs(sum((level * Fraction(p) for level, p in enumerate(row.probs)), Fraction(0)) - row.label)
+        for row in rows
+    ]
+    return sum(each, Fraction(0)) / len(each) if each else None
+
+
 OF_PAIRS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {
     "ece": ece,
     "mce": mce,
@@ -359,6 +390,7 @@ OF_PAIRS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {
     "brier_discrimination": brier_discrimination,
     "brier_uncertainty": brier_uncertainty,
     "aurc": aurc,
+    "log_loss": log_loss,
 }
 OF_ROWS: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
     "brier_multi": brier_multi,
@@ -368,3 +400,8 @@ OF_ROWS: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
     "full_ece": full_ece,
     "full_ece_mass": full_ece_mass,
 }
+OF_SCALES: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
+    "rps": rps,
+    "expectation_error": expectation_error,
+}
+"""Of rows whose classes are the levels of a scale."""

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 from PIL import Image
 
+import calib_core
 from app_server import ROOT
 from calib_core.__main__ import VERBS
 from calib_core.api import load
@@ -286,3 +287,13 @@ def test_every_page_and_every_part_of_pages_is_in_the_tree() -> None:
     parts = {path.name for path in (ROOT / "pages").rglob("*.py")} - {"__init__.py"}
     assert len(parts) > 30
     assert sorted(name for name in parts if not re.search(rf"(?<![\w/]){name}", TREE)) == []
+
+
+def test_the_reference_has_every_name_of_the_interface() -> None:
+    text = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
+    named = set(
+        re.findall(r"^\.\. (?:autofunction|autoclass|data):: (?:calib_core\.)?(\w+)$", text, re.MULTILINE)
+    )
+    modules = {"bins", "errors", "methods", "metrics"}
+    assert named == set(calib_core.__all__) - modules - {"__version__"}
+    assert all(f"``calib_core.{name}``" in text for name in modules)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ def test_what_is_in_memory_is_read_in_this_process_as_a_file_is(
     path = tmp_path / f"data.{suffix}"
     write(given, path)
     (of_file,) = calib_core.load(path)
-    monkeypatch.setattr(calib_core.readers, "read_in_worker", None)
+    monkeypatch.setattr("calib_core.readers.read_in_worker", None)
     monkeypatch.setattr("calib_core.api.TemporaryDirectory", None)
     (run,) = calib_core.load(given)
     assert of_file.info == run.info
@@ -130,7 +130,10 @@ def test_distributions_over_classes_are_a_token_level_run(name: str) -> None:
     [
         (5, "cannot be read as a table: 'int' object is not iterable"),
         ([1, 2], "cannot be read as a table: 'int' object is not iterable"),
-        ({"confidence": [0.5], "correct": [1, 0]}, "height of column 'correct'"),
+        (
+            {"confidence": [0.5], "correct": [1, 0]},
+            "the columns differ in length: confidence 1 and correct 2",
+        ),
         ([{"confidence": object(), "correct": 1}], "object is no number, text, list or dict"),
         (
             pd.DataFrame({"confidence": [0.5, 0.5], "correct": [1, True]}),
@@ -171,7 +174,7 @@ def test_a_reading_that_is_proposed_can_be_pasted() -> None:
         calib_core.load(rows)
     (proposed,) = re.findall(r"With columns=(\{.*?\}) it loads", str(refused.value))
     (run,) = calib_core.load(rows, columns=json.loads(proposed))
-    assert calib_core.score(run).n_used == 40
+    assert calib_core.score(run, metric="ece").n_used == 40
 
 
 def test_a_bad_cell_is_found_as_in_a_file() -> None:
@@ -304,7 +307,7 @@ def test_what_is_not_there_says_what_is(runs: list[Run]) -> None:
     with pytest.raises(Unavailable, match="no figure 3: there are 1"):
         calib_core.reliability(runs[0]).figure(index=3)
     with pytest.raises(ValueError, match="light, dark"):
-        calib_core.reliability(runs[0]).figure("sepia")
+        calib_core.reliability(runs[0]).figure(cast("Any", "sepia"))
 
 
 def test_runs_of_one_name_are_told_apart() -> None:
@@ -339,7 +342,7 @@ def test_the_verdict_is_that_of_the_page_and_of_the_command_line(
 def test_a_score_has_the_interval_of_the_command_line(runs: list[Run], tmp_path: Path, call: Call) -> None:
     path = tmp_path / "quiz.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in answers("small", 0.2)))
-    score = calib_core.score(runs[0])
+    score = calib_core.score(runs[0], metric="ece")
     element = call("score", path, "--method", "verbal", "--metric", "ece", "--json").element
     assert score.metric == "ece"
     assert score.interval is not None

@@ -100,6 +100,7 @@ LOGS: Final = (
     ("openai-n", "openai_batch", "batch_output_n8.jsonl", "gold_n8.csv", "jsonl"),
     ("vllm", "vllm", "offline_request_output.jsonl", "", ""),
     ("tgi", "tgi", "generate_details.jsonl", "", ""),
+    ("decisions", "decisions/langchain", "responses.jsonl", "gold.csv", "jsonl"),
     ("hle", "hle", "judged_hle_tiny.json", "", ""),
     ("opencompass", "opencompass", "ppl.json", "", ""),
     ("opencompass-details", "opencompass", "details_samples.json", "", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -19,6 +19,7 @@ from calib_core.cli.options import (
     GateFormatOption,
     JsonOption,
     JudgeRulesOption,
+    LockedOption,
     MaxOption,
     MethodGroup,
     MinOption,
@@ -33,25 +34,30 @@ from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.errors import Refused, Unavailable, shorten
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.readers import FORMATS
-from calib_core.results.evidence import get_metric
+from calib_core.results.evidence import gather_evidence, get_metric
 from calib_core.results.gate import (
     Measurement,
     Rule,
     RuleCheck,
     RuleKind,
+    baseline_checks,
     check_judge,
     check_judge_unavailable,
-    check_limit,
-    check_missing,
-    check_no_worse,
     check_present,
-    check_size,
-    failed_first,
     gate_summary,
+    limit_checks,
     match_runs,
     measure,
+    not_checked,
 )
 from calib_core.results.judge import JUDGE_METRICS, judge_metric_title, judge_result
+from calib_core.results.locked_threshold import (
+    LockedThreshold,
+    check_absent,
+    check_locked,
+    question_of,
+    read_locked,
+)
 from calib_core.runs import Run
 from calib_core.wording import join_names
 
@@ -70,9 +76,11 @@ class _Rules:
     significant: bool
     of_judge: bool = False
     passing: Sequence[str] = ()
+    lock: Path | None = None
+    locked: Sequence[LockedThreshold] = ()
 
 
-def _read_rules(
+def _read_rules(  # noqa: PLR0913  one parameter an option
     *,
     maxima: MaxOption = None,
     minima: MinOption = None,
@@ -82,6 +90,7 @@ def _read_rules(
     significant: SignificantOption = False,
     of_judge: JudgeRulesOption = False,
     passing: PassingOption = None,
+    lock: LockedOption = None,
 ) -> _Rules:
     if of_judge and (baseline or worse_by or significant):
         raise Refused("--judge goes with --max, --min and --min-n only; its interval always decides.")
@@ -95,9 +104,19 @@ def _read_rules(
     ]
     if baseline is None and worse_by:
         raise Refused("--worse-by needs --baseline FILE.")
-    if not limits and baseline is None:
-        raise Refused("Give at least one rule: --max, --min, --min-n, or --baseline with --worse-by.")
-    return _Rules(limits, baseline, significant, of_judge, passing or ())
+    if not limits and baseline is None and lock is None:
+        raise Refused("Give at least one rule: --max, --min, --min-n, --lock, or --baseline with --worse-by.")
+    locked = () if lock is None else _read_lock(lock)
+    return _Rules(limits, baseline, significant, of_judge, passing or (), lock, locked)
+
+
+def _read_lock(path: Path) -> tuple[LockedThreshold, ...]:
+    try:
+        return read_locked(path.read_bytes(), path.name)
+    except OSError as error:
+        raise Refused(
+            f"{path.name} cannot be read: {error.strerror}. Name a file of threshold --lock."
+        ) from None
 
 
 @takes_options
@@ -111,7 +130,7 @@ def gate(
     options: MethodGroup,
     input_files: FilesGroup,
 ) -> int:
-    """Check rules for a pipeline: limits of metrics, and no worse than a baseline.
+    """Check rules for a pipeline: limits of metrics, locked thresholds, and no worse than a baseline.
 
     Exit code 0: every rule holds; 1: a rule is broken. A rule is checked for every usable method, or for
     those named by --method. A metric without a value breaks its rule. Exit code 2: a file cannot be used, or
@@ -130,15 +149,20 @@ def gate(
         checks = _Measuring(runner, request).checks(input_files, rules)
     if any(check.held is False for check in checks):
         runner.exit_code = max(runner.exit_code, BROKEN)
-    if any(check.held is None for check in checks):
+    elif any(check.held is None for check in checks):
         runner.exit_code = max(runner.exit_code, REFUSED)
     if output == "text":
-        ResultPrinter().print_gate(failed_first(checks), gate_summary(checks, len(runner.refusals)))
+        ResultPrinter().print_gate(checks, gate_summary(checks, len(runner.refusals)))
     elif output != "json":
         write = gate_markdown if output == "markdown" else gate_junit
         sys.stdout.write(write(checks, runner.refusals))
         sys.stdout.flush()
-    return runner.finish([gate_element(check) for check in checks], as_json=output == "json")
+    unusable = [
+        not_checked(rule, file, "", reason)
+        for file, reason in runner.unusable.items()
+        for rule in rules.limits or (Rule("present"),)
+    ]
+    return runner.finish([gate_element(check) for check in (*checks, *unusable)], as_json=output == "json")
 
 
 def _judge_checks(runner: Runner, input_files: InputFiles, rules: _Rules) -> list[RuleCheck]:
@@ -168,20 +192,48 @@ class _Measuring:
         for run in runs:
             n_refused = len(self._runner.refusals)
             measured = measured_runs[id(run)] = self._measure(run, self._request.metrics)
-            if measured or len(self._runner.refusals) == n_refused:
-                checks += _limit_checks(run, rules, measured)
+            reason = "; ".join(self._runner.refusals[n_refused:])
+            checks += limit_checks(run, rules.limits, measured, significant=rules.significant, reason=reason)
+        checks += self._lock_checks(runs, rules)
         if rules.baseline is None:
             return checks
+        compared = [rule for rule in rules.limits if rule.kind == "worse-by"]
         earlier = replace(input_files, paths=(rules.baseline,))
-        for run, match in match_runs(runs, list(self._runner.runs(earlier))):
+        matched = match_runs(runs, list(self._runner.runs(earlier)))
+        for run, match in matched:
             checks.append(check_present(run, match))
-            compared = [rule for rule in rules.limits if rule.kind == "worse-by"]
-            if match is not None and compared:
+            if match is None:
+                gone = "the run is in the baseline, but not in the files"
+                checks += [not_checked(rule, run.file, run.label, gone) for rule in compared]
+            elif compared:
                 before = self._measure(run, [rule.metric for rule in compared if rule.metric])
-                checks += _baseline_checks(
+                checks += baseline_checks(
                     match, compared, measured_runs[id(match)], before, significant=rules.significant
                 )
-        return checks
+        found = {id(match) for _, match in matched}
+        return checks + [
+            not_checked(rule, run.file, run.label, "the run is not in the baseline")
+            for run in runs
+            if id(run) not in found
+            for rule in compared
+        ]
+
+    def _lock_checks(self, runs: Sequence[Run], rules: _Rules) -> Iterator[RuleCheck]:
+        """Every locked threshold for each run of its question; one without a run was not checked."""
+        for locked in rules.locked:
+            named = [run for run in runs if question_of(run) == locked.question]
+            of_model = [run for run in named if run.info.model == locked.model]
+            if not named:
+                yield check_absent(
+                    locked, rules.lock.name if rules.lock else "", "no run of the files has this question"
+                )
+            for run in of_model or named:
+                try:
+                    evidence = gather_evidence(run, locked.method, self._request.options)
+                except Unavailable as reason:
+                    yield check_absent(locked, run.file, str(reason))
+                else:
+                    yield check_locked(locked, evidence)
 
     def _measure(self, run: Run, metrics: Sequence[str]) -> dict[tuple[str, str], Measurement]:
         """Method and metric → measurement; the accuracy where no metric is asked for."""
@@ -189,45 +241,6 @@ class _Measuring:
         request = replace(self._request, metrics=tuple(dict.fromkeys(metrics)))
         found = self._runner.results(run, request, wanted, measure)
         return {(one.evidence.method.id, one.metric): one for one in found}
-
-
-def _limit_checks(run: Run, rules: _Rules, measured: dict[tuple[str, str], Measurement]) -> list[RuleCheck]:
-    """The rules that need no baseline; all broken where no method has a usable row."""
-    checks: list[RuleCheck] = []
-    for rule in rules.limits:
-        if rule.kind == "worse-by":
-            continue
-        if not measured:
-            checks.append(check_missing(rule, run, None, "no method has a usable row"))
-        elif rule.kind == "min-n":
-            evidences = {method: one.evidence for (method, _), one in measured.items()}
-            checks += [check_size(rule, evidence) for evidence in evidences.values()]
-        else:
-            checks += [
-                check_limit(rule, one, significant=rules.significant)
-                for (_, metric), one in measured.items()
-                if metric == rule.metric
-            ]
-    return checks
-
-
-def _baseline_checks(
-    run: Run,
-    rules: Sequence[Rule],
-    measured: dict[tuple[str, str], Measurement],
-    before: dict[tuple[str, str], Measurement],
-    *,
-    significant: bool,
-) -> list[RuleCheck]:
-    """The rules that compare a run with the baseline: broken where a method of the baseline is gone."""
-    return [
-        check_no_worse(rule, measured[method, metric], old, significant=significant)
-        if (method, metric) in measured
-        else check_missing(rule, run, method, "in the baseline, but not in the files")
-        for rule in rules
-        for (method, metric), old in before.items()
-        if metric == rule.metric
-    ]
 
 
 def _metric_rules(kind: RuleKind, texts: Sequence[str] | None, *, of_judge: bool = False) -> list[Rule]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.input_files import FilesAtScaleGroup, InputFiles
+from calib_core.cli.input_files import FilesAtScaleGroup, InputFiles, is_stdin
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
@@ -216,7 +216,7 @@ def _write_report(
     _refuse_unavailable(runner, report_input)
     _check_bin(runner, report_input, page_ids)
     command = ReportCommand(
-        files=tuple(map(str, input_files.paths)),
+        files=tuple("-" if is_stdin(path) else str(path) for path in input_files.paths),
         output=str(output),
         settings=settings,
         pages=tuple(contents.pages or ()),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
 
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
-from calib_core.cli.option_groups import takes_options
+from calib_core.cli.option_groups import OptionGroup, takes_options
 from calib_core.cli.options import (
     BinningOption,
     Choice,
@@ -15,6 +17,7 @@ from calib_core.cli.options import (
     ConfidenceLevelOption,
     ErrorCostsGroup,
     JsonOption,
+    LockOption,
     MethodGroup,
     TargetAccuracyOption,
 )
@@ -23,6 +26,7 @@ from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
 from calib_core.errors import Refused
 from calib_core.metrics.accuracy import ACCURACY
+from calib_core.readers.atomic_write import check_output_path, write_atomically
 from calib_core.results.abstention import (
     GuaranteedThreshold,
     OperatingPoint,
@@ -31,19 +35,52 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.defaults import by_kind
 from calib_core.results.evidence import Evidence
+from calib_core.results.locked_threshold import LockedThreshold, lock, locked_method, write_locked
 from calib_core.results.threshold_cost import ThresholdCost, threshold_cost
 from calib_core.views.abstention import abstention_view, cost_view
+from calib_core.wording import plural
 
 if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import Missing, Threshold, ThresholdCosts, ThresholdElement
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What a threshold has to reach, and the file that it is locked in."""
+
+    accuracy: float
+    confidence: float
+    lock_file: Path | None
+
+    def check_lock_file(self, inputs: Sequence[Path]) -> None:
+        """Refuse a file that would overwrite an input."""
+        if self.lock_file is not None:
+            check_output_path(self.lock_file, inputs)
+
+    def lock(self, locked: Sequence[LockedThreshold], runner: Runner) -> None:
+        """Write the locked thresholds, unless something was refused."""
+        if self.lock_file is not None and locked and not runner.exit_code:
+            write_atomically(write_locked(locked), self.lock_file)
+            runner.message(f"{plural(len(locked), 'threshold')} locked in {self.lock_file.name}.")
+
+
+def _read_target(
+    *,
+    accuracy: TargetAccuracyOption = 0.9,
+    confidence: ConfidenceLevelOption = 0.95,
+    lock_file: LockOption = None,
+) -> _Target:
+    for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
+        if not 0 < value < 1:
+            raise Refused(f"{option}: expected a number between 0 and 1, such as 0.9, found {value:g}.")
+    return _Target(accuracy, confidence, lock_file)
 
 
 @takes_options
 def threshold(
     *,
     as_json: JsonOption = False,
-    accuracy: TargetAccuracyOption = 0.9,
-    confidence: ConfidenceLevelOption = 0.95,
+    target: Annotated[_Target, OptionGroup(_read_target)],
     costs: ErrorCostsGroup,
     choice: ChoiceGroup,
     binning: BinningOption = "width",
@@ -56,11 +93,8 @@ def threshold(
 
     The threshold is the smallest one that passes tests in a fixed order. Beside it stands the empirical
     threshold, which only reaches the target on the rows it was chosen on. With --cost-wrong and
-    --cost-handed-on, it says what believing the confidence costs.
+    --cost-handed-on, it says what believing the confidence costs. --lock writes one threshold a question.
     """
-    for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
-        if not 0 < value < 1:
-            raise Refused(f"{option}: expected a number between 0 and 1, such as 0.9, found {value:g}.")
     runner, printer = Runner(choice.runs, warns=False), ResultPrinter()
     unused = {
         "--metric": bool(choice.metrics), "--labels": options.labels != "top", "--binning": binning != "width"
@@ -77,13 +111,17 @@ def threshold(
     def find(
         evidence: Evidence, _metric: str, _scheme: Scheme
     ) -> tuple[GuaranteedThreshold, ThresholdCost | None]:
-        found = guaranteed_threshold(abstention_curve(evidence), accuracy, confidence)
+        found = guaranteed_threshold(abstention_curve(evidence), target.accuracy, target.confidence)
         return found, None if costs is None else threshold_cost(evidence, costs)
 
+    target.check_lock_file(input_files.paths)
     elements: list[JsonElement] = []
+    locked: list[LockedThreshold] = []
     for run in runner.runs(input_files):
         found = runner.results(run, request, (ACCURACY.id,), find)
         elements += [threshold_element(run.file, *result) for result in found]
+        kept = locked_method([one.curve.method for one, _ in found])
+        locked += [lock(run, one) for one, _ in found if one.curve.method == kept]
         if not as_json:
             by_method = {one.curve.method: (one, cost) for one, cost in found}
             for kind in by_kind(by_method):
@@ -94,6 +132,7 @@ def threshold(
                 printer.print_view(abstention_view(first, others), heading(run.file, first.curve.run))
                 if priced:
                     printer.print_view(cost_view(priced, first.curve.run), "What a threshold costs")
+    target.lock(locked, runner)
     return runner.finish(elements, as_json=as_json)
 
 

@@ -13,13 +13,13 @@ from calib_core.advice import Advice, worded
 from calib_core.errors import Refused, shorten
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
 from calib_core.readers.table.columnar import COLUMNAR_KINDS
-from calib_core.readers.table.columns import ColumnRoles
+from calib_core.readers.table.columns import AS_PRINTED, ColumnRoles
 from calib_core.readers.table.csv_reader import COMMAS
 from calib_core.readers.table.group_columns import NamedGroupColumns
 from calib_core.readers.table.raw import ReadProgress
 from calib_core.readers.table.reader import open_and_read_table, open_table, read_table
 from calib_core.readers.table.run_split import Origin
-from calib_core.runs import RUN_COLUMNS, AnswerRun, AnswerSource, ReportedMetric, RunInfo
+from calib_core.runs import RUN_COLUMNS, AnswerRun, AnswerSource, ChoicesAre, ReportedMetric, RunInfo
 
 METADATA_KEY: Final = "calib"
 ANSWERS_FORMAT: Final = "calib-answers"
@@ -35,6 +35,9 @@ GROUPS_KEY: Final = "groups"
 """Names of the columns that split the rows into groups; without this key they are detected."""
 DTYPES_KEY: Final = "dtypes"
 """JSON lines only: column → Float16 or Float32, for numbers stored so before (decision 0002)."""
+
+SUMS_KEY: Final = "sums"
+"""`columns.AS_PRINTED` where probabilities of decisions may miss a sum of 1 as printing them does."""
 
 REPORTED_KEY: Final = "reported"
 """Metric → value; in a file of several runs, label → metric → value. The format requires nothing more."""
@@ -52,10 +55,16 @@ _INFO_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "tuning": (str,),
     "temperature": (int, float),
     "tokens_seen": (int,),
+    "choices_are": (str,),
     "path_of": (str,),
     "p_true_of": (str,),
     "judged": (str,),
     "answer_normaliser": (str,),
+}
+
+_INFO_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("path_of", "p_true_of", "judged"), get_args(AnswerSource)),
+    "choices_are": get_args(ChoicesAre),
 }
 
 _NARROW_DTYPES: Final[Mapping[str, pl.DataType]] = {"Float16": pl.Float16(), "Float32": pl.Float32()}
@@ -71,6 +80,9 @@ def recognises(head: Head) -> bool:
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     """Read the runs of a canonical answers file. See `format.ReadFunction`."""
     metadata = checked_metadata(head, ANSWERS_FORMAT, ANSWERS_VERSION)
+    if metadata.get(SUMS_KEY) == AS_PRINTED:
+        printed = {"choice_probs": f"choice_probs:{AS_PRINTED}"}
+        options = replace(options, columns={**printed, **options.columns})
     origin = Origin(head.file, CANONICAL.id, run_info_from_metadata(metadata, head.file))
     skip = int(head.kind == "json lines")
     groups = _text_list(metadata, GROUPS_KEY, head.file)
@@ -178,9 +190,7 @@ def run_info_from_metadata(metadata: Mapping[str, object], file: str) -> RunInfo
         if value is None:
             continue
         has_wrong_type = not isinstance(value, types) or isinstance(value, bool)
-        if has_wrong_type or (
-            name in ("path_of", "p_true_of", "judged") and value not in get_args(AnswerSource)
-        ):
+        if has_wrong_type or value not in _INFO_VALUES.get(name, (value,)):
             shown = shorten(repr(value))
             raise Refused(f"{file}: {name!r} in its metadata cannot be {shown}. Mend or remove it.")
         fields[name] = float(cast("float", value)) if float in types else value

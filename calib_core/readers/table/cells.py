@@ -553,6 +553,21 @@ def judge_right_values(raw: pl.Series, right: Collection[str]) -> JudgedColumn:
     return JudgedColumn(null_where(is_right, is_missing(raw)).alias(raw.name))
 
 
+def word_judge(words: Collection[str]) -> ColumnJudge:
+    """Make a judge of a column that holds one of these words, in any case."""
+
+    def judge(raw: pl.Series) -> JudgedColumn:
+        judged = judge_text(raw)
+        values = judged.values.str.to_lowercase()
+        is_other = ~values.is_in(list(words)).fill_null(value=True)
+        expected = f"{' or '.join(words)}"
+        fix = "Leave the cell empty if neither is meant."
+        faults = faults_where(raw, is_other, "unknown word", expected, fix)
+        return JudgedColumn(null_where(values, is_other), (*judged.faults, *faults))
+
+    return judge
+
+
 def judge_words(raw: pl.Series, numbers: Mapping[str, float]) -> JudgedColumn:
     """Read the numbers that words stand for, in any case; any other value is a fault.
 

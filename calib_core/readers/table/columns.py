@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, get_args
 
 import polars as pl
 
@@ -46,6 +46,7 @@ from calib_core.readers.table.cells import (
     judge_words,
     lenient_judge,
     opposite,
+    word_judge,
 )
 from calib_core.readers.table.list_cells import (
     distribution_judge,
@@ -53,7 +54,7 @@ from calib_core.readers.table.list_cells import (
     mass_judge,
     some_finite_judge,
 )
-from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, NAMED_COLUMN_RULE, schema_name
+from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, NAMED_COLUMN_RULE, ChoicesAre, schema_name
 
 _COUNT_LIST: Final = list_judge(integer_judge(1, pl.Int32()), pl.Int32())
 _LOGPROB_LIST: Final = list_judge(judge_log_probability, pl.Float64())
@@ -61,6 +62,7 @@ _TEXT_LIST: Final = list_judge(judge_sample_text, pl.String())
 _POSITION: Final = integer_judge(0, pl.Int32())
 _PROBABILITY_LIST: Final = list_judge(judge_element_probability, pl.Float64())
 _judge_masses: Final = mass_judge(_PROBABILITY_LIST)
+_judge_printed: Final = distribution_judge(_PROBABILITY_LIST, as_printed=True)
 
 COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
     {
@@ -116,6 +118,7 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "tuning": judge_text,
         "temperature": lenient_judge(judge_amount),
         "tokens_seen": lenient_judge(integer_judge(0, pl.Int64())),
+        "choices_are": word_judge(get_args(ChoicesAre)),
     }
 )
 """Column → its judge: the columns of a row (`ANSWER_SCHEMA`) and those of its run (`INFO_COLUMNS`)."""
@@ -301,6 +304,9 @@ COUNTED_FROM_ONE: Final = "from1"
 CHOICE_MASSES: Final = "choice_masses"
 """Probabilities of the choices within a whole vocabulary; divided by their sum they are `choice_probs`."""
 
+AS_PRINTED: Final = "printed"
+"""What follows the name of probabilities that are printed with few digits: "choice_probs:printed"."""
+
 _FORM_FLAGS: Final = MappingProxyType(
     {
         LOG_SCALE: "is_log",
@@ -364,6 +370,8 @@ class MappedName:
         Whether the values are positions counted from 1 ("gold_index:from1").
     are_masses : bool
         Whether the probabilities of the choices are to be divided by their sum (`CHOICE_MASSES`).
+    are_printed : bool
+        Whether their sums may miss 1 by what printing them does ("choice_probs:printed").
     """
 
     name: str
@@ -377,6 +385,7 @@ class MappedName:
     word_numbers: tuple[tuple[str, float], ...] = ()
     is_counted_from_one: bool = False
     are_masses: bool = False
+    are_printed: bool = False
 
     @classmethod
     def parse(cls, text: str) -> MappedName:
@@ -401,6 +410,8 @@ class MappedName:
             return said
         if rest.strip() == NEGATED and mapped.name in FLAG_COLUMNS:
             return replace(mapped, is_inverted=True)
+        if rest.strip() == AS_PRINTED and mapped.name == "choice_probs":
+            return replace(mapped, are_printed=True)
         if rest.strip() == COUNTED_FROM_ONE and mapped.name in POSITION_COLUMNS:
             return replace(mapped, is_counted_from_one=True)
         return replace(
@@ -447,6 +458,8 @@ class MappedName:
             return judge_words(raw, dict(self.word_numbers))
         if self.are_masses:
             return _judge_masses(raw)
+        if self.are_printed:
+            return _judge_printed(raw)
         if self.is_counted_from_one:
             judged = integer_judge(1, pl.Int32())(raw)
             return replace(judged, values=judged.values - 1)

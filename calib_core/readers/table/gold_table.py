@@ -213,7 +213,7 @@ def read_gold_table(
     Refused
         The file is not a table, has no ids or no right answers, or a value is invalid.
     """
-    file = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    file = gold_file_name(path)
     roles = ColumnRoles.from_mapping(columns, file, _MAPPED_NAMES)
     if roles.combined_lists:
         raise Refused(
@@ -257,6 +257,17 @@ def read_gold_table(
     )
     ids = {name: _judge_strictly(MappedName("id"), frame[name], file) for name in id_columns}
     return GoldTable(file, ids, answers, (*notes, *roles.value_notes))
+
+
+def gold_file_name(path: Path) -> str:
+    """What messages call a table of right answers."""
+    return path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def gold_frame(path: Path) -> pl.DataFrame:
+    """Read a table of right answers that is no JSON as it stands; raises Refused if it is none."""
+    file = gold_file_name(path)
+    return _collect_frame(_open_records(read_head(path, file), ColumnRoles({})), file)
 
 
 def _answer_columns(

@@ -32,6 +32,10 @@ from calib_core.wording import ROUNDING_TOLERANCE
 EXACT_SUM_TOLERANCE: Final = 1e-6
 """A distribution whose sum differs from 1 by more than this is counted as inexact."""
 
+PRINTED_SUM_TOLERANCE: Final = 0.01
+"""Probabilities of which the last digits were cut may always miss 1 by this."""
+
+_MAX_DIGITS: Final = 6
 _NUMBER_PATTERN: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _NUMBER_LIST_PATTERN: Final = rf"^\[ *(?:{_NUMBER_PATTERN}(?: *, *{_NUMBER_PATTERN})*)? *\]$"
 
@@ -133,17 +137,22 @@ def combine_columns(raw: Sequence[pl.Series]) -> pl.Series:
     return frame.select(pl.when(~is_empty).then(pl.concat_list(pl.all())).alias("list"))["list"]
 
 
-def distribution_judge(judge: ColumnJudge) -> ColumnJudge:
+def distribution_judge(judge: ColumnJudge, *, as_printed: bool = False) -> ColumnJudge:
     """Extend a judge of lists of probabilities: each list must sum to 1 within `SUM_TOLERANCE`.
 
-    A list with a missing element is missing. The stored values are kept, not renormalised.
+    Where they are `as_printed`, the tolerance is that of `printed_tolerance`. A list with a missing element
+    is missing. The stored values are kept, not renormalised.
     """
 
     def judge_sums(raw: pl.Series) -> JudgedColumn:
         judged = judge(raw)
         lists, sums = _complete_lists(judged.values)
         error = (sums - 1).abs().fill_null(0.0)
-        is_wrong = error > SUM_TOLERANCE + ROUNDING_TOLERANCE
+        tolerance = SUM_TOLERANCE
+        if as_printed:
+            found = [None if one is None else printed_tolerance(one) for one in lists.to_list()]
+            tolerance = pl.Series(found, dtype=pl.Float64).fill_null(SUM_TOLERANCE)
+        is_wrong = error > tolerance + ROUNDING_TOLERANCE
         faults = faults_where(
             sums.round_sig_figs(6),
             is_wrong,
@@ -157,6 +166,20 @@ def distribution_judge(judge: ColumnJudge) -> ColumnJudge:
         )
 
     return judge_sums
+
+
+def printed_tolerance(probs: Sequence[float]) -> float:
+    """How far the sum of printed probabilities may be from 1: by half a last digit each, or by 0.01.
+
+    JSON drops final zeros, so that fewer than two decimals count as two.
+
+    Examples
+    --------
+    >>> printed_tolerance([0.33, 0.33, 0.3]), printed_tolerance([0.333333, 0.666667])
+    (0.015, 0.01)
+    """
+    digits = next((n for n in range(2, _MAX_DIGITS) if all(round(p, n) == p for p in probs)), _MAX_DIGITS)
+    return max(PRINTED_SUM_TOLERANCE, len(probs) * 0.5 * 10.0**-digits)
 
 
 def mass_judge(judge: ColumnJudge) -> ColumnJudge:

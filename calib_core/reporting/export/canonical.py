@@ -27,8 +27,9 @@ from calib_core.readers.table.canonical import (
     REPORTED_IN_FULL_KEY,
     REPORTED_KEY,
     SOURCE_ROW_COLUMN,
+    SUMS_KEY,
 )
-from calib_core.readers.table.columns import COLUMN_JUDGES
+from calib_core.readers.table.columns import AS_PRINTED, COLUMN_JUDGES
 from calib_core.readers.table.group_columns import MAX_GROUP_COLUMNS, MAX_GROUPS
 from calib_core.reporting.provenance import file_checksum
 from calib_core.runs import (
@@ -108,6 +109,7 @@ _RESERVED_NAMES: Final = frozenset((*COLUMN_JUDGES, SOURCE_ROW_COLUMN, METADATA_
 _INFO_DTYPES: Final[Mapping[str, pl.DataType]] = {
     "model": pl.String(), "dataset": pl.String(), "shots": pl.Int32(), "checkpoint": pl.String(),
     "params_b": pl.Float64(), "tuning": pl.String(), "temperature": pl.Float64(), "tokens_seen": pl.Int64(),
+    "choices_are": pl.String(),
 }  # fmt: skip
 
 _FILE_LEVEL_FIELDS: Final = ("path_of", "p_true_of", "judged", "answer_normaliser")
@@ -301,6 +303,8 @@ def _run_metadata(runs: Sequence[AnswerRun]) -> dict[str, object]:
     metadata: dict[str, object] = {
         name: value for name in names if (value := getattr(runs[0].info, name)) is not None
     }
+    if any(run.info.choices_are and run.has_columns("choice_probs") for run in runs):
+        metadata[SUMS_KEY] = AS_PRINTED
     evaluations = {run.evaluation for run in runs}
     return metadata | (
         {PART_OF_KEY: evaluation} if len(evaluations) == 1 and (evaluation := evaluations.pop()) else {}

@@ -15,7 +15,7 @@ from core.cli_calls import Call
 
 def test_in_a_checkout_the_app_is_the_repositorys(tmp_path: Path) -> None:
     assert app.script() == ROOT / "app.py"
-    words = app.command(tmp_path, 8600, ROOT / "app.py")
+    words = app.command(tmp_path, app.ServerOptions(8600), ROOT / "app.py")
     assert words[1:] == [
         "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.address=127.0.0.1", "--server.port=8600",
         "--", "--data", str(tmp_path),
@@ -42,3 +42,26 @@ def test_the_app_is_told_where_a_relative_folder_is(
     for wrong in ("gone", ""):
         assert call("app", "--data", wrong).code == 2
     assert len(started) == 2
+
+
+def test_the_server_is_told_where_and_for_whom_it_serves(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda _program, words: started.append(words))
+    monkeypatch.setenv("CALIB_FRAMES", "")
+    monkeypatch.delenv("CALIB_DATA", raising=False)
+    monkeypatch.chdir(ROOT)
+    words = ("--address", "0.0.0.0", "--base-path", "/calib/", "--headless", "--host", "calib.example.org")  # noqa: S104
+    call("app", *words, "--frame", "https://a.example", "--frame", "https://*.b.example")
+    assert started[-1][5:] == [
+        "--server.address=0.0.0.0", "--server.baseUrlPath=calib", "--server.headless=true",
+        "--server.allowedHosts=127.0.0.1", "--server.allowedHosts=localhost",
+        "--server.allowedHosts=calib.example.org", "--browser.serverAddress=calib.example.org",
+        "--browser.serverPort=443",
+    ]  # fmt: skip
+    assert os.environ["CALIB_FRAMES"] == "https://a.example https://*.b.example"
+
+
+def test_without_the_extra_the_app_says_what_to_install(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "find_spec", lambda _name: None)
+    answer = call("app")
+    assert (answer.code, "pip install 'calib[app]'" in answer.err) == (2, True)

@@ -155,7 +155,7 @@ def test_a_person_reads_the_most_accurate_run_first_and_its_highest_skill(call: 
     assert sorted(row.split("│")[METHOD].strip() for row in rows) == ["given", "given", "verbal", "verbal"]
     keys = [(int(row.split("│")[1]), -float(row.split("│")[SKILL].replace("−", "-"))) for row in rows]
     assert keys == sorted(keys)
-    why = "Trend: confidence in the file: No rank correlation: 2 models"
+    why = "Trend: Confidence in the file: No rank correlation: 2 models"
     for said in ("the most accurate", why, "n=150/150 to 160/160"):
         assert said in answer.out
 

@@ -42,6 +42,54 @@ def test_held_and_broken(call: Call, new: Path) -> None:
     assert call("gate", new, "--method", "given", "--min-n", "301").code == 1
 
 
+def test_every_file_and_rule_is_in_the_json_also_where_it_could_not_be_used(
+    call: Call, new: Path, tmp_path: Path
+) -> None:
+    bad, gone = write(tmp_path, "bad.csv", BAD), tmp_path / "gone.csv"
+    words = ("--method", "given", "--min", "accuracy=.1", "--min-n", "3", "--format", "json")
+    answer = call("gate", new, bad, gone, *words)
+    assert answer.code == 3
+    found = {(one["file"], one["rule"]): one for one in answer.elements}
+    assert {key: one["held"] for key, one in found.items()} == {
+        (file, rule): held
+        for file, held in (("new.csv", True), ("bad.csv", None), ("gone.csv", None))
+        for rule in ("min accuracy=0.1", "min-n 3")
+    }
+    assert "1.8" in found["bad.csv", "min-n 3"]["reason"]
+    assert "gone.csv" in found["gone.csv", "min-n 3"]["reason"]
+    alone = call("gate", gone, "--baseline", new, "--json").elements
+    assert [(one["file"], one["rule"], one["held"]) for one in alone] == [
+        ("new.csv", "present", False),
+        ("gone.csv", "present", None),
+    ]
+
+
+def test_rules_on_a_baseline_that_could_not_be_checked_stay_in_the_list(
+    call: Call, new: Path, tmp_path: Path
+) -> None:
+    def of(*models: str) -> list[dict[str, object]]:
+        return [{**row, "model": model} for model in models for row in quiz(40)]
+
+    old, now = write_csv(tmp_path / "old.csv", of("a", "b")), write_csv(tmp_path / "now.csv", of("b", "c"))
+    words = ("--method", "given", "--baseline", old, "--worse-by", "brier=.01")
+    answer = call("gate", now, *words, "--json")
+    assert answer.code == 1
+    states = {(one["run"], one["rule"].split()[0]): (one["held"], one["reason"]) for one in answer.elements}
+    assert states["a", "present"][0] is False
+    assert states["a", "worse-by"] == (None, "the run is in the baseline, but not in the files")
+    assert states["b", "worse-by"][0] is True
+    assert states["c", "worse-by"] == (None, "the run is not in the baseline")
+    assert "not checked" in call("gate", now, *words).out
+    assert "⚠️ **not checked**" in call("gate", now, *words, "--format", "markdown").out
+    junit = ET.fromstring(call("gate", now, *words, "--format", "junit").out)  # noqa: S314
+    assert (junit.get("failures"), junit.get("errors")) == ("1", "2")
+    gone = call("gate", new, "--baseline", tmp_path / "gone.csv", "--worse-by", "brier=.01", "--json")
+    assert gone.code == 2
+    assert [one["held"] for one in gone.elements if one["file"] == "new.csv"] == [None]
+    added = call("gate", now, "--run", "c", *words)
+    assert added.code in (1, 2)
+
+
 @pytest.mark.parametrize("format_", ["text", "markdown"])
 def test_rules_that_hold_have_not_passed_where_a_file_was_refused(
     call: Call, new: Path, tmp_path: Path, format_: str

@@ -39,7 +39,9 @@ def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
         for at in range(n)
     ]
     path = write_csv(tmp_path / "run.csv", rows)
-    element = call("score", path, "--metric", "verdict", "--json").element
+    element, *_ = call(
+        "score", path, "--metric", "verdict", "--json"
+    ).elements  # of an event, its top label, too
     assert element["value"] == kind
     assert element["metric"] == "verdict"
     assert {"run", "method", "p", "level", "slope", "reason"} <= element.keys()
@@ -53,7 +55,9 @@ def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
 
 def test_positions_of_unknown_texts(tmp_path: Path, call: Call) -> None:
     path = write_npz(tmp_path / "run.npz", positions(), texts_known=False)
-    element = call("score", path, "--metric", "verdict", "--json").element
+    element, *_ = call(
+        "score", path, "--metric", "verdict", "--json"
+    ).elements  # of an event, its top label, too
     assert (element["value"], element["words"]) == ("dependent", "not judged")
     assert {element[name] for name in ("p", "q", "p_level", "p_slope", "p_curve", "slope")} == {None}
     assert isinstance(element["level"], float)

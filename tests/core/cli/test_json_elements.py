@@ -10,6 +10,7 @@ from scipy import stats
 import calib_core
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
+from calib_core.metrics.metric import ORDERED_SUMS
 from calib_core.results.evidence import gather_evidence, survey_methods
 from calib_core.results.uncertainty import metric_interval
 from core.cli_calls import BAD, CHOICES, GOOD, GOOD_TEN_TIMES, VERBS, Call, write
@@ -102,7 +103,8 @@ def test_score_gives_every_usable_method_and_metric(call: Call, tmp_path: Path) 
         had.setdefault(element["method"], set()).add(element["metric"])
     (run,) = calib_core.load(tmp_path / "quiz.jsonl")
     assert list(had) == list(survey_methods(run).usable)
-    assert had["choice_softmax"] == {*METRICS, "verdict"}
+    ordered = {id_ for id_, metric in METRICS.items() if metric.required_sums in ORDERED_SUMS}
+    assert had["choice_softmax"] == {*METRICS, "verdict"} - ordered
     assert had["given"] == {"verdict"} | {id_ for id_, metric in METRICS.items() if metric.needs == "pairs"}
     assert answer.err == ""
 

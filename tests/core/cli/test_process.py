@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app_server import ROOT
+from calib_core.version import VERSION
 from core.cli_calls import BAD, GOOD, VERBS, write
 
 
@@ -105,3 +106,43 @@ def test_exit_codes_reach_the_shell(tmp_path: Path) -> None:
     assert run_program("score", write(tmp_path, "bad.csv", BAD), "--json").returncode == 3
     unknown = run_program("sweep", tmp_path / "gone.csv", "--json")
     assert (unknown.returncode, json.loads(unknown.stdout)) == (2, [])
+
+
+def test_a_closed_pipe_is_no_broken_rule(tmp_path: Path) -> None:
+    path = write(tmp_path, "quiz.csv", GOOD)
+    code = tmp_path / "code"
+    run_redirected(f'{{ "$@"; echo $? > "{code}"; }} | true', "gate", path, "--max", "brier=0")
+    assert code.read_text().strip() == "141"
+
+
+def test_standard_input_is_a_file() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "calib_core", "score", "-", "--metric", "brier", "--json"],
+        cwd=ROOT,
+        input=GOOD.encode(),
+        capture_output=True,
+        check=False,
+    )
+    (element,) = json.loads(done.stdout)
+    assert (done.returncode, element["file"], element["run"]) == (0, "stdin", "stdin")
+    twice = run_program("score", "-", "-")
+    assert (twice.returncode, b"can be read only once" in twice.stderr) == (2, True)
+
+
+def test_version_help_quiet_and_a_quoted_pattern(tmp_path: Path) -> None:
+    assert run_program("--version").stdout.decode() == f"calib {VERSION}\n"
+    for words in (["-h"], ["score", "-h"]):
+        assert run_program(*words).stdout == run_program(*words[:-1], "--help").stdout
+    path = write(tmp_path, "quiz.csv", GOOD)
+    remarks = ("score", path, "--renormalise")
+    assert b"--renormalise has no effect" in run_program(*remarks).stderr
+    quiet = run_program(*remarks, "--quiet")
+    assert (quiet.stderr, quiet.stdout) == (b"", run_program(*remarks).stdout)
+    refused = run_program("score", tmp_path / "gone.csv", "-q")
+    assert (refused.returncode, b"gone.csv" in refused.stderr) == (2, True)
+    quoted = run_program("score", tmp_path / "*.csv")
+    assert (quoted.returncode, b"without quotes" in quoted.stderr) == (2, True)
+    assert b"--workers N" in quoted.stderr
+    strange = tmp_path / "really[1].csv"
+    strange.write_text(GOOD)
+    assert run_program("score", strange).returncode == 0

@@ -114,7 +114,7 @@ def test_check_lists_suspicions_with_an_example(call: Call, tmp_path: Path) -> N
 
 def test_judged_answer_and_remarks_are_printed_with_bins(call: Call, tmp_path: Path) -> None:
     lines = call("bins", write(tmp_path, "q.jsonl", SAMPLED), "--method", "pairwise").out.splitlines()
-    assert "Answer: majority answer judged (the one that most samples give)" in lines
+    assert "Outcome: majority answer judged (the one that most samples give)" in lines
     assert "Rows: 1 sample does not parse" in lines
 
 

@@ -139,7 +139,7 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
         "greedy answer",
         "uses all samples",
         "3 repeats, seed 0",
-        "logit w/ Path: no column",
+        "Logit w/ Path: no column",
     ):
         assert said in answer.out
 

@@ -30,5 +30,5 @@ def test_several_runs_have_one_entry_each_below_the_metrics() -> None:
     assert [entry["mode"] for entry in entries] == ["lines", "markers", "markers"]
     assert len(entries[-1]["name"]) < 50
     layout, stack = sweep_layout(LIGHT, results, entries, panels=2)
-    assert layout["legend"]["entrywidth"] == 0.98
+    assert layout["legend"]["entrywidth"] > 200, "in pixels: as many to a line as fit"
     assert len(stack.domains) == 2

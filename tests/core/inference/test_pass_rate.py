@@ -149,6 +149,7 @@ def test_the_shorter_of_two_is_chosen_never_rogan_gladen() -> None:
     rogan, ppi, alone = rate("rogan_gladen", 0.5, 0.5), rate("ppi", 0.4, 0.6), rate("labelled", 0.3, 0.7)
     assert shortest((rogan, ppi, alone)) is ppi
     assert shortest((rogan, rate("ppi", 0.2, 0.9), alone)) is alone
+    assert shortest((rogan, rate("ppi", 0.3, 0.7), alone)) is alone
 
 
 def test_repeated_questions_count_once() -> None:

@@ -394,3 +394,46 @@ def test_rows_that_count_as_one_question_are_no_suspicion() -> None:
 @pytest.mark.parametrize("decimals", [1, 2, 3])
 def test_rows_that_are_equal_by_rounding_are_no_suspicion(decimals: int) -> None:
     assert found(with_ids(varied_rows(400, decimals))) == {}
+
+
+# --- Probabilities of events ----------------------------------------------------------------------
+
+
+def event_rows(*blocks: tuple[float, int, int]) -> list[Row]:
+    """Rows of (probability, rows, those in which yes is true), each with a text of its own."""
+    return [
+        {"event_prob": stated, "event": at < n_yes, "question": f"{stated} {at}"}
+        for stated, n, n_yes in blocks
+        for at in range(n)
+    ]
+
+
+def test_a_rare_event_is_not_suspicious_nor_are_low_probabilities() -> None:
+    assert found(event_rows((0.05, 1900, 90), (0.3, 100, 30)), "event") == {}
+    assert found(event_rows((0.01, 300, 3)), "event") == {}
+    assert found(event_rows((0.2, 40, 0)), "event") == {}
+
+
+def test_an_event_in_a_file_of_choices_is_not_guessed_among_them() -> None:
+    rows: list[Row] = [
+        {**row, "choices": list("ab"), "gold": "a"} for row in event_rows((0.1, 300, 30), (0.2, 100, 20))
+    ]
+    assert found(rows, "event") == {}
+
+
+def test_probabilities_that_fall_where_yes_is_true_are_suspicious_in_words_of_yes() -> None:
+    (one,) = found(event_rows((0.2, 100, 70), (0.8, 100, 30)), "event").values()
+    assert one.kind == "auroc_below_half"
+    assert "rows with no have a higher probability of yes than rows with yes (AUROC 0.300" in one.text
+    assert "event_prob:inverted" in one.text
+    assert "event:not" in one.text
+    assert "yes and no may be swapped" in one.text
+    assert "probability of yes 0.8, counts as no" in one.text
+    assert found(event_rows((0.2, 100, 40), (0.8, 100, 60)), "event") == {}
+
+
+def test_probabilities_that_tell_yes_from_no_without_fault_may_be_made_from_the_outcome() -> None:
+    (one,) = found(event_rows((0.9, 60, 60), (0.2, 60, 0)), "event").values()
+    assert one.kind == "confidence_tells_outcome"
+    assert "each of 60 rows with yes has a probability of 0.9 or more" in one.text
+    assert not any(word in one.text for word in ("confidence", "right", "wrong", "answer"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,9 @@ from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.run_verdict import run_verdict
+from core.cli_calls import make_caller
 from core.confidence_runs import confidences, run_of
+from predictions import write_csv
 
 
 def events(*blocks: tuple[float, int, int]) -> list[dict[str, Any]]:
@@ -65,3 +69,22 @@ def test_no_reason_speaks_of_answers(blocks: tuple[tuple[float, int, int], ...])
     for word in ("confiden", "accura", "right", "wrong", "answer"):
         assert word not in str(result)
     assert result.verdict.with_tolerance(0.5).of == "event"
+
+
+def test_a_map_is_applied_to_the_probabilities_and_leaves_them_those_of_the_event(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = make_caller(capsys)
+    rows = events((0.6, 200, 80), (0.3, 200, 30))
+    known = write_csv(tmp_path / "known.csv", rows)
+    told = [{**row, "event": "" if at % 3 else int(row["event"])} for at, row in enumerate(rows)]
+    new = write_csv(tmp_path / "new.csv", told)
+    fitted, output = tmp_path / "map.json", tmp_path / "new.jsonl"
+    assert call("recalibrate", known, "--method", "event", "-o", fitted).code == 0
+    assert "platt of probability of yes, out of fold" in call("recalibrate", known).out
+    assert call("recalibrate", new, "--apply", fitted, "-o", output).code == 0
+    written = [json.loads(line) for line in output.read_text("utf-8").splitlines()[1:]]
+    assert len(written) == 400
+    assert "confidence" not in written[0]
+    assert {round(row["event_prob"], 1) for row in written} == {0.4, 0.2}
+    assert [row.get("event") for row in written[:3]] == [True, None, None]

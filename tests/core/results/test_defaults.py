@@ -29,7 +29,7 @@ def test_methods_stand_in_the_registrys_order_and_are_few() -> None:
 
 
 def test_the_method_that_stands_for_a_run_is_the_one_a_person_would_use() -> None:
-    preferred = ["verbal", "given", "given.b", "choice_softmax", "cluster_size", "p_true"]
+    preferred = ["event", "choice", "verbal", "given", "given.b", "choice_softmax", "cluster_size", "p_true"]
     for place, method in enumerate(preferred):
         later = [*METHODS, "given.b"] if place == 0 else [*preferred[place:], "cluster_number", "logit_path"]
         for usable in (later, later[::-1], set(later)):

@@ -135,6 +135,7 @@ def test_the_majority_of_several_people_is_the_reference() -> None:
     assert labels.n_undecided == 1
     agreement = judge_agreement(labels)
     assert "1 tie left out" in agreement.recipe
+    assert agreement.caveat == "1 row on which people tie is left out, which may flatter the judge."
     alpha = agreement.measure("alpha")
     assert alpha is not None
     assert alpha.n == 3
@@ -254,6 +255,13 @@ def test_labels_on_failures_alone_are_no_random_part() -> None:
     assert rates.chosen is None
     assert "judge's label “pass” less often" in rates.caveat
     assert "cannot be said" in rates.headline
+
+
+def test_with_every_row_labelled_the_judge_adds_nothing() -> None:
+    rates = judge_pass_rates(judge_labels(judged(100, 1.1)))
+    assert rates.chosen is rates.rate("labelled")
+    assert rates.rate("ppi").interval == rates.rate("labelled").interval
+    assert rates.caveat.startswith("People labelled every row")
 
 
 def test_without_a_passing_label_the_pass_rate_is_asked_for() -> None:

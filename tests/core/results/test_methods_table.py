@@ -12,7 +12,7 @@ from calib_core.edges import Scheme
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, survey_methods
-from calib_core.results.judged_answer import judged_choices
+from calib_core.results.judged_answer import judged_by, judged_choices
 from calib_core.results.methods_table import (
     NO_COMMON_ROWS,
     MethodsTable,
@@ -273,3 +273,19 @@ def test_the_frame_has_one_row_per_cell() -> None:
         ("b", "verbal"),
     ]
     assert frame.columns == compare_methods({}).to_frame().columns
+
+
+def test_an_event_is_not_compared_with_the_confidence_in_an_answer() -> None:
+    rows = [{**row(0.5, 0.9, at % 2), "event_prob": 0.2, "event": at % 5 == 0} for at in range(60)]
+    both, answers = table(run_of(rows)), table(run_of(rows), "given", "verbal")
+    assert set(both.cells) == {("a", "given"), ("a", "verbal"), ("a", "event")}
+    assert not both.paired
+    assert both.headline == "No comparison: the methods use different rows or outcomes."
+    assert answers.paired
+    assert (both.terms.of, answers.terms.of) == ("both", "answer")
+
+
+def test_an_event_stays_judged_by_itself_whichever_answer_is_chosen() -> None:
+    rows = [{"event_prob": 0.2, "event": at % 5 == 0, "correct": True, "confidence": 0.5} for at in range(60)]
+    (event,) = evidences_of(run_of(rows), "event")
+    assert judged_by(event, "greedy") is event

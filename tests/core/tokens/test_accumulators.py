@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from calib_core.tokens import accumulators
-from calib_core.tokens.accumulators import KeyedSums
+from calib_core.tokens.accumulators import PLAIN_LOOPS, KeyedSums, SortedSums, TabledSums, compiled_loops
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from core.tokens.distributions import LONG, ODD, SHORT, WIDTHS, language, targets
-from core.tokens.test_dense import reduce_blocks
+from core.tokens.test_dense import drawn_counts, reduce_blocks
+
+WAYS_TO_SUM = (
+    SortedSums,
+    lambda: TabledSums(40, PLAIN_LOOPS),
+    lambda: TabledSums(40, compiled_loops()),
+)
 
 
 @pytest.mark.parametrize("waiting", [1, 7, 10_000])
-def test_keyed_counts_and_sums(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "make", [SortedSums, lambda: TabledSums(40, PLAIN_LOOPS), lambda: TabledSums(40, compiled_loops())]
+)
+def test_keyed_counts_and_sums(
+    make: Callable[[], KeyedSums], waiting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("calib_core.tokens.accumulators.MAX_PENDING", waiting)
     random = np.random.default_rng(1)
     key, value = random.integers(0, 40, 500), random.random(500)
-    tally = KeyedSums()
+    tally = make()
     for begin in range(0, 500, 9):
         tally.add(key[begin : begin + 9], value[begin : begin + 9])
     found, count, total = tally.sums()
@@ -29,14 +42,17 @@ def test_keyed_counts_and_sums(waiting: int, monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(total, np.bincount(key, value)[found], rtol=1e-13)
 
 
-def test_keyed_sums_of_nothing() -> None:
-    tally = KeyedSums()
+@pytest.mark.parametrize(
+    "make", [SortedSums, lambda: TabledSums(40, PLAIN_LOOPS), lambda: TabledSums(40, compiled_loops())]
+)
+def test_keyed_sums_of_nothing(make: Callable[[], KeyedSums]) -> None:
+    tally = make()
     tally.add(np.zeros(0, np.int64), np.zeros(0))
     assert [part.size for part in tally.sums()] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
-@pytest.mark.parametrize("classes", [LONG, ODD])
+@pytest.mark.parametrize("classes", [SHORT, LONG, ODD])
 def test_sums_by_class_are_those_of_the_good_rows(classes: int, dtype: Any) -> None:
     """Also where a row is bad, or lists no entry but its top label; compiled code has the same last bits."""
     random = np.random.default_rng(4)
@@ -46,9 +62,10 @@ def test_sums_by_class_are_those_of_the_good_rows(classes: int, dtype: Any) -> N
     wide = rows.astype(np.float64)
     good = np.abs(wide.sum(axis=1) - 1) <= 1e-3
     assert good.sum() in (9, 10)
-    found: list[tuple[GridSums, GridSums]] = []
+    found: list[tuple[GridSums, ...]] = []
+    drawn: list[tuple[NDArray[Any], ...]] = []
     for compiled in (False, True):
-        reducer = DenseReducer(classes, draws=False, compiled=compiled)
+        reducer = DenseReducer(classes, compiled=compiled)
         for part in (slice(0, 2), slice(2, 12)):
             reducer.add(rows[part], target[part])
         total = reducer.result()
@@ -57,10 +74,13 @@ def test_sums_by_class_are_those_of_the_good_rows(classes: int, dtype: Any) -> N
         assert by_class.n_rows == good.sum()
         sums = np.bincount(by_class.group, by_class.confidence, classes)
         np.testing.assert_allclose(sums, wide[good].sum(axis=0), rtol=1e-13, atol=1e-18)
-        found.append((by_class, total.all_labels))
+        found.append((by_class, total.all_labels, total.top_label))
+        drawn.append(drawn_counts(total))
     for numpy, compiled in zip(*found, strict=True):
         for name in ("group", "cell", "count", "confidence", "squared_confidence", "correct_confidence"):
             assert getattr(numpy, name).tobytes() == getattr(compiled, name).tobytes()
+    for numpy, compiled in zip(*drawn, strict=True):
+        np.testing.assert_array_equal(numpy, compiled)
 
 
 def test_pooled_sums_by_hand() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ from numpy.typing import NDArray
 
 from calib_core.edges import bin_of
 from calib_core.tokens.grid import GRID_CELLS
-from calib_core.tokens.null_draws import _draw_entries
-from calib_core.tokens.row_scanner import ScannedRows
+from calib_core.tokens.null_draws import _draw_entries, compiled_count_draws, count_draws
 from calib_core.tokens.sums import N_CLASS_DRAWS, N_DRAWS, NullDraws, TokenSums
 from core.tokens.distributions import LONG, WIDTHS, language
 from core.tokens.test_dense import reduce_blocks
@@ -151,18 +151,32 @@ def test_draws_of_parts_are_added_draw_for_draw() -> None:
 
 def test_three_thirds_leave_nothing_beyond_them() -> None:
     """In units of 2⁻⁴⁶ each third is rounded down, so together they are one short of the row's sum."""
-    third = np.full((1, 3), 1 / 3)
-    scanned = ScannedRows(
-        usable_rows=np.arange(1),
-        values=third,
-        start=np.array([0, 3]),
-        class_index=np.arange(3),
-        prob=third[0],
-        unlisted_sum=np.zeros(1),
-        unlisted_square_sum=np.zeros(1),
-        unlisted_block_sums=None,
-        bits_limit=0,
-        n_clipped=0,
-    )
-    entry, beyond = _draw_entries(scanned, np.array([[0.0, 0.5, 1 - 2.0**-53]]))
+    third = np.full(3, 1 / 3)
+    row_sum, has_unlisted = third.sum(keepdims=True), np.zeros(1, np.bool_)
+    uniforms = np.array([[0.0, 0.5, 1 - 2.0**-53]])
+    entry, beyond = _draw_entries(third, np.array([0, 3]), row_sum, has_unlisted, uniforms)
     assert (entry.tolist(), beyond.tolist()) == ([[0, 1, 2]], [[-1, -1, -1]])
+
+
+@pytest.mark.parametrize("n_entries", [[3], [1, 40, 700, 2]])
+@pytest.mark.parametrize("unlisted", [0, 0.25])
+def test_compiled_code_draws_the_same(n_entries: list[int], unlisted: float) -> None:
+    """Also where the last unit is drawn that rounding has left beyond all entries."""
+    random = np.random.default_rng(sum(n_entries))
+    start = np.concatenate([[0], np.cumsum(n_entries)])
+    prob = random.random(start[-1]) ** 5
+    prob[1::5] = 0
+    prob /= np.repeat(np.add.reduceat(prob, start[:-1]), n_entries)
+    row_sum = np.add.reduceat(prob, start[:-1]) * (1 + unlisted)
+    cell = random.integers(0, GRID_CELLS, prob.size)
+    top = np.array([begin + prob[begin:end].argmax() for begin, end in pairwise(start)])
+    found: list[list[NDArray[Any]]] = []
+    for draw in (count_draws, compiled_count_draws()):
+        counts = [np.zeros((GRID_CELLS, 5_000), np.int32) for _ in range(2)]
+        listed = np.full(top.size, unlisted > 0)
+        state = np.arange(top.size, dtype=np.uint64)
+        entry, beyond = draw(state, prob, start, row_sum, listed, cell, top, counts[0], counts[1], 4_000)
+        assert (beyond >= 0).any() == (unlisted > 0)
+        found.append([entry, beyond, *counts])
+    for plain, compiled in zip(*found, strict=True):
+        np.testing.assert_array_equal(plain, compiled)

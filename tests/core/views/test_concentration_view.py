@@ -12,8 +12,8 @@ from core.run_builders import block_evidence
 CONCENTRATED = measure_concentration(block_evidence((0.55, 90, 45), (0.95, 10, 9)))
 SPREAD = measure_concentration(block_evidence(*((tenth / 10 - 0.05, 10, tenth) for tenth in range(1, 11))))
 CAUTION = (
-    "A low ECE of so few bins does not say that higher confidence means more right answers: look at the Brier "
-    "score and AUROC."
+    "A low ECE of so few bins does not say that higher confidence means more right answers: look at the "
+    "Brier score and AUROC."
 )
 
 

@@ -10,6 +10,7 @@ from calib_core.readers.table.columns import (
     LIST_COLUMNS,
     PROBABILITY_COLUMNS,
     SINGLE_TEXT_COLUMNS,
+    MappedName,
 )
 from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS
 
@@ -22,6 +23,7 @@ INFO_DTYPES = {
     "tuning": pl.String(),
     "temperature": pl.Float64(),
     "tokens_seen": pl.Int64(),
+    "choices_are": pl.String(),
 }
 
 
@@ -62,3 +64,18 @@ def test_lists_and_probabilities_are_told_by_their_judges_and_dtypes() -> None:
 def test_what_only_describes_a_run_makes_no_row_bad(name: str) -> None:
     assert not COLUMN_JUDGES[name](pl.Series(["unknown"])).faults
     assert COLUMN_JUDGES["shots"](pl.Series(["unknown"])).faults
+
+
+def test_a_column_of_words_takes_them_in_any_case_and_no_others() -> None:
+    judged = COLUMN_JUDGES["choices_are"](pl.Series(["levels", "Options", "order", None]))
+    assert judged.values.to_list() == ["levels", "options", None, None]
+    (fault,) = judged.faults
+    assert (fault.positions.tolist(), fault.expected) == ([2], "options or levels")
+
+
+def test_printed_probabilities_may_miss_a_sum_of_one_by_their_last_digits() -> None:
+    raw = pl.Series([[0.33, 0.33, 0.33], [0.33, 0.33, 0.32], [0.34, 0.34, 0.33], [0.3, 0.6]])
+    strict, printed = (MappedName.parse(text).judge(raw) for text in ("choice_probs", "choice_probs:printed"))
+    assert [fault.positions.tolist() for fault in strict.faults] == [[0, 1, 2, 3]]
+    assert [fault.positions.tolist() for fault in printed.faults] == [[1, 3]]
+    assert printed.values.to_list() == [[0.33, 0.33, 0.33], None, [0.34, 0.34, 0.33], None]

@@ -1,0 +1,73 @@
+"""How surprising are the outcomes, given the confidences?"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
+from calib_core.metrics.metric import Metric
+from calib_core.wording import plural
+
+
+def log_loss(sums: Sums, _scheme: Scheme) -> float | None:
+    """Log loss −Σ ln(c if right, else 1 − c) / n in nats, in [0, ∞]; None without pairs.
+
+    It is infinite if a right answer has the confidence 0, or a wrong one the confidence 1.
+
+    References
+    ----------
+    Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x.
+    """
+    if not sums.n_pairs:
+        return None
+    if _n_infinite(sums):
+        return math.inf
+    levels = sums.natural_bins()
+    value, wrong = levels.confidence / levels.count, levels.count - levels.correct
+    right_terms = levels.correct * np.log(np.where(levels.correct > 0, value, 1.0))
+    wrong_terms = wrong * np.log1p(-np.where(wrong > 0, value, 0.0))
+    return 0.0 - float((right_terms + wrong_terms).sum()) / sums.n_pairs
+
+
+def _n_infinite(sums: Sums) -> int:
+    levels = sums.natural_bins()
+    right_at_0 = levels.correct[levels.high == 0].sum()
+    at_1 = levels.low == 1
+    return int(right_at_0 + (levels.count - levels.correct)[at_1].sum())
+
+
+def _infinite_remark(sums: Sums) -> str | None:
+    n_infinite = _n_infinite(sums)
+    if not n_infinite:
+        return None
+    return (
+        f"Infinite: the outcome was given probability 0 in {n_infinite:,} of {plural(sums.n_pairs, 'row')}."
+    )
+
+
+LOG_LOSS: Final = Metric(
+    id="log_loss",
+    title="Log loss",
+    title_in_sentence="log loss",
+    recipe_name="log loss",
+    meaning=(
+        "The mean of −ln of the probability given to what happened, right or wrong (nats): lower is better, "
+        "and one certain answer that is wrong makes it infinite."
+    ),
+    source="mean over rows of −ln c if right, −ln(1 − c) if wrong",
+    needs="pairs",
+    low=0.0,
+    high=None,
+    direction="lower",
+    binned=False,
+    compute=log_loss,
+    required_sums="values",
+    remark=_infinite_remark,
+    interval_method="none",
+    no_interval_reason="how often one would hold has not been measured",
+    is_proper=True,
+)

@@ -1,0 +1,1 @@
+"""Responses of decision servers: named questions, each answered by a whole distribution."""
