@@ -211,6 +211,9 @@ def _show_methods(report: RunReport, key: str) -> None:
                 f"Methods of {report.run.label}",
             ),
         )
+    elif report.has_judge_and_people:
+        st.caption("It needs no confidence: the page Judge compares the two.")
+        return
     else:
         st.caption("No confidence method has a usable row.")
     show_unusable_methods(dict(report.survey.unavailable))

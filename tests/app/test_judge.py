@@ -98,6 +98,15 @@ def test_pages_of_confidences_leave_a_judge_out_and_start_leads_to_it(
     assert any("a judge's labels beside people's in 160 rows" in screens.plain(label) for label in links)
 
 
+def test_files_says_what_the_file_is_and_misses_nothing_in_it(judged_file: Path, visit: Visit) -> None:
+    assert judged_file.is_file()
+    text = page_text(visit("files"))
+    assert "400 rows read; a judge's labels beside people's in 160 rows." in text
+    assert "the page Judge compares the two" in text
+    assert "No confidence method" not in text
+    assert "cannot use this file" not in text
+
+
 def test_a_judge_beside_a_quiz_is_on_its_own_page_only(judged_file: Path, data: Path, visit: Visit) -> None:
     assert judged_file.is_file()
     write_csv(data / "quiz.csv", quiz(60))
@@ -115,3 +124,21 @@ def test_every_figure_has_a_sentence_with_its_numbers(judged_file: Path, visit: 
     half = result.pass_rates.half_widths(np.array([160.0]))["ppi"][0]
     assert f"With 160: ± {100 * half:.1f} points by PPI++" in alts["labels_needed"]
     assert result.fairness.headline in alts["fairness_figure"]
+
+
+def test_labels_are_shown_literally(data: Path, visit: Visit) -> None:
+    words = ("<b>pass</b>", "![x](http://x.example/y.png)")
+    write_csv(data / "judged.csv", judged(words=words))
+    at = visit("judge", at="0-1", passes="0")
+    drawn = figure(at, "confusion_figure")
+    assert {tick.count("<") for tick in drawn["layout"]["xaxis"]["ticktext"]} == {0}
+    hovers = " ".join(drawn["data"][0]["hovertext"])
+    assert "<b>pass" not in hovers
+    assert "&lt;b&gt;pass&lt;/b&gt;" in hovers
+    markdown = [
+        str(getattr(element, "value", ""))
+        for kind in ("markdown", "caption", "header", "subheader")
+        for element in at.get(kind)
+    ]
+    assert any("pass" in text for text in markdown)
+    assert not any("![x](" in text or "<b>pass" in text for text in markdown)

@@ -41,6 +41,7 @@ MAIN: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "methods": (".paired-box >> nth=0", (M, ".st-key-methods_shown")),
     "groups": (".st-key-groups_dots", (M, ".st-key-method")),
     "training": (".st-key-training", (M, ".st-key-method")),
+    "judge": (".st-key-confusion_figure", (".st-key-passes_shown",)),
 }
 """Page → its main figure, and the controls that are used most."""
 SAMPLED = "run=chains-0.8m-chains-choice-0-shot"

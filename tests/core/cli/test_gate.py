@@ -346,7 +346,7 @@ def judged(tmp_path: Path) -> Path:
 def test_the_interval_decides_on_a_judge(call: Call, judged: Path) -> None:
     words = ("--min", "agreement=.75", "--min", "specificity=.9", "--min", "kappa=.6", "--min-n", "200")
     answer = call("gate", judged, "--judge", *words, "--json")
-    assert answer.code == 2
+    assert answer.code == 1, "a broken rule counts, also where another is not decided"
     found = {element["rule"]: element for element in answer.elements}
     assert all(element.keys() >= KEYS for element in answer.elements)
     assert {rule: element["held"] for rule, element in found.items()} == {

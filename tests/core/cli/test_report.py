@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import calib_core
 import report_html
 from calib_core.__main__ import main
 from calib_core.views.registry import SECTIONS
 from calib_core.wording import judged_phrase
 from core.cli_calls import BAD, CHOICES, GOOD, NOTHING, Call, write
-from predictions import choices, quiz, samples, write_csv, write_jsonl
+from predictions import choices, judged, quiz, samples, write_csv, write_jsonl
 from report_html import Node, read, section, text_of
 
 QUICK = ("--page", "overview", "--page", "reliability", "--page", "files")
@@ -43,10 +44,10 @@ def test_every_available_page_is_in_the_report(folder: Path, call: Call) -> None
         ("quiz.csv", "green"),
         ("ten.jsonl", "ten"),
     ]
-    pages = [page for page in SECTIONS if page != "training"]
+    pages = [page for page in SECTIONS if page not in ("training", "judge")]
     assert answer.elements[0]["pages"] == pages
     assert answer.elements[0]["report"] == str(output)
-    assert list(answer.elements[0]["left_out"]) == ["training"]
+    assert list(answer.elements[0]["left_out"]) == ["training", "judge"]
     document = open_report(output)
     ids = [node.attributes.get("id") for node in document.all("section")]
     assert ids == [*pages, "terms", "again"]
@@ -256,10 +257,10 @@ def test_runs_of_one_label_are_distinguished(tmp_path: Path, call: Call) -> None
 def test_the_judged_answer_is_named(folder: Path, call: Call) -> None:
     output = folder / "out.html"
     assert call("report", folder / "four.jsonl", folder / "ten.jsonl", "-o", output, *QUICK).code == 0
-    for block, judged in zip(
+    for block, answer in zip(
         section(open_report(output), "reliability"), ("its own top label", "majority answer"), strict=True
     ):
-        assert judged_phrase(judged) in block.text
+        assert judged_phrase(answer) in block.text
 
 
 def test_title_author_note_and_date_are_given_and_reproduced(folder: Path, call: Call) -> None:
@@ -276,3 +277,18 @@ def test_title_author_note_and_date_are_given_and_reproduced(folder: Path, call:
     assert call(*line).code == 0
     assert open_report(again).all("header")[0].text == head.text
     assert call("report", folder / "quiz.csv", "-o", output, "--date", "9.1.2025").code == 2
+
+
+def test_a_judge_is_reported_without_a_confidence(tmp_path: Path, call: Call) -> None:
+    judge = write_csv(tmp_path / "judged.csv", judged())
+    output = tmp_path / "out.html"
+    alone = call("report", judge, "-o", output, "--json")
+    assert (alone.code, alone.err, alone.element["pages"]) == (0, "", ["judge"])
+    (run,) = calib_core.load(judge)
+    headline = calib_core.judge(run).headline
+    assert headline in section(open_report(output), "judge")[0].text
+    other = write_csv(tmp_path / "quiz.csv", quiz(60))
+    both = call("report", judge, other, "-o", output, "--page", "reliability", "--page", "judge", "--json")
+    assert both.elements[0]["pages"] == ["reliability", "judge"]
+    (block,) = section(open_report(output), "reliability")
+    assert "quiz" in block.text

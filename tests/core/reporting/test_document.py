@@ -153,7 +153,15 @@ def test_twenty_runs_stay_below_five_megabytes(tmp_path: Path) -> None:
 
 def test_pages_without_results_are_left_out(tmp_path: Path) -> None:
     report = make_report(write_csv(tmp_path / "quiz.csv", [{"confidence": 0.5, "correct": 1}]))
-    assert set(report.left_out) == {"comparison", "recalibrate", "sampling", "methods", "groups", "training"}
+    assert set(report.left_out) == {
+        "judge",
+        "comparison",
+        "recalibrate",
+        "sampling",
+        "methods",
+        "groups",
+        "training",
+    }
     answers = ("reliability", "concentration", "robustness", "abstention")
     assert report.pages == ("summary", "overview", *answers, "files")
     assert "Comparison (Only one run is loaded)" in read(report.html).one("again").text
@@ -187,6 +195,7 @@ def test_a_run_of_tokens(tmp_path: Path) -> None:
     path = write_npz(tmp_path / "code.npz", positions(200), model="gpt", tokens_seen=1000)
     report = make_report(path)
     assert set(report.left_out) == {
+        "judge",
         "comparison",
         "abstention",
         "recalibrate",
