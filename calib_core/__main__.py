@@ -93,7 +93,7 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "gate": Verb(
             ("calib_core.cli.commands.gate", "gate"),
-            "Check rules for a pipeline: limits of metrics, and no worse than a baseline.",
+            "Check rules for a pipeline: limits of metrics, locked thresholds, and no worse than a baseline.",
         ),
         "reduce": Verb(
             ("calib_core.cli.commands.reduce", "reduce"),

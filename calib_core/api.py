@@ -522,7 +522,7 @@ def metric_value(
     Examples
     --------
     >>> import calib_core
-    >>> calib_core.metric_value([0.9, 0.9, 0.6, 0.6], [1, 0, 1, 1], "brier")
+    >>> round(calib_core.metric_value([0.9, 0.9, 0.6, 0.6], [1, 0, 1, 1], "brier"), 3)
     0.285
     >>> calib_core.metric_value([[0.7, 0.3], [0.4, 0.6]], [0, 0], "accuracy")
     0.5

@@ -48,4 +48,5 @@ EVENT: Final = Method(
     requirement="the probability of an event is needed",
     probability_of="event",
     headline_rank=0,
+    style=(3, "star-triangle-up", "2px,2px,8px,2px"),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import EventWords, Metric
 from calib_core.wording import plural
 
 
@@ -70,4 +70,9 @@ LOG_LOSS: Final = Metric(
     interval_method="none",
     no_interval_reason="how often one would hold has not been measured",
     is_proper=True,
+    event_words=EventWords(
+        "The mean of −ln of the probability given to what came true, yes or no (nats): lower is better, and "
+        "one certain forecast that fails makes it infinite.",
+        source="mean over rows of −ln p where yes is true, −ln(1 − p) where not",
+    ),
 )

@@ -30,6 +30,7 @@ from calib_core.methods.answers.outcomes import with_assumed_outcomes
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.runs import AnswerRun, Run
+from calib_core.terms import ProbabilityOf
 from calib_core.tokens.row_checks import SUM_TOLERANCE
 from calib_core.values import Value
 
@@ -42,7 +43,9 @@ MAP_VERSION: Final = 1
 MAX_MAP_BYTES: Final = 8_000_000
 """A larger file is no map."""
 
-RECALIBRATED_COLUMN: Final = "confidence.recalibrated"
+RECALIBRATED_COLUMNS: Final[Mapping[ProbabilityOf, str]] = MappingProxyType(
+    {"answer": "confidence.recalibrated", "event": "event_prob.recalibrated"}
+)
 """The column that a map adds to a table."""
 
 SUMS_ONLY: Final = (
@@ -410,8 +413,12 @@ class AppliedMap:
         pairs = self.recalibrated.confidences.pairs
         values = pl.repeat(None, self.run.rows.height, dtype=pl.Float64, eager=True)
         return values.scatter(pl.Series(pairs.rows, dtype=pl.UInt32), pairs.confidence).alias(
-            RECALIBRATED_COLUMN
+            RECALIBRATED_COLUMNS[self._of]
         )
+
+    @property
+    def _of(self) -> ProbabilityOf:
+        return self.recalibrated.method.probability_of
 
     @property
     def question(self) -> str | None:
@@ -419,8 +426,9 @@ class AppliedMap:
         return self.map.question_of_use(self.judged or self.recalibrated)
 
     def run_with_it(self) -> AnswerRun:
-        """The run with one more column, `RECALIBRATED_COLUMN`."""
-        return self._noted(self.run.rows.with_columns(self.column))
+        """The run with one more confidence, of `RECALIBRATED_COLUMNS`; of an event a run has only one."""
+        column = self.column if self._of == "answer" else self.column.alias("event_prob")
+        return self._noted(self.run.rows.with_columns(column))
 
     def run_with_it_alone(self) -> AnswerRun:
         """The run with the recalibrated confidence as its only one, and the outcome of what it is of."""
@@ -431,8 +439,7 @@ class AppliedMap:
         if self.judged is not None:
             pairs = self.judged.confidences.pairs
             outcome = outcome.scatter(pl.Series(pairs.rows, dtype=pl.UInt32), pairs.correct)
-        of_event = self.recalibrated.method.probability_of == "event"
-        names = ("event_prob", "event") if of_event else ("confidence", "correct")
+        names = ("event_prob", "event") if self._of == "event" else ("confidence", "correct")
         new = (self.column.alias(names[0]), outcome.alias(names[1]))
         return self._noted(self.run.rows.select(kept).with_columns(*new))
 

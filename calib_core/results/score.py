@@ -249,9 +249,10 @@ class Scores(Displayable, Mapping[str, Score]):
         return len(self.scores)
 
     def __repr__(self) -> str:
-        values = ((id_, one.value) for id_, one in self.scores.items())
-        shown = ", ".join(f"{id_}={'none' if value is None else f'{value:.4g}'}" for id_, value in values)
-        return f"<Scores {shown}>"
+        values = [(id_, one.value) for id_, one in self.scores.items()]
+        shown = [f"{id_}={'none' if value is None else f'{value:.4g}'}" for id_, value in values[:6]]
+        more = [f"{len(values) - 6} more"] if len(values) > 6 else []
+        return f"<Scores {', '.join([*shown, *more])}>"
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each metric, as `Score.to_frame`."""

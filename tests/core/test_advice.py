@@ -173,7 +173,7 @@ def test_a_surface_holds_for_all_threads_and_the_command_line_for_one_call(
     assert current_surface() == "page"
 
 
-SAID_OTHERWISE = ("cli", "__main__.py", "advice.py", "report/provenance.py")
+SAID_OTHERWISE = ("cli", "__main__.py", "advice.py", "reporting/provenance.py")
 """What serves the command line alone, below `calib_core`."""
 
 

@@ -30,7 +30,8 @@ def test_the_code_of_a_notebook_runs(notebook: Path, monkeypatch: pytest.MonkeyP
 
 def test_every_question_of_the_interface_has_a_notebook() -> None:
     text = "".join(notebook.read_text(encoding="utf-8") for notebook in NOTEBOOKS)
-    functions = {name for name in calib_core.__all__ if name.islower() and not name.startswith("_")}
+    names = [name for name in calib_core.__all__ if name.islower() and not name.startswith("_")]
+    functions = {name for name in names if callable(getattr(calib_core, name))}
     assert functions - set(re.findall(r"calib\.(\w+)\(", text)) == set()
 
 

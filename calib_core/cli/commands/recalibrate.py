@@ -46,7 +46,6 @@ from calib_core.results.recalibration import (
 )
 from calib_core.results.recalibration_map import (
     MAX_MAP_BYTES,
-    RECALIBRATED_COLUMN,
     AppliedMap,
     RecalibrationMap,
 )
@@ -144,9 +143,9 @@ def recalibrate(
     Every row is judged by a map fitted to other questions; the map that -o writes is fitted to all. It gains
     if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of several
     runs or methods needs --run and --method to write one map.
-    --apply writes the rows of a table as they came, with one more column, confidence.recalibrated, also for
-    rows without an outcome (but for self-consistency, which has to know the right answer); rows of another
-    format are written in Calib's own.
+    --apply writes the rows of a table as they came, with one more column, confidence.recalibrated (of an
+    event event_prob.recalibrated), also for rows without an outcome (but for self-consistency, which has to
+    know the right answer); rows of another format are written in Calib's own.
     """
     runner = Runner([run] if run else None)
     elements: Sequence[JsonElement] = []
@@ -276,7 +275,7 @@ def _apply(
                 "n_judged": n_judged,
                 "n_total": run.n_total,
                 "output": str(output),
-                "column": RECALIBRATED_COLUMN,
+                "column": one.column.name,
                 "question": question,
             }
         )
@@ -333,4 +332,4 @@ class _Rows:
                     "--run."
                 )
             values |= dict(rows.iter_rows())
-        return self.table.with_column(RECALIBRATED_COLUMN, values)
+        return self.table.with_column(applied[0].column.name, values)

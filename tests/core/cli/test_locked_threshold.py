@@ -72,7 +72,7 @@ def test_what_cannot_be_checked_is_null_and_no_pass(call: Call, tmp_path: Path) 
     lock = locked(call, tmp_path, team=(197, 200), spam=(100, 200), mood=(197, 200))
     new = quiz(tmp_path, "new.jsonl", team=(195, 200), spam=(195, 200))
     answer = call("gate", new, "--lock", lock, "--json")
-    assert answer.code == 1
+    assert answer.code == 2
     found = {element["run"]: element for element in answer.elements}
     assert {name: element["held"] for name, element in found.items()} == {
         "m · team": True,
@@ -82,7 +82,7 @@ def test_what_cannot_be_checked_is_null_and_no_pass(call: Call, tmp_path: Path) 
     assert found["m · spam"]["reason"] == "no threshold was guaranteed when it was locked"
     assert found["mood"]["reason"] == "no run of the files has this question"
     for output in ("text", "markdown", "junit"):
-        assert call("gate", new, "--lock", lock, "--format", output).code == 1
+        assert call("gate", new, "--lock", lock, "--format", output).code == 2
 
 
 @pytest.mark.parametrize(

@@ -178,11 +178,11 @@ def test_the_probability_of_an_event_is_recalibrated_with_or_without_outcomes(
     judged = "".join(f"q{at},{0.9 if at % 2 else 0.6},{int(at % 3 > 0)}\n" for at in range(60))
     known = write(tmp_path, "known.csv", f"id,event_prob,event\n{judged}")
     written, rows = tmp_path / "map.json", tmp_path / "rows.csv"
-    call("recalibrate", known, "-o", written)
+    assert call("recalibrate", known, "--method", "event", "-o", written).code == 0
     service = write(tmp_path, "service.csv", "id,event_prob\nx,0.9\ny,0.2\n")
     assert call("recalibrate", service, "--apply", written, "-o", rows).code == 0
     fitted = calib_core.recalibrate(*calib_core.load(known))
-    assert pl.read_csv(rows)["confidence.recalibrated"].to_list() == fitted.map([0.9, 0.2]).tolist()
+    assert pl.read_csv(rows)["event_prob.recalibrated"].to_list() == fitted.map([0.9, 0.2]).tolist()
     (run,) = calib_core.load(known)
     assert isinstance(run, AnswerRun)
     applied = fitted.apply(run)

@@ -22,9 +22,12 @@ def test_where_none_has_enough_it_is_the_one_with_the_most_and_of_equals_the_fir
 
 
 def test_methods_stand_in_the_registrys_order_and_are_few() -> None:
-    shown = default_methods(METHODS)
+    of_answers = [id_ for id_, method in METHODS.items() if method.probability_of == "answer"]
+    preferred = [id_ for id_ in METHOD_PREFERENCE if id_ in of_answers][:MAX_DEFAULT_METHODS]
+    shown = default_methods(of_answers)
     assert len(shown) == MAX_DEFAULT_METHODS
-    assert shown == [id_ for id_ in METHODS if id_ in METHOD_PREFERENCE[:MAX_DEFAULT_METHODS]]
+    assert shown == [id_ for id_ in METHODS if id_ in preferred]
+    assert default_methods(METHODS) == ["event"]
     assert default_methods({"verbal", "given"}) == ["verbal", "given"]
 
 

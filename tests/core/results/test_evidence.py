@@ -30,7 +30,7 @@ GOLD = [0, 1]
 def test_unknown_names_list_the_known_ones() -> None:
     with pytest.raises(Unavailable, match=r"There is no method 'softmax'\. Methods: choice_softmax, .*given"):
         get_method("softmax")
-    with pytest.raises(Unavailable, match=r"There is no metric 'ECE'\. Metrics: ece, "):
+    with pytest.raises(Unavailable, match=r"There is no metric 'ECE'\. Is 'ece' meant\? Metrics: ece, "):
         get_metric("ECE")
 
 

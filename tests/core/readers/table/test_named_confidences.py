@@ -59,7 +59,7 @@ def test_every_interface_takes_them_by_name(call: Call, tmp_path: Path) -> None:
     assert [(one["method"], one["value"]) for one in elements] == [("given.said", pytest.approx(0.9 / 3))]
     assert "said as given" in elements[0]["recipe"]
     assert "no column confidence.nope" in call("score", path, "--method", "given.nope").err
-    assert "tokens, given.NAME." in call("score", path, "--method", "given.no pe").err
+    assert "tokens, given.NAME, at_least.LEVEL." in call("score", path, "--method", "given.no pe").err
     columns = {"said": "confidence.said/100"}
     (run,) = calib_core.load(path, columns=columns)
     assert calib_core.score(run, method="given.said", metric="brier").value == elements[0]["value"]
