@@ -37,10 +37,9 @@ _EXACT_SUM: Final = 1e-6
 
 def _choice_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """The stored distribution; of an event, p over yes and 1 − p over no."""
-    if run.info.choices_are is None and not run.has_columns("event_prob"):
+    if run.info.choices_are is None:
         raise Unavailable(
-            "the choices are not those of a decision: no column choices_are says that they are options or "
-            "levels, and there is no event_prob"
+            "not a decision: no column choices_are says that there are options, such as yes and no, or levels"
         )
     stored, event_prob = as_float64(column(run, "choice_probs")), column(run, "event_prob").cast(pl.Float64)
     is_event = stored.is_null() & event_prob.is_not_null()
@@ -130,8 +129,8 @@ CHOICE: Final = Method(
     title="top label of the decision",
     meaning="The probability of the likeliest choice of a decision, as the file states it.",
     source="max_k p_k as stored; for yes or no max(p, 1 − p)",
-    needs="the probability of every choice (choice_probs) of a decision (choices_are); gold; or the "
-    "probability of an event (event_prob); whether it came true (event)",
+    needs="a decision (choices_are); the probability of every choice (choice_probs) with gold, or of yes "
+    "(event_prob) with whether it is true (event)",
     compute=_choice_confidences,
     columns=("choice_probs", "event_prob"),
     requirement="the probability of every choice of a decision is needed",

@@ -12,8 +12,8 @@ from calib_core.metrics import METRICS
 from screens import Visit
 
 MARK = ":material/visibility: "
-HEADED = sorted(set(screens.SCRIPTS) - {"start", "files", "report", "tour", "training"})
-"""Pages on which a finding stands first and a figure or table second; nothing of `folder` is a training."""
+HEADED = sorted(set(screens.SCRIPTS) - {"start", "files", "judge", "report", "tour", "training"})
+"""Pages on which a finding stands first and a figure or table second; nothing of `folder` is judged or a training."""
 
 
 def view_captions(at: screens.AppTest) -> list[str]:

@@ -51,7 +51,8 @@ def judge() -> AnswerRun:
 
 
 RESULTS: Final[dict[str, Callable[[], Any]]] = {
-    "score": lambda: calib_core.score(chains()[0]),
+    "score": lambda: calib_core.score(chains()[0], metric="ece"),
+    "scores": lambda: calib_core.score(chains()[0]),
     "verdict": lambda: calib_core.verdict(chains()[0]),
     "reliability": lambda: calib_core.reliability(chains()[0]),
     "reliability of tokens": lambda: calib_core.reliability(checkpoints()[-1], metric="full_ece"),

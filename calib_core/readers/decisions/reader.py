@@ -213,7 +213,7 @@ class _DecisionRows:
             event = None if gold is None else yes_or_no(gold.value)
             if gold is not None and event is None:
                 return _bad_gold(name, gold, "true or false")
-            return {**row, "event_prob": answer.probs[0], "event": event}
+            return {**row, "choices_are": "options", "event_prob": answer.probs[0], "event": event}
         choices = _choice_names(answer)
         right = None if gold is None else right_choice(answer, gold.value)
         if gold is not None and right is None:

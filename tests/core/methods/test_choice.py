@@ -54,13 +54,14 @@ def test_an_event_is_read_over_yes_and_no_and_half_is_yes() -> None:
         {"event_prob": 0.5, "event": False},
         {"event_prob": 0.75, "event": None},
     ]
-    run = run_of(rows)
+    run = run_of(rows, OPTIONS)
     result = confidences("choice", run)
     assert result.answers is not None
     assert result.answers.to_list() == ["no", "yes", "yes"]
     assert result.pairs.confidence.tolist() == [0.75, 0.5, 0.5]
     assert result.pairs.correct.tolist() == [True, True, False]
     assert list(survey_methods(run).usable) == ["event", "choice"]
+    assert list(survey_methods(run_of(rows)).usable) == ["event"]
 
 
 def test_sums_are_left_as_printed_and_the_worst_is_told() -> None:
@@ -80,7 +81,7 @@ def test_one_method_reads_the_probabilities_of_a_decision_and_of_any_other_run()
     rows = [decision([0.6, 0.4], 0)]
     assert list(survey_methods(run_of(rows, OPTIONS)).usable) == ["choice"]
     assert list(survey_methods(run_of(rows)).usable) == ["choice_softmax"]
-    with pytest.raises(Unavailable, match="not those of a decision"):
+    with pytest.raises(Unavailable, match="not a decision"):
         confidences("choice", run_of(rows))
 
 

@@ -18,7 +18,7 @@ from calib_core.errors import Unavailable
 from calib_core.methods import METHODS
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.readers import read
-from calib_core.runs import AnswerRun
+from calib_core.runs import AnswerRun, RunInfo
 from core.confidence_runs import (
     FEWER,
     LOGS,
@@ -155,7 +155,8 @@ def test_a_row_without_an_answer_is_missing_whatever_stands_in_it(method: str, s
     numbers |= {"event_prob": 0.5, "event": False}
     row = {**choices, **answers, **tokens, **numbers}
     rows = [{**row, "status": result} for result in ("ok", status, "no_answer", None)]
-    result = confidences(method, run_of(rows))
+    info = RunInfo(choices_are="options" if method == "choice" else None)
+    result = confidences(method, run_of(rows, info))
     assert result.pairs.rows.tolist() == [0, 2, 3]
     assert dict(result.missing) == {f"status: {status}": 1}
 

@@ -278,7 +278,7 @@ def test_the_frame_has_one_row_per_cell() -> None:
 def test_an_event_is_not_compared_with_the_confidence_in_an_answer() -> None:
     rows = [{**row(0.5, 0.9, at % 2), "event_prob": 0.2, "event": at % 5 == 0} for at in range(60)]
     both, answers = table(run_of(rows)), table(run_of(rows), "given", "verbal")
-    assert set(both.cells) == {("a", "given"), ("a", "verbal"), ("a", "event"), ("a", "choice")}
+    assert set(both.cells) == {("a", "given"), ("a", "verbal"), ("a", "event")}
     assert not both.paired
     assert both.headline == "No comparison: the methods use different rows or outcomes."
     assert answers.paired
