@@ -13,7 +13,7 @@ from screens import Visit
 
 MARK = ":material/visibility: "
 HEADED = sorted(set(screens.SCRIPTS) - {"start", "files", "judge", "report", "tour", "training"})
-"""Pages on which a finding stands first and a figure or table second; `folder` has no judge and no training."""
+"""Pages on which a finding stands first and a figure or table second; `folder` has no judge or training."""
 
 
 def view_captions(at: screens.AppTest) -> list[str]:
