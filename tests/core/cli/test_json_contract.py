@@ -32,12 +32,9 @@ ROWS: dict[VerdictKind, tuple[Block, ...]] = {
 
 @pytest.mark.parametrize("kind", ROWS)
 def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
-    names = ("event_prob", "event") if kind in LEVEL_KINDS["event"] else ("confidence", "correct")
-    rows = [
-        dict(zip(names, (said, int(at < right)), strict=True))
-        for said, n, right in ROWS[kind]
-        for at in range(n)
-    ]
+    of_event = kind in LEVEL_KINDS["event"]
+    stated, outcome = ("event_prob", "event") if of_event else ("confidence", "correct")
+    rows = [{stated: said, outcome: int(at < right)} for said, n, right in ROWS[kind] for at in range(n)]
     path = write_csv(tmp_path / "run.csv", rows)
     element, *_ = call(
         "score", path, "--metric", "verdict", "--json"

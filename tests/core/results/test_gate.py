@@ -95,7 +95,7 @@ def pair(n: int, n_worse: int, ids: tuple[str, str] = ("q", "q")) -> tuple[Evide
 
 def compared(
     metric: str, sides: tuple[Evidence, Evidence], limit: float, *, significant: bool = False
-) -> tuple[float, tuple[float, float], bool, str]:
+) -> tuple[float, tuple[float, float], bool | None, str]:
     old, new = (measure(side, metric, Scheme()) for side in sides)
     check = check_no_worse(Rule("worse-by", metric, limit), new, old, significant=significant)
     assert check.value is not None
