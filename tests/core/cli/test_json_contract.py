@@ -36,9 +36,7 @@ def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
     stated, outcome = ("event_prob", "event") if of_event else ("confidence", "correct")
     rows = [{stated: said, outcome: int(at < right)} for said, n, right in ROWS[kind] for at in range(n)]
     path = write_csv(tmp_path / "run.csv", rows)
-    element, *_ = call(
-        "score", path, "--metric", "verdict", "--json"
-    ).elements  # of an event, its top label, too
+    element = call("score", path, "--metric", "verdict", "--json").element
     assert element["value"] == kind
     assert element["metric"] == "verdict"
     assert {"run", "method", "p", "level", "slope", "reason"} <= element.keys()
@@ -52,9 +50,7 @@ def test_a_verdict(kind: VerdictKind, tmp_path: Path, call: Call) -> None:
 
 def test_positions_of_unknown_texts(tmp_path: Path, call: Call) -> None:
     path = write_npz(tmp_path / "run.npz", positions(), texts_known=False)
-    element, *_ = call(
-        "score", path, "--metric", "verdict", "--json"
-    ).elements  # of an event, its top label, too
+    element = call("score", path, "--metric", "verdict", "--json").element
     assert (element["value"], element["words"]) == ("dependent", "not judged")
     assert {element[name] for name in ("p", "q", "p_level", "p_slope", "p_curve", "slope")} == {None}
     assert isinstance(element["level"], float)
