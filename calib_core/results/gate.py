@@ -19,6 +19,7 @@ from calib_core.results.judge import JudgeResult, judge_metric_title
 from calib_core.results.score import score
 from calib_core.results.uncertainty import metric_interval, paired_difference
 from calib_core.runs import Run
+from calib_core.terms import EVENT_TERMS
 from calib_core.wording import (
     ROUNDING_TOLERANCE,
     as_clause,
@@ -74,7 +75,8 @@ class Rule:
             return "run of the baseline is there"
         limit = f"{self.limit:,.15g}"
         name = _metric_name(self) if self.metric else "labelled rows" if self.is_of_judge else "rows"
-        name = f"{name} from the locked threshold on" if self.kind == "lock" else name
+        if self.kind == "lock":
+            name = f"{name if self.metric else EVENT_TERMS.precision} from the locked threshold on"
         return (
             f"{name} at most {limit} worse"
             if self.kind == "worse-by"

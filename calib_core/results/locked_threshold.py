@@ -61,11 +61,10 @@ def question_of(run: Run) -> str:
 
 
 def locked_method(usable: Sequence[str]) -> str | None:
-    """The method whose confidence is locked where none is named; None without one for answers."""
-    of_answers = [id_ for id_ in usable if METHODS[id_].probability_of == "answer"]
-    if CHOICE.id in of_answers:
+    """The method whose threshold is locked where none is named: that of the decision, if there is one."""
+    if CHOICE.id in usable:
         return CHOICE.id
-    return default_method(of_answers) if of_answers else None
+    return default_method(usable) if usable else None
 
 
 def lock(run: Run, found: GuaranteedThreshold) -> LockedThreshold:
@@ -136,8 +135,9 @@ def _is_share(value: object) -> bool:
 
 
 def rule_of(locked: LockedThreshold) -> Rule:
-    """The rule of a gate that a locked threshold is."""
-    return Rule("lock", "accuracy", locked.accuracy)
+    """The rule of a gate that a locked threshold is; of an event it is on precision, which is no metric."""
+    of_event = locked.method in METHODS and METHODS[locked.method].probability_of == "event"
+    return Rule("lock", None if of_event else "accuracy", locked.accuracy)
 
 
 def check_locked(locked: LockedThreshold, evidence: Evidence) -> RuleCheck:
@@ -146,7 +146,8 @@ def check_locked(locked: LockedThreshold, evidence: Evidence) -> RuleCheck:
     They do if the 95 % interval of their accuracy lies below it. That chance puts the accuracy itself below
     the target is no contradiction: a threshold that just reaches it is below it every other time.
     """
-    run, held, reason = evidence.run, None, "no threshold was guaranteed when it was locked"
+    run, terms, held = evidence.run, evidence.terms, None
+    reason = "no threshold was guaranteed when it was locked"
     value, ends, n_answered = None, None, 0
     if locked.threshold is not None:
         try:
@@ -155,13 +156,13 @@ def check_locked(locked: LockedThreshold, evidence: Evidence) -> RuleCheck:
             reason = str(unavailable)
         else:
             n_answered, value = point.n_answered, point.accuracy
-            reason = f"no answer reaches {locked.threshold:.6g}"
+            reason = f"no {terms.answer} reaches {locked.threshold:.6g}"
             if point.low is not None and point.high is not None and math.isfinite(point.high):
                 ends = (point.low, point.high)
                 held = point.high >= locked.accuracy
-                reason = f"{n_answered:,} answers from {locked.threshold:.6g} on"
+                reason = f"{n_answered:,} {terms.answers} from {locked.threshold:.6g} on"
                 if not held:
-                    reason += f" are right less often than {format_percent(locked.accuracy)}"
+                    reason += f" {terms.right_how_often('less often than')} {format_percent(locked.accuracy)}"
     return RuleCheck(
         rule_of(locked),
         run.file,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from core.cli_calls import Call
+from predictions import write_csv
 
 
 def quiz(folder: Path, name: str, **right: tuple[int, int]) -> Path:
@@ -108,3 +109,18 @@ def test_the_lock_of_decisions_is_of_the_top_label(call: Call, tmp_path: Path) -
     (entry,) = json.loads(lock.read_text("utf-8"))
     assert (entry["question"], entry["method"], entry["threshold"]) == ("spam", "choice", 0.95)
     assert call("gate", path, "--lock", lock).code == 0
+
+
+def test_the_threshold_of_an_event_is_locked_and_checked_in_its_own_words(call: Call, tmp_path: Path) -> None:
+    def events(name: str, n_yes: int) -> Path:
+        rows = [{"dataset": "spam", "event_prob": 0.9, "event": int(at < n_yes)} for at in range(200)]
+        return write_csv(tmp_path / name, rows)
+
+    lock = tmp_path / "lock.json"
+    assert call("threshold", events("old.csv", 197), "--accuracy", "0.9", "--lock", lock).code == 0
+    held = call("gate", events("new.csv", 178), "--lock", lock)
+    assert held.code == 0
+    assert "precision from the locked threshold on ≥ 0.9" in held.out
+    broken = call("gate", events("worse.csv", 150), "--lock", lock, "--json")
+    assert (broken.code, broken.element["held"], broken.element["method"]) == (1, False, "event")
+    assert broken.element["reason"] == "200 rows from 0.9 on hold yes less often than 90.0 %"
