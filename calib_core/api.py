@@ -842,7 +842,7 @@ def judge(
         If judge and people have fewer than two labelled rows or no label in common, nothing called `by`
         groups the rows, or no label is one of `passing`.
     """
-    return judge_result(run, passing, by, labels_name)
+    return judge_result(as_run(run), passing, by, labels_name)
 
 
 @explains_keywords

@@ -119,7 +119,7 @@ class PassRates(Displayable):
             return "All rates need labels on a random part of the rows, which cannot be tested here."
         return (
             "All rates need labels on a random part of the rows; nothing here speaks against it "
-            f"({len(self.parts)} groups compared)."
+            f"({plural(len(self.parts), 'group')} compared)."
         )
 
     @property

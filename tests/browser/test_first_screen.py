@@ -71,7 +71,7 @@ def test_the_menu_groups_the_pages_and_greys_those_with_nothing_to_show(
     )
     assert max(overlaps) < 1, "headings and links lie one below the other"
     pale = page.locator("[class*=st-key-pale_] a").filter(visible=True)
-    assert pale.locator("p").all_inner_texts() == ["Sampling", "Training"]
+    assert pale.locator("p").all_inner_texts() == ["Sampling", "Training", "Judge"]
     opacity = "part => Number(getComputedStyle(part).opacity)"
     assert pale.first.evaluate(opacity) < 0.8
     assert page.locator(".st-key-link_reliability a").evaluate(opacity) == 1

@@ -39,7 +39,7 @@ def save_report(server: Server, browse: Browse, folder: Path) -> Path:
     page = browse().open(f"{server.url}/report")
     page.get_by_text("Contents: 1 section").click()
     page.get_by_role("button", name="All sections").click()
-    expect(page.get_by_text(re.compile("13 sections of 3 runs"))).to_be_visible()
+    expect(page.get_by_text(re.compile("14 sections of 3 runs"))).to_be_visible()
     page.evaluate(WATCH_PROGRESS)
     with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name="Make and download the report").click()

@@ -133,7 +133,13 @@ def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
 
 def test_anything_but_a_run_is_refused(tmp_path: Path) -> None:
     runs = calib_core.load(write(tmp_path, "quiz.csv", GOOD))
-    calls = (calib_core.score, calib_core.verdict, calib_core.reliability, calib_core.sampling)
+    calls = (
+        calib_core.score,
+        calib_core.verdict,
+        calib_core.reliability,
+        calib_core.sampling,
+        calib_core.judge,
+    )
     for call in calls:
         with pytest.raises(TypeError, match="a run is expected, not list: take one of the list"):
             call(cast("Any", runs))

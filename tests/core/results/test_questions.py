@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from calib_core.pairs import Labels
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.questions import MAX_SHOWN_QUESTIONS, questions_in_bin
 from calib_core.results.reliability import reliability_diagram
+from calib_core.runs import RunInfo
 from core.edge_cases import WIDTHS, confidences, schemes
 from core.oracle import Bins
 from core.run_builders import block_evidence, choice_evidence, given_evidence, make_answer_run
@@ -203,7 +205,8 @@ def test_every_method_says_which_answer_it_judged(method: str) -> None:
             "event": [True, False],
         }
     )
-    said = gather_evidence(run, method).confidences
+    info = RunInfo(choices_are="options") if method == "choice" else run.info
+    said = gather_evidence(replace(run, info=info), method).confidences
     assert said.answers is not None
     expected = {"its own top label": ["tin", "zinc"], "event": [None, None]}.get(said.judged, ["A", "B"])
     expected = ["no", "yes"] if method == "choice" else expected
