@@ -24,13 +24,10 @@ from calib_core.results.gate import (
     Measurement,
     Rule,
     RuleCheck,
-    baseline_checks,
-    check_present,
+    comparison_checks,
     gate_summary,
     limit_checks,
-    match_runs,
     measure,
-    not_checked,
 )
 from calib_core.runs import Run
 from calib_core.values import Value
@@ -155,19 +152,15 @@ def gate(  # noqa: PLR0913  one parameter an option, as on the command line
     for run in given:
         measured[id(run)], reason = _measure(run, rules, method, scheme)
         checks += limit_checks(run, rules, measured[id(run)], significant=significant, reason=reason)
-    compared = [rule for rule in rules if rule.kind == "worse-by"]
-    unmatched = {id(run): run for run in given}
-    for run, match in match_runs(given, [] if baseline is None else _as_runs(baseline)):
-        checks.append(check_present(run, match))
-        if match is None:
-            continue
-        unmatched.pop(id(match), None)
-        before, _ = _measure(run, compared, method, scheme)
-        checks += baseline_checks(match, compared, measured[id(match)], before, significant=significant)
-    for run in unmatched.values():
-        checks += [
-            not_checked(rule, run.file, run.label, "the run is not in the baseline") for rule in compared
-        ]
+    if baseline is not None:
+        checks += comparison_checks(
+            given,
+            _as_runs(baseline),
+            rules,
+            measured,
+            lambda run, compared: _measure(run, compared, method, scheme)[0],
+            significant=significant,
+        )
     return Gate(tuple(checks))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -101,7 +101,7 @@ class RuleCheck:
     interval : (float, float) or None
         95 % interval of the value, or the bounds between which it is known to be.
     held : bool or None
-        None where it could not be checked or decided, which is no pass.
+        None where it could not be checked or decided, which does not count as passing.
     reason : str
         What broke the rule, how the value was compared, or why it could not be checked; "" where the numbers
         say it all.
@@ -351,11 +351,6 @@ def _decided(
     return None, f"{labels}; about {needed:,} would decide, if the value stayed"
 
 
-def check_judge_unavailable(rule: Rule, run: Run, reason: str) -> RuleCheck:
-    """A rule about a judge that could not be checked."""
-    return RuleCheck(rule, run.file, run.label, None, None, None, None, reason, 0, run.n_total)
-
-
 def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> RuleCheck:
     """A rule that is broken because there is nothing to measure."""
     nothing = (None, None)
@@ -364,9 +359,11 @@ def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> Rule
     )
 
 
-def not_checked(rule: Rule, file: str, run: str, reason: str) -> RuleCheck:
+def not_checked(
+    rule: Rule, file: str, run: str, reason: str, *, method: str | None = None, n_total: int = 0
+) -> RuleCheck:
     """A rule that could not be checked, for a run or, where `run` is "", for a whole file."""
-    return RuleCheck(rule, file, run, None, None, None, held=None, reason=reason, n_used=0, n_total=0)
+    return RuleCheck(rule, file, run, method, None, None, held=None, reason=reason, n_used=0, n_total=n_total)
 
 
 Measurements: TypeAlias = Mapping[tuple[str, str], Measurement]
@@ -428,6 +425,48 @@ def baseline_checks(
             not_checked(rule, run.file, run.label, f"no method of the baseline has {rule.metric}")
         ]
     return checks
+
+
+def comparison_checks(
+    runs: Sequence[Run],
+    baseline: Sequence[Run],
+    rules: Sequence[Rule],
+    measured: Mapping[int, Measurements],
+    measure_before: Callable[[Run, Sequence[Rule]], Measurements],
+    *,
+    significant: bool,
+) -> list[RuleCheck]:
+    """Whether each run of the baseline is still there, and what the rules that compare the two say of it.
+
+    Parameters
+    ----------
+    runs, baseline : sequence of Run
+    rules : sequence of Rule
+    measured : Mapping[int, Measurements]
+        `id` of each of the runs → what was measured of it.
+    measure_before : callable
+        A run of the baseline and the rules that compare it → its measurements.
+    significant : bool
+        As in `check_no_worse`.
+    """
+    compared = [rule for rule in rules if rule.kind == "worse-by"]
+    matched = match_runs(runs, baseline)
+    checks: list[RuleCheck] = []
+    for run, match in matched:
+        checks.append(check_present(run, match))
+        if match is None:
+            gone = "the run is in the baseline, but not in the files"
+            checks += [not_checked(rule, run.file, run.label, gone) for rule in compared]
+        elif compared:
+            before = measure_before(run, compared)
+            checks += baseline_checks(match, compared, measured[id(match)], before, significant=significant)
+    found = {id(match) for _, match in matched}
+    return checks + [
+        not_checked(rule, run.file, run.label, "the run is not in the baseline")
+        for run in runs
+        if id(run) not in found
+        for rule in compared
+    ]
 
 
 def match_runs(runs: Sequence[Run], baseline: Sequence[Run]) -> list[tuple[Run, Run | None]]:

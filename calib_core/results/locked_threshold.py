@@ -18,7 +18,7 @@ from calib_core.methods.choice import CHOICE
 from calib_core.results.abstention import GuaranteedThreshold, abstention_curve
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence
-from calib_core.results.gate import Rule, RuleCheck
+from calib_core.results.gate import Rule, RuleCheck, not_checked
 from calib_core.runs import Run
 from calib_core.wording import format_percent
 
@@ -180,4 +180,4 @@ def check_locked(locked: LockedThreshold, evidence: Evidence) -> RuleCheck:
 def check_absent(locked: LockedThreshold, file: str, reason: str) -> RuleCheck:
     """A locked threshold that could not be checked."""
     name = shorten(locked.question)
-    return RuleCheck(rule_of(locked), file, name, locked.method, None, None, None, reason, 0, 0)
+    return not_checked(rule_of(locked), file, name, reason, method=locked.method)

@@ -40,13 +40,10 @@ from calib_core.results.gate import (
     Rule,
     RuleCheck,
     RuleKind,
-    baseline_checks,
     check_judge,
-    check_judge_unavailable,
-    check_present,
+    comparison_checks,
     gate_summary,
     limit_checks,
-    match_runs,
     measure,
     not_checked,
 )
@@ -92,7 +89,7 @@ def _read_rules(  # noqa: PLR0913  one parameter an option
     passing: PassingOption = None,
     lock: LockedOption = None,
 ) -> _Rules:
-    if of_judge and (baseline or worse_by or significant):
+    if of_judge and (baseline or worse_by or significant or lock):
         raise Refused("--judge goes with --max, --min and --min-n only; its interval always decides.")
     if passing and not of_judge:
         raise Refused("--pass goes with --judge.")
@@ -172,7 +169,10 @@ def _judge_checks(runner: Runner, input_files: InputFiles, rules: _Rules) -> lis
         try:
             result = judge_result(run, rules.passing)
         except Unavailable as reason:
-            checks += [check_judge_unavailable(rule, run, str(reason)) for rule in rules.limits]
+            checks += [
+                not_checked(rule, run.file, run.label, str(reason), n_total=run.n_total)
+                for rule in rules.limits
+            ]
         else:
             checks += [check for rule in rules.limits for check in check_judge(rule, run, result)]
     return checks
@@ -197,26 +197,15 @@ class _Measuring:
         checks += self._lock_checks(runs, rules)
         if rules.baseline is None:
             return checks
-        compared = [rule for rule in rules.limits if rule.kind == "worse-by"]
         earlier = replace(input_files, paths=(rules.baseline,))
-        matched = match_runs(runs, list(self._runner.runs(earlier)))
-        for run, match in matched:
-            checks.append(check_present(run, match))
-            if match is None:
-                gone = "the run is in the baseline, but not in the files"
-                checks += [not_checked(rule, run.file, run.label, gone) for rule in compared]
-            elif compared:
-                before = self._measure(run, [rule.metric for rule in compared if rule.metric])
-                checks += baseline_checks(
-                    match, compared, measured_runs[id(match)], before, significant=rules.significant
-                )
-        found = {id(match) for _, match in matched}
-        return checks + [
-            not_checked(rule, run.file, run.label, "the run is not in the baseline")
-            for run in runs
-            if id(run) not in found
-            for rule in compared
-        ]
+        return checks + comparison_checks(
+            runs,
+            list(self._runner.runs(earlier)),
+            rules.limits,
+            measured_runs,
+            lambda run, compared: self._measure(run, [rule.metric for rule in compared if rule.metric]),
+            significant=rules.significant,
+        )
 
     def _lock_checks(self, runs: Sequence[Run], rules: _Rules) -> Iterator[RuleCheck]:
         """Every locked threshold for each run of its question; one without a run was not checked."""

@@ -410,3 +410,11 @@ def test_labels_that_pass_are_named_for_a_rule(call: Call, tmp_path: Path) -> No
     assert (named.code, named.element["held"]) == (0, True)
     assert call("gate", file, "--judge", "--min", "agreement=.5", "--pass", "fine").code == 2
     assert call("gate", file, "--min", "ece=.5", "--pass", "good").code == 2
+
+
+def test_rules_of_a_judge_go_with_no_lock(call: Call, tmp_path: Path) -> None:
+    file = tmp_path / "judged.csv"
+    file.write_text("judge,human\npass,pass\n", "utf-8")
+    answer = call("gate", file, "--judge", "--lock", tmp_path / "lock.json")
+    assert answer.code == 2
+    assert "--judge goes with --max, --min and --min-n only" in answer.err
