@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.inference.clusters import design_effect, effective_clusters, jackknife_variance
+from calib_core.inference.clusters import clustered_inflation, effective_clusters
 from calib_core.inference.intervals import mean_interval, share_interval, t_975
 
 Labels: TypeAlias = NDArray[np.intp]
@@ -27,7 +27,7 @@ AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
 """What labels are: names, ranks, or numbers."""
 
 ADDED_ROWS: Final = 4
-"""Rows that the interval of κ and α adds, in equal parts to every pair of labels (benchmarks/judge.md)."""
+"""Rows that the interval of κ and α adds, half of them with equal labels (benchmarks/judge.md)."""
 
 MIN_QUESTIONS: Final = 30
 """Labelled questions, where some are repeated, from which on κ, Rogan–Gladen and PPI++ have an interval: of
@@ -35,6 +35,9 @@ MIN_QUESTIONS: Final = 30
 
 MIN_QUESTIONS_OF_RARER_LABEL: Final = 5
 """Those of them to which people gave another label than the most frequent one, for κ and Rogan–Gladen."""
+
+
+_WEIGHTS_OF_LEVEL: Final[dict[AlphaLevel, KappaWeights]] = {"nominal": "none", "interval": "quadratic"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,10 +169,9 @@ def cohen_kappa(
 
     Notes
     -----
-    The standard error is that of the delta method after `ADDED_ROWS` rows are added in equal parts to all
-    pairs of labels, times the root of the `clustered_inflation` where questions are repeated. Without the
-    added rows the interval of 50 rows with few of one label holds the truth in as little as 81 %
-    (benchmarks/judge.md).
+    The standard error is that of the delta method after `_added_rows`, times the root of the
+    `clustered_inflation` where questions are repeated. Without the added rows the interval of 50 rows with
+    few of one label holds the truth in as little as 81 % (benchmarks/judge.md).
 
     References
     ----------
@@ -186,7 +188,7 @@ def cohen_kappa(
     if reason := few_questions(cluster, rarer):
         return Measure(value, None, judge.size, influence, reason)
     inflation, quantile = _clustering(influence, cluster)
-    interval = _wald(table + ADDED_ROWS / table.size, disagreement, value, inflation, quantile)
+    interval = _wald(table + _added_rows(table, disagreement), disagreement, value, inflation, quantile)
     return Measure(value, interval, judge.size, influence)
 
 
@@ -214,29 +216,6 @@ def few_questions(cluster: Labels | None, rarer: NDArray[np.bool_] | None = None
         n = np.unique(cluster[rarer]).size
         return f"{n} of {questions} have a rarer label: {MIN_QUESTIONS_OF_RARER_LABEL} are needed"
     return ""
-
-
-def clustered_inflation(influence: NDArray[np.float64], cluster: Labels) -> float:
-    """How much larger the variance of a sum is than with independent rows, at least 1.
-
-    Parameters
-    ----------
-    influence : NDArray[np.float64], shape (n,)
-        What each row adds to the sum; the mean is 0.
-    cluster : NDArray[np.intp], shape (n,)
-        Question of each row, numbered from 0.
-
-    Returns
-    -------
-    float
-        Of rows that all add 0 that of perfect correlation, `design_effect`.
-    """
-    independent = float(influence @ influence)
-    if not independent > 0:
-        return design_effect(cluster)
-    _, number = np.unique(cluster, return_inverse=True)
-    sums, share = np.bincount(number, influence).astype(np.float64), np.bincount(number) / number.size
-    return max(1.0, jackknife_variance(sums, share) / independent)
 
 
 def mean_bias(
@@ -285,8 +264,8 @@ def krippendorff_alpha(
 
     Notes
     -----
-    The interval is that of κ with each row's pairs of labels as its contribution; the ranks behind ordinal
-    distances are held fixed.
+    The interval is that of κ with each row's pairs of labels as its contribution, and what it adds to the
+    ranks behind ordinal distances.
 
     References
     ----------
@@ -304,7 +283,7 @@ def krippendorff_alpha(
     size = counts.sum(axis=1)
     weighted = counts / (size - 1)[:, None]
     table = counts.T @ weighted - np.diag(weighted.sum(axis=0))
-    distance = _alpha_distance(table.sum(axis=0), values, level)
+    distance = None if level == "ordinal" else kappa_weights(values, _WEIGHTS_OF_LEVEL[level])
     ratio = _one_minus_ratio(table, distance)
     if ratio is None:
         return None
@@ -321,42 +300,58 @@ def krippendorff_alpha(
     # The labels of a row are one contribution, however many they are.
     by_label = float((table * by_pair**2).sum())
     inflation *= float(of_row @ of_row) / by_label if by_label > 0 else float(size.mean())
-    interval = _wald(table + 2 * ADDED_ROWS / table.size, distance, value, inflation, quantile)
+    interval = _wald(table + 2 * _added_rows(table, distance), distance, value, inflation, quantile)
     return Measure(value, interval, n_rows, influence)
 
 
-def _alpha_distance(
-    margin: NDArray[np.float64], values: NDArray[np.float64], level: AlphaLevel
-) -> NDArray[np.float64]:
-    if level == "nominal":
-        return kappa_weights(values, "none")
-    if level == "interval":
-        return kappa_weights(values, "quadratic")
-    rank = np.cumsum(margin) - margin / 2
-    return kappa_weights(rank, "quadratic")
-
-
 def _one_minus_ratio(
-    table: NDArray[np.float64], disagreement: NDArray[np.float64]
+    table: NDArray[np.float64], disagreement: NDArray[np.float64] | None
 ) -> tuple[float, NDArray[np.float64]] | None:
     """1 − observed over expected disagreement, and the influence of one row of each pair of labels.
 
-    None where no disagreement is expected.
+    Without a disagreement it is that of the labels' ranks in a symmetric table, squared. None where no disagreement is expected.
     """
     share = table / table.sum()
     first, second = share.sum(axis=1), share.sum(axis=0)
+    rank = None
+    if disagreement is None:
+        rank = np.cumsum(second) - second / 2
+        disagreement = kappa_weights(rank, "quadratic")
     observed, expected = float((disagreement * share).sum()), float(first @ disagreement @ second)
     if not expected > 0:
         return None
     expected_of_pair = (disagreement @ second)[:, None] + (first @ disagreement)[None, :] - 2 * expected
-    return 1 - observed / expected, (
-        -(disagreement - observed) / expected + observed / expected**2 * expected_of_pair
+    by_pair = -(disagreement - observed) / expected + observed / expected**2 * expected_of_pair
+    if rank is not None:
+        # What the ranks do to the value, and the labels of a pair to the ranks.
+        by_gap = observed / expected**2 * np.outer(second, second) - share / expected
+        by_rank = 4 * (by_gap * (rank[:, None] - rank[None, :])).sum(axis=1)
+        by_label = np.cumsum(by_rank[::-1])[::-1] - by_rank / 2
+        by_label -= float(second @ by_label)
+        by_pair = by_pair + (by_label[:, None] + by_label[None, :]) / 2
+    return 1 - observed / expected, by_pair
+
+
+def _added_rows(table: NDArray[np.float64], disagreement: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """`ADDED_ROWS` rows by pair of labels, of two labels one of each pair.
+
+    Half have equal labels, each as often. The others have different ones, in proportion to the product of how
+    frequent both are, halfway to all alike, over how much they disagree. In equal parts to all pairs, most
+    rows of five labels would disagree, and by more than is usual: κ would err to one side.
+    """
+    n_labels = table.shape[0]
+    frequent = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum()) + 1 / n_labels
+    if disagreement is None:
+        disagreement = kappa_weights(np.arange(n_labels, dtype=np.float64), "quadratic")
+    differ = np.divide(
+        np.outer(frequent, frequent), disagreement, out=np.zeros_like(table), where=disagreement > 0
     )
+    return ADDED_ROWS / 2 * (np.eye(n_labels) / n_labels + differ / differ.sum())
 
 
 def _wald(
     table: NDArray[np.float64],
-    disagreement: NDArray[np.float64],
+    disagreement: NDArray[np.float64] | None,
     value: float,
     inflation: float,
     quantile: float,

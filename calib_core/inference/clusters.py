@@ -7,6 +7,8 @@ proportion is estimated from the sums by question (Rao & Scott 1992, doi:10.2307
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -188,30 +190,63 @@ def effective_number(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight @ weight)) if weight.any() else 0.0
 
 
-def effective_sample_size(correct: NDArray[np.bool_], cluster: NDArray[np.intp]) -> float:
-    """Number of independent rows that would estimate the accuracy as precisely as these clustered ones.
+ADDED_QUESTIONS: Final = 0.5
+"""Questions whose rows all do the same that `clustered_inflation` adds: of few errors, each in a question of
+its own, it is not known whether errors come together (benchmarks/judge.md)."""
+
+
+def clustered_inflation(
+    influence: NDArray[np.float64], cluster: NDArray[np.intp], kind: NDArray[np.intp] | None = None
+) -> float:
+    """How much larger the variance of a sum is than with independent rows, at least 1.
 
     Parameters
     ----------
-    correct : NDArray[np.bool_], shape (n,)
-        Outcomes.
+    influence : NDArray[np.float64], shape (n,)
+        What each row adds to the sum; the mean is 0.
     cluster : NDArray[np.intp], shape (n,)
-        Cluster of each row, numbered from 0.
+        Question of each row, numbered from 0.
+    kind : NDArray[np.intp], shape (n,), optional
+        Kind of each row, where rows of some kinds add more than others, such as labelled ones.
 
     Returns
     -------
     float
-        In [1, n]: n over the estimated design effect. If all rows are right, or none is, the variance cannot
-        be estimated and the number of clusters is returned.
+        Of rows that all add 0 that of perfect correlation, which is `design_effect` for rows of one kind.
+
+    Notes
+    -----
+    The estimate is the `jackknife_variance` of the sums s_q by question over Σ_q v_q, where v_q is the sum of
+    the squared influences of question q. It stands on E = (Σ v_q)² / Σ v_q² questions, which are few where
+    few have an error, and is averaged with perfect correlation in the ratio of E to `ADDED_QUESTIONS`.
 
     References
     ----------
-    Rao & Scott (1992), doi:10.2307/2532311; the variance is the jackknife's, as in `mean_interval`.
+    Rao & Scott (1992), doi:10.2307/2532311.
+
+    Examples
+    --------
+    >>> error = np.array([0.75, -0.25, -0.25, -0.25])
+    >>> round(clustered_inflation(error, np.array([0, 0, 1, 1])), 2)
+    1.17
     """
-    n, n_clusters = correct.size, int(cluster.max()) + 1
-    accuracy = float(correct.mean())
-    if accuracy in (0.0, 1.0) or n_clusters < 2:
-        return float(n_clusters)
-    sums = np.bincount(cluster, correct - accuracy, minlength=n_clusters).astype(np.float64)
-    variance = jackknife_variance(sums, np.bincount(cluster, minlength=n_clusters) / n) / n**2
-    return float(np.clip(accuracy * (1 - accuracy) / variance if variance > 0 else n, 1.0, n))
+    _, number = np.unique(cluster, return_inverse=True)
+    squares = np.bincount(number, influence**2).astype(np.float64)
+    total = float(squares.sum())
+    largest = _perfect_correlation(influence, number, kind)
+    if not total > 0 or squares.size < 2:
+        return largest
+    sums, share = np.bincount(number, influence).astype(np.float64), np.bincount(number) / number.size
+    estimate = jackknife_variance(sums, share) / total
+    known_from = effective_number(squares)
+    return max(1.0, (known_from * estimate + ADDED_QUESTIONS * largest) / (known_from + ADDED_QUESTIONS))
+
+
+def _perfect_correlation(
+    influence: NDArray[np.float64], number: NDArray[np.intp], kind: NDArray[np.intp] | None
+) -> float:
+    """Inflation where the rows of a question all do the same, each as much as is usual for its kind."""
+    if kind is None or not influence.any():
+        return design_effect(number)
+    usual = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
+    return float((np.bincount(number, usual) ** 2).sum() / (usual @ usual))

@@ -9,12 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.inference.clusters import (
-    effective_clusters,
-    effective_number,
-    effective_sample_size,
-    jackknife_variance,
-)
+from calib_core.inference.clusters import clustered_inflation, effective_number, jackknife_variance
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
 
@@ -271,8 +266,8 @@ def share_interval(
     outcome : NDArray[np.bool_], shape (n,)
         At least one.
     cluster : NDArray[np.intp], shape (n,), optional
-        Question of each row, numbered from 0. The rows then count as their `effective_sample_size`, and the
-        quantile is Student's.
+        Question of each row, numbered from 0. The number of rows is then divided by their
+        `clustered_inflation`.
 
     Examples
     --------
@@ -280,9 +275,8 @@ def share_interval(
     >>> round(low, 4), round(high, 4)
     (0.4902, 0.9433)
     """
-    n_effective = float(outcome.size) if cluster is None else effective_sample_size(outcome, cluster)
-    quantile = Z_975 if cluster is None else t_975(max(effective_clusters(cluster) - 1, 1.0))
-    low, high = wilson_interval(
-        np.array([outcome.mean() * n_effective]), np.array([n_effective]), quantile=quantile
-    )
+    inflation = 1.0
+    if cluster is not None:
+        inflation = clustered_inflation(outcome - float(outcome.mean()), cluster)
+    low, high = wilson_interval(np.array([outcome.sum()]), np.array([outcome.size]), inflation)
     return float(low[0]), float(high[0])

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 
 from calib_core.inference.agreement import (
     Labels,
-    clustered_inflation,
     clusters_within,
     few_questions,
     share_within,
 )
-from calib_core.inference.clusters import effective_clusters
+from calib_core.inference.clusters import clustered_inflation, effective_clusters
 from calib_core.inference.intervals import (
     Z_975,
     share_interval,
@@ -197,7 +196,7 @@ def prediction_powered(
         influence = np.empty(n)
         influence[labelled] = (rectified - rectified.mean()) / n_labelled
         influence[~labelled] = weight * (rest - rest.mean()) / n_rest
-        variance *= clustered_inflation(influence, cluster)
+        variance *= clustered_inflation(influence, cluster, labelled.astype(np.intp))
         quantile = t_975(max(effective_clusters(cluster[labelled]) - 1, 1.0))
     # The rows that would have this variance, at a share that is nowhere 0 or 1.
     share = (float(y.sum()) + 2 * ADDED_OF_EACH_KIND) / (n_labelled + 4 * ADDED_OF_EACH_KIND)
@@ -261,7 +260,7 @@ def rogan_gladen(
     if cluster is not None:
         influence = (judge - judge.mean()) / gain
         influence -= raw / gain * sensitivity.influence + (1 - raw) / gain * false_pass.influence
-        inflation = clustered_inflation(influence, cluster)
+        inflation = clustered_inflation(influence, cluster, np.where(labelled, 1 + human, 0))
         quantile = t_975(max(effective_clusters(cluster[labelled]) - 1, 1.0))
     low, high = lang_reiczigel(
         (float(judge[rest].mean()), int(rest.sum()) / inflation),
