@@ -1,6 +1,6 @@
 """How often do the intervals of a judge against people hold, and how often are its tests wrong?
 
-Writes benchmarks/judge.md in about five minutes: `python benchmarks/judge.py`. A judge labels 1,000 rows and
+Writes benchmarks/judge.md in about a quarter of an hour: `python benchmarks/judge.py`. A judge labels 1,000 rows and
 people some of them. Its sensitivity and the share that truly passes vary; its specificity is .9. Where
 questions have five rows, the truth of these and the judge's errors on them are correlated.
 """
@@ -32,14 +32,14 @@ from calib_core.inference.agreement import (
 )
 from calib_core.inference.group_contrasts import Groups, contrast_groups
 from calib_core.inference.intervals import Z_975
-from calib_core.inference.labels_needed import labels_for_pass_rate
+from calib_core.inference.labels_needed import labels_for_pass_rate, labels_for_share
 from calib_core.inference.multiplicity import holm
 from calib_core.inference.order_effect import order_effect
 from calib_core.inference.paired_test import paired_test
-from calib_core.inference.pass_rate import pass_rates, prediction_powered, shortest
+from calib_core.inference.pass_rate import pass_rates, shortest
 
 SEED: Final = 20261128
-REPEATS: Final = 1000
+REPEATS: Final = 2000
 N_ROWS: Final = 1000
 ROWS_PER_QUESTION: Final = 5
 SPECIFICITY: Final = 0.9
@@ -158,10 +158,14 @@ def intervals(data: DataSet) -> dict[str, Ends]:
 
 
 class Held(NamedTuple):
-    """Of one measure: share of intervals that hold the truth, their mean length, how often there is one."""
+    """Of one measure: share of intervals that hold the truth, their mean length, shares that lie above it and
+    below it, and how often there is one.
+    """
 
     share: float
     length: float
+    above: float
+    below: float
     shown: float
 
     @property
@@ -172,21 +176,25 @@ class Held(NamedTuple):
         shown = f" ({100 * self.shown:.0f} %)" if self.shown < 0.995 else ""
         return f"{100 * self.share:.1f}{shown}"
 
+    @property
+    def both_sides(self) -> str:
+        """The share, and in brackets those of intervals that lie above the truth and below it."""
+        return f"{100 * self.share:.1f} ({100 * self.above:.1f}, {100 * self.below:.1f})"
+
 
 def held_of(
     truth: Mapping[str, float], found: Iterator[dict[str, Ends]], n: int = REPEATS
 ) -> dict[str, Held]:
     """How often the intervals hold, by measure."""
-    kept: dict[str, list[tuple[bool, float]]] = {name: [] for name in truth}
+    kept: dict[str, list[tuple[float, ...]]] = {name: [] for name in truth}
     for _ in range(n):
         for name, interval in next(found).items():
             if interval is not None:
                 low, high = interval
-                kept[name].append((low - 1e-12 <= truth[name] <= high + 1e-12, high - low))
-    means = {
-        name: np.mean(np.array(each, float), axis=0) if each else np.zeros(2) for name, each in kept.items()
-    }
-    return {name: Held(float(means[name][0]), float(means[name][1]), len(kept[name]) / n) for name in truth}
+                above, below = low - 1e-12 > truth[name], high + 1e-12 < truth[name]
+                kept[name].append((not above and not below, high - low, above, below))
+    means = {name: np.mean(each or [(0.0,) * 4], axis=0).tolist() for name, each in kept.items()}
+    return {name: Held(*means[name], len(kept[name]) / n) for name in truth}
 
 
 def measured(setting: Setting) -> dict[str, Held]:
@@ -231,18 +239,28 @@ def measured_grades(n: int, name: str) -> dict[str, Held]:
     )
 
 
-def foretold(setting: Setting, n_more: int) -> tuple[float, float]:
-    """Half the length of PPI++'s interval with more labels: foretold from those at hand, and found."""
+def foretold(setting: Setting, n_more: int) -> list[tuple[float, float]]:
+    """Half the length of intervals with more labels: foretold from those at hand, and found.
+
+    Of PPI++, of the labelled rows alone, and of the agreement.
+    """
     random = generator("needed", setting)
-    lengths: list[tuple[float, float]] = []
+    lengths: list[list[tuple[float, float]]] = []
     for _ in range(REPEATS // 2):
         data = draw(random, setting)
-        curve, _ = labels_for_pass_rate(*data)
-        said = float(curve.half_width(np.array([float(n_more)]))[0])
-        more = draw(random, setting._replace(n_labels=n_more))
-        lengths.append((said, prediction_powered(*more).width / 2))
-    said, found = np.mean(np.array(lengths), axis=0)
-    return float(said), float(found)
+        curves = (
+            *labels_for_pass_rate(*data),
+            labels_for_share(data.judge == data.human, data.labelled, data.question),
+        )
+        found = intervals(draw(random, setting._replace(n_labels=n_more)))
+        ends = (found[name] or (0.0, 0.0) for name in ("PPI++", "labelled alone", "agreement"))
+        lengths.append(
+            [
+                (float(curve.half_width(np.array([float(n_more)]))[0]), (high - low) / 2)
+                for curve, (low, high) in zip(curves, ends, strict=True)
+            ]
+        )
+    return [(float(said), float(found)) for said, found in np.mean(np.array(lengths), axis=0)]
 
 
 def contrasts(design: Design, n_labels: int, excess: float) -> tuple[float, float, float]:
@@ -452,7 +470,8 @@ def grades() -> Iterator[str]:
     yield from ("", "## Grades from 1 to 5, and α between three people", "")
     yield (
         "Shares of the grades even, or mostly 5. The judge errs by a normal variable of .8, people by .5, .5 "
-        f"and .9, each of whom labels 80 % of the rows. κ and α have {ADDED_ROWS} rows added to their table."
+        f"and .9, each of whom labels 80 % of the rows. κ and α have {ADDED_ROWS} rows added to their table. In "
+        "brackets the intervals that lie above the truth, and below it."
     )
     yield ""
     kappas = (f"κ, {weights}" for weights in ("none", "linear", "quadratic"))
@@ -460,7 +479,7 @@ def grades() -> Iterator[str]:
     yield from table(
         ("grades", "labels", *kappas, "bias", *alphas),
         (
-            (name, str(n), *(one.text for one in measured_grades(n, name).values()))
+            (name, str(n), *(one.both_sides for one in measured_grades(n, name).values()))
             for name in SHARES_OF_GRADES
             for n in LABELS
         ),
@@ -471,17 +490,24 @@ def labels_needed() -> Iterator[str]:
     """What more labels would bring."""
     yield from ("", "## Labels needed", "")
     yield (
-        "Half the length of the interval of PPI++ with more labels, in points: foretold from the labels at "
-        f"hand, and found; means over {REPEATS // 2} data sets. Sensitivity .85, 80 % pass."
+        "Half the length of intervals with more labels, in points: foretold from the labels at hand / found; "
+        f"means over {REPEATS // 2:,} data sets. Sensitivity .85."
     )
     yield ""
     yield from table(
-        ("rows", "labels at hand", "labels more", "foretold", "found"),
+        ("rows", "pass", "labels at hand", "labels more", "PPI++", "labelled alone", "agreement"),
         (
-            (design, str(n), str(n_more), f"{100 * said:.1f}", f"{100 * found:.1f}")
+            (
+                design,
+                f"{rate:g}",
+                str(n),
+                str(n_more),
+                *(f"{100 * said:.1f} / {100 * found:.1f}" for said, found in foretold(setting, n_more)),
+            )
             for design in DESIGNS
+            for rate in (0.5, 0.8)
             for n, n_more in ((50, 200), (100, 400), (200, 600))
-            for said, found in [foretold(Setting(n, 0.85, 0.8, design), n_more)]
+            for setting in [Setting(n, 0.85, rate, design)]
         ),
     )
 

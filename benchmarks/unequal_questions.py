@@ -13,8 +13,8 @@ import numpy as np
 from benchmark_page import date_line, percent, points_known, table, write_page
 from numpy.typing import NDArray
 
-from calib_core.inference.clusters import effective_clusters, effective_sample_size
-from calib_core.inference.intervals import mean_interval, t_975, wilson_interval
+from calib_core.inference.clusters import effective_clusters
+from calib_core.inference.intervals import mean_interval, share_interval
 
 SEED: Final = 20261128
 REPEATS: Final = 2_000
@@ -44,15 +44,11 @@ def coverages() -> Iterator[list[str]]:
                     correct = (
                         np.arange(cluster.size) - np.repeat(np.cumsum(size) - size, size) < n_right[cluster]
                     )
-                    effective = effective_clusters(cluster)
-                    worth += effective / REPEATS
-                    rows = effective_sample_size(correct, cluster)
-                    low, high = wilson_interval(
-                        np.array([correct.mean() * rows]), np.array([rows]), quantile=t_975(effective - 1)
-                    )
+                    worth += effective_clusters(cluster) / REPEATS
+                    low, high = share_interval(correct, cluster)
                     total = n_right * brier_right + (size - n_right) * brier_wrong
                     ends = mean_interval(total, size.astype(float), (brier_right, brier_wrong))
-                    held += [low[0] <= truth[0] <= high[0], ends[0] <= truth[1] <= ends[1]]
+                    held += [low <= truth[0] <= high, ends[0] <= truth[1] <= ends[1]]
                 how = "alike" if alike else "each by itself"
                 yield [title, how, f"{n}", f"{worth:.0f}", *map(percent, held / REPEATS)]
 

@@ -228,7 +228,7 @@ def clustered_inflation(
     --------
     >>> error = np.array([0.75, -0.25, -0.25, -0.25])
     >>> round(clustered_inflation(error, np.array([0, 0, 1, 1])), 2)
-    1.17
+    1.51
     """
     _, number = np.unique(cluster, return_inverse=True)
     squares = np.bincount(number, influence**2).astype(np.float64)

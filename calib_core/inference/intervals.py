@@ -277,6 +277,6 @@ def share_interval(
     """
     inflation = 1.0
     if cluster is not None:
-        inflation = clustered_inflation(outcome - float(outcome.mean()), cluster)
+        inflation = clustered_inflation(outcome.astype(np.float64) - float(outcome.mean()), cluster)
     low, high = wilson_interval(np.array([outcome.sum()]), np.array([outcome.size]), inflation)
     return float(low[0]), float(high[0])

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.inference.agreement import Labels
-from calib_core.inference.cluster_draws import residual_correlation
-from calib_core.inference.clusters import design_effect
+from calib_core.inference.clusters import clustered_inflation, design_effect
 from calib_core.inference.intervals import Z_975
 
 
@@ -71,14 +70,15 @@ def labels_for_share(
 
     Notes
     -----
-    The variance is σ²(1 + ρ(m − 1))/n_labelled, where ρ is the correlation of two rows of a question and
-    m − 1 the number of further labelled rows of a row's question: as many as now, and with more labels as
-    many more as it takes to reach all of its rows with all labels.
+    The variance is σ²(1 + ρ(m − 1))/n_labelled, where ρ is the correlation of two rows of a question, as
+    large as makes it that of the interval at hand, and m − 1 the number of further labelled rows of a row's
+    question: as many as now, and with more labels as many more as it takes to reach all of its rows with all
+    labels.
     """
     known = hit[labelled]
     share = (float(known.sum()) + 1) / (known.size + 2)
-    rho = 0.0 if cluster is None else _correlation(known, cluster[labelled])
-    return _curve(share * (1 - share), 0.0, rho, labelled, cluster)
+    own = _correlation(known.astype(np.float64), labelled, cluster)
+    return _curve(share * (1 - share), 0.0, (0.0, own), labelled, cluster)
 
 
 def labels_for_pass_rate(
@@ -99,8 +99,10 @@ def labels_for_pass_rate(
     Notes
     -----
     With the best λ the variance of PPI++ is σ²(r²/n + (1 − r²)/n_labelled), where r is the correlation of
-    both labels, here with half a row of each pair of labels added. Each part is inflated as in
-    `labels_for_share`, with the correlation of the judge's labels, of which there are most.
+    both labels, here with half a row of each pair of labels added. The first part is inflated as in
+    `labels_for_share` with the correlation of the judge's labels, the second with that of people's after the
+    judge's, or by themselves. What is foretold is half the length of later intervals to within a tenth
+    (benchmarks/judge.md).
 
     References
     ----------
@@ -113,33 +115,54 @@ def labels_for_pass_rate(
     covariance = float(table[1, 1]) - said * truth
     variance = truth * (1 - truth)
     explained = max(0.0, covariance) ** 2 / (variance * said * (1 - said))
-    rho = 0.0 if cluster is None else _correlation(judge, cluster)
-    by_ppi, alone = (_curve(variance, part, rho, labelled, cluster) for part in (explained, 0.0))
-    return by_ppi, alone
+    of_judge = _correlation(judge.astype(np.float64), np.ones(judge.size, bool), cluster)
+    slope = max(0.0, covariance) / (said * (1 - said))
+    curves: list[LabelsNeeded] = []
+    for part, weight in ((explained, slope), (0.0, 0.0)):
+        rectified = human[labelled].astype(np.float64) - weight * judge[labelled]
+        own = _correlation(rectified, labelled, cluster, of_judge)
+        curves.append(_curve(variance, part, (of_judge, own), labelled, cluster))
+    return curves[0], curves[1]
 
 
-def _correlation(outcome: NDArray[np.bool_], cluster: Labels) -> float:
-    """Correlation of two rows of a question; 0 where all outcomes are alike."""
-    rate = np.full(outcome.size, float(outcome.mean()))
-    return residual_correlation(rate, outcome, cluster) if 0 < rate[0] < 1 else 0.0
+def _correlation(
+    value: NDArray[np.float64],
+    labelled: NDArray[np.bool_],
+    cluster: Labels | None,
+    otherwise: float | None = None,
+) -> float:
+    """Correlation of two labelled rows of a question that comes to their `clustered_inflation`, in [0, 1].
+
+    The less a row has others of its question beside it, fewer than one, the more counts what holds otherwise.
+    """
+    beside = 0.0 if cluster is None else design_effect(cluster[labelled]) - 1
+    if cluster is None or not beside > 0:
+        return otherwise or 0.0
+    residual = value - float(value.mean())
+    found = min(1.0, (clustered_inflation(residual, cluster[labelled]) - 1) / beside)
+    known = 1.0 if otherwise is None else min(1.0, beside)
+    return known * found + (1 - known) * (otherwise or 0.0)
 
 
 def _curve(
     variance: float,
     explained: float,
-    correlation: float,
+    correlations: tuple[float, float],
     labelled: NDArray[np.bool_],
     cluster: Labels | None,
 ) -> LabelsNeeded:
-    """The variance as a function of the number of labels."""
+    """The variance as a function of the number of labels; correlations of the judge's labels, and of what
+    people's add to them.
+    """
     n, n_labelled = labelled.size, int(labelled.sum())
+    of_judge, own = correlations
     beside_all = design_effect(cluster) - 1
     beside = 0.0 if cluster is None else design_effect(cluster[labelled]) - 1
     # Further rows of a row's question that are labelled: beside + slope · (labels − n_labelled).
     slope = (beside_all - beside) / max(n - n_labelled, 1)
-    start = 1 + correlation * (beside - slope * n_labelled)
+    start = 1 + own * (beside - slope * n_labelled)
     return LabelsNeeded(
-        variance * (explained * (1 + correlation * beside_all) / n + (1 - explained) * correlation * slope),
+        variance * (explained * (1 + of_judge * beside_all) / n + (1 - explained) * own * slope),
         variance * (1 - explained) * start,
         n,
         n_labelled,

@@ -16,7 +16,6 @@ from app_server import ROOT
 from calib_core.inference.agreement import (
     AlphaLevel,
     KappaWeights,
-    clustered_inflation,
     cohen_kappa,
     confusion,
     constant_agreement,
@@ -156,7 +155,6 @@ def test_repeated_questions_widen_every_interval() -> None:
     # Identical rows of a question say what one row says, but for the rows added.
     assert widths[1] == pytest.approx(widths[0], rel=0.05)
     assert widths[2] < 0.55 * widths[1]
-    assert clustered_inflation(np.repeat(right - right.mean(), 5), question) == pytest.approx(5 * 60 / 59)
     two = np.stack([judge_5, human_5], axis=1)
     alphas = [krippendorff_alpha(two, np.arange(2.0), cluster=each) for each in (question, None)]
     ends = [one.interval for one in alphas if one is not None and one.interval is not None]

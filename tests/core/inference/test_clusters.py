@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from calib_core.edges import Scheme
-from calib_core.inference.clusters import cluster_numbers, effective_sample_size, repeated_question_keys
+from calib_core.inference.clusters import clustered_inflation, cluster_numbers, repeated_question_keys
 from calib_core.results.abstention import abstention_curve
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.overview import run_summary
@@ -63,22 +63,41 @@ def test_copies_of_a_question_add_no_information(metric: str) -> None:
     assert "repeated" not in unclustered.interval_method
 
 
-def test_effective_sample_size() -> None:
+def test_clustered_inflation_in_exact_fractions() -> None:
+    """The jackknife's variance over that of independent rows, with half a question of equal rows added."""
     question = np.repeat(np.arange(4), 2)
-    right = np.array([1, 1, 1, 0, 0, 0, 1, 1], bool)
-    share = Fraction(5, 8)
-    sums = [2 * (1 - share), 1 - 2 * share, -2 * share, 2 * (1 - share)]
-    variance = Fraction(4, 3) * sum(one**2 for one in sums) / 64
-    assert effective_sample_size(right, question) == pytest.approx(float(share * (1 - share) / variance))
-    assert (
-        effective_sample_size(np.ones(8, bool), question)
-        == effective_sample_size(np.zeros(8, bool), question)
-        == 4
-    )
-    assert effective_sample_size(np.array([1, 0] * 4, bool), question) == 8  # no more than the rows there are
-    assert effective_sample_size(right[:2], question[:2]) == 1
-    # Two questions: a(1 − a) = 3/16 over the variance 2/1 · (1/2)² · 2 / 4² = 1/16.
-    assert effective_sample_size(np.array([1, 1, 1, 0], bool), question[:4]) == pytest.approx(3)
+    right = np.array([1, 1, 1, 0, 0, 0, 1, 0], bool)
+    share = Fraction(1, 2)
+    sums = [2 * (1 - share), 1 - 2 * share, -2 * share, 1 - 2 * share]
+    jackknife = Fraction(3, 4) * sum((one / (1 - Fraction(1, 4))) ** 2 for one in sums)
+    independent = 8 * share * (1 - share)  # of which each of the 4 questions has as much
+    expected = (4 * jackknife / independent + Fraction(1, 2) * 2) / (4 + Fraction(1, 2))
+    assert clustered_inflation(right - 0.5, question) == pytest.approx(float(expected))
+
+
+def test_clustered_inflation_of_few_errors_is_near_that_of_equal_rows() -> None:
+    """Each error in a question of its own: the fewer they are, the less is known of their correlation."""
+    question = np.repeat(np.arange(40), 5)
+    found: list[float] = []
+    for n_errors in (40, 10, 2, 1):
+        wrong = np.zeros(200)
+        wrong[: 5 * n_errors : 5] = 1
+        found.append(clustered_inflation(wrong - wrong.mean(), question))
+    assert found == sorted(found)
+    assert found[0] == 1  # one error in each question
+    assert 2 < found[-1] < 5
+    assert clustered_inflation(np.zeros(200), question) == 5
+    assert clustered_inflation(np.array([0.5, -0.5]), np.zeros(2, np.intp)) == 2
+
+
+def test_clustered_inflation_of_equal_rows_counts_each_by_its_kind() -> None:
+    """One labelled row a question that weighs three times as much as another: (3 + 1)² over 3² + 1²."""
+    question, kind = np.repeat(np.arange(30), 2), np.tile([0, 1], 30)
+    assert clustered_inflation(np.zeros(60), question, kind) == 2
+    sign = np.repeat(np.tile([1.0, -1.0], 15), 2)
+    estimate = 30 / 29 * 16 / 10
+    expected = (30 * estimate + 0.5 * 1.6) / 30.5
+    assert clustered_inflation(sign * np.where(kind == 0, 3, 1), question, kind) == pytest.approx(expected)
 
 
 def test_a_question_is_one_within_its_subject_and_rows_without_a_name_are_alone() -> None:
