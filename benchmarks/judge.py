@@ -1,7 +1,7 @@
 """How often do the intervals of a judge against people hold, and how often are its tests wrong?
 
-Writes benchmarks/judge.md in about a quarter of an hour: `python benchmarks/judge.py`. A judge labels 1,000 rows and
-people some of them. Its sensitivity and the share that truly passes vary; its specificity is .9. Where
+Writes benchmarks/judge.md in about a quarter of an hour: `python benchmarks/judge.py`. A judge labels
+1,000 rows and people some of them. Its sensitivity and the share that truly passes vary; its specificity is .9. Where
 questions have five rows, the truth of these and the judge's errors on them are correlated.
 """
 
@@ -158,9 +158,7 @@ def intervals(data: DataSet) -> dict[str, Ends]:
 
 
 class Held(NamedTuple):
-    """Of one measure: share of intervals that hold the truth, their mean length, shares that lie above it and
-    below it, and how often there is one.
-    """
+    """Of one measure: shares of intervals that hold the truth, lie above it, and below it, and how many are."""
 
     share: float
     length: float
@@ -193,8 +191,11 @@ def held_of(
                 low, high = interval
                 above, below = low - 1e-12 > truth[name], high + 1e-12 < truth[name]
                 kept[name].append((not above and not below, high - low, above, below))
-    means = {name: np.mean(each or [(0.0,) * 4], axis=0).tolist() for name, each in kept.items()}
-    return {name: Held(*means[name], len(kept[name]) / n) for name in truth}
+    found_means: dict[str, Held] = {}
+    for name, each in kept.items():
+        share, length, above, below = np.mean(each or [(0.0,) * 4], axis=0).tolist()
+        found_means[name] = Held(share, length, above, below, len(each) / n)
+    return found_means
 
 
 def measured(setting: Setting) -> dict[str, Held]:
@@ -470,8 +471,8 @@ def grades() -> Iterator[str]:
     yield from ("", "## Grades from 1 to 5, and α between three people", "")
     yield (
         "Shares of the grades even, or mostly 5. The judge errs by a normal variable of .8, people by .5, .5 "
-        f"and .9, each of whom labels 80 % of the rows. κ and α have {ADDED_ROWS} rows added to their table. In "
-        "brackets the intervals that lie above the truth, and below it."
+        f"and .9, each of whom labels 80 % of the rows. κ and α have {ADDED_ROWS} rows added to their table. "
+        "In brackets the intervals that lie above the truth, and below it."
     )
     yield ""
     kappas = (f"κ, {weights}" for weights in ("none", "linear", "quadratic"))

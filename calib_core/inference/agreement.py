@@ -309,7 +309,8 @@ def _one_minus_ratio(
 ) -> tuple[float, NDArray[np.float64]] | None:
     """1 − observed over expected disagreement, and the influence of one row of each pair of labels.
 
-    Without a disagreement it is that of the labels' ranks in a symmetric table, squared. None where no disagreement is expected.
+    Without a disagreement it is that of the labels' ranks in a symmetric table, squared. None where no
+    disagreement is expected.
     """
     share = table / table.sum()
     first, second = share.sum(axis=1), share.sum(axis=0)

@@ -151,8 +151,9 @@ def _curve(
     labelled: NDArray[np.bool_],
     cluster: Labels | None,
 ) -> LabelsNeeded:
-    """The variance as a function of the number of labels; correlations of the judge's labels, and of what
-    people's add to them.
+    """The variance as a function of the number of labels.
+
+    The correlations are those of the judge's labels, and of what people's labels add to them.
     """
     n, n_labelled = labelled.size, int(labelled.sum())
     of_judge, own = correlations

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from calib_core.edges import Scheme
-from calib_core.inference.clusters import clustered_inflation, cluster_numbers, repeated_question_keys
+from calib_core.inference.clusters import cluster_numbers, clustered_inflation, repeated_question_keys
 from calib_core.results.abstention import abstention_curve
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.overview import run_summary
