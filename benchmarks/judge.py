@@ -1,8 +1,8 @@
 """How often do the intervals of a judge against people hold, and how often are its tests wrong?
 
 Writes benchmarks/judge.md in about a quarter of an hour: `python benchmarks/judge.py`. A judge labels
-1,000 rows and people some of them. Its sensitivity and the share that truly passes vary; its specificity is .9. Where
-questions have five rows, the truth of these and the judge's errors on them are correlated.
+1,000 rows and people some of them. Its sensitivity and the share that truly passes vary; its specificity
+is .9. Where questions have five rows, the truth of these and the judge's errors on them are correlated.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def intervals(data: DataSet) -> dict[str, Ends]:
 
 
 class Held(NamedTuple):
-    """Of one measure: shares of intervals that hold the truth, lie above it, and below it, and how many are."""
+    """Of one measure: how often intervals hold the truth, are above it or below it, and are there at all."""
 
     share: float
     length: float

@@ -458,4 +458,4 @@ def _group_name(one: GroupContrast, max_length: int) -> str:
 
 def describe_fairness(result: JudgeFairness) -> str:
     """Describe the figure for screen readers, as plain text."""
-    return f"How much more often the judge agrees or passes, by group. {result.headline}"
+    return f"How much more often the judge agrees or passes, by group. {result.groups_headline}"

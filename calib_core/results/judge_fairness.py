@@ -20,7 +20,7 @@ from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.judge_labels import JudgeLabels, labels_text, quantile_groups
-from calib_core.wording import format_percent, format_points, p_value_phrase, plural
+from calib_core.wording import format_percent, format_points, join_names, p_value_phrase, plural
 
 FairnessId: TypeAlias = Literal["agrees", "favours"]
 """What is compared between groups: how often the judge agrees with people, and how often it passes what
@@ -110,9 +110,21 @@ class JudgeFairness(Displayable):
 
     @property
     def headline(self) -> str:
+        """Whether the judge is fair to both orders, where there are pairs in both, and to groups."""
+        if not self.labels.swaps.size:
+            return self.groups_headline
+        both = self.order_headline, self.groups_headline
+        return " ".join(both if self.order is not None else both[::-1])
+
+    @property
+    def groups_headline(self) -> str:
         """Which groups the judge treats otherwise, in a sentence."""
         if not self.n_compared:
-            return f"No two groups have {MIN_ROWS} labelled rows each, so none is compared."
+            columns = [*self.labels.groups, *([LENGTH] if self.labels.answer_length is not None else [])]
+            if not columns:
+                return "The file has no column that sorts its rows into groups, so none are compared."
+            by = join_names(columns, "or")
+            return f"No two groups by {by} have {MIN_ROWS} labelled rows each, so none are compared."
         if not self.clear:
             return (
                 f"In none of {plural(self.n_compared, 'comparison')} between groups does the judge clearly "

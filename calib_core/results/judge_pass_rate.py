@@ -21,6 +21,7 @@ from calib_core.wording import (
     format_interval,
     format_percent,
     format_points,
+    join_names,
     p_value_phrase,
     plural,
 )
@@ -117,9 +118,15 @@ class PassRates(Displayable):
             return "People labelled every row, so the judge adds nothing to how many pass."
         if not self.parts:
             return "All rates need labels on a random part of the rows, which cannot be tested here."
+        if all(part.column == JUDGES_LABEL for part in self.parts):
+            return (
+                "All rates need labels on a random part of the rows. By the judge's own label, all that can "
+                "be compared here, people labelled no rows clearly more often than others."
+            )
+        columns = dict.fromkeys(part.column for part in self.parts)
         return (
             "All rates need labels on a random part of the rows; nothing here speaks against it "
-            f"({plural(len(self.parts), 'group')} compared)."
+            f"({plural(len(self.parts), 'group')} by {join_names(list(columns))} compared)."
         )
 
     @property

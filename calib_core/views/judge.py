@@ -110,7 +110,8 @@ def page_views(result: JudgeResult, *, title: str = "", chosen: str | None = Non
     )
     rates = () if result.pass_rates is None else (_without_tables(pass_rate_view(result.pass_rates)),)
     fairness = fairness_view(result.fairness)
-    return agreement, *rates, *((fairness,) if fairness.figures or fairness.facts else ())
+    shows_fairness = result.fairness.n_compared or result.labels.swaps.size
+    return agreement, *rates, *((fairness,) if shows_fairness else ())
 
 
 def _without_tables(view: View) -> View:
@@ -331,7 +332,6 @@ def fairness_view(result: JudgeFairness) -> View:
         if result.n_compared
         else ()
     )
-    order = (Fact("Both orders", result.order_headline),) if result.labels.swaps.size else ()
     figures = (
         ViewFigure(
             lambda theme: fairness_figure(result, theme),
@@ -347,7 +347,6 @@ def fairness_view(result: JudgeFairness) -> View:
         figures=figures if result.n_compared else (),
         tables=tables,
         how_to_read="Filled: clear, corrected for all that were tried." if result.n_compared else "",
-        facts=order,
         recipes=(result.recipe,) if result.n_compared else (),
         subject=result.labels.run,
         name=(result.labels.run,),

@@ -123,7 +123,7 @@ def test_every_figure_has_a_sentence_with_its_numbers(judged_file: Path, visit: 
     assert result.pass_rates.shortest_text in alts["pass_rate_figure"]
     half = result.pass_rates.half_widths(np.array([160.0]))["ppi"][0]
     assert f"With 160: ± {100 * half:.1f} points by PPI++" in alts["labels_needed"]
-    assert result.fairness.headline in alts["fairness_figure"]
+    assert result.fairness.groups_headline in alts["fairness_figure"]
 
 
 def test_labels_are_shown_literally(data: Path, visit: Visit) -> None:

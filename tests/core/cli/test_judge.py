@@ -103,4 +103,4 @@ def test_what_is_printed(call: Call, tmp_path: Path) -> None:
     assert "All rates need labels on a random part of the rows" in printed
     assert "subject: x: Judge against people" in printed
     whole = call("judge", judged(tmp_path)).out
-    assert "Is it fair?: No two groups have 30 labelled rows each" in whole
+    assert "Is it fair?: No two groups by subject have 30 labelled rows each" in whole

@@ -231,7 +231,11 @@ def test_the_pass_rate_and_what_it_rests_on() -> None:
     assert chosen.interval is not None
     assert chosen.interval[0] < 0.8 < chosen.interval[1]
     assert "corrected by" in rates.headline
-    assert "nothing here speaks against it" in rates.caveat
+    assert "speaks against it (7 groups by judge's score, task and judge's label compared)" in rates.caveat
+    by_label = judge_pass_rates(judge_labels(judged()))
+    assert {part.column for part in by_label.parts} == {"judge's label"}
+    assert "By the judge's own label, all that can be compared here" in by_label.caveat
+    assert "nothing here" not in by_label.caveat
     assert {part.column for part in rates.parts} == {"judge's label", "judge's score", "task"}
     frame = rates.to_frame()
     assert frame["chosen"].to_list() == [False, False, True, False]
@@ -301,6 +305,13 @@ def test_a_fair_judge_is_not_accused() -> None:
     assert fairness.headline.startswith("In none of 6 comparisons")
 
 
+def test_it_says_why_no_groups_are_compared() -> None:
+    without = judge_fairness(judge_labels(judged()))
+    assert without.headline == "The file has no column that sorts its rows into groups, so none are compared."
+    few = judge_fairness(judge_labels(judged(share_labelled=0.05, task=["a", "b", "c"] * 200)))
+    assert few.headline == "No two groups by task have 30 labelled rows each, so none are compared."
+
+
 def test_longer_answers_are_groups() -> None:
     texts = ["x" * (1 + at % 40) for at in range(600)]
     fairness = judge_fairness(judge_labels(judged(share_labelled=1.0, prediction_text=texts)))
@@ -347,6 +358,7 @@ def test_verdicts_that_turn_with_the_order(place: bool) -> None:  # noqa: FBT001
     assert (order.n_pairs, order.n_second) == (80, 0)
     assert order.n_first == 80 - order.n_consistent > 10
     assert "lean to the answer shown first (p < 0.001)" in fairness.order_headline
+    assert fairness.headline == f"{fairness.order_headline} {fairness.groups_headline}"  # the order first
     # Both orders of a pair are one question.
     assert labels.cluster is not None
     assert np.bincount(labels.cluster).tolist() == [2] * 80
@@ -357,6 +369,7 @@ def test_what_labels_name_is_asked_where_people_do_not_show_it() -> None:
     fairness = judge_fairness(labels)
     assert fairness.order is None
     assert 'labels_name="place"' in fairness.order_headline
+    assert fairness.headline.endswith(fairness.order_headline)
     told = judge_fairness(labels, "place")
     assert told.order is not None
     assert told.order.n_second == 0
