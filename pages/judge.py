@@ -210,8 +210,9 @@ def show_score(choice: JudgeChoice, result: JudgeResult) -> None:
         st.subheader("Is its score a probability?", anchor=False)
         st.markdown(escape_markdown(text))
         is_read = "event" in choice.run.report.survey.usable
+        query = {"run": choice.run.id, "method": "event"} if is_read else None
         target = PAGES["reliability" if is_read else "files"]
-        page_link(target.script, target.title, target.icon, {"run": choice.run.id} if is_read else None)
+        page_link(target.script, target.title, target.icon, query)
 
 
 if __name__ == "__main__":

@@ -154,10 +154,9 @@ class JudgeFairness(Displayable):
         if order.p > SIGNIFICANCE_LEVEL:
             return f"{sentence}; the others lean to neither place clearly ({p_value_phrase(order.p, None)})."
         place, n = ("first", order.n_first) if order.n_first > order.n_second else ("second", order.n_second)
-        return (
-            f"{sentence}; of the {order.n_first + order.n_second:,} others, {n:,} lean to the answer shown "
-            f"{place} ({p_value_phrase(order.p, None)})."
-        )
+        others = order.n_first + order.n_second
+        which = f"all {n:,} others" if n == others else f"of the {others:,} others, {n:,}"
+        return f"{sentence}; {which} lean to the answer shown {place} ({p_value_phrase(order.p, None)})."
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each comparison, with `FAIRNESS_COLUMNS`."""

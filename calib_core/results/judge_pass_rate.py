@@ -161,10 +161,12 @@ class PassRates(Displayable):
             return "The judge's labels make the interval no shorter than the labelled rows alone do."
         as_good = self.as_good_alone(chosen)
         more = f": as short as {as_good:,} labels without the judge would make it" if as_good else ""
+        halves = [50 * chosen.width, 50 * alone.width]
+        digits = 1 if f"{halves[0]:.1f}" != f"{halves[1]:.1f}" else 2
+        of_chosen, of_alone = (f"± {half:.{digits}f}" for half in halves)
         return (
-            f"The shortest that holds is that of {PASS_RATE_TITLES[chosen.method]}, ± "
-            f"{100 * chosen.width / 2:.1f} points against ± {100 * alone.width / 2:.1f} of the labelled rows "
-            f"alone{more}."
+            f"The shortest that holds is that of {PASS_RATE_TITLES[chosen.method]}, {of_chosen} points "
+            f"against {of_alone} of the labelled rows alone{more}."
         )
 
     def as_good_alone(self, rate: PassRate) -> int | None:

@@ -126,6 +126,18 @@ def test_every_figure_has_a_sentence_with_its_numbers(judged_file: Path, visit: 
     assert result.fairness.groups_headline in alts["fairness_figure"]
 
 
+def test_its_score_opens_as_a_probability_in_one_click(data: Path, visit: Visit) -> None:
+    rows = [
+        {**row, "event_prob": row["judge_score"], "event": {"pass": 1, "fail": 0, "": ""}[str(row["human"])]}
+        for row in judged()
+    ]
+    write_csv(data / "other.csv", quiz(60))
+    write_csv(data / "judged.csv", rows)
+    (link,) = [link.proto for link in visit("judge").main if link.type == "page_link"]
+    assert (link.label, link.query_string) == ("Reliability", "run=judged&method=event")
+    assert "probability of yes" in page_text(visit("reliability", run="judged", method="event")).casefold()
+
+
 def test_labels_are_shown_literally(data: Path, visit: Visit) -> None:
     words = ("<b>pass</b>", "![x](http://x.example/y.png)")
     write_csv(data / "judged.csv", judged(words=words))

@@ -357,7 +357,9 @@ def test_verdicts_that_turn_with_the_order(place: bool) -> None:  # noqa: FBT001
     assert order is not None
     assert (order.n_pairs, order.n_second) == (80, 0)
     assert order.n_first == 80 - order.n_consistent > 10
-    assert "lean to the answer shown first (p < 0.001)" in fairness.order_headline
+    assert (
+        f"; all {order.n_first} others lean to the answer shown first (p < 0.001)" in fairness.order_headline
+    )
     assert fairness.headline == f"{fairness.order_headline} {fairness.groups_headline}"  # the order first
     # Both orders of a pair are one question.
     assert labels.cluster is not None
