@@ -31,7 +31,7 @@ ADDED_ROWS: Final = 4
 
 MIN_QUESTIONS: Final = 30
 """Labelled questions, where some are repeated, from which on κ, Rogan–Gladen and PPI++ have an interval: of
-20, Rogan–Gladen's held the truth in as little as 84 % of simulated data sets (benchmarks/judge.md)."""
+20, Rogan–Gladen's held the truth in as little as 91 % of simulated data sets (benchmarks/judge.md)."""
 
 MIN_QUESTIONS_OF_RARER_LABEL: Final = 5
 """Those of them to which people gave another label than the most frequent one, for κ and Rogan–Gladen."""
@@ -171,7 +171,7 @@ def cohen_kappa(
     -----
     The standard error is that of the delta method after `_added_rows`, times the root of the
     `clustered_inflation` where questions are repeated. Without the added rows the interval of 50 rows with
-    few of one label holds the truth in as little as 81 % (benchmarks/judge.md).
+    few of one label holds the truth in as little as 80 % (benchmarks/judge.md).
 
     References
     ----------

@@ -16,6 +16,7 @@ from app_server import ROOT
 from calib_core.inference.agreement import (
     AlphaLevel,
     KappaWeights,
+    _added_rows,  # pyright: ignore[reportPrivateUsage] - its sum is the claim
     cohen_kappa,
     confusion,
     constant_agreement,
@@ -204,3 +205,40 @@ def test_what_is_not_defined() -> None:
     assert cohen_kappa(ones, ones, UNWEIGHTED) is None
     assert krippendorff_alpha(np.ones((10, 2), np.intp), np.arange(2.0)) is None
     assert krippendorff_alpha(np.array([[0, 1], [1, -1], [-1, -1]]), np.arange(2.0)) is None
+
+
+def test_added_rows_of_five_labels_disagree_as_much_as_agree() -> None:
+    """Half a row of four each way of two labels; of five, near labels and frequent ones differ most often."""
+    two = _added_rows(np.array([[90.0, 3], [2, 5]]), UNWEIGHTED)
+    assert two == pytest.approx(np.ones((2, 2)))
+    table = np.diag([1.0, 1, 1, 7, 90])
+    for weights in ("none", "linear", "quadratic"):
+        disagreement = kappa_weights(np.arange(5.0), cast("KappaWeights", weights))
+        added = _added_rows(table, disagreement)
+        assert np.trace(added) == pytest.approx(2)
+        assert added.sum() == pytest.approx(4)
+        assert np.diag(added) == pytest.approx(np.full(5, 0.4))
+        # Σ p is 1, and 1/5 is added to each: (.07 + .2)(.9 + .2) against (.01 + .2)².
+        ratio = added[3, 4] / added[0, 1] / (0.27 * 1.1 / 0.21**2)
+        assert ratio == pytest.approx(1)
+        assert added[0, 1] / added[0, 2] == pytest.approx(disagreement[0, 2] / disagreement[0, 1])
+    assert _added_rows(table, None) == pytest.approx(added)
+
+
+def test_the_influence_on_alpha_is_the_derivative() -> None:
+    """Of the ranks behind ordinal α, too."""
+    random = np.random.default_rng(4)
+    labels = np.clip(random.integers(0, 5, (60, 1)) + random.integers(-1, 2, (60, 3)), 0, 4)
+    labels[random.random(labels.shape) < 0.2] = -1
+    many = np.repeat(labels, 1000, axis=0)
+    for level in ("nominal", "ordinal", "interval"):
+        whole = krippendorff_alpha(many, np.arange(5.0), cast("AlphaLevel", level))
+        assert whole is not None
+        for row in (3, 25, 30):
+            heavier = krippendorff_alpha(
+                np.concatenate([many, labels[[row]]]), np.arange(5.0), cast("AlphaLevel", level)
+            )
+            assert heavier is not None
+            assert (heavier.value - whole.value) * many.shape[0] == pytest.approx(
+                whole.influence[1000 * row], rel=1e-2, abs=1e-4
+            )
