@@ -157,6 +157,8 @@ def show_agreement(choice: JudgeChoice, result: JudgeResult) -> None:
     with figure:
         show_view_figure(view, view.figures[0], select=select_point)
         show_how_to_read(view)
+        if chosen is None:
+            st.caption("Click a cell to see its rows, below.")
     with measures:
         for table in view.tables:
             show_view_table(view, table, narrow=True)
@@ -165,8 +167,6 @@ def show_agreement(choice: JudgeChoice, result: JudgeResult) -> None:
     rows = rows_view(result.agreement, choice.answers, chosen)
     for table in rows.tables:
         show_view_table(rows, table, max_rows=MAX_ROWS_ABOVE_DETAIL)
-    if chosen is None:
-        st.caption("Click a cell to see its rows.")
 
 
 def show_second_judge(choice: JudgeChoice, second: LoadedRun) -> None:

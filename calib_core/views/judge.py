@@ -62,6 +62,11 @@ FAIRNESS_TITLE: Final = "Is it fair?"
 
 HOW_TO_READ: Final = "Blue: both say the same. Percent: of the rows that people label so."
 
+HOW_TO_READ_GROUPS: Final = (
+    "Right of 0: more often than on the labelled rows outside the group. Filled: clear, corrected for all that "
+    "were tried."
+)
+
 MAX_GROUPS_SHOWN = 10
 """Groups of the tables of fairness, those that differ most clearly."""
 
@@ -346,7 +351,7 @@ def fairness_view(result: JudgeFairness) -> View:
         headline=result.headline,
         figures=figures if result.n_compared else (),
         tables=tables,
-        how_to_read="Filled: clear, corrected for all that were tried." if result.n_compared else "",
+        how_to_read=HOW_TO_READ_GROUPS if result.n_compared else "",
         recipes=(result.recipe,) if result.n_compared else (),
         subject=result.labels.run,
         name=(result.labels.run,),
