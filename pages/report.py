@@ -259,7 +259,7 @@ def report_files(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) 
             file.name,
             file.report,
             _refusal(file, accepted_file_ids),
-            file_checksums(files_read_with(file.listing.path, file.name, file.listing.gold)),
+            file_checksums(files_read_with(file.listing.path, file.name, *file.listing.tables)),
         )
         for file in files
     )

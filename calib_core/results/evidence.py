@@ -544,8 +544,9 @@ class AnswerEvidence(Evidence):
 
     @property
     def recipe_parts(self) -> tuple[str, ...]:
-        """As given by the method."""
-        return self.confidences.recipe
+        """As given by the method, and what was corrected."""
+        corrections = self.run.corrections
+        return (*self.confidences.recipe, *([] if corrections is None else [corrections.recipe]))
 
     @property
     def missing(self) -> Mapping[str, int]:
