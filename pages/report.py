@@ -321,6 +321,7 @@ def report_command(
         if mapping is not None or not loaded
         else f"{RUN_IN_DATA_FOLDER} {DIFFERENT_MAPPINGS_NOTE}",
         together=bool(mapping and mapping.run_name),
+        corrections=_relative_path(Path(mapping.corrections)) if mapping and mapping.corrections else None,
     )
 
 

@@ -110,11 +110,11 @@ class ReportCommand:
     format: str | None = None
     options: ReadOptions = AS_IT_LIES
     gold: str | None = None
-    corrections: str | None = None
     where_to_run: str = RUN_IN_SAME_FOLDER
     together: bool = False
     remote: tuple[str, ...] = ()
     front: FrontMatter = FrontMatter()
+    corrections: str | None = None
 
     @property
     def command_line(self) -> str:
