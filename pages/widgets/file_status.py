@@ -37,6 +37,7 @@ LOOKS_LIKE_GOLD: Final = (
 LOOKS_LIKE_CORRECTIONS: Final = (
     "This looks like a table of corrections. Select it as “Corrections from” of the file that it corrects."
 )
+USED_AS_CORRECTIONS: Final = "Corrections of another file are taken from this table."
 _LEADING_COUNTS: Final = re.compile(r"^[\d,]+ rows?\. (?:Accuracy of the [\d,]+ with an outcome: [\d.]+\. )?")
 """Counts with which a message begins, before the reason."""
 MAX_FULL_FILES: Final = 6
@@ -95,7 +96,10 @@ def _looks_like(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
     """Return what a refused file seems to hold for another one, and where to choose it; "" for neither."""
     if is_gold_table(file, files):
         return LOOKS_LIKE_GOLD
-    return LOOKS_LIKE_CORRECTIONS if is_corrections_table(file) else ""
+    if not is_corrections_table(file):
+        return ""
+    is_used = real_path(file) in {other.mapping.corrections for other in files}
+    return USED_AS_CORRECTIONS if is_used else LOOKS_LIKE_CORRECTIONS
 
 
 def refusal_text(file: LoadedFile) -> str:
