@@ -227,6 +227,12 @@ class Evidence(ABC):
         """The method's own part of a recipe."""
 
     @property
+    def corrections_text(self) -> str:
+        """What a table of corrections changed, to stand before the rows in a recipe; "" without one."""
+        corrections = None if isinstance(self.run, TokenRun) else self.run.corrections
+        return "" if corrections is None else f"{corrections.recipe}, "
+
+    @property
     @abstractmethod
     def missing(self) -> Mapping[str, int]:
         """Reason → number of rows without this confidence."""

@@ -42,7 +42,7 @@ def test_corrections_come_from_a_table_of_the_folder(data: Path, visit: Visit) -
     assert "with corrections fixes.csv: 1 left out, 1 corrected" in page_text(at)
     changes = table(at, "Change", "Reason")
     assert list(changes["Id"]) == ["q3", "q5"]
-    assert list(changes["Reason"])[0] == "*wrong*"
+    assert next(iter(changes["Reason"])) == "*wrong*"
     assert "Corrections of another file are taken from this table" in "\n".join(one.value for one in at.info)
     at = visit("reliability")
     assert "with corrections fixes.csv: 1 left out, 1 corrected" in page_text(at)

@@ -15,12 +15,13 @@ import polars as pl
 
 from calib_core.errors import Refused, shorten
 from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
+from calib_core.readers.table.cells import null_where
 from calib_core.readers.table.columnar import COLUMNAR_KINDS
 from calib_core.readers.table.columns import ColumnRoles, MappedName, column_list_text
 from calib_core.readers.table.gold_table import ID_NAMES, columns_named, judge_strictly, read_records
 from calib_core.readers.table.names import SPELLINGS, normalise_name
 from calib_core.readers.table.raw import ReadProgress
-from calib_core.runs import RUN_COLUMNS, AnswerRun, RowCounts, RunInfo
+from calib_core.runs import RUN_COLUMNS, AnswerRun, RowCounts, RunInfo, is_missing
 
 NAMING_COLUMNS: Final = ("id", "subject", *RUN_COLUMNS)
 """Columns that say which question of which run is meant; of `id` every row needs one."""
@@ -85,7 +86,7 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
             if name not in (LEAVE_OUT, REASON)
             else _flags(frame[column], head.file)
             if name == LEAVE_OUT
-            else frame[column].cast(pl.String).alias(REASON)
+            else null_where(frame[column], is_missing(frame[column])).cast(pl.String).alias(REASON)
             for name, column in column_of.items()
         ]
     ).with_row_index("row", 1)
