@@ -50,7 +50,7 @@ class Missing(TypedDict):
 Lacking: TypeAlias = Annotated[Missing | None, "Null where no row lacks a confidence."]
 
 
-class CorrectionEffect(TypedDict):
+class EffectOfCorrections(TypedDict):
     """What corrections do to the numbers of one method."""
 
     method: Id
@@ -72,7 +72,7 @@ class CorrectionCounts(TypedDict):
     corrected: Annotated[int, "Questions with another right answer or outcome than in the file."]
 
 
-class ScoreCorrections(CorrectionCounts, CorrectionEffect):
+class ScoreCorrections(CorrectionCounts, EffectOfCorrections):
     """What a table of corrections changed in a run, as seen by one method."""
 
 
@@ -91,7 +91,7 @@ class Change(TypedDict):
 class RunCorrections(CorrectionCounts):
     """What a table of corrections changed in a run, question by question."""
 
-    effects: Annotated[list[CorrectionEffect], "By method."]
+    effects: Annotated[list[EffectOfCorrections], "By method."]
     changes: list[Change]
 
 
