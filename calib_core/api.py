@@ -43,6 +43,7 @@ from calib_core.results.abstention import (
 from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.comparison import Comparison, compare_runs
 from calib_core.results.concentration import Concentration, measure_concentration
+from calib_core.results.corrections import apply_corrections
 from calib_core.results.defaults import default_compared_methods, default_evidence
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, get_metric, survey_methods
 from calib_core.results.files import FileReport, check_file, usable_runs
@@ -119,6 +120,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     gold: str | PathLike[str] | Any = None,  # noqa: ANN401  a table's place, or whatever NumPy takes
     on: str = "",
     gold_columns: Mapping[str, str] | None = None,
+    corrections: Rows = None,
     skip_bad_rows: bool = False,
     **arrays: Any,  # noqa: ANN401  whatever NumPy takes
 ) -> list[Run]:
@@ -159,6 +161,10 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     gold_columns : Mapping[str, str], optional
         Column of the table `gold` → name to read it as ("correct", "correct:Yes|Mostly", "gold", "id" …); as
         --map-gold.
+    corrections : str, PathLike, data frame, or list of dict, optional
+        A table of questions by `id` (and `subject`, `model`, `dataset` … where ids repeat) that are left out
+        (`leave_out`), or whose right answer (`gold`, `gold_index`) or outcome (`correct`, `event`) is
+        corrected, perhaps with a `reason`; as --corrections. A run says in `corrections` what was changed.
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
     **arrays
@@ -198,7 +204,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     with _opened(given, name, format, table, missing) as opened:
 
         def read(further: ReadOptions = AS_IT_LIES) -> Reading:
-            return opened.read(options=options.adding(further))
+            return _corrected(opened.read(options=options.adding(further)), corrections, options)
 
         try:
             runs = usable_runs(read(), skip_bad_rows=skip_bad_rows, read_again=read, needs="judge")
@@ -234,13 +240,14 @@ def check(  # noqa: PLR0913  one parameter an option, as on the command line
     gold: str | PathLike[str] | None = None,
     on: str = "",
     gold_columns: Mapping[str, str] | None = None,
+    corrections: Rows = None,
 ) -> FileReport:
     """Report what a file or table holds: format, usable methods, bad rows, and what its columns may mean.
 
     Parameters
     ----------
-    source, name, format, columns, rows, wide, missing, gold, on, gold_columns
-        As in `load`.
+    source, name, format, columns, rows, wide, missing, gold, on, gold_columns, corrections
+        As in `load`. The runs of the report have in `correction_effects` what corrections change.
 
     Returns
     -------
@@ -262,7 +269,7 @@ def check(  # noqa: PLR0913  one parameter an option, as on the command line
     with _opened(source, name, format, None if gold is None else Path(gold), missing) as opened:
 
         def read(further: ReadOptions = AS_IT_LIES) -> Reading:
-            return opened.read(options=options.adding(further))
+            return _corrected(opened.read(options=options.adding(further)), corrections, options)
 
         report = check_file(read(), read_again=read)
         message = report.message.replace(opened.name, opened.called)
@@ -289,6 +296,19 @@ def _source_or_arrays(source: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN4
     if source is None or arrays:
         raise TypeError("load takes a file, table or list of dicts, or arrays by name: exactly one of them.")
     return cast("object", source)
+
+
+def _corrected(reading: Reading, corrections: Rows, options: ReadOptions) -> Reading:
+    """The reading, with its runs corrected by a table, which is a file or in memory; None for no table."""
+    if corrections is None:
+        return reading
+    if isinstance(corrections, (str, PathLike)):
+        path = Path(cast("str | PathLike[str]", corrections))
+        return apply_corrections(reading, readers.read_corrections(path, options=options))
+    values = plain_values(corrections)
+    if isinstance(values, Mapping):
+        raise Refused("corrections are a file, a data frame or a list of dicts, and no arrays.")
+    return apply_corrections(reading, readers.read_corrections(values, options=options))
 
 
 class _Opened(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -89,6 +89,9 @@ bin a value falls into (decision 0002). Null means missing; NaN never occurs.
 A row may hold several confidences, each in a column `confidence.NAME` of its own, which is checked and stored
 as `confidence` is, and the labels of several people, each in a column `human.NAME`: see `schema_name`.
 """
+
+FILE_COLUMN: Final = "file"
+"""The column of a merged run that holds each row's file; `row` counts the records of that file."""
 
 MAX_NAMED_CONFIDENCES: Final = 50
 """Limit on the columns `confidence.NAME` of a file."""
@@ -263,6 +266,40 @@ class ReportedMetric:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Corrections(Value):
+    """What a table of corrections changed in the rows of one run.
+
+    Attributes
+    ----------
+    file : str
+        Name of the table.
+    n_left_out : int
+        Rows that were left out.
+    n_corrected : int
+        Rows that have another right answer, or another outcome, than in their file.
+    changes : pl.DataFrame
+        One row for each of these: `row`, `id`, `subject`, `change` ("left out", "right answer" or
+        "outcome"), what it was `before` and is `after`, and the `reason` in the table.
+    original_rows : pl.DataFrame
+        The same rows as their file has them.
+    added_columns : tuple of str
+        Columns of the run that its file does not have.
+    """
+
+    file: str
+    n_left_out: int
+    n_corrected: int
+    changes: pl.DataFrame
+    original_rows: pl.DataFrame
+    added_columns: tuple[str, ...] = ()
+
+    @property
+    def recipe(self) -> str:
+        """ "with corrections fixes.csv: 12 left out, 7 corrected"."""
+        return f"with corrections {self.file}: {self.n_left_out:,} left out, {self.n_corrected:,} corrected"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerRun(Value):
     """The answers of one run.
 
@@ -288,6 +325,8 @@ class AnswerRun(Value):
     evaluation : str or None
         Name shared by runs in several files that are parts of one evaluation, such as its subjects; None for
         a run on its own.
+    corrections : Corrections or None
+        What a table of corrections changed; None where none was given.
     """
 
     file: str
@@ -299,11 +338,33 @@ class AnswerRun(Value):
     group_columns: pl.DataFrame = field(default_factory=pl.DataFrame)
     reported_metrics: tuple[ReportedMetric, ...] = ()
     evaluation: str | None = None
+    corrections: Corrections | None = None
 
     @property
     def n_total(self) -> int:
-        """Rows of this run in its file, including those left out: the "total" shown beside every number."""
+        """Rows of this run in its file, including those left out: the "total" shown beside every number.
+
+        Questions that a table of corrections leaves out are not counted, as if the file did not have them.
+        """
         return self.row_counts.n_rows
+
+    @property
+    def uncorrected(self) -> AnswerRun:
+        """The run as its file has it, without groups; the run itself where nothing was corrected."""
+        if self.corrections is None:
+            return self
+        original = self.corrections.original_rows
+        key = [name for name in (FILE_COLUMN, "row") if name in original.columns]
+        kept = self.rows.join(original, on=key, how="anti") if original.height else self.rows
+        rows = pl.concat([kept.drop(self.corrections.added_columns), original], how="diagonal_relaxed")
+        counts = replace(self.row_counts, n_rows=self.n_total + self.corrections.n_left_out)
+        return replace(
+            self,
+            rows=rows.sort(key, maintain_order=True) if original.height else rows,
+            row_counts=counts,
+            group_columns=pl.DataFrame(),
+            corrections=None,
+        )
 
     def __repr__(self) -> str:
         return f"<AnswerRun {run_line(self)}>"

@@ -259,7 +259,7 @@ def report_files(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) 
             file.name,
             file.report,
             _refusal(file, accepted_file_ids),
-            file_checksums(files_read_with(file.listing.path, file.name, file.listing.gold)),
+            file_checksums(files_read_with(file.listing.path, file.name, *file.listing.tables)),
         )
         for file in files
     )
@@ -321,6 +321,7 @@ def report_command(
         if mapping is not None or not loaded
         else f"{RUN_IN_DATA_FOLDER} {DIFFERENT_MAPPINGS_NOTE}",
         together=bool(mapping and mapping.run_name),
+        corrections=_relative_path(Path(mapping.corrections)) if mapping and mapping.corrections else None,
     )
 
 

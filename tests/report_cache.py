@@ -57,11 +57,13 @@ def _known_by(one: ListedFile, mapping: FileMapping) -> Hashable:
         "": one.path,
         **companions.existing_companions(one.path),
         **({"gold": one.gold} if one.gold else {}),
+        **({"corrections": one.corrections} if one.corrections else {}),
     }
     if not all(_is_plain(path) for path in together.values()):
         return None
     contents = [(name, path.name, _digest(path)) for name, path in sorted(together.items())]
-    return one.name, replace(mapping, gold=None), bool(mapping.gold), tuple(contents)
+    tables = bool(mapping.gold), bool(mapping.corrections)
+    return one.name, replace(mapping, gold=None, corrections=None), tables, tuple(contents)
 
 
 def _is_plain(path: Path) -> bool:

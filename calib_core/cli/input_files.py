@@ -23,6 +23,7 @@ from calib_core.cli.terminal import terminal_progress
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.table.columns import split_pair
+from calib_core.results.corrections import apply_corrections
 from calib_core.scale.units import FileRequest
 
 STDIN: Final = Path("-")
@@ -49,6 +50,8 @@ class InputFiles:
         Whether bad rows are left out; otherwise a file that has any is not loaded.
     gold : Path or None
         A table of right answers, for files that hold none.
+    corrections : Path or None
+        A table of questions to leave out, or whose right answer or outcome is corrected.
     together : bool
         Whether plain tables with the same columns are parts of one run.
     many : ManyFiles or None
@@ -60,6 +63,7 @@ class InputFiles:
     options: ReadOptions = AS_IT_LIES
     skip_bad_rows: bool = False
     gold: Path | None = None
+    corrections: Path | None = None
     together: bool = False
     many: ManyFiles | None = None
 
@@ -76,6 +80,7 @@ class InputFiles:
         gold: cli_options.GoldOption = None,
         on: cli_options.OnOption = "",
         gold_mappings: cli_options.GoldMappingOption = None,
+        corrections: cli_options.CorrectionsOption = None,
         together: cli_options.TogetherOption = False,
     ) -> InputFiles:
         """Builds the object, without paths, from the options as typed.
@@ -95,7 +100,7 @@ class InputFiles:
             raise typer.BadParameter("expected a table to go with it, --gold TABLE", param_hint="--map-gold")
         of_gold = _parse_pairs(gold_mappings or (), "--map-gold", "COLUMN=NAME")
         options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on, of_gold)
-        return cls((), format_id, options, skip_bad_rows, gold, together)
+        return cls((), format_id, options, skip_bad_rows, gold, corrections, together)
 
     def read(self, path: Path, name: str, further: ReadOptions = AS_IT_LIES) -> Reading:
         """Reads one file, with progress on stderr if that is a terminal.
@@ -112,8 +117,20 @@ class InputFiles:
         Raises
         ------
         Refused
-            If the file cannot be read.
+            If the file or the table of corrections cannot be read, or the two do not belong together.
         """
+        reading = self._read(path, name, further)
+        if self.corrections is None:
+            return reading
+        options = self.options.adding(further)
+        return apply_corrections(reading, readers.read_corrections(self.corrections, options=options))
+
+    @property
+    def tables(self) -> tuple[Path, ...]:
+        """The tables that are read with each file."""
+        return tuple(table for table in (self.gold, self.corrections) if table is not None)
+
+    def _read(self, path: Path, name: str, further: ReadOptions) -> Reading:
         options = self.options.adding(further)
         if self.many is not None:
             return self.many.read(self._request(self.many, path, name, options))

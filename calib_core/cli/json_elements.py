@@ -50,6 +50,51 @@ class Missing(TypedDict):
 Lacking: TypeAlias = Annotated[Missing | None, "Null where no row lacks a confidence."]
 
 
+class EffectOfCorrections(TypedDict):
+    """What corrections do to the numbers of one method."""
+
+    method: Id
+    right_to_wrong: Annotated[int, "Answers that were right and are now wrong."]
+    wrong_to_right: int
+    n_used_before: Annotated[int, "Rows with a confidence and an outcome, before."]
+    n_used: int
+    accuracy_before: float | None
+    accuracy: float | None
+    ece_before: Annotated[float | None, "With 10 bins of equal width."]
+    ece: float | None
+
+
+class CorrectionCounts(TypedDict):
+    """What a table of corrections changed in a run."""
+
+    file: Annotated[str, "Name of the table."]
+    left_out: Annotated[int, "Questions that are left out."]
+    corrected: Annotated[int, "Questions with another right answer or outcome than in the file."]
+
+
+class ScoreCorrections(CorrectionCounts, EffectOfCorrections):
+    """What a table of corrections changed in a run, as seen by one method."""
+
+
+class Change(TypedDict):
+    """One question that is left out or corrected."""
+
+    row: Annotated[int, "Its row in the file, from 1."]
+    id: str | None
+    subject: str | None
+    change: Literal["left out", "right answer", "outcome"]
+    before: str | None
+    after: str | None
+    reason: Annotated[str | None, "As the table says."]
+
+
+class RunCorrections(CorrectionCounts):
+    """What a table of corrections changed in a run, question by question."""
+
+    effects: Annotated[list[EffectOfCorrections], "By method."]
+    changes: list[Change]
+
+
 class _Judged(_Computed):
     judged: Annotated[str, "Which answer the outcome belongs to."]
     remarks: Annotated[list[str], "What a reader has to know about these rows."]
@@ -65,6 +110,7 @@ class _Score(_Judged):
     interval: IntervalEnds
     interval_method: str | None
     missing: Lacking
+    corrections: Annotated[ScoreCorrections | None, "Null without --corrections."]
 
 
 class ScoreElement(_Score):
@@ -536,6 +582,7 @@ class RunDetails(TypedDict):
     spikes: Annotated[dict[str, list[Spike]], "By method."]
     notes: list[str]
     reported: list[Reported]
+    corrections: Annotated[RunCorrections | None, "Null without --corrections."]
 
 
 class RunElement(_OfFile, RunDetails, FileDetails):

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from calib_core.errors import Problem, Suspicion
 from calib_core.results.recalibration_map import plain_parameters
 from calib_core.results.reported_metrics import compare_reported_metrics, reported_metrics_frame
+from calib_core.runs import TokenRun
 
 if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.cli import json_elements as elements
     from calib_core.results.audit import ConventionAudit, ConventionValue
+    from calib_core.results.corrections import CorrectionEffect
     from calib_core.results.files import FileReport, Proposal, RunReport
     from calib_core.results.recalibration import Recalibration
     from calib_core.results.reliability import Reliability
@@ -21,6 +23,7 @@ if TYPE_CHECKING:  # a verb waits for the modules of its own question alone
     from calib_core.results.run_verdict import RunVerdict
     from calib_core.results.sampling import SampleSizeCurve, SampleSizeSweep
     from calib_core.results.score import Score
+    from calib_core.runs import Corrections
 
 JsonElement: TypeAlias = Mapping[str, Any]
 
@@ -47,11 +50,34 @@ def json_document(listed: Sequence[JsonElement]) -> str:
     return json.dumps(_json_safe(list(listed)), indent=2, allow_nan=False)
 
 
-def score_element(file: str, score: Score) -> elements.ScoreElement | elements.BoundsElement:
+def score_element(
+    file: str, score: Score, corrections: Corrections | None = None, effect: CorrectionEffect | None = None
+) -> elements.ScoreElement | elements.BoundsElement:
     """One score: `value`, or `low` and `high` where only bounds are known; its interval is a list or null."""
+    corrected = None if corrections is None or effect is None else _counts(corrections) | effect.to_dict()
     omitted = ("low", "high") if score.low is None else ("value",)
     fields = {name: value for name, value in score.to_dict().items() if name not in omitted}
-    return cast("elements.ScoreElement | elements.BoundsElement", {"file": file, **fields})
+    element = {"file": file, **fields, "corrections": corrected}
+    return cast("elements.ScoreElement | elements.BoundsElement", element)
+
+
+def _counts(corrections: Corrections) -> dict[str, Any]:
+    return {
+        "file": corrections.file,
+        "left_out": corrections.n_left_out,
+        "corrected": corrections.n_corrected,
+    }
+
+
+def _run_corrections(report: RunReport) -> elements.RunCorrections | None:
+    """What corrections changed in a run; None without corrections."""
+    run = report.run
+    if isinstance(run, TokenRun) or run.corrections is None:
+        return None
+    corrections = run.corrections
+    effects = [effect.to_dict() for effect in report.correction_effects]
+    element = {**_counts(corrections), "effects": effects, "changes": corrections.changes.to_dicts()}
+    return cast("elements.RunCorrections", element)
 
 
 def verdict_element(file: str, verdict: RunVerdict) -> elements.VerdictElement:
@@ -345,6 +371,7 @@ def _run_details(report: RunReport) -> elements.RunDetails:
         },
         "notes": list(row_counts.notes),
         "reported": cast("list[elements.Reported]", reported.to_dicts()),
+        "corrections": _run_corrections(report),
     }
 
 

@@ -138,6 +138,17 @@ GoldOption: TypeAlias = Annotated[
         "without them.",
     ),
 ]
+CorrectionsOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--corrections",
+        metavar="TABLE",
+        show_default=False,
+        parser=_parse_path,
+        help="A table of questions to leave out (id, leave_out) or whose right answer (gold) or outcome "
+        "(correct) is corrected.",
+    ),
+]
 RunOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

@@ -27,10 +27,12 @@ from calib_core.readers.atomic_write import check_output_path, resolved_path
 from calib_core.readers.companions import expected_companions
 from calib_core.readers.merged_runs import merge_runs
 from calib_core.readers.table.run_split import file_stem
+from calib_core.results.corrections import correction_effect, correction_note
+from calib_core.results.defaults import default_evidence
 from calib_core.results.evidence import Evidence, gather_evidence, get_method, get_metric, survey_methods
 from calib_core.results.files import Needs, usable_runs
 from calib_core.results.score import metric_availability
-from calib_core.runs import Run
+from calib_core.runs import Run, TokenRun
 
 _ResultT = TypeVar("_ResultT")
 
@@ -236,7 +238,20 @@ class Runner:
                 self.refuse(str(reason))
                 self.unusable[name] = str(reason)
             else:
+                for run in runs:
+                    self._tell_corrections(run)
                 yield from runs
+
+    def _tell_corrections(self, run: Run) -> None:
+        """Prints what corrections change in a run, by the method that stands for it."""
+        if isinstance(run, TokenRun) or run.corrections is None:
+            return
+        try:
+            effect = correction_effect(default_evidence(run))
+        except Unavailable:  # a judge's labels without a confidence
+            effect = None
+        by = "" if effect is None else f" By {effect.method}: {effect.text}."
+        self.message(f"{run.file}, {run.label}: {correction_note(run.corrections)}{by}")
 
     def results(
         self,
@@ -350,9 +365,7 @@ def input_paths(runner: Runner, input_files: InputFiles, output: Path, verb: str
     inputs: dict[Path, str] = {}
     seen_paths: set[Path] = set()
     for path, name in runner.input_files(input_files):
-        check_output_path(
-            output, (path, *expected_companions(path), *([input_files.gold] if input_files.gold else []))
-        )
+        check_output_path(output, (path, *expected_companions(path), *input_files.tables))
         if resolved_path(path) in seen_paths:
             runner.message(f"{name} was given twice and is read only once.")
             continue

@@ -44,6 +44,7 @@ from calib_core.readers.sandbox.worker_pool import read_in_worker
 from calib_core.readers.servers.openai import OPENAI
 from calib_core.readers.servers.tgi import TGI
 from calib_core.readers.table.canonical import CANONICAL
+from calib_core.readers.table.corrections import CORRECTIONS, CorrectionTable
 from calib_core.readers.table.raw import ReadProgress, ignore_progress
 from calib_core.readers.table.reader import TABLE
 from calib_core.readers.token.npz import NPZ, read_arrays
@@ -52,12 +53,14 @@ from calib_core.readers.token.topk import TOPK
 
 __all__ = [
     "FORMATS",
+    "CorrectionTable",
     "Format",
     "ReadOptions",
     "Reading",
     "list_files",
     "list_folder",
     "read",
+    "read_corrections",
     "read_in_this_process",
     "read_values",
 ]
@@ -214,9 +217,39 @@ def read_values(
     return _choose_format(head, format, options).read(head, options, ignore_progress)
 
 
+def read_corrections(
+    source: Path | pl.DataFrame | Sequence[Mapping[str, object]],
+    *,
+    file: str = "corrections",
+    options: ReadOptions = AS_IT_LIES,
+) -> CorrectionTable:
+    """Read a table of corrections: a file in a worker process, what is in memory in this one.
+
+    Parameters
+    ----------
+    source
+        The file, the table, or its rows.
+    file
+        What messages call a table in memory.
+    options
+        How the file that it corrects is read.
+
+    Raises
+    ------
+    Refused
+        It is no table, has no ids or no corrections, has a bad value, or corrects a question twice.
+    """
+    options = ReadOptions(columns=options.columns)
+    if isinstance(source, Path):
+        return CorrectionTable.of_reading(read(source, format=CORRECTIONS.id, options=options))
+    return CorrectionTable.of_reading(read_values(source, file=file, format=CORRECTIONS.id, options=options))
+
+
 def _choose_format(head: Head, format_id: str | None, options: ReadOptions) -> Format:
     if format_id is None and (options.rows or options.wide):
         format_id = TABLE.id
+    if format_id == CORRECTIONS.id:
+        return CORRECTIONS
     if format_id is not None:
         if format_id not in FORMATS:
             known = ", ".join(FORMATS)

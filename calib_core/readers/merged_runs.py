@@ -17,10 +17,16 @@ import polars as pl
 
 from calib_core.errors import Refused
 from calib_core.readers.table.run_split import file_stem, unique_label
-from calib_core.runs import AnswerRun, ReportedMetric, RowCounts, Run, RunInfo, TokenRun
-
-FILE_COLUMN: Final = "file"
-"""The column of a merged run that holds each row's file; `row` counts the records of that file."""
+from calib_core.runs import (
+    FILE_COLUMN,
+    AnswerRun,
+    Corrections,
+    ReportedMetric,
+    RowCounts,
+    Run,
+    RunInfo,
+    TokenRun,
+)
 
 _TABLES: Final = "tables with the columns "
 """How the evaluation of plain tables that are merged begins."""
@@ -184,6 +190,27 @@ def merge_parts(parts: Sequence[Run], *notes: str) -> Run:
         group_columns=_merge_group_columns(runs),
         row_counts=_merge_row_counts(runs, notes),
         reported_metrics=tuple(_merge_reported(runs)),
+        corrections=_merge_corrections(runs),
+    )
+
+
+def _merge_corrections(parts: Sequence[AnswerRun]) -> Corrections | None:
+    """Merge what the parts' tables of corrections changed; None where no part had one."""
+    given = [(part.file, part.corrections) for part in parts if part.corrections is not None]
+    if not given:
+        return None
+    frames = [
+        [frame.with_columns(pl.lit(file).alias(FILE_COLUMN)) for frame in (one.changes, one.original_rows)]
+        for file, one in given
+    ]
+    changes, originals = (pl.concat(parts, how="diagonal_relaxed") for parts in zip(*frames, strict=True))
+    return Corrections(
+        file=", ".join(dict.fromkeys(one.file for _, one in given)),
+        n_left_out=sum(one.n_left_out for _, one in given),
+        n_corrected=sum(one.n_corrected for _, one in given),
+        changes=changes.drop(FILE_COLUMN),
+        original_rows=originals,
+        added_columns=tuple(dict.fromkeys(name for _, one in given for name in one.added_columns)),
     )
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -45,6 +45,7 @@ def load_or_read(  # noqa: PLR0913  all that a reading depends on
     gold: Path | None,
     root: Path | None,
     parameters: Mapping[str, Json],
+    corrections: Path | None = None,
     save: Callable[[Callable[[], None]], object] = lambda do_save: do_save(),
 ) -> DataclassT:
     """Return what is kept of these files, read this way; read them and keep it where there is nothing.
@@ -63,6 +64,8 @@ def load_or_read(  # noqa: PLR0913  all that a reading depends on
         As in `calib_core.readers.read`.
     parameters
         Everything else that the result depends on, such as format and columns.
+    corrections
+        A table of corrections on which the result depends, too.
     save
         Is given what keeps the result, which for a large one takes a while, and runs it now or later.
 
@@ -73,13 +76,14 @@ def load_or_read(  # noqa: PLR0913  all that a reading depends on
     """
     if not cache_folder.max_bytes:
         return read()
-    before = _key(cache_folder, path, name, gold, root, parameters)
+    tables = [table for table in (gold, corrections) if table is not None]
+    before = _key(cache_folder, path, name, tables, root, parameters)
     if before is not None and (kept := _load(cache_folder, kind, before)) is not None:
         return kept
     result = read()
 
     def do_save() -> None:
-        if before is not None and before == _key(cache_folder, path, name, gold, root, parameters):
+        if before is not None and before == _key(cache_folder, path, name, tables, root, parameters):
             cache_folder.save(before, pack_bytes(result))
 
     save(do_save)
@@ -90,7 +94,7 @@ def _key(
     cache_folder: CacheFolder,
     path: Path,
     name: str,
-    gold: Path | None,
+    tables: Sequence[Path],
     root: Path | None,
     parameters: Mapping[str, Json],
 ) -> str | None:
@@ -98,7 +102,7 @@ def _key(
     try:
         together = [(path.name, path, root)]
         together += [(other, found, root) for other, found in existing_companions(path).items()]
-        together += [(gold.name, gold, None)] if gold is not None else []
+        together += [(table.name, table, None) for table in tables]
         contents = [(file, _content_digest(cache_folder, found, inside)) for file, found, inside in together]
     except (Refused, OSError):
         return None

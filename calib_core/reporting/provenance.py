@@ -90,6 +90,8 @@ class ReportCommand:
         How the columns and rows of the files are read.
     gold : str or None
         Path of a table of right answers.
+    corrections : str or None
+        Path of a table of corrections.
     where_to_run : str
         A sentence on the folder in which to run the command.
     together : bool
@@ -112,6 +114,7 @@ class ReportCommand:
     together: bool = False
     remote: tuple[str, ...] = ()
     front: FrontMatter = FrontMatter()
+    corrections: str | None = None
 
     @property
     def command_line(self) -> str:
@@ -175,6 +178,8 @@ class ReportCommand:
             yield from ("--gold", self.gold)
         if self.options.gold_on:
             yield from ("--on", self.options.gold_on)
+        if self.corrections is not None:
+            yield from ("--corrections", self.corrections)
         if self.together:
             yield "--together"
         yield from _repeated_option("--remote", self.remote)
@@ -236,9 +241,9 @@ def file_checksum(path: Path, name: str) -> FileChecksum:
     return FileChecksum(name, size, digest.hexdigest())
 
 
-def files_read_with(path: Path, name: str, gold: Path | None = None) -> list[tuple[Path, str]]:
-    """The file, its companion files and the table of right answers, each as (path, name)."""
+def files_read_with(path: Path, name: str, *tables: Path) -> list[tuple[Path, str]]:
+    """The file, its companion files, and the tables of right answers and of corrections, as (path, name)."""
     companions = [
         (companion, companion.name) for companion in expected_companions(path) if companion.is_file()
     ]
-    return [(path, name), *companions, *([(gold, gold.name)] if gold else [])]
+    return [(path, name), *companions, *((table, table.name) for table in tables)]

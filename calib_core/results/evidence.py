@@ -227,6 +227,12 @@ class Evidence(ABC):
         """The method's own part of a recipe."""
 
     @property
+    def corrections_text(self) -> str:
+        """What a table of corrections changed, to stand before the rows in a recipe; "" without one."""
+        corrections = None if isinstance(self.run, TokenRun) else self.run.corrections
+        return "" if corrections is None else f"{corrections.recipe}, "
+
+    @property
     @abstractmethod
     def missing(self) -> Mapping[str, int]:
         """Reason → number of rows without this confidence."""
@@ -544,8 +550,9 @@ class AnswerEvidence(Evidence):
 
     @property
     def recipe_parts(self) -> tuple[str, ...]:
-        """As given by the method."""
-        return self.confidences.recipe
+        """As given by the method, and what was corrected."""
+        corrections = self.run.corrections
+        return (*self.confidences.recipe, *([] if corrections is None else [corrections.recipe]))
 
     @property
     def missing(self) -> Mapping[str, int]:

@@ -40,6 +40,7 @@ from calib_core.readers.table.plans import Plan, pattern_plans, plans, said_colu
 from calib_core.readers.table.rows import GOLD_COLUMNS, TRUTH_COLUMNS
 from calib_core.readers.table.run_split import REPEATED_ID
 from calib_core.readers.table.shape import fits_pattern
+from calib_core.results.corrections import CorrectionEffect, correction_effect
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import (
     AnswerEvidence,
@@ -153,6 +154,12 @@ class RunReport:
         """What suggests that the run means something else than it was taken for, each once."""
         evidences = self.survey.usable.values()
         return tuple(dict.fromkeys(found for evidence in evidences for found in evidence.suspicions))
+
+    @cached_property
+    def correction_effects(self) -> tuple[CorrectionEffect, ...]:
+        """What corrections do to the numbers of each usable method; () without corrections."""
+        effects = map(correction_effect, self.survey.usable.values())
+        return tuple(effect for effect in effects if effect is not None)
 
     @property
     def missing(self) -> dict[str, dict[str, int]]:

@@ -82,6 +82,8 @@ class JudgeLabels:
         Positions in the run's `rows`.
     n_total, n_undecided : int
         Rows in the file, and judged rows on which people tie.
+    corrections : str
+        What a table of corrections changed; "" without one.
     """
 
     run: str
@@ -101,6 +103,7 @@ class JudgeLabels:
     row: NDArray[np.intp]
     n_total: int
     n_undecided: int = 0
+    corrections: str = ""
     group: str = field(default="", kw_only=True)
 
     @property
@@ -259,6 +262,7 @@ def judge_labels(run: Run, passing: Sequence[str] = ()) -> JudgeLabels:
         row=row,
         n_total=run.n_total,
         n_undecided=int(np.count_nonzero(undecided)),
+        corrections="" if run.corrections is None else run.corrections.recipe,
     )
 
 
@@ -423,7 +427,8 @@ def passing_advice() -> str:
 def labels_text(labels: JudgeLabels) -> str:
     """How many rows judge and people labelled, for recipes: "labelled 100/1000"."""
     tie = f", {plural(labels.n_undecided, 'tie')} left out" if labels.n_undecided else ""
-    return f"labelled {labels.n_labelled}/{labels.n}{tie}"
+    corrected = f", {labels.corrections}" if labels.corrections else ""
+    return f"labelled {labels.n_labelled}/{labels.n}{tie}{corrected}"
 
 
 def quantile_groups(

@@ -186,8 +186,7 @@ def run_verdict(evidence: Evidence) -> RunVerdict:
         n_total=evidence.n_total,
         recipe=(
             f"{verdict_recipe(evidence.tolerance, evidence.terms)}; {evidence.method.id}, "
-            f"n={evidence.n_used}/"
-            f"{evidence.n_total}"
+            f"{evidence.corrections_text}n={evidence.n_used}/{evidence.n_total}"
         ),
         judged=evidence.judged,
         remarks=evidence.remarks,

@@ -7,16 +7,21 @@ from typing import Final
 from calib_core.errors import BadCell, shorten
 from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
+from calib_core.results.corrections import CHANGE_COLUMNS, correction_note, effect_columns, effects_frame
 from calib_core.results.files import FileReport, RunReport
 from calib_core.results.reported_metrics import ReportedComparison, compare_reported_metrics
+from calib_core.runs import AnswerRun
+from calib_core.terms import common_terms
 from calib_core.views.inputs import FileChecksum, ReportFile, ReportInput
-from calib_core.views.view import ProgressCallback, Section, View, ViewTable
+from calib_core.views.view import Numbers, ProgressCallback, Section, View, ViewTable
 from calib_core.wording import NO_VALUE, bad_rows_phrase, format_percent, names_sharing, plural
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
 
 SPIKES_HEADING: Final = "Many rows at one value"
 COUNT_HEADINGS: Final = ("Rows", "Bad rows", "Runs")
+MAX_CHANGES_PRINTED: Final = 20
+"""At most this many corrected questions are printed or in a report."""
 MAX_NAMED_COLUMNS: Final = 40
 """At most this many columns are named in one remark."""
 
@@ -110,6 +115,7 @@ def _file_block(file: ReportFile) -> View:
         headline=reading,
         tables=(
             *(methods_report_table(run) for run in report.runs),
+            *(table for run in report.runs for table in corrections_view(run, MAX_CHANGES_PRINTED).tables),
             *_audit_tables(report),
             *_bad_row_tables(report),
         ),
@@ -185,6 +191,45 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
         or "; ".join(f"{count:,} {why}" for why, count in missing.items()),
         SPIKES_HEADING: ", ".join(spikes[:3]),
     }
+
+
+def corrections_view(report: RunReport, max_changes: int | None = None) -> View:
+    """What a table of corrections changed in one run: its numbers before and after, and the questions.
+
+    Without corrections it has no tables. Of more than `max_changes` questions, the first are listed.
+    """
+    run = report.run
+    if not isinstance(run, AnswerRun) or run.corrections is None:
+        return View("")
+    effects, changes = effects_frame(report.correction_effects), run.corrections.changes
+    terms = common_terms(METHODS[effect.method].terms for effect in report.correction_effects)
+    recipe = f"{run.file}, {run.label}, {run.corrections.recipe}"
+    named = [column for column in CHANGE_COLUMNS if changes[column.name].null_count() < changes.height]
+    shown = changes if max_changes is None else changes.head(max_changes)
+    tables = [
+        ViewTable(
+            f"{run.label}: {run.corrections.recipe}",
+            effects,
+            effect_columns(terms),
+            "The ECE has 10 bins of equal width." if effects.height else "",
+            id="effects",
+            numbers=Numbers(lambda: effects, recipe, ("corrections",)),
+        ),
+        ViewTable(
+            "Corrected questions",
+            shown,
+            tuple(named),
+            f"The first {shown.height:,} of {changes.height:,}." if shown.height < changes.height else "",
+            id="changes",
+            numbers=Numbers(lambda: changes, recipe, ("corrected-questions",)),
+        ),
+    ]
+    return View(
+        f"Corrections of {run.label}",
+        headline=correction_note(run.corrections),
+        tables=tuple(table for table in tables if table.frame.height),
+        terms=terms,
+    )
 
 
 def _audit_tables(report: FileReport) -> list[ViewTable]:

@@ -37,6 +37,7 @@ from calib_core.readers.companions import expected_companions
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
 from calib_core.readers.reading_cache import load_or_read
 from calib_core.readers.sandbox.worker_pool import MAX_PARALLEL_READS
+from calib_core.results.corrections import apply_corrections
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.files import FileReport, RunReport, SurveyedFile, survey_file
 from calib_core.runs import Run
@@ -78,7 +79,7 @@ class FileStamp:
     Attributes
     ----------
     versions : tuple of FileState
-        Of the file, of the files read with it, and of its table of right answers.
+        Of the file, of the files read with it, and of its tables of right answers and of corrections.
     mapping : FileMapping
     session : str
         Token of the session that uploaded the file; empty for a file of the folder.
@@ -107,6 +108,8 @@ class ListedFile:
         The mapping's table of right answers; None where it names none or the table is gone.
     root : Path
         Folder that no link in `path` may lead out of.
+    corrections : Path or None
+        The mapping's table of corrections; None where it names none or the table is gone.
     """
 
     path: Path
@@ -115,6 +118,12 @@ class ListedFile:
     stamp: FileStamp
     gold: Path | None
     root: Path
+    corrections: Path | None = None
+
+    @property
+    def tables(self) -> tuple[Path, ...]:
+        """The tables that are read with it."""
+        return tuple(table for table in (self.gold, self.corrections) if table is not None)
 
 
 def list_data_folder(folder: Path, mappings: MappingStore) -> tuple[ListedFile, ...]:
@@ -157,9 +166,11 @@ def _list_files(
     for path, name in names.items():
         mapping = stored.get(path, FileMapping())
         gold = _find_table(tables, mapping.gold) if mapping.gold else None
-        paths = (path, *expected_companions(path), *((gold,) if gold else ()))
+        corrections = _find_table(tables, mapping.corrections) if mapping.corrections else None
+        others = (table for table in (gold, corrections) if table is not None)
+        paths = (path, *expected_companions(path), *others)
         stamp = FileStamp(tuple(map(_file_version, paths)), mapping, session)
-        listed.append(ListedFile(path, name, mapping, stamp, gold, root))
+        listed.append(ListedFile(path, name, mapping, stamp, gold, root, corrections))
     return tuple(listed)
 
 
@@ -626,6 +637,8 @@ def _read_file(listing: ListedFile, progress: Callable[[float, str], None]) -> L
 
 def _fallback_mapping(mapping: FileMapping) -> FileMapping:
     """Return the mapping without its last part, with which a file it does not fit may still be read."""
+    if mapping.corrections:
+        return replace(mapping, corrections=None)
     if mapping.columns or mapping.wide:
         return FileMapping(mapping.format, gold=mapping.gold, rows=mapping.rows)
     return FileMapping(mapping.format) if mapping.gold else FileMapping()
@@ -636,9 +649,10 @@ def _read_report(
 ) -> FileReport:
     """Return the report of the file under this mapping; raises CalibError where it cannot be read."""
     gold = listing.gold if mapping.gold else None
+    corrections = listing.corrections if mapping.corrections else None
 
     def read(further: ReadOptions = AS_IT_LIES) -> readers.Reading:
-        return readers.read(
+        reading = readers.read(
             listing.path,
             name=listing.name,
             format=mapping.format,
@@ -647,6 +661,9 @@ def _read_report(
             root=listing.root,
             progress=progress,
         )
+        if corrections is None:
+            return reading
+        return apply_corrections(reading, readers.read_corrections(corrections, options=mapping.options))
 
     def survey() -> SurveyedFile:
         return survey_file(read(), read)
@@ -660,6 +677,7 @@ def _read_report(
         survey,
         name=listing.name,
         gold=gold,
+        corrections=corrections,
         root=listing.root,
         parameters=asdict(mapping),
         save=_server_store().reader.run_later,

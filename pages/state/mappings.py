@@ -35,6 +35,8 @@ class FileMapping:
         File column and the name it is read as ("" to leave it out); the columns of one list are in its order.
     gold : str or None
         Real path of a table of right answers.
+    corrections : str or None
+        Real path of a table of corrections.
     rows, missing, gold_on
         As in `ReadOptions`.
     wide, gold_columns : tuple of (str, str)
@@ -57,6 +59,7 @@ class FileMapping:
     gold_on: str = ""
     run_name: str = ""
     gold_columns: tuple[tuple[str, str], ...] = ()
+    corrections: str | None = None
 
     def __bool__(self) -> bool:
         return self != FileMapping()
@@ -130,6 +133,7 @@ class CachedMappings:
             "gold": mapping.gold,
             "gold_on": mapping.gold_on,
             "gold_columns": [list(pair) for pair in mapping.gold_columns],
+            "corrections": mapping.corrections,
             "run_name": mapping.run_name,
             "seen": mapping.columns_fingerprint,
         }
@@ -215,6 +219,7 @@ def _parse_mapping(stored: object) -> FileMapping | None:
         _string_or_none(record.get("gold_on")) or "",
         _string_or_none(record.get("run_name")) or "",
         gold_columns,
+        _string_or_none(record.get("corrections")),
     )
 
 

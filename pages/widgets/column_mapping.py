@@ -28,6 +28,8 @@ from calib_core.readers.table.columns import (
     in_order_of_suffix,
     split_pair,
 )
+from calib_core.readers.table.corrections import LEAVE_OUT
+from calib_core.readers.table.names import normalise_name
 from calib_core.readers.table.one_column import ANSWERS, SUPPORTING
 from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
@@ -120,7 +122,7 @@ _DECIDED_KEY: Final = "_decided"
 _ACCEPTED_PATH: Final = "_accepted_path"
 _CONTROLS: Final = (
     *("reading", "role", "form"),
-    *("format", "gold", "columns", "all", "as", "order", "row_numbers", "majority"),
+    *("format", "gold", "corrections", "columns", "all", "as", "order", "row_numbers", "majority"),
     *("shape", "rows", "missing", "wide", "on", "gold_columns"),
 )
 """What the keys of the controls that say how a file is read begin with."""
@@ -152,15 +154,17 @@ def show_mapping_controls(
         show_suggested_mapping(file, key)
     starts_open = _opens_by_default(file, files)
     if not st.toggle(
-        "Change how this file is read: columns, right answers, format",
+        "Change how this file is read: columns, right answers, corrections, format",
         value=starts_open,
         key=f"reread_{key}",
-        help="Set the meaning of the columns, the source of the right answers, or the format.",
+        help="Set the meaning of the columns, the source of right answers, a table of corrections, or the "
+        "format.",
     ):
         return
     with st.container(border=True, key=f"rereading_{key}"):
         format_ = _pick_format(file, key)
         gold = _pick_gold_table(file, base, files, key)
+        corrections = _pick_corrections(file, base, files, key)
         if format_ != file.mapping.format:
             st.caption("Apply this first; then the columns can be named.")
         columns = (
@@ -173,6 +177,7 @@ def show_mapping_controls(
             format=format_,
             columns=tuple(columns.items()),
             gold=gold,
+            corrections=corrections,
             run_name=file.mapping.run_name,
         )
         if base and (mapping.columns or mapping.wide):
@@ -654,6 +659,8 @@ def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -
         )
     if file.mapping.gold and file.listing.gold is None:
         st.warning("The table of right answers is no longer loaded, so Calib takes no right answers from it.")
+    if file.mapping.corrections and file.listing.corrections is None:
+        st.warning("The table of corrections is no longer loaded, so nothing is corrected.")
 
 
 def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
@@ -674,6 +681,11 @@ def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
         on = f", joined on {escape_markdown(mapping.gold_on)}" if mapping.gold_on else ""
         named = f" ({columns_text(dict(mapping.gold_columns))})" if mapping.gold_columns else ""
         parts.append(f"right answers from {escape_markdown(name)}{named}{on}")
+    if mapping.corrections:
+        name = next(
+            (file.name for file in files if real_path(file) == mapping.corrections), "a missing table"
+        )
+        parts.append(f"corrections from {escape_markdown(name)}")
     return "; ".join(parts)
 
 
@@ -736,6 +748,18 @@ def is_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
                for other in files)  # fmt: skip
 
 
+def is_corrections_table(file: LoadedFile) -> bool:
+    """Return whether a refused table says which questions to leave out."""
+    base = file.report
+    return (
+        file.refusal is not None
+        and not file.mapping
+        and base is not None
+        and base.format in TABLE_FORMATS
+        and any(normalise_name(column) == normalise_name(LEAVE_OUT) for column in base.columns)
+    )
+
+
 def _gold_tables(file: LoadedFile, files: Sequence[LoadedFile]) -> dict[str, str]:
     """Return real path → name of the tables that may hold the file's right answers.
 
@@ -792,6 +816,26 @@ def _pick_gold_table(
         key=f"gold_{key}",
         format_func=lambda path: tables[path] if path else "the file itself",
         help="A table in this folder, or an uploaded one, with ids and right answers.",
+    )
+
+
+def _pick_corrections(
+    file: LoadedFile, base: FileReport | None, files: Sequence[LoadedFile], key: str
+) -> str | None:
+    """Draw the control of the table of corrections, where there may be one; return its path."""
+    tables = _gold_tables(file, files)
+    if base is None or base.format in ARRAY_FORMATS or not (tables or file.mapping.corrections):
+        return None
+    options = [None, *tables]
+    current = file.mapping.corrections
+    return st.selectbox(
+        "Corrections from",
+        options,
+        index=options.index(current) if current in options else 0,
+        key=f"corrections_{key}",
+        format_func=lambda path: tables[path] if path else "none",
+        help="A table in this folder, or an uploaded one, of questions to leave out (id, leave_out) or whose "
+        "right answer (gold) or outcome (correct) is corrected.",
     )
 
 
@@ -1100,9 +1144,10 @@ def _file_columns(file: LoadedFile) -> Sequence[str]:
 def apply_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
     """Keep a mapping with which the file can be used; otherwise say why not, and leave the controls as set.
 
-    What is read only once it is kept, another format and a table of right answers, is kept untried.
+    What is read only once it is kept, another format or table beside the file, is kept untried.
     """
-    if mapping and (mapping.format, mapping.gold) == (file.mapping.format, file.mapping.gold):
+    untried = (mapping.format, mapping.gold, mapping.corrections)
+    if mapping and untried == (file.mapping.format, file.mapping.gold, file.mapping.corrections):
         try:
             report = tried_report(file, mapping)
             refusal = report.message if report.status == "refused" else ""

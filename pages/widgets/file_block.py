@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -23,6 +24,7 @@ from calib_core.runs import TokenRun
 from calib_core.views.files import (
     SPIKES_HEADING,
     bad_cell_row,
+    corrections_view,
     method_row,
     names_or_more,
     row_facts,
@@ -37,6 +39,7 @@ from pages.widgets.file_status import escape_markdown_lines, show_refusal, show_
 from pages.widgets.summary import show_remarks, show_warnings
 from pages.widgets.table import show_table
 from pages.widgets.uploader import show_remove_button
+from pages.widgets.view import show_view_table
 
 CONVERT_HELP: Final = (
     "Saves the good rows in Calib's own format, with all that is known about the file. Calib reads the same "
@@ -190,7 +193,16 @@ def show_run(report: RunReport, key: str, *, several: bool) -> None:
     st.caption(escape_markdown(row_facts(report)))
     _show_methods(report, key)
     show_reported_metrics(report, key)
+    show_corrections(report, key)
     show_remarks(*run.row_counts.notes)
+
+
+def show_corrections(report: RunReport, key: str) -> None:
+    """Draw what a table of corrections changed in a run; nothing where it has none."""
+    view = corrections_view(report)
+    for table in view.tables:
+        st.markdown(f"**{escape_markdown(table.title)}**")
+        show_view_table(view, replace(table, title="", id=f"{table.id}_{key}"))
 
 
 def _show_methods(report: RunReport, key: str) -> None:

@@ -22,6 +22,7 @@ from pages.widgets.column_mapping import (
     NEEDS_GOLD,
     NEEDS_NUMBERS,
     decided_keys,
+    is_corrections_table,
     is_gold_table,
     missing_information,
     real_path,
@@ -33,6 +34,10 @@ from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_selectabl
 LOOKS_LIKE_GOLD: Final = (
     "This looks like a table of right answers. Select it as “Right answers from” of the file that needs one."
 )
+LOOKS_LIKE_CORRECTIONS: Final = (
+    "This looks like a table of corrections. Select it as “Corrections from” of the file that it corrects."
+)
+USED_AS_CORRECTIONS: Final = "Corrections of another file are taken from this table."
 _LEADING_COUNTS: Final = re.compile(r"^[\d,]+ rows?\. (?:Accuracy of the [\d,]+ with an outcome: [\d.]+\. )?")
 """Counts with which a message begins, before the reason."""
 MAX_FULL_FILES: Final = 6
@@ -46,7 +51,9 @@ GOOD_ROWS_ONLY: Final = "loaded, good rows only"
 UNDECIDED: Final = "bad rows: decide"
 LIKELY_GOLD: Final = "right answers?"
 HOLDS_GOLD: Final = "right answers"
-SETTLED_STATES: Final = (LOADED, GOOD_ROWS_ONLY, HOLDS_GOLD)
+LIKELY_CORRECTIONS: Final = "corrections?"
+HOLDS_CORRECTIONS: Final = "corrections"
+SETTLED_STATES: Final = (LOADED, GOOD_ROWS_ONLY, HOLDS_GOLD, HOLDS_CORRECTIONS)
 """States of files that need no attention."""
 
 STATE_PHRASES: Final = {
@@ -57,6 +64,8 @@ STATE_PHRASES: Final = {
     UNDECIDED: ("has bad rows that need a decision", "have bad rows that need a decision"),
     LIKELY_GOLD: ("seems to hold right answers", "seem to hold right answers"),
     HOLDS_GOLD: ("holds right answers", "hold right answers"),
+    LIKELY_CORRECTIONS: ("seems to hold corrections", "seem to hold corrections"),
+    HOLDS_CORRECTIONS: ("holds corrections", "hold corrections"),
     REFUSED_FILE: ("is refused", "are refused"),
 }
 """State of a file → verb phrase for one file, and for several."""
@@ -67,11 +76,8 @@ STATE_PHRASES: Final = {
 
 def show_refusal(file: LoadedFile, files: Sequence[LoadedFile]) -> None:
     """Draw why a file is not loaded; what each method would need is folded, but for the plainest."""
-    if is_gold_table(file, files):
-        st.info(
-            LOOKS_LIKE_GOLD,
-            icon=":material/key:",
-        )
+    if looks_like := _looks_like(file, files):
+        st.info(looks_like, icon=":material/key:")
         return
     lines = refusal_text(file).splitlines()
     runs = () if file.report is None else file.report.runs
@@ -84,6 +90,16 @@ def show_refusal(file: LoadedFile, files: Sequence[LoadedFile]) -> None:
         st.error(text, icon=":material/block:")
     if reasons:
         show_unusable_methods(unavailable)
+
+
+def _looks_like(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
+    """Return what a refused file seems to hold for another one, and where to choose it; "" for neither."""
+    if is_gold_table(file, files):
+        return LOOKS_LIKE_GOLD
+    if not is_corrections_table(file):
+        return ""
+    is_used = real_path(file) in {other.mapping.corrections for other in files}
+    return USED_AS_CORRECTIONS if is_used else LOOKS_LIKE_CORRECTIONS
 
 
 def refusal_text(file: LoadedFile) -> str:
@@ -101,8 +117,8 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
     if file.refusal is None:
         undecided = file.report if file.report and file.report.status == "asks" else None
         return bad_rows_phrase(undecided.n_bad_rows, undecided.n_rows) if undecided else ""
-    if is_gold_table(file, files):
-        return LOOKS_LIKE_GOLD
+    if looks_like := _looks_like(file, files):
+        return looks_like
     if missing_information(file) == NEEDS_CONSENT and file.report and file.report.proposal:
         n_readings = len(file.report.proposal.readings)
         if file.report.proposal.unsaid:
@@ -247,9 +263,9 @@ def _format_and_state(
 
 
 def _holds_gold(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
-    """Return whether the file holds, or seems to hold, the right answers of another file."""
-    golds = {other.mapping.gold for other in files}
-    return real_path(file) in golds or is_gold_table(file, files)
+    """Return whether the file holds, or seems to hold, right answers or corrections of another file."""
+    tables = {path for other in files for path in (other.mapping.gold, other.mapping.corrections)}
+    return real_path(file) in tables or bool(_looks_like(file, files))
 
 
 def file_state(file: LoadedFile, loaded: Collection[LoadedFile], files: Sequence[LoadedFile]) -> str:
@@ -260,9 +276,18 @@ def file_state(file: LoadedFile, loaded: Collection[LoadedFile], files: Sequence
         return GOOD_ROWS_ONLY if file.report and file.report.n_bad_rows else LOADED
     if file.report and file.report.status == "asks":
         return UNDECIDED
+    return _table_state(file, files) or missing_information(file) or REFUSED_FILE
+
+
+def _table_state(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
+    """Return what a file is, or seems to be, for another one; "" for nothing."""
     if real_path(file) in {other.mapping.gold for other in files}:
         return HOLDS_GOLD
-    return LIKELY_GOLD if is_gold_table(file, files) else missing_information(file) or REFUSED_FILE
+    if real_path(file) in {other.mapping.corrections for other in files}:
+        return HOLDS_CORRECTIONS
+    return {LOOKS_LIKE_GOLD: LIKELY_GOLD, LOOKS_LIKE_CORRECTIONS: LIKELY_CORRECTIONS}.get(
+        _looks_like(file, files), ""
+    )
 
 
 def _short_format_title(title: str) -> str:

@@ -14,6 +14,7 @@ from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner
 from calib_core.errors import CalibError
 from calib_core.results.files import FileReport, check_file, joined_reports
+from calib_core.views.files import MAX_CHANGES_PRINTED, corrections_view
 
 MAX_DETAILED_FILES: Final = 3
 """Of more files, each that loads is one line."""
@@ -27,6 +28,7 @@ def check(
 ) -> int:
     """Report each file's format, usable methods and bad rows; files read together are reported as one.
 
+    With --corrections, also what they change.
     Of more than 3 files, each that can be used is one line.
     """
     runner, printer = Runner(), ResultPrinter()
@@ -37,6 +39,7 @@ def check(
         elements.extend(check_elements(report))
         if not as_json:
             printer.print_report(report, briefly=briefly)
+            _print_corrections(report, printer)
 
     files = list(runner.input_files(input_files))
     are_many = len(files) > MAX_DETAILED_FILES
@@ -66,3 +69,10 @@ def check(
     for report in joined:
         tell(report, briefly=len(joined) > MAX_DETAILED_FILES)
     return runner.finish(elements, as_json=as_json)
+
+
+def _print_corrections(report: FileReport, printer: ResultPrinter) -> None:
+    for run in report.runs:
+        view = corrections_view(run, MAX_CHANGES_PRINTED)
+        if view.headline:
+            printer.print_view(view)

@@ -191,8 +191,7 @@ def _check_options(by: str, paths: _Paths) -> None:
 def _check_not_an_input(runner: Runner, input_files: InputFiles, output: Path, apply: Path | None) -> None:
     check_output_path(output, [apply] if apply else [])
     for path, _ in runner.input_files(input_files):
-        gold = [input_files.gold] if input_files.gold else []
-        check_output_path(output, (path, *expected_companions(path), *gold))
+        check_output_path(output, (path, *expected_companions(path), *input_files.tables))
 
 
 def _fit_runs(

@@ -225,6 +225,7 @@ def _write_report(
         format=input_files.format,
         options=input_files.options,
         gold=None if input_files.gold is None else str(input_files.gold),
+        corrections=None if input_files.corrections is None else str(input_files.corrections),
         together=input_files.together,
         remote=() if input_files.many is None else tuple(map(shown_address, input_files.many.remote)),
         front=front,
@@ -258,7 +259,7 @@ def _read_files(
             refusal = str(reason)
             runner.refuse(refusal)
         is_here = input_files.many is None or not input_files.many.is_remote(path)
-        files_read = files_read_with(path, name, input_files.gold) if is_here else []
+        files_read = files_read_with(path, name, *input_files.tables) if is_here else []
         files.append(ReportFile(name, file_report, refusal, file_checksums(files_read)))
     return files, runs
 

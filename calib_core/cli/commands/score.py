@@ -16,11 +16,13 @@ from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import DEFAULT_TOLERANCE
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
+from calib_core.results.corrections import CorrectionEffect, correction_effect
 from calib_core.results.evidence import Evidence
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.run_verdict import RunVerdict, run_verdict
 from calib_core.results.score import Score
 from calib_core.results.uncertainty import score_with_interval
+from calib_core.runs import TokenRun
 from calib_core.views.reliability import reliability_view
 from calib_core.views.score import scores_view
 from calib_core.views.verdict import verdicts_view
@@ -49,7 +51,11 @@ def score(
     """
     request = CommandRequest.from_options(choice, scheme, options, besides=(VERDICT,))
 
+    effects: dict[str, CorrectionEffect | None] = {}
+
     def score_or_verdict(evidence: Evidence, metric: str, scheme: Scheme) -> Score | RunVerdict:
+        if evidence.method.id not in effects:
+            effects[evidence.method.id] = correction_effect(evidence)
         if metric == VERDICT:
             return run_verdict(evidence.with_tolerance(tolerance))
         return score_with_interval(evidence, metric, scheme)
@@ -59,10 +65,12 @@ def score(
     verdicts: list[VerdictElement] = []
     missing: list[tuple[str, Missingness | None]] = []
     for run in runner.runs(input_files):
+        effects.clear()
         results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), score_or_verdict)
+        corrections = None if isinstance(run, TokenRun) else run.corrections
         for result in results:
             if isinstance(result, Score):
-                elements.append(score_element(run.file, result))
+                elements.append(score_element(run.file, result, corrections, effects[result.method]))
                 continue
             verdicts.append(verdict_element(run.file, result))
             missing.append((f"in {result.run}, by “{METHODS[result.method].title}”", result.missing))

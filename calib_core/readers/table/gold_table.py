@@ -58,6 +58,8 @@ _NOTHING: Final = MappingProxyType[str, str]({})
 JUDGED_COLUMNS: Final = (*RIGHT_ANSWER_COLUMNS, "correct")
 """Columns of which a table of right answers needs at least one."""
 
+GOLD_TABLE: Final = "table of right answers"
+
 _MAX_SHOWN: Final = 5
 _MAX_IDS_IN_REFUSAL: Final = 20
 
@@ -220,8 +222,7 @@ def read_gold_table(
             f"{file}: two columns would be read as {next(iter(roles.combined_lists))!r}"
             f"{bracketed_option('gold_columns')}."
         )
-    raw = _open_records(read_head(path, file), roles)
-    frame = _collect_frame(raw, file)
+    frame = read_records(read_head(path, file), roles, GOLD_TABLE, _needed_columns_advice())
     roles.check_columns_exist(frame.columns, file)
     mapped = {name: column for column, name in roles.mapping.items() if name}
     _, key = join_columns(on)
@@ -231,7 +232,7 @@ def read_gold_table(
             f"{column_list_text(frame.columns)}."
         )
     free = [column for column in frame.columns if column not in roles.mapping]
-    id_columns = [key] if key else [mapped["id"]] if "id" in mapped else _columns_named(free, ID_NAMES)
+    id_columns = [key] if key else [mapped["id"]] if "id" in mapped else columns_named(free, ID_NAMES)
     column_by_name, notes = _answer_columns(
         frame.select(free), set(id_columns), mapped, may_be_true=may_be_true
     )
@@ -251,11 +252,11 @@ def read_gold_table(
         )
     answers = pl.DataFrame(
         [
-            _judge_strictly(roles.meaning(column, name), frame[column], file)
+            judge_strictly(roles.meaning(column, name), frame[column], file)
             for name, column in column_by_name.items()
         ]
     )
-    ids = {name: _judge_strictly(MappedName("id"), frame[name], file) for name in id_columns}
+    ids = {name: judge_strictly(MappedName("id"), frame[name], file) for name in id_columns}
     return GoldTable(file, ids, answers, (*notes, *roles.value_notes))
 
 
@@ -267,7 +268,7 @@ def gold_file_name(path: Path) -> str:
 def gold_frame(path: Path) -> pl.DataFrame:
     """Read a table of right answers that is no JSON as it stands; raises Refused if it is none."""
     file = gold_file_name(path)
-    return _collect_frame(_open_records(read_head(path, file), ColumnRoles({})), file)
+    return read_records(read_head(path, file), ColumnRoles({}), GOLD_TABLE, _needed_columns_advice())
 
 
 def _answer_columns(
@@ -347,7 +348,28 @@ def join_columns(on: str) -> tuple[str, str]:
     return ours, theirs or ours
 
 
-def _open_records(head: Head, roles: ColumnRoles) -> RawTable:
+def read_records(head: Head, roles: ColumnRoles, what: str, advice: str) -> pl.DataFrame:
+    """Read a table that is joined to a file, as raw columns; numbers are texts.
+
+    Parameters
+    ----------
+    head
+        The file.
+    roles
+        What its columns are read as.
+    what, advice
+        What it should be, and which columns it needs, for messages.
+
+    Raises
+    ------
+    Refused
+        The file is no table, has no rows or too many columns, or a record is broken.
+    """
+    table = _open_records(head, roles, what, advice)
+    return _collect_frame(table, head.file, advice)
+
+
+def _open_records(head: Head, roles: ColumnRoles, what: str, advice: str) -> RawTable:
     """Open the table; delimited text is read in the dialect whose header has the most known names."""
     match head.kind:
         case "parquet" | "arrow" | "frame":
@@ -361,16 +383,16 @@ def _open_records(head: Head, roles: ColumnRoles) -> RawTable:
             best = max(DIALECTS, key=lambda dialect: _count_known_columns(headers[dialect], roles))
             return open_csv(head.content, head.file, best, every_column)
         case _:
-            raise Refused(f"{head.file} is no table of right answers. {_needed_columns_advice()}")
+            raise Refused(f"{head.file} is no {what}. {advice}")
 
 
 def _count_known_columns(columns: Sequence[str], roles: ColumnRoles) -> int:
     """Count the columns that have a name of an id or of a column that is read, or are mapped."""
-    ids = len(_columns_named(columns, ID_NAMES)) + len(roles.mapping.keys() & set(columns))
+    ids = len(columns_named(columns, ID_NAMES)) + len(roles.mapping.keys() & set(columns))
     return ids + sum(1 for name in GOLD_TABLE_COLUMNS if _likeliest_column(name, columns, set()))
 
 
-def _collect_frame(table: RawTable, file: str) -> pl.DataFrame:
+def _collect_frame(table: RawTable, file: str, advice: str) -> pl.DataFrame:
     """Read all records as raw columns; raises Refused for a broken record, or if there is none."""
     parts: list[pl.DataFrame] = []
     n_rows = 0
@@ -383,11 +405,11 @@ def _collect_frame(table: RawTable, file: str) -> pl.DataFrame:
                 f"{first.found!r}. {first.fix}"
             )
         if len(part.columns) > MAX_COLUMNS:
-            raise Refused(f"{file} has more than {MAX_COLUMNS:,} columns. {_needed_columns_advice()}")
+            raise Refused(f"{file} has more than {MAX_COLUMNS:,} columns. {advice}")
         parts.append(pl.DataFrame({name: _numbers_as_text(values) for name, values in part.columns.items()}))
         n_rows += part.n_rows
     if not n_rows:
-        raise Refused(f"{file} holds no rows. {_needed_columns_advice()}")
+        raise Refused(f"{file} holds no rows. {advice}")
     return pl.concat(parts, how="diagonal_relaxed")
 
 
@@ -396,7 +418,7 @@ def _numbers_as_text(values: pl.Series) -> pl.Series:
     return values.cast(pl.String) if values.dtype.is_numeric() else values
 
 
-def _columns_named(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+def columns_named(columns: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the columns that have one of these names, the most likely first."""
     order = [normalise_name(name) for name in names]
     matching = [column for column in columns if normalise_name(column) in order]
@@ -408,10 +430,10 @@ def _likeliest_column(name: str, columns: Sequence[str], used: set[str]) -> str 
     if name in columns and name not in used:
         return name
     free = [column for column in columns if column not in used and column not in GOLD_TABLE_COLUMNS]
-    return next(iter(_columns_named(free, SPELLINGS.get(name, (name,)))), None)
+    return next(iter(columns_named(free, SPELLINGS.get(name, (name,)))), None)
 
 
-def _judge_strictly(meaning: MappedName, raw: pl.Series, file: str) -> pl.Series:
+def judge_strictly(meaning: MappedName, raw: pl.Series, file: str) -> pl.Series:
     """Check a column; raises Refused for any fault, as an invalid right answer would falsify outcomes."""
     judged = meaning.judge(raw)
     if judged.faults:

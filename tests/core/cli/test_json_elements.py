@@ -39,6 +39,7 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "draws": 199,
         "interval": [pytest.approx(0.32, abs=0.01), pytest.approx(0.48, abs=0.01)],
         "interval_method": "directional delta method 95 % over rows, 1999 draws, seed 0",
+        "corrections": None,
         "missing": None,
     }
     assert answer.err == ""
