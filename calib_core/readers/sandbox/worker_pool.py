@@ -29,14 +29,14 @@ from calib_core.readers.companions import existing_companions
 from calib_core.readers.file_access import open_handle, os_error_text
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.sandbox import protocol
-from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits
+from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits, parallel_reads
 from calib_core.readers.sandbox.protocol import InvalidReadingError, unpack_reading
 from calib_core.readers.table.raw import ReadProgress
 
 START_TIMEOUT_SECONDS: Final = 60.0
 """Seconds that a worker may take to start on a busy machine."""
 
-MAX_PARALLEL_READS: Final = 2
+MAX_PARALLEL_READS: Final = parallel_reads()
 """Files read at the same time; further requests wait."""
 
 IDLE_SECONDS: Final = 10.0
