@@ -103,9 +103,9 @@ class Limits:
 
 
 def parallel_reads() -> int:
-    """Return how many files are read at the same time: what `READERS_VARIABLE` says, else as memory allows."""
+    """Return how many files are read at the same time: as `READERS_VARIABLE` says, else as memory allows."""
     override = os.environ.get(READERS_VARIABLE, "")
-    if override.isascii() and override.isdecimal() and 0 < int(override[:9]):
+    if override.isascii() and override.isdecimal() and int(override[:9]) > 0:
         return int(override[:9])
     return 1 if _machine_bytes() < SMALL_MACHINE_BYTES else 2
 

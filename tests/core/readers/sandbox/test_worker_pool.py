@@ -105,7 +105,7 @@ def test_sessions_read_at_the_same_time(quiz: Path) -> None:
     assert len(waiting_pids()) <= worker_pool.MAX_PARALLEL_READS
 
 
-def test_idle_workers_end_after_a_while(quiz: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_workers_end_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "IDLE_SECONDS", 0.2)
     crew = worker_pool._WorkerPool()
     worker = worker_pool.WorkerProcess()
