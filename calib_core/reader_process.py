@@ -30,8 +30,8 @@ _ENVIRONMENT: Final = {
     "MALLOC_ARENA_MAX": "2",
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
 }
-"""The whole environment: few threads, since each takes memory, what polars frees given back to the system at once,
-and none of this process's variables."""
+"""The whole environment: few threads, since each takes memory, what polars frees given back to the system at
+once, and none of this process's variables."""
 
 _LIBRARIES: Final = ("numpy", "polars", "pyarrow")
 
