@@ -24,8 +24,14 @@ PROGRAM: Final = (
 )
 """Runs the worker alone, in a Python that ignores environment variables and the working directory."""
 
-_ENVIRONMENT: Final = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-"""The whole environment: few threads, since each takes memory, and none of this process's variables."""
+_ENVIRONMENT: Final = {
+    "POLARS_MAX_THREADS": "2",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
+}
+"""The whole environment: few threads, since each takes memory, what polars frees given back to the system at
+once, and none of this process's variables."""
 
 _LIBRARIES: Final = ("numpy", "polars", "pyarrow")
 

@@ -36,7 +36,7 @@ from calib_core.methods.method import MethodOptions
 from calib_core.readers.companions import expected_companions
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
 from calib_core.readers.reading_cache import load_or_read
-from calib_core.readers.sandbox.worker_pool import MAX_PARALLEL_READS
+from calib_core.readers.sandbox.worker_pool import MAX_PARALLEL_READS, end_idle_workers
 from calib_core.results.corrections import apply_corrections
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.files import FileReport, RunReport, SurveyedFile, survey_file
@@ -245,7 +245,7 @@ class LoadedFile:
 class FolderReader:
     """Reads the files of the folder in threads of its own, those that are needed first.
 
-    The threads start when there is something to read and end when all is read.
+    The threads start when there is something to read and end when all is read, as do the processes that read.
 
     Parameters
     ----------
@@ -409,6 +409,7 @@ class FolderReader:
                 self._notes.pop(listing.path, None)
                 self._files[listing.path] = file
                 self._changed.notify_all()
+        end_idle_workers()
 
     def _take_next(self) -> ListedFile | None:
         """Return the next file, after the pause for the first page; None ends the thread."""

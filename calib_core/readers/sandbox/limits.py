@@ -7,13 +7,23 @@ beyond what the idle worker process uses.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
+from pathlib import Path
 from typing import Final, Self
 
 MEMORY_VARIABLE: Final = "CALIB_READING_MIB"
 """The environment variable that overrides the memory limit, in MiB, for every file."""
 
+READERS_VARIABLE: Final = "CALIB_READERS"
+"""The environment variable that sets how many files are read at the same time."""
+
 MIB: Final = 2**20
+SMALL_MACHINE_BYTES: Final = 2 * 2**30
+"""Memory of a machine or container below which one file is read at a time, otherwise two."""
+
+_CONTAINER_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 BASE_MEMORY_MIB: Final = 640
 """MiB allowed for any file."""
 
@@ -90,6 +100,25 @@ class Limits:
             (BASE_SECONDS + seconds / 10) * slowdown,
             (BASE_SECONDS + seconds) * slowdown,
         )
+
+
+def parallel_reads() -> int:
+    """Return how many files are read at the same time: as `READERS_VARIABLE` says, else as memory allows."""
+    override = os.environ.get(READERS_VARIABLE, "")
+    if override.isascii() and override.isdecimal() and int(override[:9]) > 0:
+        return int(override[:9])
+    return 1 if _machine_bytes() < SMALL_MACHINE_BYTES else 2
+
+
+def _machine_bytes() -> float:
+    """Return the memory of the container, else of the machine; inf where unknown."""
+    sizes = [inf]
+    with suppress(AttributeError, OSError, ValueError):  # a system that does not say
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE"))
+    for path in map(Path, _CONTAINER_LIMITS):
+        with suppress(OSError, ValueError):  # no such limit, or "max"
+            sizes.append(int(path.read_text(encoding="ascii")))
+    return min(sizes)
 
 
 def _slowdown() -> float:

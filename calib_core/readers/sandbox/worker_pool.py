@@ -18,7 +18,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Final
 
 from calib_core.advice import current_surface
@@ -29,15 +29,18 @@ from calib_core.readers.companions import existing_companions
 from calib_core.readers.file_access import open_handle, os_error_text
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.sandbox import protocol
-from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits
+from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits, parallel_reads
 from calib_core.readers.sandbox.protocol import InvalidReadingError, unpack_reading
 from calib_core.readers.table.raw import ReadProgress
 
 START_TIMEOUT_SECONDS: Final = 60.0
 """Seconds that a worker may take to start on a busy machine."""
 
-MAX_PARALLEL_READS: Final = 2
+MAX_PARALLEL_READS: Final = parallel_reads()
 """Files read at the same time; further requests wait."""
+
+IDLE_SECONDS: Final = 10.0
+"""Seconds without a file to read after which idle workers end, since each takes memory."""
 
 _MAX_NAME_CHARACTERS: Final = 300
 """Limit on the file name in the message that there is no such file."""
@@ -279,6 +282,8 @@ class _WorkerPool:
         self._slots = BoundedSemaphore(MAX_PARALLEL_READS)
         self._lock = Lock()
         self._waiting: list[WorkerProcess] = []
+        self._last_use = 0.0
+        self._is_watched = False
 
     def read(self, request: ReadRequest, limits: Limits, progress: ReadProgress) -> Reading | Refused:
         with self._slots:
@@ -297,7 +302,19 @@ class _WorkerPool:
     def _give_back(self, worker: WorkerProcess) -> None:
         """Keep a worker for the next file; replace one that has ended, so that it starts in the meantime."""
         with suppress(OSError, Refused), self._lock:
+            self._last_use = time.monotonic()
             self._waiting.append(worker if worker.is_alive else WorkerProcess())
+            if not self._is_watched:
+                self._is_watched = True
+                Thread(target=self._end_idle, name="calib-idle", daemon=True).start()
+
+    def _end_idle(self) -> None:
+        """Wait until no worker has been used for `IDLE_SECONDS`, and end them."""
+        while (left := self._last_use + IDLE_SECONDS - time.monotonic()) > 0:
+            time.sleep(left)
+        with self._lock:
+            self._is_watched = False
+        self.shut_down()
 
     def _take_worker(self) -> WorkerProcess:
         with self._lock:
@@ -315,7 +332,14 @@ class _WorkerPool:
 
 
 _POOL = _WorkerPool()
-atexit.register(_POOL.shut_down)
+
+
+def end_idle_workers() -> None:
+    """End the workers that have no file to read; the next file starts another one."""
+    _POOL.shut_down()
+
+
+atexit.register(end_idle_workers)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_POOL.__init__)  # workers belong to the process that started them
 

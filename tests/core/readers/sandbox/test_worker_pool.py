@@ -15,7 +15,7 @@ import pytest
 from calib_core import reader_process, readers
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading
-from calib_core.readers.sandbox import worker_pool
+from calib_core.readers.sandbox import limits, worker_pool
 
 GOOD = '[{"id": "a", "confidence": 0.9, "correct": 1}, {"id": "b", "confidence": 0.4, "correct": 0}]'
 PROBS = np.full((6, 3), 1 / 3, np.float32)
@@ -103,6 +103,29 @@ def test_sessions_read_at_the_same_time(quiz: Path) -> None:
         rows = list(threads.map(lambda _: readers.read(quiz).n_rows, range(24)))
     assert rows == [2] * 24
     assert len(waiting_pids()) <= worker_pool.MAX_PARALLEL_READS
+
+
+def test_idle_workers_end_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "IDLE_SECONDS", 0.2)
+    crew = worker_pool._WorkerPool()
+    worker = worker_pool.WorkerProcess()
+    crew._give_back(worker)
+    end = time.monotonic() + 20
+    while worker.is_alive and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not worker.is_alive
+    assert crew._waiting == []
+
+
+@pytest.mark.parametrize(("setting", "n_bytes", "expected"), [
+    ("", 2**30, 1), ("", 2**31, 2), ("3", 2**30, 3), ("1", 2**34, 1), ("0", 2**34, 2), ("many", 2**34, 2),
+])  # fmt: skip
+def test_a_small_machine_reads_one_file_at_a_time(
+    setting: str, n_bytes: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(limits.READERS_VARIABLE, setting)
+    monkeypatch.setattr(limits, "_machine_bytes", lambda: n_bytes)
+    assert limits.parallel_reads() == expected
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")

@@ -47,7 +47,7 @@ def test_the_order_of_parts_does_not_matter() -> None:
     sums = make_sums()
     table = sums_to_table(0, sums)
     parts = table.partition_by("part", maintain_order=True)
-    again = sums_from_table(sums_metadata(sums), pl.concat(parts[::-1]))
+    again = sums_from_table(sums_metadata(sums), pl.concat(parts[::-1]).lazy())
     assert (again.all_labels.confidence == sums.all_labels.confidence).all()
     assert again.draws is not None
     assert sums.draws is not None
@@ -57,6 +57,6 @@ def test_the_order_of_parts_does_not_matter() -> None:
 def test_a_run_without_positions_has_an_empty_table() -> None:
     sums = DenseReducer(CLASSES, by_class=False, draws=False).result()
     assert sums_to_table(0, sums).is_empty()
-    again = sums_from_table(sums_metadata(sums), sums_to_table(0, sums))
+    again = sums_from_table(sums_metadata(sums), sums_to_table(0, sums).lazy())
     assert (again.n_rows, again.top_label.n_pairs, again.draws) == (0, 0, None)
     assert again.occurrences.dtype == np.int64
