@@ -206,7 +206,7 @@ def _file_parts(result: Comparison) -> tuple[str | int, ...]:
 def _ranked_by(result: Comparison) -> tuple[str, str]:
     """What the numbers of the runs follow, and the run that is first."""
     if result.terms.of == "event":
-        return "Brier score", "the lowest Brier score"
+        return "skill", "the highest skill"
     return "accuracy", "the most accurate run"
 
 
