@@ -121,8 +121,8 @@ def test_the_best_value_on_easier_rows_is_not_best() -> None:
     less_sharp = event_evidence((0.8, 50, 45), (0.2, 50, 5), model="narrow")
     duller = compare_runs({"few": less_sharp, "all": all_rows}, titles=titles)
     assert duller.headline == (
-        "No run is best by its probabilities: the one with the best value does worse than another on the rows "
-        "that both have."
+        "No run is best by its probabilities: the one with the best value does worse than another on the "
+        "rows that both have."
     )
     assert duller.best_by["few"] == ()
 
