@@ -191,7 +191,8 @@ class ResultPrinter:
                 f"Distributions whose sum is within 1e-3 of 1, used as stored: {row_counts.n_inexact_sums:,}"
             )
         for note in () if given else row_counts.notes:  # the remarks of each method hold them
-            self.print_line(note)
+            if note not in said:
+                self.print_line(note)
 
     def _print_remarks(self, methods: Iterable[tuple[str, str, tuple[str, ...]]]) -> None:
         """Prints the judged answer and the remarks of methods, methods that share one on one line."""
