@@ -119,7 +119,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                     view = cost_view(priced, run.title, lead=lead)
                     views.append(replace(view, title=f"{run.title}: what a threshold costs"))
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
+        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 

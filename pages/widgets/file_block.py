@@ -218,7 +218,7 @@ def _show_methods(report: RunReport, key: str) -> None:
         st.caption("It needs no confidence: the page Judge compares the two.")
         return
     else:
-        st.caption("No confidence method has a usable row.")
+        st.caption("No method has a usable row.")
     show_unusable_methods(dict(report.survey.unavailable))
 
 
