@@ -199,7 +199,7 @@ def abstention_view(
                 Fact(METHODS[found.curve.method].heading, f"{found.headline} {found.empirical_note}")
                 for found in results
             ),
-            *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
+            *(Fact("Judged", one) for one in judged if len(judged) == 1 and terms.of != "event"),
             *_used(curves, evidences),
             *_remarks(curves),
             Fact("Guaranteed threshold", f"It holds on new {terms.questions} like these."),

@@ -163,7 +163,7 @@ def comparison_view(
         facts=(
             *(Fact("Trend", text) for text in trend_sentences(result)),
             *(Fact("Differences", text) for text in (*caveats, *result.remarks)),
-            *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
+            *(Fact("Judged", one) for one in judged if len(judged) == 1 and result.terms.of != "event"),
             *((Fact("Intervals", note),) if note else ()),
         ),
         left_out=reasons_by_title(result.unavailable if left_out is None else left_out),
