@@ -448,9 +448,17 @@ class Comparison(Displayable):
             "t, corrected for all pairs). For skill and Brier score, points worse than always stating the "
             f"{terms.accuracy} do not count."
         )
+        skill = Column(
+            "skill",
+            "Skill",
+            "signed",
+            f"Brier skill score: 1 − Brier/(a(1−a)), where a is the {terms.accuracy}.",
+        )
+        ranks_first = terms.of == "event"
         return (
             Column("run", "Run"),
             Column("method", "Method", "method"),
+            *((skill,) if ranks_first else ()),
             *(
                 (
                     *_estimate_columns(
@@ -465,12 +473,7 @@ class Comparison(Displayable):
             ),
             *_estimate_columns(terms, BRIER.id, BRIER.name),
             *(column for id_ in others for column in _estimate_columns(terms, id_)),
-            Column(
-                "skill",
-                "Skill",
-                "signed",
-                f"Brier skill score: 1 − Brier/(a(1−a)), where a is the {terms.accuracy}.",
-            ),
+            *(() if ranks_first else (skill,)),
             Column("best_by", "Best by", help=best_by),
             Column(
                 "ece_10",
@@ -643,6 +646,13 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
     """Differences between the points other than model and method, as sentences, what matters most first."""
     if caveat := partial_caveat(points):
         yield caveat
+    terms = common_terms(point.terms for point in points)
+    shares = sorted((point.accuracy.value, format_percent(point.accuracy.value)) for point in points)
+    if terms.of == "event" and shares[0][1] != shares[-1][1]:
+        yield (
+            f"The {terms.accuracy} is {shares[0][1]} to {shares[-1][1]}. A Brier score depends on it, so "
+            "points are ranked by skill, which is measured against it."
+        )
     judged_counts = Counter(point.judged for point in points)
     if len(judged_counts) > 1:
         counts = ", ".join(f"{answer} ({count})" for answer, count in judged_counts.most_common())
@@ -697,12 +707,6 @@ def _point_remarks(
         yield (
             f"{n_thin} of {plural(len(points), 'point')} {'has' if n_thin == 1 else 'have'} fewer than "
             f"{MIN_ROWS} rows, too few to be called the best."
-        )
-    shares = sorted((point.accuracy.value, format_percent(point.accuracy.value)) for point in points)
-    if terms.of == "event" and shares[0][1] != shares[-1][1]:
-        yield (
-            f"The {terms.accuracy} is {shares[0][1]} to {shares[-1][1]}. A Brier score depends on it; skill "
-            "is measured against it, and a pair of points on the rows that both have."
         )
     row_counts = sorted({point.n_used for point in points})
     if len(row_counts) > 1:

@@ -56,7 +56,7 @@ def _facts(terms: Terms) -> tuple[Fact, Fact]:
     """What verdicts and changes are of."""
     q = "q: Benjamini–Hochberg over all checkpoints shown."
     return (
-        Fact("Verdict", q.capitalize() if terms.of == "event" else f"By the top label; {q}"),
+        Fact("Verdict", q if terms.of == "event" else f"By the top label; {q}"),
         Fact("Change", f"Claimed only from a paired test on the same {terms.questions}."),
     )
 

@@ -107,7 +107,8 @@ def test_a_low_brier_score_where_yes_is_rare_does_not_rank_first() -> None:
     assert briers == pytest.approx([0.09, 0.16])
     assert result.headline.startswith("telling beats a constant guess by most (+0.360)")
     assert result.best_by["always"] == ()
-    assert any("The share of yes is 10.0 % to 50.0 %." in remark for remark in result.remarks)
+    assert result.caveats[0].startswith("The share of yes is 10.0 % to 50.0 %. A Brier score depends on it")
+    assert [column.name for column in result.columns][:3] == ["run", "method", "skill"]
 
 
 def test_the_best_value_on_easier_rows_is_not_best() -> None:
