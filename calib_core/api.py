@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -74,7 +75,7 @@ from calib_core.results.threshold_cost import threshold_cost as cost_of_threshol
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
 from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, TokenRun
-from calib_core.wording import join_names
+from calib_core.wording import join_names, plural
 
 _notebook.register()
 
@@ -539,6 +540,11 @@ def metric_value(
     calib_core.errors.Unavailable
         If there is no such metric, or it needs the probabilities of all choices.
 
+    Warns
+    -----
+    UserWarning
+        If rows are left out, as they lack a confidence or an outcome (NaN, None).
+
     Examples
     --------
     >>> import calib_core
@@ -554,6 +560,10 @@ def metric_value(
     scheme = effective_scheme(chosen, scheme)
     if (reason := evidence.unavailable_reason(chosen, scheme)) is not None:
         raise Unavailable(reason)
+    if evidence.n_used < evidence.n_total:
+        left_out = f"{evidence.n_total - evidence.n_used:,} of {plural(evidence.n_total, 'row')} left out"
+        reasons = join_names([f"{reason} ({n:,})" for reason, n in evidence.missing.items()])
+        warnings.warn(f"{left_out}: {reasons}.", stacklevel=3)
     value = chosen.compute(evidence.sums_for(chosen, scheme), scheme)
     return float("nan") if value is None else value
 
@@ -1018,7 +1028,7 @@ def compare_methods(
         for name, run in _keyed(runs).items()
     }
     if not any(evidences.values()):
-        raise Unavailable("No run of answers has one of these confidence methods.")
+        raise Unavailable("No run of answers has one of these methods.")
     return methods_table_of(evidences, Scheme(binning, bins), judged_choice=judged)
 
 

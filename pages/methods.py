@@ -34,6 +34,7 @@ from calib_core.results.published import (
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.runs import AnswerRun
+from calib_core.terms import Terms, common_terms
 from calib_core.views.methods import OFFERED_METHODS, methods_view, names_in_datasets, published_methods_view
 from pages.state.cache import cached_result
 from pages.state.runs import LoadedRun, dataset_id
@@ -84,6 +85,11 @@ class MethodsChoice:
     unparsed_choice: UnparsedChoice
     judged_choice: JudgedChoice
     order: MethodOrder
+
+    @property
+    def terms(self) -> Terms:
+        """The words for what is shown."""
+        return common_terms(one.evidence.terms for one in self.selection.run_evidences)
 
     def cache_key(self) -> tuple[object, ...]:
         """Return what determines the numbers; their order does not."""

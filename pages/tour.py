@@ -45,7 +45,7 @@ FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
     "bin": ("concentration", "how the {confidences} are distributed"),
     "whole": ("reliability", "the full diagram with its controls"),
     "bins": ("robustness", "every metric at every M"),
-    "models": ("comparison", "all runs, {accuracy} against Brier score"),
+    "models": ("comparison", "all runs, {axis} against Brier score"),
 }
 """Step → the page that goes further, and what it shows, with words of `Terms`."""
 
@@ -218,7 +218,9 @@ def _show_further_link(choice: TourChoice) -> None:
     """Link to the page that goes further, with the same run and method."""
     page, label = FURTHER_PAGES[choice.kind]
     terms = choice.subject.terms
-    label = label.format(confidences=terms.confidences, accuracy=terms.accuracy)
+    label = label.format(
+        confidences=terms.confidences, axis=terms.accuracy if terms.of == "answer" else "AUROC"
+    )
     query = {"run": choice.subject.run, "method": choice.subject.method}
     page_link(PAGES[page].script, f"{PAGES[page].title}: {label}", PAGES[page].icon, query)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
@@ -47,6 +47,7 @@ class ResultPrinter:
         self._console = _Output(markup=False, emoji=False, highlight=False)
         if not self._console.is_terminal:
             self._console.width = 160  # wide enough for the tables in a pipe or a file
+        self._noted: set[tuple[str, str]] = set()
 
     def print_pairs(
         self, comparison: PairedComparison, names: Mapping[str, str], recipes: Mapping[str, str]
@@ -112,7 +113,7 @@ class ResultPrinter:
             return
         self.print_line(report.message)
         for run in () if briefly else report.runs:
-            self._print_run(report.file, run)
+            self._print_run(report.file, run, report.notes)
         for warning in report.warnings if briefly else (one.text for one in report.suspicions):
             self.print_line(warning)
         for problem in report.problems:
@@ -125,7 +126,7 @@ class ResultPrinter:
             self.print_line(f"Columns not read: {', '.join(report.unused_columns)}")
         self.print_line()
 
-    def print_view(self, view: View, title: str = "") -> None:
+    def print_view(self, view: View, title: str = "", *, file: str = "", notes: Iterable[str] = ()) -> None:
         """Prints the tables of a view, then what is said of them and how the numbers were computed.
 
         Parameters
@@ -133,6 +134,8 @@ class ResultPrinter:
         view : View
         title : str
             Above the first table, such as the file and the run; the table's own by default.
+        file, notes : str, iterable of str
+            A file, and notes on its rows among the facts, which are printed once.
         """
         for index, table in enumerate(view.tables):
             texts = table.texts(with_ids=True)
@@ -145,7 +148,9 @@ class ResultPrinter:
             if line:
                 self.print_line(line)
         for name, text in view.facts:
-            self.print_line(f"{name}: {text}")
+            if (file, text) not in self._noted:
+                self.print_line(f"{name}: {text}")
+        self._noted.update((file, note) for note in notes)
         for line in (*view.recipes, *view.left_out):
             self.print_line(line)
         self.print_line()
@@ -154,7 +159,8 @@ class ResultPrinter:
         """Prints text without wrapping; the default is an empty line."""
         self._console.print(escape_unprintable(text), soft_wrap=True)
 
-    def _print_run(self, file: str, report: RunReport) -> None:
+    def _print_run(self, file: str, report: RunReport, said: Collection[str]) -> None:
+        """Prints a run; `said` are notes on the file, which are not repeated."""
         rows = [
             (method, f"{used:,}", _counts_text(report.missing.get(method, {})), _spikes_text(report, method))
             for method, used in report.usable.items()
@@ -164,7 +170,10 @@ class ResultPrinter:
                 heading(file, report.run.label), ("method", "rows used", "missing", "many rows at"), rows
             )
         given = report.survey.usable.items()
-        self._print_remarks((id_, evidence.judged, evidence.remarks) for id_, evidence in given)
+        self._print_remarks(
+            (id_, evidence.judged, tuple(text for text in evidence.remarks if text not in said))
+            for id_, evidence in given
+        )
         row_counts = report.run.row_counts
         if report.accuracy is not None:
             n_known, n_rows = report.n_known_outcomes, report.run.n_total - row_counts.n_left_out
@@ -182,7 +191,8 @@ class ResultPrinter:
                 f"Distributions whose sum is within 1e-3 of 1, used as stored: {row_counts.n_inexact_sums:,}"
             )
         for note in () if given else row_counts.notes:  # the remarks of each method hold them
-            self.print_line(note)
+            if note not in said:
+                self.print_line(note)
 
     def _print_remarks(self, methods: Iterable[tuple[str, str, tuple[str, ...]]]) -> None:
         """Prints the judged answer and the remarks of methods, methods that share one on one line."""

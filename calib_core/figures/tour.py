@@ -324,7 +324,7 @@ _PANEL_DOMAINS: Final = ([0, 0.44], [0.56, 1])
 
 
 def ranking_figure(result: Comparison, theme: Theme) -> Figure:
-    """Accuracy on the left and Brier score on the right, with 95 % intervals; lowest Brier score first."""
+    """Accuracy on the left, Brier score on the right, with intervals, in the order of `ranked_points`."""
     points = ranked_points(result)
     layout = base_layout(theme, height=112 + _RUN_HEIGHT * len(points), top=58)
     layout["margin"] |= {"l": 14, "r": 22}
@@ -383,8 +383,9 @@ def _terms_of(result: Comparison) -> Terms:
 
 
 def ranked_points(result: Comparison) -> Sequence[ComparisonPoint]:
-    """The points that have a row, the lowest Brier score first."""
-    return result.points_by_brier[:MAX_RANKED_RUNS]
+    """The points that have a row, the lowest Brier score first; of events the highest skill."""
+    by_skill = result.terms.of == "event"
+    return (result.points_by_skill if by_skill else result.points_by_brier)[:MAX_RANKED_RUNS]
 
 
 def _run_axis(theme: Theme, points: Sequence[ComparisonPoint], **options: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -423,7 +424,8 @@ def describe_ranking(result: Comparison) -> str:
     )
     n_more = len(result.points) - MAX_RANKED_RUNS
     more = f"; and {n_more} more" if n_more > 0 else ""
-    return f"{terms.accuracy_title} and Brier score, the lowest Brier score first. {descriptions}{more}."
+    first = "the highest skill" if terms.of == "event" else "the lowest Brier score"
+    return f"{terms.accuracy_title} and Brier score, {first} first. {descriptions}{more}."
 
 
 # --- Figures enlarged for the back of a room ---------------------------------------------------------------

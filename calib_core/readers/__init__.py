@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.errors import Refused
+from calib_core.readers.annotations import ANNOTATION_TOOLS
 from calib_core.readers.companions import existing_companions
 from calib_core.readers.content import Content
 from calib_core.readers.decisions.reader import DECISIONS
@@ -79,6 +80,7 @@ FORMATS: Final[dict[str, Format]] = {
         TGI,
         CANONICAL,
         *(preset.format() for preset in PRESETS),
+        *(tool.format() for tool in ANNOTATION_TOOLS),
         TABLE,
     )
 }

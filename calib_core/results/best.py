@@ -52,8 +52,11 @@ SKILL: Final = "brier_skill"
 RANKED_METRICS: Final = (SKILL, "accuracy", "brier")
 """The metrics by which runs and methods are ranked, the leading one first."""
 
-RANKED_FOR: Final[Mapping[ProbabilityOf, Sequence[str]]] = {"answer": RANKED_METRICS, "event": ("brier",)}
-"""What probabilities are of → the metrics that rank them; a share of yes is no merit."""
+RANKED_FOR: Final[Mapping[ProbabilityOf, Sequence[str]]] = {"answer": RANKED_METRICS, "event": (SKILL,)}
+"""What probabilities are of → the metrics that rank them.
+
+A share of yes is no merit, and the Brier score depends on it: always stating a rare event's scores low.
+"""
 
 RANKED_NAMES: Final[Mapping[str, str]] = {SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
 """Their short names."""
@@ -212,6 +215,12 @@ class PairedComparison:
         skill = self.values[SKILL].get(key)
         return metric == "accuracy" or skill is None or skill >= -ROUNDING_TOLERANCE
 
+    def _is_behind(self, metric: str, first: str, second: str) -> bool:
+        """Whether the first does worse than the second on their common questions, clearly or not."""
+        pair = self.pair(metric, first, second)
+        sign = 1 if METRICS[metric].direction == "higher" else -1
+        return pair is not None and sign * pair.test.difference < -ROUNDING_TOLERANCE
+
     def _best_set(self, metric: str, dataset: str | None, keys: Sequence[str]) -> BestSet:
         n_pairs = self.family_sizes[metric]
         unranked = frozenset[str]() if metric == "accuracy" else self.partial
@@ -247,6 +256,8 @@ class PairedComparison:
         uncompared = [key for key in values if key not in compared and self.n_rows.get(key, 0) >= MIN_ROWS]
         if any(sign * values[key] > sign * values[leader] for key in uncompared):
             return nobody("the one with the best value cannot be compared with every other")
+        if any(self._is_behind(metric, leader, key) for key in best if key != leader):
+            return nobody("the one with the best value does worse than another on the rows that both have")
         return BestSet(metric, dataset, leader, tuple(best), tuple(compared), n_pairs, None, len(uncompared))
 
 

@@ -18,6 +18,7 @@ from calib_core.inference.multiplicity import holm
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.uncertainty import paired_difference
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.wording import format_interval, format_signed, plural
 
 NO_ROWS_TO_PAIR: Final = (
@@ -115,12 +116,11 @@ def change_phrase(contrast: Contrast) -> str:
     return "higher" if difference.value > 0 else "lower"
 
 
-def difference_text(difference: PairedDifference) -> str:
+def difference_text(difference: PairedDifference, terms: Terms = ANSWER_TERMS) -> str:
     """The difference with its interval and its questions: "−0.01 (95 % −0.03 to …) on 400 questions"."""
     interval = format_interval(difference.low, difference.high, "+.4f")
-    return (
-        f"{format_signed(difference.value)} (95 % {interval}) on {plural(difference.n_questions, 'question')}"
-    )
+    questions = plural(difference.n_questions, terms.question)
+    return f"{format_signed(difference.value)} (95 % {interval}) on {questions}"
 
 
 def correction_note(contrasts: Sequence[Contrast]) -> str:

@@ -394,12 +394,14 @@ class Comparison(Displayable):
     def run_numbers(self) -> dict[str, int]:
         """Full name of each run → its number by accuracy, from 1 for the most accurate.
 
-        Of several points of a run the most accurate counts. Those of events are numbered by Brier score.
+        Of several points of a run the most accurate counts. Those of events are numbered by skill.
         """
-        by_accuracy = self.terms.of != "event"
+        if self.terms.of == "event":
+            runs = dict.fromkeys(point.run for point in self.points_by_skill)
+            return {run: number for number, run in enumerate(runs, 1)}
         place: dict[str, float] = {}
         for point in self.points:
-            here = -point.accuracy_of_all.value if by_accuracy else point.brier.value
+            here = -point.accuracy_of_all.value
             place[point.run] = min(place.get(point.run, here), here)
         return {run: number for number, run in enumerate(sorted(place, key=place.__getitem__), 1)}
 
@@ -446,9 +448,17 @@ class Comparison(Displayable):
             "t, corrected for all pairs). For skill and Brier score, points worse than always stating the "
             f"{terms.accuracy} do not count."
         )
+        skill = Column(
+            "skill",
+            "Skill",
+            "signed",
+            f"Brier skill score: 1 − Brier/(a(1−a)), where a is the {terms.accuracy}.",
+        )
+        ranks_first = terms.of == "event"
         return (
             Column("run", "Run"),
             Column("method", "Method", "method"),
+            *((skill,) if ranks_first else ()),
             *(
                 (
                     *_estimate_columns(
@@ -463,12 +473,7 @@ class Comparison(Displayable):
             ),
             *_estimate_columns(terms, BRIER.id, BRIER.name),
             *(column for id_ in others for column in _estimate_columns(terms, id_)),
-            Column(
-                "skill",
-                "Skill",
-                "signed",
-                f"Brier skill score: 1 − Brier/(a(1−a)), where a is the {terms.accuracy}.",
-            ),
+            *(() if ranks_first else (skill,)),
             Column("best_by", "Best by", help=best_by),
             Column(
                 "ece_10",
@@ -641,6 +646,13 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
     """Differences between the points other than model and method, as sentences, what matters most first."""
     if caveat := partial_caveat(points):
         yield caveat
+    terms = common_terms(point.terms for point in points)
+    shares = sorted((point.accuracy.value, format_percent(point.accuracy.value)) for point in points)
+    if terms.of == "event" and shares[0][1] != shares[-1][1]:
+        yield (
+            f"The {terms.accuracy} is {shares[0][1]} to {shares[-1][1]}. A Brier score depends on it, so "
+            "points are ranked by skill, which is measured against it."
+        )
     judged_counts = Counter(point.judged for point in points)
     if len(judged_counts) > 1:
         counts = ", ".join(f"{answer} ({count})" for answer, count in judged_counts.most_common())
@@ -772,9 +784,8 @@ def comparison_headline(points: Sequence[ComparisonPoint], paired: PairedCompari
         return (
             f"{_few_rows_prefix(points)}No two runs can be compared on the same {points[0].terms.questions}."
         )
-    metrics = (SKILL, ACCURACY.id) if len({point.name for point in points}) > 1 else (SKILL,)
-    if common_terms(point.terms for point in points).of == "event":
-        metrics = (BRIER.id,)
+    ranks_accuracy = len({point.name for point in points}) > 1 and ACCURACY.id in paired.pairs
+    metrics = (SKILL, ACCURACY.id) if ranks_accuracy else (SKILL,)
     clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in metrics)
     return f"{_few_rows_prefix(points)}{'. '.join(clauses)}."
 
@@ -793,7 +804,7 @@ def _one_point_clause(point: ComparisonPoint) -> str:
 
 
 def best_points_clause(points: Sequence[ComparisonPoint], paired: PairedComparison, metric: str) -> str:
-    """Who is best by skill or Brier score, named with the method, or by accuracy, named as a run."""
+    """Who is best by skill, named with the method, or by accuracy, named as a run."""
     best_sets = paired.best_sets(metric)
     if len(best_sets) > 2:
         return f"The points come from {len(best_sets)} data sets; runs are ranked within one data set only"
@@ -831,8 +842,6 @@ def _best_set_clause(points: Sequence[ComparisonPoint], best_set: BestSet, paire
         claim = (
             f"beats {CONSTANT_GUESS} by most" if leader.is_below else f"does best against {CONSTANT_GUESS}"
         )
-        if metric == BRIER.id:
-            claim = "forecasts best"
     equal = [other for other, key in others.items() if values[key] == values[leader.key]]
     behind = [other for other in others if other not in equal]
     score = "scores" if len(equal) == 1 else "score"
@@ -865,9 +874,7 @@ def _no_best_clause(
 
 
 def point_value_text(point: ComparisonPoint, metric: str) -> str:
-    """A point's skill, Brier score or accuracy as shown."""
-    if metric == BRIER.id:
-        return f"Brier score {point.brier.value:.4f}"
+    """A point's skill or accuracy as shown."""
     if metric == SKILL:
         return NO_VALUE if point.brier_skill is None else format_signed(point.brier_skill, "+.3f")
     return format_percent(point.accuracy_of_all.value)

@@ -117,7 +117,7 @@ def default_evidence(run: Run) -> Evidence:
             return gather_evidence(run, id_)
         except Unavailable as reason:
             reasons[str(reason)] = None
-    raise Unavailable(f"{run.label}: no confidence method has a usable row. {' '.join(reasons)}")
+    raise Unavailable(f"{run.label}: no method has a usable row. {' '.join(reasons)}")
 
 
 def default_run(n_used: Mapping[str, int]) -> str:

@@ -642,7 +642,7 @@ class AnswerEvidence(Evidence):
         distribution = self.confidences.distribution
         if distribution is None:
             single_value_reason = (
-                f"“{self.method.title}” gives one number per question, not a whole distribution."
+                f"“{self.method.title}” gives one number per {self.terms.question}, not a whole distribution."
             )
             return self.confidences.no_distribution_reason or single_value_reason
         if not distribution.normalised:

@@ -448,6 +448,15 @@ class FileReport(Value):
         return f"<FileReport {self.status}: {single_line(self.message, 120)}>"
 
     @property
+    def notes_of_all_runs(self) -> tuple[str, ...]:
+        """The notes on the file that each of its runs has, to be said once; () for a single run."""
+        if len(self.runs) < 2:
+            return ()
+        return tuple(
+            note for note in self.notes if all(note in run.run.row_counts.notes for run in self.runs)
+        )
+
+    @property
     def supporting_columns(self) -> dict[str, str]:
         """Those of `said_columns` that decide on no number, such as the model."""
         return {column: name for column, name in self.said_columns.items() if name in SUPPORTING}
@@ -1073,7 +1082,8 @@ def _outcome_text(report: FileReport) -> str:
     facts = [f"accuracy {text}"] if text and terms.of == "answer" else []
     if not facts and figures.accuracy is not None:
         n_right = round(figures.accuracy * evidence.n_used)
-        counts = f"{n_right:,} of {evidence.n_used:,}, {evidence.judged} judged"
+        judged = "" if terms.of == "event" else f", {evidence.judged} judged"
+        counts = f"{n_right:,} of {evidence.n_used:,}{judged}"
         facts = [f"{terms.accuracy} {figures.accuracy:.4f} ({counts})"]
     if figures.mean_confidence is not None:
         facts.append(f"mean {terms.confidence} {figures.mean_confidence:.4f} ({figures.method})")

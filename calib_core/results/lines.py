@@ -374,14 +374,14 @@ def _difference_sentence(
         metric.id,
         scheme,
     )
-    difference = contrast.difference
+    difference, terms = contrast.difference, evidences[first].terms
     if difference is None:
-        return f"{metric.title} question by question: {change_phrase(contrast)}"
+        return f"{metric.title} {terms.question} by {terms.question}: {change_phrase(contrast)}"
     verdict = change_phrase(contrast)
     if contrast.is_clear:
         verdict = f"{labels[second]} is {verdict}"
     p = p_value_phrase(contrast.p, difference.n_draws or None)
-    parts = (difference_text(difference), p, verdict)
+    parts = (difference_text(difference, terms), p, verdict)
     return (
         f"{metric.title} of {labels[second]} less that of {labels[first]}: {', '.join(filter(None, parts))}."
     )

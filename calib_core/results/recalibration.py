@@ -250,8 +250,8 @@ def recalibrate(
     n_questions = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
     if n_questions < folds:
         raise Unavailable(
-            f"{folds} folds need at least {folds} questions with a {evidence.terms.confidence} and an "
-            f"outcome; there are {n_questions}."
+            f"{folds} folds need at least {folds} {evidence.terms.questions} with a "
+            f"{evidence.terms.confidence} and an outcome; there are {n_questions}."
         )
     fitted, after = _fit(evidence, by, folds, seed)
     differences, no_difference = _differences(evidence, after, n_questions)
@@ -328,7 +328,7 @@ def _differences(
 ) -> tuple[dict[str, RecalibrationDifference], dict[str, str]]:
     few, n_rarer = "", count_rarer_outcome(before)
     if n_questions < MIN_COMMON_QUESTIONS:
-        few = f"{plural(n_questions, 'question')}, fewer than {MIN_COMMON_QUESTIONS}."
+        few = f"{plural(n_questions, before.terms.question)}, fewer than {MIN_COMMON_QUESTIONS}."
     elif n_rarer < MIN_OF_RARER_OUTCOME:
         terms = before.terms
         outcome = terms.right if before.pairs.correct.mean() < 0.5 else terms.wrong

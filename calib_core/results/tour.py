@@ -20,7 +20,7 @@ from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import LEVEL_KINDS, MIN_ROWS, Verdict, VerdictKind
 from calib_core.methods import METHODS
 from calib_core.methods.answers.normalise import choice_texts
-from calib_core.results.best import PairedComparison
+from calib_core.results.best import SKILL, PairedComparison
 from calib_core.results.comparison import (
     Comparison,
     ComparisonPoint,
@@ -48,6 +48,7 @@ from calib_core.wording import (
     both_or_all,
     format_percent,
     format_short,
+    format_signed,
     plural,
     too_few_phrase,
 )
@@ -371,11 +372,11 @@ def answer_step(subject: TourSubject) -> TourStep:
     text, answer = row.get("question"), row.get("answer")
     if subject.terms.of == "event":
         said, outcome = _event_sentences(subject.name, confidence, came_true=right)
-        said = f"{_asked_clause(text, row)} {said}"
+        said = f"{_asked_clause(text, row, subject.terms)} {said}"
         outcome = f"{outcome}, {_single_answer_clause(confidence, right, 'row')}"
     else:
         said = (
-            f"{_asked_clause(text, row)} {subject.name} {_answered_clause(answer)} and is "
+            f"{_asked_clause(text, row, subject.terms)} {subject.name} {_answered_clause(answer)} and is "
             f"{format_percent(confidence)} sure: that number is the confidence."
         )
         outcome = (
@@ -401,11 +402,11 @@ def answer_step(subject: TourSubject) -> TourStep:
     )
 
 
-def _asked_clause(text: str | None, row: dict[str, object]) -> str:
+def _asked_clause(text: str | None, row: dict[str, object], terms: Terms) -> str:
     if text:
         return f"Asked “{single_line(text, _MAX_QUESTION_LETTERS)}”,"
     return (
-        f"On question {single_line(str(row['id']), _MAX_ANSWER_LETTERS)},"
+        f"On {terms.question} {single_line(str(row['id']), _MAX_ANSWER_LETTERS)},"
         if row.get("id")
         else f"On row {row['row']},"
     )
@@ -737,7 +738,9 @@ def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
         kind="models",
         heading=step_title("models", subject.terms),
         sentences=(
-            _lowest_brier_sentence(points, subject),
+            _highest_skill_sentence(points, subject)
+            if subject.terms.of == "event"
+            else _lowest_brier_sentence(points, subject),
             _trust_sentence(points, result.paired, subject.terms),
         ),
         picture=result,
@@ -772,23 +775,42 @@ def _best_and_most_accurate(
 ) -> tuple[ComparisonPoint, ComparisonPoint]:
     """The points of lowest Brier score and of highest accuracy; ties are decided by the other metric.
 
-    A high share of yes is no merit, so of events both are the first.
+    Of events both are the one of the highest skill: a Brier score is low where yes is rare, and a high share
+    of yes is no merit.
     """
-    best = min(points, key=lambda point: (point.brier.value, -point.accuracy_of_all.value))
     if terms.of == "event":
+        best = max(points, key=lambda point: (_skill(point), -point.brier.value))
         return best, best
+    best = min(points, key=lambda point: (point.brier.value, -point.accuracy_of_all.value))
     return best, max(points, key=lambda point: (point.accuracy_of_all.value, -point.brier.value))
+
+
+def _skill(point: ComparisonPoint) -> float:
+    """The skill of a point; that of one whose rows all have one outcome is below any other."""
+    return -math.inf if point.brier_skill is None else point.brier_skill
+
+
+def _highest_skill_sentence(points: Sequence[ComparisonPoint], subject: TourSubject) -> str:
+    """The run of events with the highest skill, and that of the run that the tour is about."""
+    meaning, (best, _) = _BRIER_MEANINGS["event"], _best_and_most_accurate(points, subject.terms)
+    if len(points) == 1 or best.brier_skill is None:
+        return f"{meaning}. {best.name} scores {best.brier.value:.4f}."
+    own = next((point for point in points if point.key == subject.run), best)
+    is_other = own is not best and own.brier_skill is not None
+    own_clause = f"; {own.name} has {format_signed(_skill(own), '+.3f')}" if is_other else ""
+    return (
+        f"{meaning}. Skill measures it against always stating the {subject.terms.accuracy}. Of {len(points)} "
+        f"runs, {best.name} has the highest skill, {format_signed(_skill(best), '+.3f')}{own_clause}."
+    )
 
 
 def _lowest_brier_sentence(points: Sequence[ComparisonPoint], subject: TourSubject) -> str:
     """The run with the lowest Brier score, and the score of the run that the tour is about."""
-    method, meaning = METHODS[subject.method].title, _BRIER_MEANINGS[METHODS[subject.method].probability_of]
-    of_event = subject.terms.of == "event"
+    method, meaning = METHODS[subject.method].title, _BRIER_MEANINGS["answer"]
     best, most_accurate = _best_and_most_accurate(points, subject.terms)
     brier, accuracy = f"{best.brier.value:.4f}", format_percent(best.accuracy_of_all.value)
     if len(points) == 1:
-        how_often = "" if of_event else f" and is right {accuracy} of the time"
-        return f"{meaning}. {best.name} scores {brier} with “{method}”{how_often}."
+        return f"{meaning}. {best.name} scores {brier} with “{method}” and is right {accuracy} of the time."
     unique = sum(point.brier.value <= best.brier.value + ROUNDING_TOLERANCE for point in points) == 1
     lowest = f"{'the lowest' if unique else 'a score as low as any'}, {brier}"
     opening = f"{meaning}. Of {len(points)} runs, {best.name} has {lowest}"
@@ -796,8 +818,6 @@ def _lowest_brier_sentence(points: Sequence[ComparisonPoint], subject: TourSubje
     own_clause = "" if own in (best, most_accurate) else f"; {own.name} has {own.brier.value:.4f}"
     if own_clause and own.brier.low is not None and own.brier.low > own.constant_brier:
         own_clause += f", worse than always stating {format_percent(own.accuracy.value)}"
-    if of_event:
-        return f"{opening}{own_clause}."
     opening += f". The model is right {accuracy}"
     if most_accurate is best:
         accuracies = [point.accuracy_of_all.value for point in points]
@@ -826,24 +846,29 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison,
         )
     if most_accurate is not best:
         return f"{_trade_off_clause(best, most_accurate, paired)}. For scale: {constant_clause}."
-    pairs = {point.key: paired.pair("brier", best.key, point.key) for point in points if point is not best}
+    metric, better = (SKILL, "this skill is clearly higher") if terms.of == "event" else _BY_BRIER
+    pairs = {point.key: paired.pair(metric, best.key, point.key) for point in points if point is not best}
+    answered = "are of" if terms.of == "event" else "answered"
     if None in pairs.values():
         return (
-            "Not all runs answered the same questions, so none can be called the best. For scale: "
+            f"Not all runs {answered} the same {terms.questions}, so none can be called the best. For scale: "
             f"{constant_clause}."
         )
     n_alike = sum(pair is not None and not pair.clear for pair in pairs.values())
     if n_alike:
         others = "1 other run" if n_alike == 1 else f"{n_alike} other runs"
         return (
-            f"{others} cannot be told apart from {best.name} on their common questions, so this data does "
-            f"not settle which model to trust most. For scale: {constant_clause}."
+            f"{others} cannot be told apart from {best.name} on their common {terms.questions}, so this data "
+            f"does not settle which model to trust most. For scale: {constant_clause}."
         )
     conclusion = "is the one of these to trust most" if _beats_constant(best) else "comes first"
     return (
-        "On their common questions, this Brier score is clearly lower than every other run's, so "
+        f"On their common {terms.questions}, {better} than every other run's, so "
         f"{best.name} {conclusion}. For scale: {constant_clause}."
     )
+
+
+_BY_BRIER: Final = ("brier", "this Brier score is clearly lower")
 
 
 def _trade_off_clause(best: ComparisonPoint, most_accurate: ComparisonPoint, paired: PairedComparison) -> str:

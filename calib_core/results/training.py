@@ -585,7 +585,7 @@ def _line_clause(line: TrainingLine, axis: str) -> str:
     )
     change, direction = line.change, _shown_direction(first, last)
     if change is not None and change.difference is not None and change.p is not None:
-        difference = difference_text(change.difference)
+        difference = difference_text(change.difference, _terms([line]))
         if change.is_clear:
             verb = "rises" if change.difference.value > 0 else "falls"
             return f"{verb} from {start} to {end}: {difference}"
@@ -623,7 +623,9 @@ def line_summary(
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.position, axis)}"
         if with_change and line.change and line.change.difference:
-            opening += f": {change_phrase(line.change)}, {difference_text(line.change.difference)}"
+            opening += (
+                f": {change_phrase(line.change)}, {difference_text(line.change.difference, _terms([line]))}"
+            )
     judged = [point for point in line.points if point.verdict.is_tested]
     n_miscalibrated = sum(point.is_miscalibrated for point in judged)
     count = f"; {n_miscalibrated} of {plural(len(judged), 'checkpoint')} miscalibrated" if judged else ""
@@ -658,7 +660,7 @@ def steps_summary(line: TrainingLine, metric_id: str) -> str:
     if against is not None and against.difference is not None:
         where = f"from {against.reference_level} to {against.level}"
         opposite = "lower" if rises else "higher"
-        return f"{question} No: clearly {opposite} {where}, {difference_text(against.difference)}."
+        return f"{question} No: clearly {opposite} {where}, {difference_text(against.difference, terms)}."
     points = line.informative_points
     if any(point.value is None for point in points):
         return f"{question} Undecided: not every checkpoint has a value."

@@ -119,7 +119,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                     view = cost_view(priced, run.title, lead=lead)
                     views.append(replace(view, title=f"{run.title}: what a threshold costs"))
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
+        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
@@ -199,7 +199,7 @@ def abstention_view(
                 Fact(METHODS[found.curve.method].heading, f"{found.headline} {found.empirical_note}")
                 for found in results
             ),
-            *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
+            *(Fact("Judged", one) for one in judged if len(judged) == 1 and terms.of != "event"),
             *_used(curves, evidences),
             *_remarks(curves),
             Fact("Guaranteed threshold", f"It holds on new {terms.questions} like these."),

@@ -163,7 +163,7 @@ def comparison_view(
         facts=(
             *(Fact("Trend", text) for text in trend_sentences(result)),
             *(Fact("Differences", text) for text in (*caveats, *result.remarks)),
-            *(Fact("Judged", answer) for answer in judged if len(judged) == 1),
+            *(Fact("Judged", one) for one in judged if len(judged) == 1 and result.terms.of != "event"),
             *((Fact("Intervals", note),) if note else ()),
         ),
         left_out=reasons_by_title(result.unavailable if left_out is None else left_out),
@@ -206,7 +206,7 @@ def _file_parts(result: Comparison) -> tuple[str | int, ...]:
 def _ranked_by(result: Comparison) -> tuple[str, str]:
     """What the numbers of the runs follow, and the run that is first."""
     if result.terms.of == "event":
-        return "Brier score", "the lowest Brier score"
+        return "skill", "the highest skill"
     return "accuracy", "the most accurate run"
 
 

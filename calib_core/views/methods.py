@@ -49,6 +49,7 @@ from calib_core.views.view import (
 from calib_core.wording import as_clause, definite, names_sharing
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence method suits which model?"
+EVENT_QUESTION: Final = "Which probability suits which model?"
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published table: other models and data, not computed here"
@@ -58,7 +59,7 @@ NO_SAMPLED_METHOD: Final = "No method shown uses samples, so counting answers as
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Build the table of all runs; raises Unavailable if no run has two methods to compare."""
     if not any(len(run.usable) > 1 for run in report_input.answer_runs):
-        raise Unavailable("No run has more than one confidence method to compare.")
+        raise Unavailable("No run has more than one method to compare.")
     settings = report_input.settings
     options = MethodOptions(unparseable=settings.options.unparseable)
     keyed = {str(index): run for index, run in enumerate(report_input.answer_runs)}
@@ -71,7 +72,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         evidences[key] = [evidence for evidence in run_evidences if isinstance(evidence, AnswerEvidence)]
     result = compare_methods(evidences, settings.scheme, judged_choice=settings.judged_choice)
     if not result.cells:
-        raise Unavailable("No run has one of these confidence methods.")
+        raise Unavailable("No run has one of these methods.")
     titles = {key: run.title for key, run in keyed.items()}
     names = names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles)
     view = methods_view(

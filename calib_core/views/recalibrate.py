@@ -79,7 +79,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these confidence methods.")
+        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
@@ -97,13 +97,14 @@ def recalibration_view(
         The run's title; its label where omitted.
     """
     before, after = diagrams or recalibration_diagrams(result)
+    terms = result.evidence.terms
     title, method, kind = title or result.run, result.evidence.method.title, MAP_KINDS[result.by].title
     return View(
         title=title,
         method_title=method,
         headline=result.headline,
         caveat=missing_caveat([("", result.evidence.missingness)], ROWS_WITH_ONE),
-        terms=result.evidence.terms,
+        terms=terms,
         tiles=tuple(recalibration_tiles(result)),
         recipes=(result.recipe,),
         figures=(
@@ -119,10 +120,10 @@ def recalibration_view(
                 numbers=Numbers(result.to_frame, result.recipe),
             ),
         ),
-        how_to_read=HOW_TO_READ,
+        how_to_read=HOW_TO_READ.replace("questions", terms.questions),
         facts=(
             Fact("Map", f"{kind}, fitted to all rows, for use on new ones: {parameters_text(result.map)}."),
-            Fact("Folds", f"{plural(result.n_questions, 'question')} in {result.folds} folds."),
+            Fact("Folds", f"{plural(result.n_questions, terms.question)} in {result.folds} folds."),
             *_FACTS,
         ),
         left_out=reasons_by_title(

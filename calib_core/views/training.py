@@ -21,6 +21,7 @@ from calib_core.results.training import (
     training_curves,
 )
 from calib_core.results.view_caption import names_or_count
+from calib_core.terms import Terms
 from calib_core.views.inputs import ReportInput, most_common_method
 from calib_core.views.published_table import published_view
 from calib_core.views.view import (
@@ -49,10 +50,15 @@ HOW_TO_READ: Final = (
 )
 MIN_NARROW: Final = 3
 """From this number of panels on, each is drawn for a third of the page."""
-_FACTS: Final = (
-    Fact("Verdict", "By the top label; q: Benjamini–Hochberg over all checkpoints shown."),
-    Fact("Change", "Claimed only from a paired test on the same questions."),
-)
+
+
+def _facts(terms: Terms) -> tuple[Fact, Fact]:
+    """What verdicts and changes are of."""
+    q = "q: Benjamini–Hochberg over all checkpoints shown."
+    return (
+        Fact("Verdict", q if terms.of == "event" else f"By the top label; {q}"),
+        Fact("Change", f"Claimed only from a paired test on the same {terms.questions}."),
+    )
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
@@ -143,7 +149,7 @@ def training_view(
         facts=(
             *(Fact("Line", text) for text in result.line_summaries),
             *(Fact("Steps", text) for each in results for text in each.step_summaries),
-            *_FACTS,
+            *_facts(result.terms),
             *(Fact("Not tested", text) for text in text_lines(result.no_test_reason)),
             *(Fact("Rows", remark) for remark in result.remarks),
         ),

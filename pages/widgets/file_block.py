@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -111,9 +111,12 @@ def _show_loaded(file: LoadedFile, report: FileReport, key: str, accepted_file_i
     if report.status == "asks":
         _show_decision(file, report, key, accepted_file_ids)
     for number, run in enumerate(report.runs):
-        show_run(run, f"{key}_{number}", several=len(report.runs) > 1)
+        show_run(
+            run, f"{key}_{number}", several=len(report.runs) > 1, notes_elsewhere=report.notes_of_all_runs
+        )
     show_warnings(*report.warnings)
     run_notes = {note for run in report.runs for note in run.run.row_counts.notes}
+    run_notes.difference_update(report.notes_of_all_runs)
     show_remarks(*(note for note in report.notes if note not in run_notes))
     if report.group_columns:
         st.caption(f"Columns that make groups: {escape_markdown(', '.join(report.group_columns))}.")
@@ -185,8 +188,8 @@ def decide_on_good_rows(id_: str, key: str, accepts: bool) -> None:  # noqa: FBT
         st.query_params.pop("good", None)
 
 
-def show_run(report: RunReport, key: str, *, several: bool) -> None:
-    """Draw the rows, methods and reported metrics of one run."""
+def show_run(report: RunReport, key: str, *, several: bool, notes_elsewhere: Collection[str] = ()) -> None:
+    """Draw the rows, methods and reported metrics of one run, and its notes but for those."""
     run = report.run
     if several:
         st.markdown(f"**{escape_markdown(run.label)}**")
@@ -194,7 +197,7 @@ def show_run(report: RunReport, key: str, *, several: bool) -> None:
     _show_methods(report, key)
     show_reported_metrics(report, key)
     show_corrections(report, key)
-    show_remarks(*run.row_counts.notes)
+    show_remarks(*(note for note in run.row_counts.notes if note not in notes_elsewhere))
 
 
 def show_corrections(report: RunReport, key: str) -> None:
@@ -227,7 +230,7 @@ def _show_methods(report: RunReport, key: str) -> None:
         st.caption("It needs no confidence: the page Judge compares the two.")
         return
     else:
-        st.caption("No confidence method has a usable row.")
+        st.caption("No method has a usable row.")
     show_unusable_methods(dict(report.survey.unavailable))
 
 

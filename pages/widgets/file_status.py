@@ -135,7 +135,7 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
 def show_unusable_methods(reasons: dict[str, str]) -> None:
     """List what each unusable method would need of the file, folded; nothing where there is none."""
     if reasons:
-        with st.expander(f"Unavailable confidence methods ({len(reasons)})"):
+        with st.expander(f"Unavailable methods ({len(reasons)})"):
             lines = [f"{METHODS[id_].heading}: {reason}" for id_, reason in reasons.items()]
             st.caption(escape_markdown_lines("\n".join(lines)))
 

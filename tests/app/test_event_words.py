@@ -24,7 +24,7 @@ OF_ANSWERS: Final = re.compile(
 """Words of answers and their confidence; an interval has 95 % confidence, whatever it is of."""
 
 OF_THE_PROGRAM: Final = re.compile(
-    r"Which confidence method suits which model\?|Confidence methods?"
+    r"Confidence methods?"
     r"|right answers, format|source of the right answers|a confidence that the model wrote is needed"
     r"|no column confidence"
     r"|: no column .* is needed|: a run of answers, .* is needed|stated confidence|confidence in the file",

@@ -48,7 +48,7 @@ def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> N
     assert shown["Why"]["Stated confidence"] == "7 empty confidence; 2 no stored outcome"
     assert shown["Rows used"]["Confidence in the file"] == 96
     assert len(shown) == 2
-    (others,) = (block for block in at.expander if "Unavailable confidence methods" in block.label)
+    (others,) = (block for block in at.expander if "Unavailable methods" in block.label)
     needed = screens.plain(others.caption[0].value).split("\n")
     assert len(needed) == len(METHODS) - 2
     assert str(len(needed)) in others.label
@@ -163,7 +163,7 @@ def test_a_long_refusal_folds_away_what_each_method_would_need(data: Path, visit
     (shown,) = (screens.plain(error.value) for error in at.error)
     assert "no row has both a confidence and an outcome" in shown
     assert "choice_logprobs" not in shown
-    (folded,) = (block for block in at.expander if "Unavailable confidence methods" in block.label)
+    (folded,) = (block for block in at.expander if "Unavailable methods" in block.label)
     assert "choice_logprobs" in screens.plain(folded.caption[0].value)
 
 
@@ -206,7 +206,7 @@ def test_files_that_need_a_decision_come_first(data: Path, visit: Visit) -> None
     names = [
         screens.plain(block.label)
         for block in at.expander
-        if "Unavailable confidence methods" not in block.label
+        if "Unavailable methods" not in block.label
     ]
     assert names == ["zz.csv"]
     assert "Click a row to see the whole file." in page_text(at)

@@ -180,6 +180,26 @@ def _rows(run: calib_core.Run) -> pl.DataFrame:
     return run.rows
 
 
+def test_rows_that_a_metric_leaves_out_are_told() -> None:
+    confidence, correct = [0.9, np.nan, 0.6, 0.5], [1, 1, 1, None]
+    with pytest.warns(UserWarning, match="2 of 4 rows left out: empty confidence") as told:
+        value = calib_core.metric_value(confidence, correct, "brier")
+    assert value == pytest.approx((0.1**2 + 0.4**2) / 2)
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize(("probability", "outcome"), [("confidence", "correct"), ("event_prob", "event")])
+def test_arrays_that_are_swapped_are_asked_about(probability: str, outcome: str) -> None:
+    shares, flags = [0.9, 0.4, 0.6], [1, 0, 1]
+    found = f"'{probability}' holds 0 and 1 alone, and '{outcome}' numbers between: they seem to be swapped"
+    with pytest.raises(Refused, match=found):
+        calib_core.load(**{probability: flags, outcome: shares})
+    for others in ([0.5, 0.4, 1], [1, 1, 1]):
+        with pytest.raises(Refused) as refused:
+            calib_core.load(**{probability: others, outcome: shares})
+        assert "swapped" not in str(refused.value)
+
+
 def test_named_levels_of_an_index_are_columns() -> None:
     frame = pd.DataFrame({"confidence": CONFIDENCE, "correct": CORRECT})
     ids = ["a", "b", "c", "d"]

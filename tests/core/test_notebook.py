@@ -371,7 +371,7 @@ def test_only_the_method_asked_for_is_computed(runs: list[Run], monkeypatch: pyt
 
 def test_a_run_without_a_confidence_says_why() -> None:
     run = make_answer_run({"correct": [True, False]})
-    with pytest.raises(Unavailable, match="no confidence method has a usable row"):
+    with pytest.raises(Unavailable, match="no method has a usable row"):
         calib_core.verdict(run)
 
 

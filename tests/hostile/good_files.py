@@ -105,6 +105,7 @@ LOGS: Final = (
     ("opencompass", "opencompass", "ppl.json", "", ""),
     ("opencompass-details", "opencompass", "details_samples.json", "", ""),
     ("promptfoo", "promptfoo", "capitals.jsonl", "", "jsonl"),
+    ("phoenix", "phoenix", "annotations.json", "", ""),
     ("opencompass-ll", "opencompass", "ll.json", "", ""),
     ("vllm-echo", "vllm", "completions_echo.jsonl", "", ""),
     ("canonical", "canonical", "example.answers.jsonl", "", ""),

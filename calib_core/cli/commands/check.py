@@ -59,7 +59,7 @@ def check(
             tell(report, briefly=are_many)
         if report.status == "refused":
             advice = f"\n{report.advice}" if report.advice else ""
-            runner.refuse(f"{name}: no confidence method has a usable row.{advice}")
+            runner.refuse(f"{name}: no method has a usable row.{advice}")
         elif report.status == "asks" and not input_files.skip_bad_rows:
             runner.refuse(
                 f"{name}: bad rows found, nothing is loaded. To leave them out, add --skip-bad-rows.",

@@ -198,7 +198,7 @@ def compare_element(
         Metrics named with --metric; the ends of an interval are null where there is none.
     result : Comparison
         Of all points: it says by which metrics no other point of the data set is clearly better; `best` is by
-        the first of those that rank, the skill, or the Brier score of events.
+        the first of those that rank, the skill.
     """
     best_by = result.best_by[point.key]
     return {

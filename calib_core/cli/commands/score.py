@@ -77,7 +77,12 @@ def score(
             elements.append(verdicts[-1])
         scores = [result for result in results if isinstance(result, Score)]
         if scores and not as_json:
-            printer.print_view(scores_view(scores), heading(run.file, run.label))
+            printer.print_view(
+                scores_view(scores),
+                heading(run.file, run.label),
+                file=run.file,
+                notes=run.row_counts.notes,
+            )
     q_values = benjamini_hochberg([element["p"] for element in verdicts])
     for element, q in zip(verdicts, q_values, strict=True):
         element["q"] = q
@@ -109,5 +114,7 @@ def bins(
             for diagram in diagrams:
                 number = f"{diagram.score.metric} {element_value_text(diagram.score.value)}"
                 title = f"{heading(run.file, run.label)}: {diagram.method}, {number}"
-                printer.print_view(reliability_view(diagram), title)
+                printer.print_view(
+                    reliability_view(diagram), title, file=run.file, notes=run.row_counts.notes
+                )
     return runner.finish(elements, as_json=as_json)

@@ -44,6 +44,17 @@ Golds = dict[tuple[str, str], GoldAnswer]
 """(id of the request, question) → its right answer."""
 
 
+def logged_outcome(record: object, place: str) -> Golds | None:
+    """The right answer that a line of jevcal adds to an earlier decision; None for any other record."""
+    fields = as_object(record)
+    id_, outcome = as_name(fields.get("requestId")), as_object(fields.get("outcome"))
+    question = as_name(outcome.get("field"))
+    if fields.get("kind") != "outcome" or id_ is None or question is None:
+        return None
+    value = outcome.get("actualValue")
+    return {} if value is None else {(id_, question): GoldAnswer(value, place)}
+
+
 def read_gold(head: Head, questions: Collection[str]) -> Golds:
     """Read the table of right answers that the user named; empty without one.
 

@@ -16,6 +16,7 @@ from calib_core.readers.decisions.gold import (
     GoldAnswer,
     Golds,
     inside_gold,
+    logged_outcome,
     read_gold,
     right_choice,
     yes_or_no,
@@ -36,6 +37,7 @@ from calib_core.readers.table.columns import AS_PRINTED
 from calib_core.readers.table.gold_table import refuse_without_gold
 from calib_core.readers.table.json_reader import value_at
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress
+from calib_core.readers.table.reader import sole_object
 from calib_core.wording import format_number, join_names, plural
 
 AS_CHOICE: Final = "choice"
@@ -295,16 +297,17 @@ def recognises(head: Head) -> bool:
 
 
 def _rows_of_object(head: Head) -> Sequence[object]:
-    if head.kind != "json object":
+    lone = sole_object(head)
+    if lone is None:
         return ()
-    return next((rows for path in _ROWS if (rows := as_list(value_at(head.first_objects[0], path)))), ())
+    return next((rows for path in _ROWS if (rows := as_list(value_at(lone, path)))), ())
 
 
 def _log_records(head: Head) -> Iterator[LogRecord]:
-    if head.kind != "json object":
+    rows = _rows_of_object(head) or (head.first_objects if head.kind == "json object" else ())
+    if not rows:
         yield from read_log_records(head)
         return
-    rows = _rows_of_object(head) or head.first_objects
     for number, row in enumerate(rows, 1):
         yield LogRecord(as_object(row), None, number / len(rows))
 
@@ -312,7 +315,11 @@ def _log_records(head: Head) -> Iterator[LogRecord]:
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     """The runs of a file of responses, one for each question and model. See `Format.read`."""
     responses: list[_Located] = []
+    outcomes: Golds = {}
     for number, record in enumerate(_log_records(head), 1):
+        if (outcome := logged_outcome(record.value, f"record {number:,}")) is not None:
+            outcomes.update(outcome)
+            continue
         responses.append(_located(record, number))
         progress(0.5 * record.share, f"{number:,} responses read")
     questions = _Questions.of(responses)
@@ -325,7 +332,7 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     rows = _DecisionRows(
         responses,
         questions,
-        read_gold(head, questions.judged | questions.options.keys()),
+        outcomes | read_gold(head, questions.judged | questions.options.keys()),
         frozenset(mapped),
         model=next(iter(models)) if len(models) == 1 else None,
     )

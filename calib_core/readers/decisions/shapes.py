@@ -31,11 +31,11 @@ from calib_core.readers.table.raw import BrokenRecord
 Option = str | bool
 """A choice; `true` and the text "true" are two."""
 
-YES_NO_TYPES: Final = ("noul", "predicate", "yes_no")
+YES_NO_TYPES: Final = ("noul", "predicate", "yes_no", "boolean")
 ANSWER_TYPES: Final = frozenset({"choice", "score", "refusal", "box", *YES_NO_TYPES})
 """What the field `type` of an answer may be."""
 
-ID_FIELDS: Final = ("custom_id", "case_id", "item_id", "state_hash")
+ID_FIELDS: Final = ("custom_id", "case_id", "item_id", "state_hash", "requestId")
 """Where the caller's id of a request may be; a server's own `id` is none."""
 
 GOLD_FIELDS: Final = ("gold", "expected", "expect")
@@ -140,12 +140,14 @@ def parse_response(record: Mapping[str, object]) -> DecisionResponse:
     request = as_object(record.get("request"))
     request = as_object(request.get("body")) or request
     asked = tuple(_asked(request.get("questions")))
-    known = (fields, as_object(record.get("response")), request, record)
+    logged = as_object(record.get("result"))  # of jevcal
+    known = (fields, as_object(record.get("response")), request, logged, record)
     model, dataset = (
         next((name for one in known if (name := as_name(one.get(key)))), None) for key in ("model", "dataset")
     )
     id_ = next(
-        (name for one in (record, request) for key in ID_FIELDS if (name := as_name(one.get(key)))), None
+        (name for one in (record, request, logged) for key in ID_FIELDS if (name := as_name(one.get(key)))),
+        None,
     )
     blocked = any(as_object(one.get("prompt_feedback")).get("block_reason") for one in known)
     answers = tuple(_answers(body, path, asked, as_object(fields.get("diagnostics"))))
@@ -163,6 +165,7 @@ def _bodies(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         ("response.", response),
         ("output.", record.get("output")),
         ("body.", record.get("body")),
+        ("result.raw.", as_object(record.get("result")).get("raw")),
     ):
         if isinstance(value, str):
             try:
@@ -171,10 +174,21 @@ def _bodies(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
                 continue
         if is_object(value) or is_list(value):
             yield path, value
+    if breakdown := as_list(record.get("score_breakdown")):
+        yield "score_breakdown.", {"answers": [*map(_of_breakdown, map(as_object, breakdown))]}
     question, answer = as_name(record.get("question")), record.get("answer")
     if question is not None and is_object(answer):  # a line of jev-eval
         yield "", {**record, "answers": {question: answer}}
     yield "", record
+
+
+def _of_breakdown(outcome: Mapping[str, object]) -> Mapping[str, object]:
+    """An outcome of DeepEval's JevEval as an answer.
+
+    Levels have their texts alone there, in no order that can be relied on, so that they are options.
+    """
+    type_ = "choice" if outcome.get("type") == "score" else outcome.get("type")
+    return {**outcome, "name": outcome.get("question"), "type": type_}
 
 
 def _is_failed(record: Mapping[str, object], body: Mapping[str, object]) -> bool:
@@ -286,10 +300,11 @@ def _yes_probability(answer: Mapping[str, object], path: str) -> float:
         if answer.get(key) is not None:
             return _probability(answer[key], f"{path}.{key}")
     stated = optional_object(answer.get("probabilities"), f"{path}.probabilities")
-    if set(stated) == {"yes", "no"}:
-        probs = [_probability(stated[key], f"{path}.probabilities.{key}") for key in ("yes", "no")]
-        _check_sum(probs, f"{path}.probabilities")
-        return probs[0]
+    for keys in (("yes", "no"), ("true", "false")):
+        if set(stated) == {*keys}:
+            probs = [_probability(stated[key], f"{path}.probabilities.{key}") for key in keys]
+            _check_sum(probs, f"{path}.probabilities")
+            return probs[0]
     found = "only a confidence, which is no probability" if answer.get("confidence") is not None else "none"
     raise BadValueError(path, "the probability of yes", found, "no probabilities")
 

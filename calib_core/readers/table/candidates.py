@@ -28,6 +28,7 @@ from calib_core.readers.table.columns import (
     choice_labels,
     role_of,
 )
+from calib_core.readers.table.event_columns import event_candidates
 from calib_core.readers.table.judge_columns import judge_candidates
 from calib_core.readers.table.list_cells import as_lists
 from calib_core.readers.table.names import (
@@ -108,6 +109,7 @@ def find_candidates(
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
     found = [one for each in found for one in _doubted(each, found, single, read_as)]
     found = judge_candidates(found, single, read_as)
+    found += event_candidates(found, single, read_as)
     return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
 
 

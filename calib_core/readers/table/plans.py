@@ -54,6 +54,10 @@ class Plan:
         return Plan({**kept, **one.names}, missing, unsaid)
 
 
+_PAIRS: Final = ({"event_prob", "event"}, {"confidence", "correct"})
+"""What two columns are asked about together."""
+MAX_ASKED_BEFORE_PAIRS: Final = 4
+"""Plans of single columns that are tried before those of two."""
 _ESSENTIAL: Final = CONFIDENCE_SOURCES | TRUTH_COLUMNS | {"prediction", "prediction_index", "judge"}
 
 
@@ -72,37 +76,39 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
     list of Plan
         Each has the likeliest column of every name that is said. Rivals for what decides on the numbers make
         further plans. Where no confidence or no outcome is said, there is a plan for each that is hinted at,
-        and for each direction that an outcome may have.
+        and for each direction that an outcome may have; and one for each pair that may be an event's
+        probability and whether it happened.
     """
     base, rivals = _base_and_rivals(candidates, read_as)
     known = {*map(role_of, read_as.values()), *map(role_of, base.columns.values())}
+    pairs = [base.adding(one) for one in candidates if {*map(role_of, one.names.values())} in _PAIRS]
     unread = [one for one in candidates if not one.names.keys() & base.columns.keys()]
     asked = [base]
     if known >= {"judge", "human"}:
         return [plan for plan in (base, *_with_rivals(base, rivals)) if plan.columns]
     if missing := _hinted_labels(candidates, known):
         return [base.adding(one) for one in missing]
+    unread = [one for one in unread if {*map(role_of, one.names.values())} not in _PAIRS]
     if not known & CONFIDENCE_SOURCES:
         asked = [plan.adding(one) for plan in asked for one in _hinted_confidences(unread)]
     elif reread := [one for one in unread if one.clarity == "hinted" and one.names.keys() & read_as.keys()]:
         asked = [base.adding(one) for one in reread]
-    if not _is_judged(known):
+    if not is_judged(known):
         options = [one for one in unread if role_of(one.name) in {*TRUTH_COLUMNS, "prediction"}]
         asked = [plan.adding(one) for plan in asked for one in _clearest(options)] or asked
     if asked == [base]:
         asked += _with_rivals(base, rivals)
-    return [plan for plan in asked if plan.columns]
+    at = min(len(asked), MAX_ASKED_BEFORE_PAIRS)
+    return [plan for plan in (*asked[:at], *pairs, *asked[at:]) if plan.columns]
 
 
 def _hinted_labels(candidates: Sequence[Candidate], known: Collection[str]) -> list[Candidate]:
-    """Return what may be the labels of the judge or of people, or the probabilities of people's."""
+    """Return what may be the labels of the judge or of people."""
     names = {"judge", "human"} if {"judge", "human"}.intersection(known) else set[str]()
-    if CONFIDENCE_SOURCES.isdisjoint(known):
-        names.add("event_prob")
     return [one for one in candidates if one.clarity == "hinted" and role_of(one.name) in names]
 
 
-def _is_judged(names: Collection[str]) -> bool:
+def is_judged(names: Collection[str]) -> bool:
     """Return whether columns of these names say which answers are right."""
     answers = {"prediction", "prediction_index", *CHOICE_SCORES, "samples", "samples_parsed"}
     has_both = not (GOLD_COLUMNS.isdisjoint(names) or answers.isdisjoint(names))

@@ -14,7 +14,7 @@ from typing import Final, cast
 import polars as pl
 
 from calib_core.advice import Advice, bracketed_option, option_name, worded
-from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, cell_lines, shorten
+from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, cell_lines, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
 from calib_core.readers.format import JSON_KINDS, Candidate, Format, Head, Reading, ReadOptions
@@ -1010,9 +1010,8 @@ def _judge_rows(
         collected.mark_bad(collected.source_columns["id"], fault)
         unique = unique or unique_within(frame["id"], group_columns)
     one_based = golds.one_based_column
-    refusal = _refusal_message(
-        collected, roles, None if one_based is None else (one_based, collected.source_columns[one_based])
-    )
+    counted = None if one_based is None else (one_based, collected.source_columns[one_based])
+    refusal = _refusal_message(collected, roles, counted, frame)
     if refusal is not None:
         return (), gold_notes, refusal, unique
     progress(PARSED_SHARE, "telling the runs apart")
@@ -1154,8 +1153,21 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
     return None
 
 
+def _swapped_note(name: str, cells: Sequence[BadCell], collected: RowCollector, frame: pl.DataFrame) -> str:
+    """Ask whether outcomes and probabilities are each other's column; "" where nothing suggests it."""
+    other = {"correct": "confidence", "event": "event_prob"}.get(name)
+    if other is None or other not in frame.columns:
+        return ""
+    are_outcomes = frame[other].is_in([0.0, 1.0]).all() and frame[other].n_unique() > 1
+    are_between = all(re.fullmatch(PLAIN_NUMBER, one.found) and 0 < float(one.found) < 1 for one in cells)
+    if not are_outcomes or not are_between:
+        return ""
+    column, outcomes = (repr(collected.source_columns[each]) for each in (name, other))
+    return f" {outcomes} holds 0 and 1 alone, and {column} numbers between: they seem to be swapped."
+
+
 def _refusal_message(
-    collected: RowCollector, roles: ColumnRoles, one_based: tuple[str, str] | None
+    collected: RowCollector, roles: ColumnRoles, one_based: tuple[str, str] | None, frame: pl.DataFrame
 ) -> str | None:
     """Say why nothing in the file can be used; None if it can.
 
@@ -1180,6 +1192,8 @@ def _refusal_message(
     if collected.n_rows > 1 and len(wanted) == len(collected.problems) == 1:
         column, expected = wanted.pop()
         values = f"None of the {collected.n_rows:,} values in column {column!r} is {expected}."
+        names = {source: name for name, source in collected.source_columns.items()}
+        values += _swapped_note(names.get(column, ""), cells, collected, frame)
         return f"{collected.file}: {values}{listed}"
     return f"{collected.file}: {all_are(collected.n_rows, 'row')} bad, so nothing in it can be used.{listed}"
 

@@ -386,3 +386,76 @@ def test_the_canonical_file_gives_the_same_numbers(tmp_path: Path, ending: str, 
         assert top_label_numbers(run) == top_label_numbers(after[name])
     assert value(after["mood"], "choice", "rps") == value(before["mood"], "choice", "rps")
     assert len(merge_runs(after.values(), with_tables=True)) == 1
+
+
+# --- What tools keep of decisions -------------------------------------------------------------------------
+
+
+def recorded(rows: list[dict[str, Any]], tmp_path: Path) -> dict[str, AnswerRun]:
+    path = tmp_path / "recorded.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    reading = reading_of(path)
+    assert (reading.format, reading.n_bad_rows) == ("decisions", 0)
+    return runs_of(reading)
+
+
+CHOICE: dict[str, Any] = {
+    "type": "choice",
+    "choice": "sales",
+    "confidence": 0.25,
+    "probabilities": {"sales": 0.5, "help": 0.3, "other": 0.2},
+}
+
+
+@pytest.mark.parametrize("noul", [{"type": "noul", "noul": 0.2}, {"type": "boolean", "probability": 0.2}])
+def test_a_log_of_jevcal_is_read_by_its_raw_response_and_outcomes(
+    noul: dict[str, Any], tmp_path: Path
+) -> None:
+    """Its `probability` of a choice is the derived confidence; outcomes are lines of their own."""
+    fields = {
+        "team": {"value": "sales", "probability": 0.25, "raw": {"kind": "native", "probability": 0.25}},
+        "spam": {"value": False, "probability": 0.2, "raw": {"kind": "native", "probability": 0.2}},
+    }
+    raw = {"model": "jev", "answers": {"team": CHOICE, "spam": noul}}
+    lines: list[dict[str, Any]] = []
+    for id_ in ("r1", "r2"):
+        result = {"requestId": id_, "decisionName": "d", "backendId": "jev", "fields": fields, "raw": raw}
+        lines.append({"kind": "decision", "result": result, "input": {"input": "…"}})
+    for field, right in (("team", "help"), ("spam", True)):
+        lines.append(
+            {"kind": "outcome", "requestId": "r1", "outcome": {"field": field, "actualValue": right}}
+        )
+    runs = recorded(lines, tmp_path)
+    assert runs["team"].rows.select("id", "gold").rows() == [("r1", "help"), ("r2", None)]
+    assert runs["team"].rows["choice_probs"].to_list() == [[0.5, 0.3, 0.2]] * 2
+    assert runs["spam"].rows.select("event_prob", "event").rows() == [(0.2, True), (0.2, None)]
+
+
+def test_a_score_breakdown_of_deepeval_has_levels_without_an_order(tmp_path: Path) -> None:
+    """As `QuestionOutcome` of deepeval 4.3.1 says it; levels stand there by their texts."""
+    outcomes = [
+        {"question": "Polite?", "type": "noul", "value": 0.2, "probabilities": {"true": 0.2, "false": 0.8}},
+        {"question": "Tone", "type": "score", "value": 0.55, "probabilities": {"calm": 0.3, "tense": 0.7}},
+        {"question": "Team", **CHOICE, "value": 0.5},
+    ]
+    gold = {"Polite?": "no", "Tone": "tense", "Team": "other"}
+    runs = recorded([{"score_breakdown": outcomes, "gold": gold}] * 2, tmp_path)
+    assert runs["Polite?"].rows["event_prob"].to_list() == [0.2, 0.2]
+    assert runs["Tone"].info.choices_are == "options"
+    assert runs["Tone"].rows["choice_probs"].to_list() == [[0.3, 0.7]] * 2
+    assert runs["Team"].rows["gold"].to_list() == ["other"] * 2
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_results_of_promptfoo_hold_responses_as_text_on_one_line_or_many(
+    indent: int | None, tmp_path: Path
+) -> None:
+    answers = [{"type": "predicate", "name": "spam", "probability": 0.2}]
+    output = json.dumps({"model": "g", "answers": answers})
+    result = {"provider": {"id": "p"}, "prompt": {"raw": "q"}, "vars": {}, "success": True}
+    results = [{**result, "response": {"output": output}, "gold": {"spam": right}} for right in (True, False)]
+    path = tmp_path / "output.json"
+    path.write_text(json.dumps({"results": {"version": 3, "results": results}}, indent=indent))
+    reading = reading_of(path)
+    assert reading.format == "decisions"
+    assert runs_of(reading)["spam"].rows["event_prob"].to_list() == [0.2, 0.2]

@@ -83,17 +83,49 @@ def test_an_event_has_no_cascade() -> None:
         cascade(RARE, event_evidence((0.5, 100, 50)))
 
 
-def test_events_are_placed_by_auroc_and_ranked_by_brier_score() -> None:
+def test_events_are_placed_by_auroc_and_ranked_by_skill() -> None:
     timid = event_evidence((0.5, 200, 190), (0.2, 800, 40), model="timid")
     result = compare_runs({"timid": timid, "sharp": RARE})
     assert (result.x, result.y) == ("auroc", "brier")
     assert not result.has_reference_curves
-    assert result.best_by == {"timid": (), "sharp": ("brier",)}
-    assert result.headline == "judge forecasts best (Brier score 0.0500)."
+    assert result.best_by == {"timid": (), "sharp": ("brier_skill",)}
+    assert result.headline == "judge beats a constant guess by most (+0.718)."
     assert [point.key for point in result.points_by_number] == ["sharp", "timid"]
     view = comparison_view(result)
-    assert view.how_to_read.startswith("Colour and number: the run, by Brier score")
-    assert [table.title for table in view.tables] == ["Every point, the lowest Brier score first"]
+    assert view.how_to_read.startswith("Colour and number: the run, by skill")
+    assert [table.title for table in view.tables] == ["Every point, the highest skill first"]
+
+
+def test_a_low_brier_score_where_yes_is_rare_does_not_rank_first() -> None:
+    """Always 10 % where 10 % are yes scores 0.09 for nothing; telling most of an even half apart, 0.16."""
+    always = event_evidence((0.1, 500, 50), model="always")
+    telling = event_evidence((0.8, 250, 200), (0.2, 250, 50), model="telling")
+    result = compare_runs(
+        {"always": always, "telling": telling}, titles={"always": "always", "telling": "telling"}
+    )
+    briers = [point.brier.value for point in result.points]
+    assert briers == pytest.approx([0.09, 0.16])
+    assert result.headline.startswith("telling beats a constant guess by most (+0.360)")
+    assert result.best_by["always"] == ()
+    assert result.caveats[0].startswith("The share of yes is 10.0 % to 50.0 %. A Brier score depends on it")
+    assert [column.name for column in result.columns][:3] == ["run", "method", "skill"]
+
+
+def test_the_best_value_on_easier_rows_is_not_best() -> None:
+    """A lead counts if it is one on the 100 items that both have, whatever the other rows of one are like."""
+    rows = [(0.9, 50, 45), (0.1, 50, 5)]
+    titles = {"few": "narrow", "all": "wide"}
+    few = event_evidence(*rows, model="narrow")
+    all_rows = event_evidence((0.95, 50, 45), (0.05, 50, 5), (0.5, 400, 200), model="wide")
+    sharper = compare_runs({"few": few, "all": all_rows}, titles=titles)
+    assert sharper.headline.startswith("narrow beats a constant guess by most (+0.640); its lead over")
+    less_sharp = event_evidence((0.8, 50, 45), (0.2, 50, 5), model="narrow")
+    duller = compare_runs({"few": less_sharp, "all": all_rows}, titles=titles)
+    assert duller.headline == (
+        "No run is best by its probabilities: the one with the best value does worse than another on the "
+        "rows that both have."
+    )
+    assert duller.best_by["few"] == ()
 
 
 def test_a_share_of_yes_ranks_nobody() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from calib_core.figures.tour import ranked_points
 from calib_core.results.comparison import Comparison
+from calib_core.runs import AnswerRun
 from core.run_builders import make_answer_run
 from core.token_run_builders import dense_sums, random_rows, token_run
-from core.tour_runs import CALIBRATED, OVER, block_answers, make_step
+from core.tour_runs import CALIBRATED, OVER, Block, block_answers, make_step
 
 MEANING = "The Brier score is low when right answers have a high confidence and wrong answers a low one"
 SHARP = ((0.99, 300, 297), (0.05, 100, 5))
@@ -159,3 +161,28 @@ def test_the_run_of_the_tour_is_told_where_it_stands() -> None:
     assert told[2].endswith(
         "the highest share of these runs; c has 0.1775."
     )  # .0475, .1875, .2475 and .2275 on average
+
+
+def events(*blocks: Block, model: str) -> AnswerRun:
+    """Blocks of (probability of yes, rows, those of yes)."""
+    run = block_answers(*blocks, model=model)
+    names = {"confidence": "event_prob", "correct": "event"}
+    return replace(run, rows=run.rows.drop("prediction", "gold").rename(names))
+
+
+def test_events_go_by_skill_and_a_rare_event_does_not_lead() -> None:
+    rare = events((0.1, 500, 50), model="rare")
+    dull = events((0.6, 250, 150), (0.4, 250, 100), model="dull")
+    sharp = events((0.8, 250, 200), (0.2, 250, 50), model="sharp")
+    step = make_step("models", dull, sharp, rare, method="event")
+    assert step.sentences[0].endswith(
+        "Skill measures it against always stating the share of yes. Of 3 runs, sharp has the highest skill, "
+        "+0.360; dull has +0.040."
+    )
+    assert step.sentences[1] == (
+        "On their common items, this skill is clearly higher than every other run's, so sharp is the one of "
+        "these to trust most. For scale: always stating 50.0 % would score 0.2500, and the score of sharp is "
+        "better than that."
+    )
+    assert isinstance(step.picture, Comparison)
+    assert [point.key for point in ranked_points(step.picture)] == ["1", "0", "2"]
