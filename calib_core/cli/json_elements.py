@@ -65,6 +65,9 @@ class _Score(_Judged):
     interval: IntervalEnds
     interval_method: str | None
     missing: Lacking
+    n_effective: Annotated[
+        float | None, "Rows of equal weight that those used are worth; null where all count alike."
+    ]
 
 
 class ScoreElement(_Score):

@@ -158,13 +158,15 @@ def jackknife_variance(residual: NDArray[np.float64], share: NDArray[np.float64]
     return (n - 1) / n * float(((residual / (1 - share)) ** 2).sum())
 
 
-def effective_clusters(cluster: NDArray[np.intp]) -> float:
+def effective_clusters(cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> float:
     """Number of clusters of one size that would say as much as these of unequal size, (Σ m)² / Σ m².
 
     Parameters
     ----------
     cluster : NDArray[np.intp], shape (n,)
         Cluster of each row, any numbers of at least 0.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0, whose sum by cluster counts as its size; 1 each where omitted.
 
     Returns
     -------
@@ -180,7 +182,7 @@ def effective_clusters(cluster: NDArray[np.intp]) -> float:
     >>> effective_clusters(np.array([0, 0, 1, 1])), effective_clusters(np.array([0, 0, 0, 1]))
     (2.0, 1.6)
     """
-    return effective_number(np.bincount(cluster).astype(np.float64))
+    return effective_number(np.bincount(cluster, weight).astype(np.float64))
 
 
 def effective_number(weight: NDArray[np.float64]) -> float:
@@ -188,7 +190,9 @@ def effective_number(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight @ weight)) if weight.any() else 0.0
 
 
-def effective_sample_size(correct: NDArray[np.bool_], cluster: NDArray[np.intp]) -> float:
+def effective_sample_size(
+    correct: NDArray[np.bool_], cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None
+) -> float:
     """Number of independent rows that would estimate the accuracy as precisely as these clustered ones.
 
     Parameters
@@ -197,21 +201,42 @@ def effective_sample_size(correct: NDArray[np.bool_], cluster: NDArray[np.intp])
         Outcomes.
     cluster : NDArray[np.intp], shape (n,)
         Cluster of each row, numbered from 0.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0; 1 each where omitted.
 
     Returns
     -------
     float
         In [1, n]: n over the estimated design effect. If all rows are right, or none is, the variance cannot
-        be estimated and the number of clusters is returned.
+        be estimated and the number of clusters is returned. With weights at most the effective number of
+        clusters (Kish 1965), since few outcomes in rows of little weight show too little variance.
 
     References
     ----------
     Rao & Scott (1992), doi:10.2307/2532311; the variance is the jackknife's, as in `mean_interval`.
     """
     n, n_clusters = correct.size, int(cluster.max()) + 1
+    if weight is not None:
+        return _effective_weighted(correct, cluster, weight)
     accuracy = float(correct.mean())
     if accuracy in (0.0, 1.0) or n_clusters < 2:
         return float(n_clusters)
     sums = np.bincount(cluster, correct - accuracy, minlength=n_clusters).astype(np.float64)
     variance = jackknife_variance(sums, np.bincount(cluster, minlength=n_clusters) / n) / n**2
     return float(np.clip(accuracy * (1 - accuracy) / variance if variance > 0 else n, 1.0, n))
+
+
+def _effective_weighted(
+    correct: NDArray[np.bool_], cluster: NDArray[np.intp], weight: NDArray[np.float64]
+) -> float:
+    """As `effective_sample_size`, of rows with weights."""
+    by_cluster = np.bincount(cluster, weight).astype(np.float64)
+    effective = effective_number(by_cluster)
+    accuracy = float(np.average(correct, weights=weight))
+    if not 0 < accuracy < 1 or np.count_nonzero(by_cluster) < 2:
+        return effective
+    total = float(by_cluster.sum())
+    sums = np.bincount(cluster, weight * (correct - accuracy)).astype(np.float64)
+    variance = jackknife_variance(sums, by_cluster / total) / total**2
+    found = accuracy * (1 - accuracy) / variance if variance > 0 else effective
+    return float(np.clip(found, 1.0, effective))

@@ -23,7 +23,7 @@ from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL, Verdict, judge
 from calib_core.methods.columns import column
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.evidence import AnswerEvidence, kind_of, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, kind_of, refuse_weights, restrict_rows
 from calib_core.results.groups import (
     GroupBy,
     ShareProgress,
@@ -446,6 +446,8 @@ def scan_groups(
         Run key → its columns, as from `scanned_columns`; a run that is not in it is not scanned.
     progress : callable
     """
+    for key in columns:
+        refuse_weights(evidences[key], "The scan for hidden groups")
     tried: list[TriedGroup] = []
     for index, (key, row_columns) in enumerate(columns.items()):
         tried += _scan(

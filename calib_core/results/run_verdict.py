@@ -186,8 +186,8 @@ def run_verdict(evidence: Evidence) -> RunVerdict:
         n_total=evidence.n_total,
         recipe=(
             f"{verdict_recipe(evidence.tolerance, evidence.terms)}; {evidence.method.id}, "
-            f"n={evidence.n_used}/"
-            f"{evidence.n_total}"
+            f"n={evidence.n_used}/{evidence.n_total}"
+            + (f", {evidence.weights_text}" if evidence.weights_text else "")
         ),
         judged=evidence.judged,
         remarks=evidence.remarks,
