@@ -40,6 +40,7 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "interval": [pytest.approx(0.32, abs=0.01), pytest.approx(0.48, abs=0.01)],
         "interval_method": "directional delta method 95 % over rows, 1999 draws, seed 0",
         "missing": None,
+        "n_effective": None,
     }
     assert answer.err == ""
     few = call("score", write(tmp_path, "few.csv", GOOD), "--metric", "ece", "--json").element
