@@ -19,6 +19,7 @@ from calib_core.bins import BinSums
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, Refused, Unavailable
 from calib_core.inference.calibration_test import cox_test
+from calib_core.inference.clusters import effective_sample_size
 from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -284,3 +285,27 @@ def test_an_interval_of_all_choices_says_why_it_is_missing() -> None:
     evidence = gather_evidence(weighted(), "given")
     assert isinstance(evidence, AnswerEvidence)
     assert metric_interval(evidence, "ece") is not None
+
+
+@pytest.mark.parametrize("metric", ["ece", "brier", "bias"])
+def test_an_interval_is_that_of_questions_with_as_many_equal_rows(metric: str) -> None:
+    c, y, w = made(300)
+    y = y & (np.arange(300) % 3 > 0)  # so that the lower end of the ECE is not 0
+    times = w.astype(int)
+    one = metric_interval(gather_evidence(run_of(c, y, w), "given"), metric)
+    (repeated,) = calib_core.load(
+        confidence=np.repeat(c, times),
+        correct=np.repeat(y, times),
+        trial_of=np.repeat(np.arange(300), times),
+    )
+    other = metric_interval(gather_evidence(repeated, "given"), metric)
+    assert one is not None
+    assert other is not None
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-9)
+    assert one.high - one.low > 0.01
+
+
+def test_an_accuracy_counts_no_more_rows_than_are_worth_as_much() -> None:
+    _, y, w = made(300)
+    effective = effective_sample_size(y, np.arange(300), w)
+    assert 1 < effective <= float(w.sum() ** 2 / (w @ w)) + 1e-9
