@@ -514,6 +514,7 @@ def metric_value(
     *,
     bins: int = 10,
     binning: Binning = "width",
+    weight: ArrayLike | None = None,
 ) -> float:
     """Compute one metric of two arrays, as a number alone: without interval, p-value or recipe.
 
@@ -527,6 +528,8 @@ def metric_value(
         Id of a metric, a key of `calib_core.metrics.METRICS`.
     bins, binning
         As in `score`.
+    weight : array_like, shape (n,), optional
+        How many cases each row stands for, at least 0; 1 each where omitted.
 
     Returns
     -------
@@ -555,7 +558,9 @@ def metric_value(
     """
     confidence = np.asarray(confidence)
     are_choices = confidence.ndim > 1 and confidence.shape[-1] > 1
-    (run,) = load(probs=confidence, gold=correct) if are_choices else load(confidence, correct)
+    names = ("probs", "gold") if are_choices else ("confidence", "correct")
+    columns = {names[0]: confidence, names[1]: correct, **({} if weight is None else {"weight": weight})}
+    (run,) = load(columns)
     evidence, chosen, scheme = _evidence(run, None), get_metric(metric), Scheme(binning, bins)
     scheme = effective_scheme(chosen, scheme)
     if (reason := evidence.unavailable_reason(chosen, scheme)) is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import gcd
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -52,6 +52,9 @@ MIN_PAIRS_WITH_NUMBA: Final = 2**13
 _MAX_CUT_BINS: Final = 300
 """If more of the finest bins than this are cut, adding up all pairs anew is faster."""
 
+Counts: TypeAlias = NDArray[np.int64 | np.float64]
+"""Numbers of pairs, or sums of their weights where pairs have weights."""
+
 
 @dataclass(frozen=True, eq=False)
 class Binned:
@@ -66,7 +69,8 @@ class Binned:
     index : NDArray[np.intp], shape (bins,)
         Number of the bin within its scheme, from 0.
     count : NDArray[np.int64], shape (bins,)
-        Number of pairs n, at least 1.
+        Number of pairs n, at least 1; Σ w where pairs have weights (NDArray[np.float64]), which then count in
+        every other sum.
     correct : NDArray[np.int64], shape (bins,)
         Σ y.
     confidence : NDArray[np.float64], shape (bins,)
@@ -75,17 +79,38 @@ class Binned:
         Compute `correct_confidence` and `squared_confidence`, which most metrics do not need.
     find_limits : Callable[[], tuple of two NDArray[np.float64]], optional
         Finds `low` and `high`; where omitted, they are the edges of equal-width bins.
+    pairs : NDArray[np.int64], shape (bins,), optional
+        Number of pairs where they have weights; where omitted, `count` says it.
+    squared_weight : NDArray[np.float64], shape (bins,), optional
+        Σ w² where pairs have weights.
     """
 
     scheme: Scheme
     group: NDArray[np.int32]
     index: NDArray[np.intp]
-    count: NDArray[np.int64]
-    correct: NDArray[np.int64]
+    count: Counts
+    correct: Counts
     confidence: NDArray[np.float64]
     sum_products: Callable[[], NDArray[np.float64]]
     sum_squares: Callable[[], NDArray[np.float64]]
     find_limits: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
+    pairs: NDArray[np.int64] | None = None
+    squared_weight: NDArray[np.float64] | None = None
+
+    @property
+    def n_pairs(self) -> Counts:
+        """Number of pairs in each bin, whatever their weights, shape (bins,)."""
+        return self.count if self.pairs is None else self.pairs
+
+    @property
+    def effective(self) -> Counts:
+        """Number of pairs of equal weight worth as much as those of each bin, (Σ w)² / Σ w², shape (bins,).
+
+        References
+        ----------
+        Kish (1965), *Survey Sampling*, Wiley.
+        """
+        return self.count if self.squared_weight is None else self.count**2 / self.squared_weight
 
     @cached_property
     def correct_confidence(self) -> NDArray[np.float64]:
@@ -129,7 +154,7 @@ class Binned:
         mean = self.confidence / self.count
         return self.squared_confidence / self.count - mean**2 <= (SAME_VALUE_TOLERANCE * mean) ** 2
 
-    def with_outcomes(self, correct: NDArray[np.int64], correct_confidence: NDArray[np.float64]) -> Binned:
+    def with_outcomes(self, correct: Counts, correct_confidence: NDArray[np.float64]) -> Binned:
         """The same bins with other outcomes."""
         # Not `replace`, which is slow: each draw from a null distribution calls this.
         return Binned(
@@ -142,6 +167,8 @@ class Binned:
             lambda: correct_confidence,
             lambda: self.squared_confidence,
             lambda: self._limits,
+            self.pairs,
+            self.squared_weight,
         )
 
     def coarsened(self, scheme: Scheme) -> Binned:
@@ -169,28 +196,34 @@ class Binned:
             add(self.confidence, start),
             sum_products=lambda: add(self.correct_confidence, start),
             sum_squares=lambda: add(self.squared_confidence, start),
+            pairs=None if self.pairs is None else add(self.pairs, start),
+            squared_weight=None if self.squared_weight is None else add(self.squared_weight, start),
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per non-empty bin: bin (from 1), low, high, count, and mean confidence and accuracy."""
-        return pl.DataFrame(
+        """One row per non-empty bin: bin (from 1), low, high, count, and mean confidence and accuracy.
+
+        Where pairs have weights, the means are weighted, and the column "effective" follows.
+        """
+        frame = pl.DataFrame(
             {
                 "bin": self.index + 1,
                 "low": self.low,
                 "high": self.high,
-                "count": self.count,
+                "count": self.n_pairs,
                 "confidence": self.confidence / self.count,
                 "accuracy": self.correct / self.count,
             }
         )
+        return frame if self.pairs is None else frame.with_columns(effective=pl.Series(self.effective))
 
 
 class Sums(Protocol):
     """The sums a metric is computed from, however the pairs are stored (`BinSums`, the sums of tokens)."""
 
     @property
-    def n_rows(self) -> int:
-        """Number of questions or positions, the divisor of metrics over all classes."""
+    def n_rows(self) -> float:
+        """Number of questions or positions, or the sum of their weights: divides metrics over all classes."""
         ...
 
     @property
@@ -199,12 +232,12 @@ class Sums(Protocol):
         ...
 
     @property
-    def n_pairs(self) -> int:
-        """Number of pairs."""
+    def n_pairs(self) -> float:
+        """Number of pairs; Σ w where they have weights, which then count in every other sum."""
         ...
 
     @property
-    def n_correct(self) -> int:
+    def n_correct(self) -> float:
         """Σ y over all pairs."""
         ...
 
@@ -224,7 +257,7 @@ class Sums(Protocol):
         ...
 
     @property
-    def n_infinite_losses(self) -> int:
+    def n_infinite_losses(self) -> float:
         """Pairs with y = 1 and c = 0."""
         ...
 
@@ -260,18 +293,52 @@ class DistinctConfidences:
         Number of pairs.
     correct : NDArray[np.int64], shape (n,)
         Σ y of the pairs.
+    pairs : NDArray[np.int64], shape (n,), optional
+        Number of pairs where they have weights; `count` is then Σ w, `correct` is Σ w·y, both of float64.
+    squared_weight : NDArray[np.float64], shape (n,), optional
+        Σ w² where pairs have weights.
     """
 
     value: NDArray[np.float64]
     itemsize: NDArray[np.uint8]
     group: NDArray[np.int32]
-    count: NDArray[np.int64]
-    correct: NDArray[np.int64]
+    count: Counts
+    correct: Counts
+    pairs: NDArray[np.int64] | None = None
+    squared_weight: NDArray[np.float64] | None = None
+
+    @classmethod
+    def weighted(cls, pairs: RawPairs, weight: NDArray[np.float64]) -> DistinctConfidences:
+        """The pairs with these weights, above 0 and of shape (n,), by distinct confidence."""
+        value = pairs.confidence.astype(np.float64)
+        return _aggregate_distinct(
+            cls(
+                value=value,
+                itemsize=np.full(value.shape, pairs.confidence.dtype.itemsize, np.uint8),
+                group=np.zeros(value.shape, np.int32) if pairs.group is None else pairs.group,
+                count=weight,
+                correct=weight * pairs.correct,
+                pairs=np.ones(value.shape, np.int64),
+                squared_weight=weight**2,
+            )
+        )
+
+    def selected(self, rows: NDArray[Any]) -> DistinctConfidences:
+        """Some of the distinct confidences, by position or as a mask."""
+        return DistinctConfidences(
+            self.value[rows],
+            self.itemsize[rows],
+            self.group[rows],
+            self.count[rows],
+            self.correct[rows],
+            None if self.pairs is None else self.pairs[rows],
+            None if self.squared_weight is None else self.squared_weight[rows],
+        )
 
     @property
-    def n_pairs(self) -> int:
-        """Number of pairs."""
-        return int(self.count.sum())
+    def n_pairs(self) -> float:
+        """Number of pairs, or the sum of their weights."""
+        return self.count.sum().item()
 
     @property
     def squared_error_sum(self) -> float:
@@ -287,9 +354,9 @@ class DistinctConfidences:
         return _log_loss_sum(self.value[possible], self.correct[possible])
 
     @property
-    def n_infinite_losses(self) -> int:
-        """Pairs with y = 1 and c = 0."""
-        return int(self.correct[self.value == 0].sum())
+    def n_infinite_losses(self) -> float:
+        """Pairs with y = 1 and c = 0; the sum of their weights where they have any."""
+        return self.correct[self.value == 0].sum().item()
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +419,7 @@ class RawPairs:
         )
 
 
-def _log_loss_sum(confidence: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+def _log_loss_sum(confidence: NDArray[np.float64], counts: Counts) -> float:
     """−Σ count · ln c, summed in order of c, so that the order of the pairs does not change the last bit."""
     levels, level = np.unique(confidence, return_inverse=True)
     # Subtracted from 0.0, so that a confidence of 1 everywhere yields 0 and not −0.
@@ -423,23 +490,36 @@ def _validate_outcomes(y: NDArray[Any], *, copy: bool) -> NDArray[np.bool_]:
 
 def merge_distinct(parts: Sequence[DistinctConfidences]) -> DistinctConfidences:
     """The pairs of all parts together; the order of the parts does not matter."""
-    return _aggregate_distinct(
-        DistinctConfidences(
-            value=np.concatenate([part.value for part in parts]),
-            itemsize=np.concatenate([part.itemsize for part in parts]),
-            group=np.concatenate([part.group for part in parts]),
-            count=np.concatenate([part.count for part in parts]),
-            correct=np.concatenate([part.correct for part in parts]),
-        )
+    return _aggregate_distinct(_concatenated(parts))
+
+
+def _concatenated(parts: Sequence[DistinctConfidences]) -> DistinctConfidences:
+    has_weights, counts = any(part.pairs is not None for part in parts), [part.count for part in parts]
+    return DistinctConfidences(
+        value=np.concatenate([part.value for part in parts]),
+        itemsize=np.concatenate([part.itemsize for part in parts]),
+        group=np.concatenate([part.group for part in parts]),
+        count=np.concatenate(counts),
+        correct=np.concatenate([part.correct for part in parts]),
+        pairs=_joined([part.pairs for part in parts], counts, np.int64) if has_weights else None,
+        squared_weight=_joined([part.squared_weight for part in parts], counts, np.float64)
+        if has_weights
+        else None,
+    )
+
+
+def _joined(
+    parts: Sequence[NDArray[Any] | None], counts: Sequence[Counts], dtype: type[np.int64 | np.float64]
+) -> NDArray[Any]:
+    """The parts one after another, with counts for those that are missing: of pairs without weights."""
+    return np.concatenate(
+        [count.astype(dtype) if part is None else part for part, count in zip(parts, counts, strict=True)]
     )
 
 
 def pool_classes(distinct: DistinctConfidences) -> DistinctConfidences:
     """The same pairs with all classes in one group."""
-    group = np.zeros_like(distinct.group)
-    return _aggregate_distinct(
-        DistinctConfidences(distinct.value, distinct.itemsize, group, distinct.count, distinct.correct)
-    )
+    return _aggregate_distinct(replace(distinct, group=np.zeros_like(distinct.group)))
 
 
 def segment_starts(*keys: NDArray[Any]) -> NDArray[np.intp]:
@@ -476,6 +556,10 @@ def _aggregate_distinct(distinct: DistinctConfidences) -> DistinctConfidences:
         group=group[start],
         count=np.add.reduceat(distinct.count[order], start),
         correct=np.add.reduceat(distinct.correct[order], start),
+        pairs=None if distinct.pairs is None else np.add.reduceat(distinct.pairs[order], start),
+        squared_weight=None
+        if distinct.squared_weight is None
+        else np.add.reduceat(distinct.squared_weight[order], start),
     )
     return _read_only(aggregated)
 
@@ -649,11 +733,12 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
     equal_width = scheme.binning == "width"
     group = distinct.group if equal_width else np.zeros_like(distinct.group)
     key = group * (np.int64(1) + bin_index.max(initial=0)) + bin_index
-    value, count, correct = distinct.value, distinct.count, distinct.correct
     if bool((key[1:] < key[:-1]).any()):  # of several classes or dtypes
         order = np.argsort(key, kind="stable")
-        value, count, correct = value[order], count[order], correct[order]
+        distinct = distinct.selected(order)
         key, group, bin_index = key[order], group[order], bin_index[order]
+    value, count, correct = distinct.value, distinct.count, distinct.correct
+    pairs, squared_weight = distinct.pairs, distinct.squared_weight
     start = segment_starts(key)
     bin_index = bin_index[start]
     add = np.add.reduceat  # pairwise summation: a million floats are exact to 1e-12
@@ -671,6 +756,8 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
         sum_products=lambda: add(value * correct, start),
         sum_squares=lambda: add(value * value * count, start),
         find_limits=None if equal_width else find_limits,
+        pairs=None if pairs is None else add(pairs, start),
+        squared_weight=None if squared_weight is None else add(squared_weight, start),
     )
 
 
@@ -728,7 +815,8 @@ class BinSums:
         The pairs as given, or counted by distinct confidence. Equal-width bins need only one pass over the
         pairs; everything else sorts them into `distinct`.
     n_rows : int
-        Number of questions the pairs come from, the divisor of metrics over all classes.
+        Number of questions the pairs come from, the divisor of metrics over all classes; the sum of their
+        weights where they have any.
     n_groups : int
         Number of classes.
     computed : bool
@@ -745,7 +833,7 @@ class BinSums:
     """
 
     source: RawPairs | DistinctConfidences
-    n_rows: int
+    n_rows: float
     n_groups: int = 1
     computed: bool = False
 
@@ -756,10 +844,11 @@ class BinSums:
         correct: ArrayLike,
         *,
         group: ArrayLike | None = None,
-        n_rows: int | None = None,
+        n_rows: float | None = None,
         n_groups: int = 1,
         computed: bool = False,
         copy: bool = True,
+        weight: NDArray[np.float64] | None = None,
     ) -> BinSums:
         """The sums of pairs of (confidence, outcome).
 
@@ -780,15 +869,22 @@ class BinSums:
             Whether the confidences were computed here rather than stored in a file.
         copy : bool
             Whether confidences and outcomes are copied. What is not copied must not change afterwards.
+        weight : NDArray[np.float64], shape (n,), optional
+            Number of cases that each pair stands for, finite and above 0; 1 each where omitted.
 
         Raises
         ------
         ValueError
-            If the shapes differ, a confidence is NaN or outside [0, 1], an outcome is neither 0 nor 1, or
-            a class is outside 0..groups−1.
+            If the shapes differ, a confidence is NaN or outside [0, 1], an outcome is neither 0 nor 1, a
+            class is outside 0..groups−1, or a weight is not above 0 and finite.
         """
         given = validate_pairs(confidence, correct, group, n_groups, copy=copy)
-        return cls(given, given.n_pairs if n_rows is None else n_rows, int(n_groups), computed)
+        source: RawPairs | DistinctConfidences = given
+        if weight is not None:
+            if weight.shape != given.confidence.shape or not bool(np.all((weight > 0) & np.isfinite(weight))):
+                raise ValueError("a weight is one finite number above 0 a pair")
+            source = DistinctConfidences.weighted(given, weight)
+        return cls(source, source.n_pairs if n_rows is None else n_rows, int(n_groups), computed)
 
     def merge(self, other: BinSums) -> BinSums:
         """The sums of both parts together; the order of the parts does not matter."""
@@ -828,24 +924,24 @@ class BinSums:
         return self.distinct.group
 
     @property
-    def count(self) -> NDArray[np.int64]:
+    def count(self) -> Counts:
         """Number of pairs with each distinct confidence."""
         return self.distinct.count
 
     @property
-    def correct(self) -> NDArray[np.int64]:
+    def correct(self) -> Counts:
         """Σ y of the pairs with each distinct confidence."""
         return self.distinct.correct
 
     @property
-    def n_pairs(self) -> int:
-        """Number of pairs."""
+    def n_pairs(self) -> float:
+        """Number of pairs; Σ w where they have weights, which then count in every other sum."""
         return self.source.n_pairs
 
     @property
-    def n_correct(self) -> int:
+    def n_correct(self) -> float:
         """Σ y."""
-        return int(self.source.correct.sum())
+        return self.source.correct.sum().item()
 
     @property
     def confidence_sum(self) -> float:
@@ -866,7 +962,7 @@ class BinSums:
         return self.source.log_loss_sum
 
     @property
-    def n_infinite_losses(self) -> int:
+    def n_infinite_losses(self) -> float:
         """Pairs with y = 1 and c = 0."""
         return self.source.n_infinite_losses
 
@@ -988,14 +1084,7 @@ class BinSums:
             group = None if source.group is None else source.group[rows]
             return RawPairs(source.confidence[rows], source.correct[rows], group).distinct()
         distinct = self.distinct
-        rows = is_wanted[equal_width_index(distinct, FINEST_BINS)]
-        return DistinctConfidences(
-            distinct.value[rows],
-            distinct.itemsize[rows],
-            distinct.group[rows],
-            distinct.count[rows],
-            distinct.correct[rows],
-        )
+        return distinct.selected(is_wanted[equal_width_index(distinct, FINEST_BINS)])
 
     def _bin_index(self, distinct: DistinctConfidences, scheme: Scheme) -> NDArray[np.intp]:
         """Bin of each distinct confidence, numbered as in `binned`; all of them unless of equal width."""

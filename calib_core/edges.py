@@ -164,7 +164,13 @@ def _float16_bins(bins: int) -> NDArray[np.intp]:
     return np.searchsorted(inner_edges(bins, every_float16.dtype), every_float16, side="left")
 
 
-def assign_bins(confidence: Floats, scheme: Scheme, *, computed: bool = False) -> NDArray[np.intp]:
+def assign_bins(
+    confidence: Floats,
+    scheme: Scheme,
+    *,
+    computed: bool = False,
+    weight: NDArray[np.float64] | None = None,
+) -> NDArray[np.intp]:
     """Bin of each confidence under any scheme, counted from 0 as in `BinSums.binned`.
 
     Parameters
@@ -175,6 +181,8 @@ def assign_bins(confidence: Floats, scheme: Scheme, *, computed: bool = False) -
         Binning and number of bins.
     computed : bool
         Whether the confidences were computed here; ties are then judged after rounding to 12 decimals.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each, above 0; 1 each where omitted.
 
     Returns
     -------
@@ -183,7 +191,8 @@ def assign_bins(confidence: Floats, scheme: Scheme, *, computed: bool = False) -
     if scheme.binning == "width":
         return bin_of(confidence, scheme.bins)
     value = confidence.astype(np.float64)
-    return bin_by_rank(value, np.ones(value.shape, np.int64), scheme, round_ties=computed)
+    count: NDArray[np.int64 | np.float64] = np.ones(value.shape, np.int64) if weight is None else weight
+    return bin_by_rank(value, count, scheme, round_ties=computed)
 
 
 def n_levels(value: NDArray[np.float64], *, round_ties: bool) -> int:
@@ -192,7 +201,7 @@ def n_levels(value: NDArray[np.float64], *, round_ties: bool) -> int:
 
 
 def bin_by_rank(
-    value: NDArray[np.float64], count: NDArray[np.int64], scheme: Scheme, *, round_ties: bool
+    value: NDArray[np.float64], count: NDArray[np.int64 | np.float64], scheme: Scheme, *, round_ties: bool
 ) -> NDArray[np.intp]:
     """Natural or equal-mass bin of each value, counted from 0.
 
@@ -201,7 +210,7 @@ def bin_by_rank(
     value : NDArray[np.float64], shape (n,)
         Confidences.
     count : NDArray[np.int64], shape (n,)
-        Number of pairs with each value.
+        Number of pairs with each value, or the sum of their weights.
     scheme : Scheme
         A scheme whose binning is "natural" or "mass".
     round_ties : bool
@@ -215,12 +224,26 @@ def bin_by_rank(
     -----
     An equal-mass bin, counted from 1, is ⌈M·r/n⌉, where r is the number of pairs whose confidence is no
     greater and n is the number of all pairs. Both are whole numbers, so a bin never separates tied pairs.
+    Of weights, r and n are sums (decision 0018): whole numbers where all weights are, else a quotient that is
+    whole to 12 digits counts as whole.
     """
     tied = np.round(value, TIE_DECIMALS) if round_ties else value
     levels, level = np.unique(tied, return_inverse=True)
     if scheme.binning == "natural":
         return level
-    level_counts = np.zeros(levels.size, np.int64)
+    level_counts = np.zeros(levels.size, count.dtype)
     np.add.at(level_counts, level, count)
-    rank = np.cumsum(level_counts)
-    return (-(-scheme.bins * rank // rank[-1:]) - 1).astype(np.intp)[level]
+    if count.dtype.kind == "i" or _are_whole(level_counts, scheme.bins):
+        rank = np.cumsum(level_counts.astype(np.int64))
+        return (-(-scheme.bins * rank // rank[-1:]) - 1).astype(np.intp)[level]
+    sums = np.cumsum(level_counts)
+    place = scheme.bins * (sums / sums[-1:])
+    exact = np.rint(place)
+    is_exact = np.abs(place - exact) <= ROUNDING_TOLERANCE * scheme.bins
+    bins = np.where(is_exact, exact, np.ceil(place)) - 1
+    return np.clip(bins, 0, scheme.bins - 1).astype(np.intp)[level]
+
+
+def _are_whole(weight: NDArray[np.int64 | np.float64], bins: int) -> bool:
+    """Whether all weights are whole numbers whose sum times M is exact."""
+    return bool(np.all(weight == np.rint(weight))) and bins * float(weight.sum()) < 2**53

@@ -33,12 +33,15 @@ class Pairs:
         Position of each pair's row in the `rows` of its run.
     computed : bool
         Whether the confidences were computed here (float64) rather than stored in the file.
+    weight : NDArray[np.float64] or None, shape (n,)
+        Number of cases that each pair stands for, above 0; None where all count alike.
     """
 
     confidence: Floats
     correct: NDArray[np.bool_]
     rows: NDArray[np.intp]
     computed: bool
+    weight: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -47,11 +50,24 @@ class Pairs:
 
     def take(self, positions: NDArray[np.intp]) -> Pairs:
         """The pairs at these positions, which may repeat."""
-        return Pairs(self.confidence[positions], self.correct[positions], self.rows[positions], self.computed)
+        return Pairs(
+            self.confidence[positions],
+            self.correct[positions],
+            self.rows[positions],
+            self.computed,
+            None if self.weight is None else unequal(self.weight[positions]),
+        )
 
     def sums(self) -> BinSums:
         """The additive state of these pairs."""
-        return BinSums.from_pairs(self.confidence, self.correct, computed=self.computed, copy=False)
+        return BinSums.from_pairs(
+            self.confidence, self.correct, computed=self.computed, copy=False, weight=self.weight
+        )
+
+
+def unequal(weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The weights, or None where all are equal and so change nothing (decision 0018)."""
+    return weight if weight.size and bool((weight != weight[0]).any()) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +112,8 @@ class Distribution:
     preferred : NDArray[np.int64] or None, shape (n,)
         The choice that is the top label of each row where several are equally likely and it is one of them;
         −1 for none.
+    weight : NDArray[np.float64] or None, shape (n,)
+        As in `Pairs`, of each row.
     """
 
     probs: Floats
@@ -105,6 +123,7 @@ class Distribution:
     computed: bool
     normalised: bool
     preferred: NDArray[np.int64] | None = None
+    weight: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -169,15 +188,21 @@ class Distribution:
             target=self.target[positions],
             rows=self.rows[positions],
             preferred=None if self.preferred is None else self.preferred[positions],
+            weight=None if self.weight is None else unequal(self.weight[positions]),
         )
 
     def top_label_pairs(self) -> Pairs:
         """One pair per row: the probability of its top label, and whether that label is right."""
-        return Pairs(self.max_prob, self.top_index == self.target, self.rows, self.computed)
+        return Pairs(self.max_prob, self.top_index == self.target, self.rows, self.computed, self.weight)
 
     def all_label_pairs(self) -> Pairs:
-        """One pair per choice; `rows` repeats each row once per choice."""
-        return Pairs(self.probs, self.is_correct, np.repeat(self.rows, self.sizes), self.computed)
+        """One pair per choice; `rows` and `weight` repeat those of each row once per choice."""
+        rows = np.repeat(self.rows, self.sizes)
+        return Pairs(self.probs, self.is_correct, rows, self.computed, self._weight_of_entries)
+
+    @property
+    def _weight_of_entries(self) -> NDArray[np.float64] | None:
+        return None if self.weight is None else np.repeat(self.weight, self.sizes)
 
     def sums(self) -> BinSums:
         """The additive state of one pair per choice, by class."""
@@ -185,8 +210,9 @@ class Distribution:
             self.probs,
             self.is_correct,
             group=self.class_index,
-            n_rows=self.n,
+            n_rows=self.n if self.weight is None else float(self.weight.sum()),
             n_groups=max(self.n_classes, 1),
             computed=self.computed,
             copy=False,
+            weight=self._weight_of_entries,
         )

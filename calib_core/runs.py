@@ -12,7 +12,9 @@ from html import escape
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from calib_core.errors import shorten
 from calib_core.tokens.sums import TokenSums
@@ -74,6 +76,7 @@ ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
         "confidence": pl.Float64(),
         "event_prob": pl.Float64(),
         "event": pl.Boolean(),
+        "weight": pl.Float64(),
         "judge": pl.String(),
         "judge_score": pl.Float64(),
         "human": pl.String(),
@@ -377,6 +380,18 @@ class AnswerRun(Value):
         return all(
             name in self.rows.columns and self.rows[name].null_count() < self.rows.height for name in columns
         )
+
+    def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """How many cases some rows stand for, shape (n,), NaN where not known; None where none has a weight.
+
+        Parameters
+        ----------
+        rows : NDArray[np.intp], shape (n,)
+            Positions in `rows`.
+        """
+        if not self.has_columns("weight"):
+            return None
+        return self.rows["weight"].cast(pl.Float64).fill_null(np.nan).to_numpy()[rows]
 
     @property
     def human_columns(self) -> tuple[str, ...]:

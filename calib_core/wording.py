@@ -284,6 +284,19 @@ def bin_reading(low: float, high: float, *, equal_width: bool = True) -> BinRead
     )
 
 
+def part_of_rows(part: float, total: float) -> str:
+    """A number of rows beside that of all, or a share where these are sums of weights.
+
+    Examples
+    --------
+    >>> part_of_rows(2, 1000), part_of_rows(0.5, 2.0)
+    ('2 of 1,000 rows', '25.0 % of the weight')
+    """
+    if isinstance(total, int):
+        return f"{part:,} of {plural(total, 'row')}"
+    return f"{format_percent(part / total)} of the weight"
+
+
 def plural(n: float, noun: str) -> str:
     """A count with its noun: "1 run", "1,319 rows", "3 classes"; an expected count has a decimal."""
     ending = "es" if noun.endswith("ss") else "s"

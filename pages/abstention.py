@@ -20,7 +20,7 @@ from calib_core.results.abstention import (
 )
 from calib_core.results.cascade import Cascade, Costs, cascade, cascade_threshold
 from calib_core.results.defaults import by_kind, default_method, default_methods, other_kind_note
-from calib_core.results.evidence import Evidence
+from calib_core.results.evidence import Evidence, refuse_weights
 from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.threshold_cost import ThresholdCost, threshold_cost
 from calib_core.results.view_caption import view_caption
@@ -125,6 +125,8 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
     )
     chosen = in_order(methods)
     selected = tuple(usable[id_] for id_ in by_kind(chosen)[0])
+    for evidence in selected:
+        refuse_weights(evidence, "Abstention")
     terms = selected[0].terms
     target_accuracy = _share_input(
         url_state,

@@ -111,6 +111,9 @@ class _Score(_Judged):
     interval_method: str | None
     missing: Lacking
     corrections: Annotated[ScoreCorrections | None, "Null without --corrections."]
+    n_effective: Annotated[
+        float | None, "Rows of equal weight that those used are worth; null where all count alike."
+    ]
 
 
 class ScoreElement(_Score):

@@ -178,7 +178,9 @@ class ResultPrinter:
         if report.accuracy is not None:
             n_known, n_rows = report.n_known_outcomes, report.run.n_total - row_counts.n_left_out
             known = "" if n_known == n_rows else f", known of {n_known:,} of {n_rows:,} rows"
-            self.print_line(f"Accuracy of the {report.judged}: {report.accuracy:.4f}{known}")
+            self.print_line(
+                f"Accuracy of the {report.judged}: {report.accuracy:.4f}{known}{report.unweighted_note}"
+            )
         if report.has_judge_and_people:
             self.print_line(f"{heading(file, report.run.label)}: {report.judge_text} (calib judge {file})")
         if row_counts.n_left_out:

@@ -55,10 +55,14 @@ def bin_gaps(binned: Binned, design_effect: float = 1.0) -> BinGaps:
     -----
     For exactly right confidences, the gap of a bin has variance Σ c(1 − c). The limit is z·σ with
     Bonferroni's normal quantile z, plus (z² + 2)/6 rows: the Cornish–Fisher term for the largest possible
-    skew, and half a row for discreteness. Clusters are treated as single units of `design_effect` pairs.
+    skew, and half a row for discreteness. Clusters are treated as single units of `design_effect` pairs, and
+    weighted pairs as their effective number.
     """
     gap = binned.confidence - binned.correct
-    variance = np.maximum(0.0, binned.confidence - binned.squared_confidence) / design_effect
+    rows_per_weight = np.asarray(binned.effective / binned.count, np.float64)  # 1 without weights
+    variance = (
+        np.maximum(0.0, binned.confidence - binned.squared_confidence) * rows_per_weight / design_effect
+    )
     z = NormalDist().inv_cdf(1 - 0.025 / max(binned.n_bins, 1))
-    limit = design_effect * (z * np.sqrt(variance) + (z * z + 2) / 6)
+    limit = design_effect * (z * np.sqrt(variance) + (z * z + 2) / 6) / rows_per_weight
     return BinGaps(np.maximum(gap, 0.0), np.maximum(-gap, 0.0), limit, np.abs(gap) > limit)

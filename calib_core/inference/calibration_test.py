@@ -25,7 +25,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calib_core.bins import Binned, BinSums
+from calib_core.bins import Binned, BinSums, Counts
 from calib_core.edges import FINEST_BINS, Floats, Floats64, Scheme, bin_of
 from calib_core.inference.cluster_draws import (
     correlated_uniforms,
@@ -139,7 +139,9 @@ def rounding_half_width(confidence: Floats) -> float:
     return HALF_PRECISION if (values.astype(np.float16) == values).all() else 2.0**-25
 
 
-def within_rounding(confidence: Floats, correct: NDArray[np.bool_]) -> tuple[Floats64, NDArray[np.intp]]:
+def within_rounding(
+    confidence: Floats, correct: NDArray[np.bool_], weight: Floats64 | None = None
+) -> tuple[Floats64, NDArray[np.intp]]:
     """The confidences, with 0 and 1 at that point of what rounds to them that is nearest to the outcomes.
 
     Near 0 and 1 rounding goes to one side only, so that "1.00" stands for less than 1.
@@ -150,6 +152,8 @@ def within_rounding(confidence: Floats, correct: NDArray[np.bool_]) -> tuple[Flo
         Confidences in [0, 1].
     correct : NDArray[np.bool_], shape (n,)
         Outcomes.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each, above 0; 1 each where omitted.
 
     Returns
     -------
@@ -168,7 +172,8 @@ def within_rounding(confidence: Floats, correct: NDArray[np.bool_]) -> tuple[Flo
     ends = [(end, there) for end in (0.0, 1.0) if (there := value == end).any()]
     half = rounding_half_width(confidence) if ends else 0.0
     for end, there in ends:
-        value[there] = np.clip(correct[there].mean(), max(0.0, end - half), min(1.0, end + half))
+        share = correct[there].mean() if weight is None else np.average(correct[there], weights=weight[there])
+        value[there] = np.clip(share, max(0.0, end - half), min(1.0, end + half))
         cell[there] = bin_of(value[there], FINEST_BINS)
     return value, cell
 
@@ -185,9 +190,9 @@ class CalibrationSums:
     cell : NDArray[np.intp], shape (cells,)
         Number of the cell, in 0..FINEST_BINS − 1.
     count, correct : NDArray[np.int64], shape (cells,)
-        n and Σ y.
+        n and Σ y; Σ w and Σ w·y where pairs have weights (NDArray[np.float64]).
     confidence, variance : NDArray[np.float64], shape (cells,)
-        Σ c and Σ c(1 − c).
+        Σ c and Σ c(1 − c); Σ w·c and Σ w²·c(1 − c) where pairs have weights.
     n_wrong_at_one, n_right_at_zero : int
         Wrong answers with confidence exactly 1, and right ones with exactly 0.
     rounded : float
@@ -195,8 +200,8 @@ class CalibrationSums:
     """
 
     cell: NDArray[np.intp]
-    count: NDArray[np.int64]
-    correct: NDArray[np.int64]
+    count: Counts
+    correct: Counts
     confidence: NDArray[np.float64]
     variance: NDArray[np.float64]
     n_wrong_at_one: int = 0
@@ -223,24 +228,27 @@ class CalibrationSums:
         return cls._of_cells(sums.binned(FINEST))
 
     @classmethod
-    def from_rows(cls, stated: Floats, right: NDArray[np.bool_]) -> CalibrationSums:
+    def from_rows(
+        cls, stated: Floats, right: NDArray[np.bool_], weight: Floats64 | None = None
+    ) -> CalibrationSums:
         """The sums of the confidences that the stated ones stand for; see `within_rounding`."""
-        value, cell = within_rounding(stated, right)
+        value, cell = within_rounding(stated, right, weight)
+        times = np.ones(value.size) if weight is None else weight
         count = np.bincount(cell, minlength=FINEST_BINS)
         used = np.flatnonzero(count)
 
         def added(values: Floats64 | NDArray[np.bool_]) -> Floats64:
-            return np.bincount(cell, values, FINEST_BINS)[used].astype(np.float64)
+            return np.bincount(cell, times * values, FINEST_BINS)[used].astype(np.float64)
 
         return cls(
             used,
-            count[used].astype(np.int64),
-            added(right).astype(np.int64),
+            count[used].astype(np.int64) if weight is None else added(np.ones(value.size)),
+            added(right).astype(np.int64) if weight is None else added(right),
             added(value),
-            added(value * (1 - value)),
+            added(times * value * (1 - value)),
             int(np.count_nonzero(~right[stated == 1])),
             int(np.count_nonzero(right[stated == 0])),
-            float((stated - value).sum()),
+            float((times * (stated - value)).sum()),
         )
 
     @classmethod
@@ -273,8 +281,13 @@ class CalibrationSums:
 
     @property
     def n(self) -> int:
-        """Number of pairs."""
+        """Number of pairs where they have no weights."""
         return int(self.count.sum())
+
+    @property
+    def total(self) -> float:
+        """Number of pairs, or the sum of their weights."""
+        return float(self.count.sum())
 
     @property
     def x(self) -> NDArray[np.float64]:
@@ -476,6 +489,12 @@ class CalibrationParts:
         factor[1:] = factor[1:].mean() if self.n_of_curve else 1.0
         return replace(self, root=self.root / np.sqrt(np.maximum(np.append(1.0, factor), 1.0)))
 
+    def widened_by(self, covariance: Floats64) -> CalibrationParts:
+        """The same parts, as variable as this covariance of the scores says, where that is more."""
+        variance = np.einsum("sp,st,tp->p", self.root, covariance, self.root)
+        variance[2:] = variance[2:].mean() if self.n_of_curve else 1.0
+        return replace(self, root=self.root / np.sqrt(np.maximum(variance, 1.0)))
+
     def statistics(self, scores: Floats64) -> Floats64:
         """χ² statistics of level and slope together, level, slope and curve, shape (…, 4)."""
         squares = (scores @ self.root) ** 2
@@ -487,6 +506,7 @@ def cox_test(
     confidence: ArrayLike,
     correct: ArrayLike,
     cluster: NDArray[np.intp] | None = None,
+    weight: Floats64 | None = None,
 ) -> CalibrationTest:
     """The test of calibration for rows.
 
@@ -498,6 +518,8 @@ def cox_test(
         Outcomes, 0 or 1.
     cluster : NDArray[np.intp], shape (n,), optional
         Cluster of each row, any numbers of at least 0; None if the rows are independent.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0; 1 each where omitted.
 
     Raises
     ------
@@ -517,42 +539,59 @@ def cox_test(
     with z = x less its mean) below `MIN_INFORMATION`, outcomes are drawn from the confidences instead,
     which is exact for independent rows. For clusters they are drawn as in `cluster_draws`, and the larger
     p-value is taken.
+
+    Weighted rows are tested as clusters of their own. With weights w of which Σ w is the effective number of
+    rows (Σ w)²/Σ w², the scores are Σ w z (y − c) and the variance Σ z² w² v, if c is right at every weight.
+    If it is right on the weighted average only, y − c depends on w, and the variance is Σ z² w² (y − c)². As
+    (y − c)² = v + (1 − 2c)(y − c), and Σ w z² (1 − 2c)(y − c) then is 0 on average, it is estimated by
+    Σ z² (w² v + w (w − 1)(1 − 2c)(y − c)), which is the former where all weights are 1. Each part of the test
+    has the larger of the two.
     """
-    if cluster is None or cluster.size == count_clusters(cluster):
+    repeats = cluster is not None and cluster.size > count_clusters(cluster)
+    if weight is None and not repeats:
         return cox_test_of_sums(CalibrationSums.from_pairs(confidence, correct))
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
     said, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
     said = said if said.dtype.kind == "f" else said.astype(np.float64)
-    sums = CalibrationSums.from_rows(said, right)
-    (c, cell), n = within_rounding(said, right), said.size
+    times = np.ones(said.size) if weight is None else weight * (weight.sum() / (weight @ weight))
+    sums = CalibrationSums.from_rows(said, right, None if weight is None else times)
+    (c, cell), n = within_rounding(said, right, None if weight is None else times), said.size
     x, variance, residual = cell_logit(cell), c * (1 - c), right - c
     group = sums.groups[np.searchsorted(sums.cell, cell)]
+    unit = np.arange(n) if cluster is None or not repeats else cluster
     scores = (
-        np.stack([np.ones(n), x, np.ones(n)], axis=1).ravel(),
+        np.stack([times, times * x, times], axis=1).ravel(),
         np.stack([0 * group, 0 * group + 1, group + 2], 1).ravel(),
     )
     design = csr_array((*scores, np.arange(0, 3 * n + 1, 3)), shape=(n, sums.n_groups + 2))
 
-    def products(weight: Floats64, unit: NDArray[np.intp]) -> Floats64:
-        """Σ over units of the products of their sums of weighted scores."""
-        of_unit = csr_array((weight, (unit, np.arange(n)))) @ design
+    def products(factor: Floats64, unit: NDArray[np.intp]) -> Floats64:
+        """Σ over units of the products of their sums of scores times a factor."""
+        of_unit = csr_array((factor, (unit, np.arange(n)))) @ design
         return np.asarray((of_unit.T @ of_unit).toarray(), np.float64)
 
     spread, rows = np.sqrt(variance), np.arange(n)
-    correlation = residual_correlation(c, right, cluster)
+    correlation = residual_correlation(c, right, unit)
     independent = products(spread, rows)
-    covariance = (1 - correlation) * independent + correlation * products(spread, cluster)
-    parts = CalibrationParts.of_scores(x, variance, covariance)
-    parts = parts.widened(independent, products(residual, rows), products(residual, cluster))
+    covariance = (1 - correlation) * independent + correlation * products(spread, unit)
+    parts = CalibrationParts.of_scores(x, times**2 * variance, covariance)
+    parts = parts.widened(independent, products(residual, rows), products(residual, unit))
+    if weight is not None:
+        # Each row of the design holds its weight once, and the products of two rows hold it twice.
+        uneven = (1 - 1 / times) * (1 - 2 * c) * residual
+        more = np.asarray((design.T @ (csr_array((uneven, (rows, rows))) @ design)).toarray(), np.float64)
+        parts = parts.widened_by(covariance + more)
+        covariance = covariance + more * (np.trace(more[2:, 2:]) > 0)
     float32 = c.astype(np.float32)
 
     def drawn_scores(random: np.random.Generator, n_draws: int) -> Floats64:
-        shared = shared_probability(c, right, cluster)
-        residuals = [(correlated_uniforms(random, cluster, shared) < float32) - c for _ in range(n_draws)]
+        shared = shared_probability(c, right, unit)
+        residuals = [(correlated_uniforms(random, unit, shared) < float32) - c for _ in range(n_draws)]
         return np.asarray(np.array(residuals) @ design, np.float64)
 
-    return _result(sums, parts, covariance, drawn_scores, n, (correlation, count_clusters(cluster)))
+    tested = _result(sums, parts, covariance, drawn_scores, n, (correlation, count_clusters(unit)))
+    return replace(tested, n=n, n_clusters=tested.n_clusters if repeats else None)
 
 
 def cox_test_of_sums(sums: CalibrationSums, *, draw: bool = True) -> CalibrationTest:
@@ -569,8 +608,9 @@ def cox_test_of_sums(sums: CalibrationSums, *, draw: bool = True) -> Calibration
     covariance = design.T @ (design * variance[:, None])
     parts = CalibrationParts.of_scores(x, variance, covariance)
     chance = np.clip(sums.confidence / sums.count, 0.0, 1.0)
+    count = np.asarray(sums.count, np.int64)
     one_a_row = sums.n <= 2 * chance.size  # comparing single rows with uniform numbers is faster then
-    times = sums.count if one_a_row else 1
+    times = count if one_a_row else 1
     row_chance, row_design = np.repeat(chance, times), np.repeat(design, times, axis=0)
     expected = (row_chance if one_a_row else sums.count * chance) @ row_design
     threshold = _float32_at_least(row_chance)
@@ -580,7 +620,7 @@ def cox_test_of_sums(sums: CalibrationSums, *, draw: bool = True) -> Calibration
         drawn = (
             random.random(shape, np.float32) < threshold
             if one_a_row
-            else random.binomial(sums.count, chance, size=shape)
+            else random.binomial(count, chance, size=shape)
         )
         return drawn.astype(np.float64) @ row_design - expected
 
@@ -602,7 +642,7 @@ def _result(
     clusters: tuple[float, int] | None,
 ) -> CalibrationTest:
     """The result of a test; `clusters` is ρ and their number, `n_outcomes` is drawn at a time."""
-    if not sums.n:
+    if not sums.total:
         raise ValueError("the test needs rows")
     scores = sums.residual @ sums.design
     ps, n_draws = np.ones(4), 0
@@ -624,7 +664,7 @@ def _result(
     gap = scores[2:]
     sign = np.where(gap < 0, -1.0, 1.0)
     error = math.sqrt(max(0.0, float(sign @ covariance[2:, 2:] @ sign)))
-    group_deviation = float(np.abs(gap).sum()) / sums.n
+    group_deviation = float(np.abs(gap).sum()) / sums.total
     correlation, n_clusters = clusters or (0.0, None)
     return CalibrationTest(
         n=sums.n,
@@ -634,20 +674,20 @@ def _result(
         level_p=level_p,
         slope_p=slope_p if parts.has_slope else None,
         curve_p=curve_p if parts.n_of_curve else None,
-        level=(sums.rounded - float(scores[0])) / sums.n,
-        accuracy=float(sums.correct.sum()) / sums.n,
+        level=(sums.rounded - float(scores[0])) / sums.total,
+        accuracy=float(sums.correct.sum()) / sums.total,
         slope=-float(scores @ parts.root[:, 1]) if parts.has_slope else None,
         alpha=alpha,
         beta=beta,
         deviation=deviation,
         group_deviation=group_deviation,
-        deviation_bound=max(deviation, group_deviation + Z_95 * error / sums.n),
+        deviation_bound=max(deviation, group_deviation + Z_95 * error / sums.total),
         n_groups=sums.n_groups,
         correlation=correlation,
         n_wrong_at_one=sums.n_wrong_at_one,
         n_right_at_zero=sums.n_right_at_zero,
         n_draws=n_draws,
-        only_outcome={0.0: False, float(sums.n): True}.get(float(sums.correct.sum())),
+        only_outcome={0.0: False, sums.total: True}.get(float(sums.correct.sum())),
     )
 
 
@@ -732,7 +772,7 @@ def fit_recalibration(sums: CalibrationSums, *, fit_slope: bool = True) -> tuple
         if np.abs(step).max() <= 1e-9:
             break
         theta, current = theta + step, proposed
-    deviation = np.abs(sums.confidence - count * _expit(curve(theta))).sum() / sums.n
+    deviation = np.abs(sums.confidence - count * _expit(curve(theta))).sum() / sums.total
     beta = float(theta[1]) if fit_slope else 1.0
     return float(theta[0]), beta, float(deviation)
 

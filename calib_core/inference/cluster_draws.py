@@ -29,15 +29,15 @@ MIN_CLUSTERS: Final = 60
 benchmarks/null.md."""
 
 
-def too_few_clusters(cluster: NDArray[np.intp]) -> str | None:
-    """Why rows in these clusters have no p-value; None where they have one.
+def too_few_clusters(cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> str | None:
+    """Why rows in these clusters, with these weights, have no p-value; None where they have one.
 
     Examples
     --------
     >>> too_few_clusters(np.array([0, 0, 1]))
     'only 2 different questions: with repeated questions, a p-value needs 60'
     """
-    effective, n_clusters = effective_clusters(cluster), count_clusters(cluster)
+    effective, n_clusters = effective_clusters(cluster, weight), count_clusters(cluster)
     if effective > MIN_CLUSTERS - ROUNDING_TOLERANCE * MIN_CLUSTERS:
         return None
     questions = "1 question" if n_clusters == 1 else f"{n_clusters} different questions"
@@ -232,6 +232,65 @@ class ClusterDraws:
         word, mask = ends // 64, (np.uint64(1) << (ends % 64).astype(np.uint64)) - np.uint64(1)
         before = in_words[:, word] + np.bitwise_count(words[:, word] & mask)
         return np.diff(before, axis=1)
+
+
+class WeightedDraws:
+    """Draws for pairs of one class with weights, a sibling of `null.BinomialDraws`.
+
+    Each pair is right with the probability that is its confidence, whatever its weight. The same outcomes are
+    drawn for every scheme.
+
+    Parameters
+    ----------
+    sums : BinSums
+        Sums of the pairs with these weights.
+    confidence : float array, shape (n,)
+        Confidence of each pair, in the stored dtype.
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes, from which the correlation within clusters is estimated.
+    weight : NDArray[np.float64], shape (n,)
+        Weight of each pair, above 0.
+    cluster : NDArray[np.intp] or None, shape (n,)
+        Cluster of each pair, numbered from 0; None if pairs are independent.
+    """
+
+    def __init__(
+        self,
+        sums: BinSums,
+        confidence: Floats,
+        correct: NDArray[np.bool_],
+        weight: NDArray[np.float64],
+        cluster: NDArray[np.intp] | None,
+    ) -> None:
+        self._sums, self._confidence, self._weight, self._cluster = sums, confidence, weight, cluster
+        self._chance = confidence.astype(np.float64)
+        self._shared = 0.0 if cluster is None else shared_probability(self._chance, correct, cluster)
+
+    def null_draws(self, scheme: Scheme) -> BinnedNullDraws:
+        """The draws in the bins of any scheme."""
+        binned = self._sums.binned(scheme)
+        index = assign_bins(self._confidence, scheme, computed=self._sums.computed, weight=self._weight)
+        place, n_bins = np.searchsorted(binned.index, index), binned.n_bins
+        random = np.random.default_rng(NULL_SEED)
+        correct, products = np.empty((N_DRAWS, n_bins)), np.empty((N_DRAWS, n_bins))
+        for number in range(N_DRAWS):
+            right = self._weight * (self._uniforms(random) < self._chance)
+            correct[number] = np.bincount(place, right, n_bins)
+            products[number] = np.bincount(place, right * self._chance, n_bins)
+        return BinnedNullDraws(
+            binned,
+            self._sums.n_rows,
+            self._sums.n_groups,
+            N_DRAWS,
+            NULL_SEED,
+            lambda draw: binned.with_outcomes(correct[draw], products[draw]),
+            (correct, products),
+        )
+
+    def _uniforms(self, random: np.random.Generator) -> NDArray[np.float64 | np.float32]:
+        if self._cluster is None:
+            return random.random(self._chance.size)
+        return correlated_uniforms(random, self._cluster, self._shared)
 
 
 _LIMIT: Final = 2**31

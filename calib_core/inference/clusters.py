@@ -160,13 +160,15 @@ def jackknife_variance(residual: NDArray[np.float64], share: NDArray[np.float64]
     return (n - 1) / n * float(((residual / (1 - share)) ** 2).sum())
 
 
-def effective_clusters(cluster: NDArray[np.intp]) -> float:
+def effective_clusters(cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> float:
     """Number of clusters of one size that would say as much as these of unequal size, (Σ m)² / Σ m².
 
     Parameters
     ----------
     cluster : NDArray[np.intp], shape (n,)
         Cluster of each row, any numbers of at least 0.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0, whose sum by cluster counts as its size; 1 each where omitted.
 
     Returns
     -------
@@ -182,7 +184,7 @@ def effective_clusters(cluster: NDArray[np.intp]) -> float:
     >>> effective_clusters(np.array([0, 0, 1, 1])), effective_clusters(np.array([0, 0, 0, 1]))
     (2.0, 1.6)
     """
-    return effective_number(np.bincount(cluster).astype(np.float64))
+    return effective_number(np.bincount(cluster, weight).astype(np.float64))
 
 
 def effective_number(weight: NDArray[np.float64]) -> float:
@@ -250,3 +252,39 @@ def _perfect_correlation(
         return design_effect(number)
     usual = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
     return float((np.bincount(number, usual) ** 2).sum() / (usual @ usual))
+
+
+def effective_sample_size(
+    correct: NDArray[np.bool_], cluster: NDArray[np.intp], weight: NDArray[np.float64]
+) -> float:
+    """Number of independent rows of equal weight that would estimate the weighted accuracy as precisely.
+
+    Parameters
+    ----------
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    cluster : NDArray[np.intp], shape (n,)
+        Cluster of each row, numbered from 0.
+    weight : NDArray[np.float64], shape (n,)
+        Weight of each row, above 0.
+
+    Returns
+    -------
+    float
+        At least 1. At most the effective number of clusters (Kish 1965), since few outcomes in rows of little
+        weight show too little variance; exactly that where all rows are right, or none is.
+
+    References
+    ----------
+    Rao & Scott (1992), doi:10.2307/2532311.
+    """
+    by_cluster = np.bincount(cluster, weight).astype(np.float64)
+    effective = effective_number(by_cluster)
+    accuracy = float(np.average(correct, weights=weight))
+    if not 0 < accuracy < 1 or np.count_nonzero(by_cluster) < 2:
+        return effective
+    total = float(by_cluster.sum())
+    sums = np.bincount(cluster, weight * (correct - accuracy)).astype(np.float64)
+    variance = jackknife_variance(sums, by_cluster / total) / total**2
+    found = accuracy * (1 - accuracy) / variance if variance > 0 else effective
+    return float(np.clip(found, 1.0, effective))

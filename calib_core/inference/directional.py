@@ -54,13 +54,16 @@ class Gaps:
     cluster : NDArray[np.intp], shape (pairs,)
         Cluster of each pair, numbered from 0.
     divisor : float
-        The metric's divisor, in equal parts for each pair.
+        The metric's divisor, in equal parts for each pair or in parts like its weight.
+    weight : NDArray[np.float64] or None, shape (pairs,)
+        Weight of each pair, which `gap` has as a factor; None where all count alike.
     """
 
     gap: NDArray[np.float64]
     bin: NDArray[np.intp]
     cluster: NDArray[np.intp]
     divisor: float
+    weight: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +123,11 @@ def joint_bin_means(parts: Sequence[Gaps], cluster_count: int) -> BinMeans:
     by_cluster = csr_array((gap, (cluster, bin_)), shape=(cluster_count, first[-1]))
     mean = np.bincount(bin_, gap, minlength=first[-1]).astype(np.float64)
     weight = np.column_stack(
-        [np.bincount(part.cluster, minlength=cluster_count) / part.cluster.size for part in parts]
+        [
+            np.bincount(part.cluster, part.weight, minlength=cluster_count)
+            / (part.cluster.size if part.weight is None else part.weight.sum())
+            for part in parts
+        ]
     )
     of_bin = np.repeat(np.arange(len(parts)), n_bins)
     cross = mean[:, None] * np.asarray((by_cluster.T @ weight).T)[of_bin]

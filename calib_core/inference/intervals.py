@@ -156,7 +156,10 @@ def t_975(degrees_of_freedom: float, n_intervals: int = 1) -> float:
 
 
 def auroc_interval(
-    confidence: NDArray[np.float64], correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None = None
+    confidence: NDArray[np.float64],
+    correct: NDArray[np.bool_],
+    cluster: NDArray[np.intp] | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> tuple[float, float] | None:
     """95 % interval of the AUROC: DeLong's variance, on the scale of the logit.
 
@@ -167,6 +170,8 @@ def auroc_interval(
         Outcomes, at least two of each, in two clusters or more.
     cluster : NDArray[np.intp], shape (n,), optional
         Cluster of each row, numbered from 0; each row its own where omitted.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0; 1 each where omitted. A row's share in n₁ or n₀ is then its weight's.
 
     Returns
     -------
@@ -192,8 +197,11 @@ def auroc_interval(
     True
     """
     levels, level = np.unique(confidence, return_inverse=True)
-    right = np.bincount(level, correct, levels.size)
-    wrong = np.bincount(level, ~correct, levels.size)
+    times = np.ones(correct.size) if weight is None else weight
+    if cluster is None and weight is not None:
+        cluster = np.arange(correct.size)
+    right = np.bincount(level, times * correct, levels.size)
+    wrong = np.bincount(level, times * ~correct, levels.size)
     n_right, n_wrong = float(right.sum()), float(wrong.sum())
     wrong_below = (np.cumsum(wrong) - wrong / 2) / n_wrong
     right_above = 1 - (np.cumsum(right) - right / 2) / n_right
@@ -204,8 +212,8 @@ def auroc_interval(
         of_right, of_wrong = float(right @ error_of_right**2), float(wrong @ error_of_wrong**2)
         variance = n_right / (n_right - 1) * of_right + n_wrong / (n_wrong - 1) * of_wrong
     else:
-        n_units = min(np.unique(cluster[outcome]).size for outcome in (correct, ~correct))
-        error = np.where(correct, error_of_right[level], error_of_wrong[level])
+        n_units = min(effective_with(outcome, cluster, weight) for outcome in (correct, ~correct))
+        error = times * np.where(correct, error_of_right[level], error_of_wrong[level])
         variance = n_units / (n_units - 1) * float((np.bincount(cluster, error) ** 2).sum())
     if not 0 < area < 1 or variance <= 0:
         return None
@@ -214,9 +222,18 @@ def auroc_interval(
     return float(low), float(high)
 
 
+def effective_with(
+    outcome: NDArray[np.bool_], cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None
+) -> float:
+    """Number of clusters with an outcome; the effective number by the weights of those rows, if any."""
+    if weight is None:
+        return np.unique(cluster[outcome]).size
+    return effective_number(np.bincount(cluster, weight * outcome).astype(np.float64))
+
+
 def wilson_interval(
-    n_correct: NDArray[np.int64] | NDArray[np.float64],
-    n: NDArray[np.int64] | NDArray[np.float64],
+    n_correct: NDArray[np.int64 | np.float64],
+    n: NDArray[np.int64 | np.float64],
     design_effect: float = 1.0,
     quantile: float = Z_975,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -257,7 +274,9 @@ def wilson_interval(
 
 
 def share_interval(
-    outcome: NDArray[np.bool_], cluster: NDArray[np.intp] | None = None
+    outcome: NDArray[np.bool_],
+    cluster: NDArray[np.intp] | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> tuple[float, float]:
     """Wilson's 95 % interval of the share of rows with an outcome, also where rows repeat a question.
 
@@ -268,6 +287,9 @@ def share_interval(
     cluster : NDArray[np.intp], shape (n,), optional
         Question of each row, numbered from 0. The number of rows is then divided by their
         `clustered_inflation`.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0. The rows then count as their `effective_sample_size`, and the quantile is
+        Student's.
 
     Examples
     --------
@@ -275,6 +297,13 @@ def share_interval(
     >>> round(low, 4), round(high, 4)
     (0.4902, 0.9433)
     """
+    if weight is not None:
+        cluster = np.arange(outcome.size) if cluster is None else cluster
+        effective = effective_sample_size(outcome, cluster, weight)
+        share = float(np.average(outcome, weights=weight))
+        quantile = t_975(max(effective_clusters(cluster, weight) - 1, 1.0))
+        low, high = wilson_interval(np.array([share * effective]), np.array([effective]), quantile=quantile)
+        return float(low[0]), float(high[0])
     inflation = 1.0
     if cluster is not None:
         inflation = clustered_inflation(outcome.astype(np.float64) - float(outcome.mean()), cluster)

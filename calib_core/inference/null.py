@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import Binned, BinSums, CutBins, Sums
+from calib_core.bins import Binned, BinSums, Counts, CutBins, Sums
 from calib_core.edges import BINNINGS, FINEST_BINS, Scheme, bin_of
 from calib_core.errors import Unavailable
 from calib_core.metrics.metric import Metric
@@ -55,14 +55,14 @@ class NullDrawSums:
     """
 
     bins: Binned
-    n_rows: int
+    n_rows: float
     n_groups: int
-    n_pairs: int
+    n_pairs: float
 
     @property
-    def n_correct(self) -> int:
+    def n_correct(self) -> float:
         """Σ y of this draw."""
-        return int(self.bins.correct.sum())
+        return self.bins.correct.sum().item()
 
     @property
     def confidence_sum(self) -> float:
@@ -120,7 +120,7 @@ class ConfidenceMoments:
     @classmethod
     def from_sums(
         cls,
-        n: NDArray[np.int64],
+        n: Counts,
         confidence_sum: NDArray[np.float64],
         squared_confidence_sum: NDArray[np.float64],
     ) -> ConfidenceMoments:
@@ -163,16 +163,16 @@ class BinnedNullDraws:
     """
 
     data_bins: Binned
-    n_rows: int
+    n_rows: float
     n_groups: int
     n_draws: int
     seed: int
     bins_of_draw: Callable[[int], Binned]
-    outcomes: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    outcomes: tuple[Counts, NDArray[np.float64]] | None = None
     missing_spread: float = 0.0
 
     def __iter__(self) -> Iterator[NullDrawSums]:
-        pairs = int(self.data_bins.count.sum())
+        pairs = self.data_bins.count.sum().item()
         for number in range(self.n_draws):
             yield NullDrawSums(self.bins_of_draw(number), self.n_rows, self.n_groups, pairs)
 
@@ -352,11 +352,12 @@ class BinomialDraws:
 
 
 def _draw_binomial(
-    rng: np.random.Generator, n_pairs: NDArray[np.int64], expected: NDArray[np.float64]
+    rng: np.random.Generator, n_pairs: Counts, expected: NDArray[np.float64]
 ) -> NDArray[np.int32]:
     """Number of right outcomes among the pairs of each cell, shape (N_DRAWS, cells)."""
     chance = np.clip(expected / n_pairs, 0.0, 1.0)
-    return rng.binomial(n_pairs, chance, size=(N_DRAWS, n_pairs.size)).astype(np.int32)
+    size = (N_DRAWS, n_pairs.size)
+    return rng.binomial(np.asarray(n_pairs, np.int64), chance, size=size).astype(np.int32)
 
 
 # --- Whole distributions: one class per row (decision 0009) -------------------------------------------------

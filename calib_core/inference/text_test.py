@@ -77,7 +77,7 @@ class _Residuals:
         """Σ c(1 − c) of each cell, shape (TEXT_CELLS,)."""
         return self._by_cell(self.sums.variance)
 
-    def _by_cell(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Floats64:
+    def _by_cell(self, values: NDArray[np.float64 | np.int64]) -> Floats64:
         return np.bincount(TEXT_CELL_OF[self.sums.cell], values, TEXT_CELLS).astype(np.float64)
 
     @cached_property

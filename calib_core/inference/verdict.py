@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calib_core.bins import BinSums
+from calib_core.edges import Floats
 from calib_core.inference.calibration_test import (
     CURVE_SHARE,
     CalibrationSums,
@@ -23,10 +24,19 @@ from calib_core.inference.calibration_test import (
     cox_test_of_sums,
 )
 from calib_core.inference.cluster_draws import count_clusters, too_few_clusters
+from calib_core.inference.clusters import effective_number
 from calib_core.inference.text_test import DEPENDENT_POSITIONS, cox_test_by_text, too_few_texts
 from calib_core.terms import ANSWER_TERMS, EVENT_TERMS, TERMS, ProbabilityOf, Terms
 from calib_core.tokens.texts import TextSums
-from calib_core.wording import both_or_all, format_number, format_percent, join_names, p_value_phrase, plural
+from calib_core.wording import (
+    ROUNDING_TOLERANCE,
+    both_or_all,
+    format_number,
+    format_percent,
+    join_names,
+    p_value_phrase,
+    plural,
+)
 
 MIN_ROWS: Final = 30
 """Fewer rows, positions or questions than this are too few to judge; a bin with fewer is drawn faded."""
@@ -194,6 +204,7 @@ def judge(
     tolerance: float = DEFAULT_TOLERANCE,
     sums: BinSums | None = None,
     of: ProbabilityOf = "answer",
+    weight: NDArray[np.float64] | None = None,
 ) -> Verdict:
     """The verdict on rows.
 
@@ -211,12 +222,17 @@ def judge(
         The sums of these rows, where they are known; they are computed where omitted.
     of : {"answer", "event"}
         What the probabilities are of.
+    weight : NDArray[np.float64], shape (n,), optional
+        How many cases each row stands for, above 0; 1 each where omitted. The numbers are then weighted, and
+        as many rows are needed in the effective number (Kish 1965).
 
     Raises
     ------
     ValueError
         If the shapes differ or a value is outside its range.
     """
+    if weight is not None:
+        return _judge_weighted(np.asarray(confidence), np.asarray(correct), weight, cluster, tolerance, of)
     cells = CalibrationSums.from_pairs(confidence, correct, sums)
     if cells.n < MIN_ROWS:
         return _untested("few", cells, _rows_reason(cells.n), of)
@@ -225,6 +241,27 @@ def judge(
     if reason := too_few_clusters(cluster):
         return _untested("few", cells, f"Not judged: {reason}.", of)
     return verdict_of_test(cox_test(confidence, correct, cluster), tolerance=tolerance, of=of)
+
+
+def _judge_weighted(
+    confidence: Floats,
+    correct: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    cluster: NDArray[np.intp] | None,
+    tolerance: float,
+    of: ProbabilityOf,
+) -> Verdict:
+    """As `judge`, of rows with weights."""
+    few = None if cluster is None else too_few_clusters(cluster, weight)
+    effective = effective_number(weight)
+    if effective < MIN_ROWS * (1 - ROUNDING_TOLERANCE):
+        worth = f", worth {format_number(effective, '.1f')} of equal weight"
+        few = f"{plural(weight.size, 'row')}{worth}, fewer than {MIN_ROWS}"
+    if few:
+        return _untested(
+            "few", CalibrationSums.from_rows(confidence, correct, weight), f"Not judged: {few}.", of
+        )
+    return verdict_of_test(cox_test(confidence, correct, cluster, weight), tolerance=tolerance, of=of)
 
 
 def judge_sums(
@@ -480,7 +517,7 @@ def _rows_reason(n: int) -> str:
 
 
 def _untested(kind: VerdictKind, sums: CalibrationSums, reason: str, of: ProbabilityOf = "answer") -> Verdict:
-    level = (sums.rounded - float(sums.residual.sum())) / sums.n if sums.n else None
+    level = (sums.rounded - float(sums.residual.sum())) / sums.total if sums.total else None
     return Verdict(kind, None, level, None, None, reason, None, of=of)
 
 

@@ -196,6 +196,7 @@ def at_least_pairs(distribution: Distribution, cuts: NDArray[np.int64]) -> Pairs
         (distribution.target[:, None] >= cuts).ravel(),
         np.repeat(distribution.rows, cuts.size),
         computed=True,
+        weight=None if distribution.weight is None else np.repeat(distribution.weight, cuts.size),
     )
 
 

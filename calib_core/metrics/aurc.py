@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calib_core.bins import Sums
+from calib_core.bins import Counts, Sums
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
 
-def risk_coverage_area(n_answered: NDArray[np.int64], n_correct: NDArray[np.int64]) -> float:
+def risk_coverage_area(n_answered: Counts, n_correct: Counts) -> float:
     """Area under risk against coverage: over the rows, the mean share wrong at each row's own threshold.
 
     Parameters
     ----------
     n_answered, n_correct : NDArray[np.int64], shape (steps,)
-        Rows with at least the confidence of each step, and the correct ones among them; both ascending. Rows
-        of equal confidence make one step, since no threshold tells them apart; there is at least one.
+        Rows with at least the confidence of each step, or the sum of their weights, and the correct ones
+        among them; both ascending. Rows of equal confidence make one step, since no threshold tells them
+        apart; there is at least one.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def risk_coverage_area(n_answered: NDArray[np.int64], n_correct: NDArray[np.int6
     0.375
     """
     rows = np.diff(n_answered, prepend=0)
-    return float((rows * (1 - n_correct / n_answered)).sum()) / int(n_answered[-1])
+    return float((rows * (1 - n_correct / n_answered)).sum()) / n_answered[-1].item()
 
 
 def aurc(sums: Sums, _scheme: Scheme) -> float | None:

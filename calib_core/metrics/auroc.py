@@ -19,12 +19,12 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
     """
     levels = sums.natural_bins()
     wrong = levels.count - levels.correct
-    n_correct, n_wrong = int(levels.correct.sum()), int(wrong.sum())
-    if not n_correct or not n_wrong:
+    n_correct, n_wrong = levels.correct.sum().item(), wrong.sum().item()
+    if n_correct <= 0 or n_wrong <= 0:
         return None
     wrong_below = np.cumsum(wrong) - wrong
     # Twice the Mann–Whitney U, so that it is a whole number and the quotient is rounded once.
-    doubled_u = int((levels.correct * (2 * wrong_below + wrong)).sum())
+    doubled_u = (levels.correct * (2 * wrong_below + wrong)).sum().item()
     return doubled_u / (2 * n_correct * n_wrong)
 
 

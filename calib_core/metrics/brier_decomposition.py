@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import Sums
+from calib_core.bins import Counts, Sums
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
@@ -36,9 +36,7 @@ class BrierDecomposition:
     uncertainty: float
 
 
-def recalibrated_accuracy(
-    count: NDArray[np.int64] | NDArray[np.float64], correct: NDArray[Any]
-) -> NDArray[np.float64]:
+def recalibrated_accuracy(count: Counts, correct: NDArray[Any]) -> NDArray[np.float64]:
     """The accuracy at each confidence if it may never fall with the confidence, fitted by least squares.
 
     Parameters
@@ -67,9 +65,7 @@ def recalibrated_accuracy(
     return np.asarray(isotonic_regression(correct / count, weights=count).x, np.float64)
 
 
-def decompose_brier(
-    confidence: NDArray[np.float64], count: NDArray[np.int64], correct: NDArray[np.int64]
-) -> BrierDecomposition:
+def decompose_brier(confidence: NDArray[np.float64], count: Counts, correct: Counts) -> BrierDecomposition:
     """The CORP decomposition of the Brier score.
 
     Parameters

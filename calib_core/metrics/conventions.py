@@ -16,7 +16,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import Binned, BinSums
+from calib_core.bins import Binned, BinSums, Counts
 from calib_core.edges import DEFAULT_SCHEME, Binning, Closed, Floats64, Scheme, bin_between, inner_edges
 from calib_core.errors import Unavailable
 
@@ -501,9 +501,7 @@ def error_of_bins(convention: Convention, binned: Binned) -> float:
     return _error(convention, binned.count, binned.confidence, binned.correct.astype(np.float64), n)
 
 
-def _error(
-    convention: Convention, count: NDArray[np.int64], confidence: Floats64, correct: Floats64, n: int
-) -> float:
+def _error(convention: Convention, count: Counts, confidence: Floats64, correct: Floats64, n: int) -> float:
     gap = np.abs(correct - confidence) / count
     if convention.norm == "max":
         return float(gap.max())

@@ -142,6 +142,7 @@ ECE_DEBIASED_SQ: Final = Metric(
     direction="lower",
     binned=True,
     compute=ece_debiased_sq,
+    takes_weights=False,
     required_sums="squares",
     interval_method="none",
     no_interval_reason="none has been tested in simulations",

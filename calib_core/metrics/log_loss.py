@@ -10,7 +10,7 @@ import numpy as np
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
-from calib_core.wording import plural
+from calib_core.wording import part_of_rows
 
 
 def log_loss(sums: Sums, _scheme: Scheme) -> float | None:
@@ -24,7 +24,7 @@ def log_loss(sums: Sums, _scheme: Scheme) -> float | None:
     """
     if not sums.n_pairs:
         return None
-    if _n_infinite(sums):
+    if _n_infinite(sums) > 0:
         return math.inf
     levels = sums.natural_bins()
     value, wrong = levels.confidence / levels.count, levels.count - levels.correct
@@ -33,20 +33,19 @@ def log_loss(sums: Sums, _scheme: Scheme) -> float | None:
     return 0.0 - float((right_terms + wrong_terms).sum()) / sums.n_pairs
 
 
-def _n_infinite(sums: Sums) -> int:
+def _n_infinite(sums: Sums) -> float:
+    """Number of infinite losses, or the sum of their weights."""
     levels = sums.natural_bins()
     right_at_0 = levels.correct[levels.high == 0].sum()
     at_1 = levels.low == 1
-    return int(right_at_0 + (levels.count - levels.correct)[at_1].sum())
+    return (right_at_0 + (levels.count - levels.correct)[at_1].sum()).item()
 
 
 def _infinite_remark(sums: Sums) -> str | None:
     n_infinite = _n_infinite(sums)
-    if not n_infinite:
+    if n_infinite <= 0:
         return None
-    return (
-        f"Infinite: the outcome was given probability 0 in {n_infinite:,} of {plural(sums.n_pairs, 'row')}."
-    )
+    return f"Infinite: the outcome was given probability 0 in {part_of_rows(n_infinite, sums.n_pairs)}."
 
 
 LOG_LOSS: Final = Metric(

@@ -144,6 +144,8 @@ class Metric:
         separately, which is slower and allows fewer draws.
     event_words : EventWords or None
         How the metric is named and explained where the probabilities are of an event, if not as here.
+    takes_weights : bool
+        Whether the metric is defined where rows have weights.
     linearise : callable or None
         At least one confidence and outcome → the value (NaN if not defined) and the influence of each pair,
         as `value_and_influence`; only for a smooth function of several means over pairs, as one mean needs
@@ -172,7 +174,7 @@ class Metric:
     shown_in_percent: bool = False
     in_default_sweep: bool = False
     sampling_default: SamplingDefault = "named"
-    divisor: Callable[[Sums], int] | None = None
+    divisor: Callable[[Sums], float] | None = None
     interval_method: IntervalMethod = "bootstrap"
     no_interval_reason: str | None = None
     pair_term: PairTerm | None = None
@@ -180,6 +182,7 @@ class Metric:
     weighted_form: WeightedForm | None = None
     event_words: EventWords | None = None
     linearise: Linearisation | None = None
+    takes_weights: bool = True
 
     def worded(self, terms: Terms) -> Metric:
         """The same metric in these terms: accuracy of an event is its share of yes."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import Metric
-from calib_core.wording import plural
+from calib_core.wording import part_of_rows
 
 
 def nll(sums: Sums, _scheme: Scheme) -> float | None:
@@ -27,8 +27,8 @@ def nll(sums: Sums, _scheme: Scheme) -> float | None:
 def _infinite_remark(sums: Sums) -> str | None:
     if not sums.n_infinite_losses:
         return None
-    rows = plural(sums.n_rows, "row")
-    return f"Infinite: the right answer was given probability 0 in {sums.n_infinite_losses:,} of {rows}."
+    rows = part_of_rows(sums.n_infinite_losses, sums.n_rows)
+    return f"Infinite: the right answer was given probability 0 in {rows}."
 
 
 def _log_loss(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:

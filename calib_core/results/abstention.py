@@ -28,7 +28,7 @@ from calib_core.metrics import METRICS
 from calib_core.metrics.aurc import AURC, risk_coverage_area
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights
 from calib_core.results.recipe import recipe_text
 from calib_core.terms import Terms
 from calib_core.wording import (
@@ -294,6 +294,7 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
     """
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("Abstention needs a confidence for each row; token-level runs keep sums only.")
+    refuse_weights(evidence, "Abstention")
     top = evidence.top_label
     if not top.n_used:
         raise Unavailable("No row has both a confidence and an outcome.")

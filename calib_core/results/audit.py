@@ -29,7 +29,7 @@ from calib_core.metrics.conventions import (
 )
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, refuse_weights
 from calib_core.results.recipe import recipe_text
 from calib_core.wording import ROUNDING_TOLERANCE, as_clause, format_short, plural
 
@@ -258,6 +258,7 @@ def audit_conventions(evidence: Evidence, metric: str = AUDITED_METRIC) -> Conve
         raise Unavailable(f"Conventions are known for {AUDITED_METRIC} only; the largest gap is among them.")
     if not evidence.n_used:
         raise Unavailable(f"No row {evidence.terms.no_pair}.")
+    refuse_weights(evidence, "The ECE of other tools")
     values: list[ConventionValue] = []
     not_applicable: dict[str, str] = {}
     for convention in CONVENTIONS.values():

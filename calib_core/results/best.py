@@ -41,7 +41,7 @@ from calib_core.inference.pairing import (
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
-from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights, weights_refusal
 from calib_core.results.uncertainty import influence_of_one_more, metric_gaps, side_of_one_more
 from calib_core.runs import AnswerRun
 from calib_core.terms import ProbabilityOf
@@ -359,7 +359,11 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
     tests: dict[str, list[tuple[str, str, PairedTest]]] = {SKILL: [], "brier": [], "ece": []}
     unpaired: dict[tuple[str, str], str] = {}
     sides = {key: _Side(evidence).on(None) for key, evidence in evidences.items()}
-    if n_questions < MIN_COMMON_QUESTIONS:
+    if first.weight is not None:
+        unpaired = dict.fromkeys(
+            combinations(evidences, 2), weights_refusal("A paired difference").rstrip(".")
+        )
+    elif n_questions < MIN_COMMON_QUESTIONS:
         unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions))
     else:
         for one, other in combinations(evidences, 2):
@@ -618,6 +622,7 @@ class _Questions:
         evidence = self._evidences[key]
         if not isinstance(evidence, AnswerEvidence):
             raise Unavailable("a token-level run has no questions to pair")
+        refuse_weights(evidence, "A paired difference")
         return evidence
 
     def _common_rows(self, first: AnswerRun, second: AnswerRun) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -15,7 +15,7 @@ from calib_core.inference.paired_test import MIN_COMMON_QUESTIONS, PairedTest, p
 from calib_core.inference.pairing import common_questions
 from calib_core.results.abstention import AbstentionCurve, GuaranteedThreshold, abstention_curve, first_steps
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights, restrict_rows
 from calib_core.wording import format_percent, plural, threshold_text
 
 CASCADE_COLUMNS: Final = (
@@ -231,6 +231,8 @@ def cascade(first: Evidence, second: Evidence) -> Cascade:
         raise Unavailable("A probability of an event has no answer that a second run could give instead.")
     if not isinstance(first, AnswerEvidence) or not isinstance(second, AnswerEvidence):
         raise Unavailable("A cascade needs the answers of both runs; token-level runs keep sums only.")
+    for one in (first, second):
+        refuse_weights(one, "A cascade")
     at_first, at_second, _ = common_questions(first.run, second.run)
     usable = np.isin(at_first, first.confidences.pairs.rows) & np.isin(
         at_second, second.confidences.pairs.rows

@@ -16,7 +16,7 @@ from calib_core.inference.verdict import top_label_verdict
 from calib_core.metrics import METRICS
 from calib_core.results.columns import Column
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, RowUnit, get_metric
+from calib_core.results.evidence import Evidence, RowUnit, get_metric, refuse_weights
 from calib_core.results.pooling import choice_mark
 from calib_core.results.reliability import Reliability, bin_table, reading_of_bin
 from calib_core.results.score import Score, score
@@ -161,21 +161,23 @@ def classwise(evidence: Evidence, metric_id: str = "cw_ece", scheme: Scheme | No
     metric, scheme = get_metric(metric_id), scheme or Scheme()
     if not is_classwise(metric_id):
         raise ValueError(f"{metric_id} is not computed class by class")
+    refuse_weights(evidence, "The table of classes")
     metric_score = score(evidence, metric_id, scheme)
     sums = evidence.sums_for(metric, scheme)
     binned = sums.binned(scheme)
     names = _class_names(evidence, sums.n_groups)
-    table = class_table(binned, sums.n_rows, names)
+    n_rows = int(sums.n_rows)
+    table = class_table(binned, n_rows, names)
     return Classwise(
         run=evidence.run.label,
         method=evidence.method.id,
         score=metric_score,
         scheme=scheme,
         table=table,
-        n_rows=sums.n_rows,
+        n_rows=n_rows,
         unit=evidence.unit,
-        headline=_headline(table, sums.n_rows, evidence.unit)
-        + (f" {top_label_verdict(evidence.verdict)}" if sums.n_rows else ""),
+        headline=_headline(table, n_rows, evidence.unit)
+        + (f" {top_label_verdict(evidence.verdict)}" if n_rows else ""),
         recipe=metric_score.recipe,
         judged=evidence.judged,
         remarks=evidence.remarks,

@@ -133,6 +133,8 @@ class ComparisonPoint:
         How accuracy and Brier score were made.
     missing : Missingness or None
         Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
+    weighted : bool
+        Whether its rows have weights.
     """
 
     key: str
@@ -151,6 +153,7 @@ class ComparisonPoint:
     judged: str
     recipe: str
     missing: Missingness | None
+    weighted: bool = False
 
     @property
     def terms(self) -> Terms:
@@ -258,6 +261,7 @@ def comparison_point(
             )
         ),
         missing=top.missingness,
+        weighted=top.weight is not None,
     )
 
 
@@ -736,9 +740,10 @@ def _comparison_recipe(
     of_all = (
         f", {terms.accuracy} of all rows with an outcome" if any(point.missing for point in points) else ""
     )
+    weighted = ", weighted by column weight" if any(point.weighted for point in points) else ""
     judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
     label = "" if terms.of == "event" else "top label, "
-    return f"{' against '.join(parts)}, {label}{judged}{n}{of_all}{best and f'; best: {best}'}"
+    return f"{' against '.join(parts)}, {label}{judged}{n}{weighted}{of_all}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:

@@ -18,7 +18,7 @@ from calib_core.methods import METHODS
 from calib_core.metrics.ece import ECE
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, RowUnit
+from calib_core.results.evidence import Evidence, RowUnit, refuse_weights
 from calib_core.results.recipe import recipe_text
 from calib_core.terms import Terms, common_terms
 from calib_core.wording import both_or_all, format_percent
@@ -149,10 +149,11 @@ def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> C
     """
     scheme = scheme or Scheme()
     evidence = evidence.top_label
+    refuse_weights(evidence, "The spread of the confidences")
     sums = evidence.sums
     binned = evidence.binned(ECE, scheme)
     n = sums.n_pairs
-    share = binned.count / n
+    share = binned.count.astype(np.float64) / n
     top_shares = np.sort(share)[:-3:-1]
     ece = ECE.compute(sums, scheme)
     return Concentration(

@@ -24,11 +24,12 @@ from calib_core.errors import Suspicion, Unavailable
 from calib_core.inference.calibration_test import FINEST, CalibrationSums
 from calib_core.inference.cluster_draws import (
     ClusterDraws,
+    WeightedDraws,
     correlated_uniforms,
     shared_probability,
     too_few_clusters,
 )
-from calib_core.inference.clusters import cluster_numbers, design_effect
+from calib_core.inference.clusters import cluster_numbers, design_effect, effective_number
 from calib_core.inference.fitted_null import FittedNull
 from calib_core.inference.missingness import Missingness, compare_missing
 from calib_core.inference.null import (
@@ -51,12 +52,13 @@ from calib_core.methods.self_consistency import HELD_OUT_JUDGED
 from calib_core.methods.token_level import TOKENS
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import ORDERED_SUMS, Metric
-from calib_core.pairs import Distribution, Pairs, UnpairedOutcomes
+from calib_core.pairs import Distribution, Pairs, UnpairedOutcomes, unequal
 from calib_core.runs import AnswerRun, RowCounts, Run, TokenRun
 from calib_core.terms import ProbabilityOf, Terms
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, GridSums, unserved_reason
 from calib_core.tokens.sums import N_CLASS_DRAWS
+from calib_core.wording import format_count, plural
 
 RowUnit = Literal["rows", "positions"]
 """What is counted: questions (rows of a file) or positions of a text."""
@@ -76,6 +78,9 @@ NO_ALL_LABELS: Final = "Only the largest entries of each position are stored: al
 
 NOT_FITTED_TO_SUMS: Final = "a model is fitted to rows, and a token-level run keeps sums only"
 """Why no model is fitted to a token-level run."""
+
+NOT_FITTED_TO_WEIGHTS: Final = "the model that would be fitted counts every row alike, and rows have weights"
+"""Why no model is fitted to rows with weights."""
 
 INDEPENDENT_DRAWS: Final = (
     "Values of a calibrated model are those of independent positions; as positions of a text depend on one "
@@ -120,6 +125,21 @@ class Evidence(ABC):
     @abstractmethod
     def n_used(self) -> int:
         """Number of rows or positions with a confidence and an outcome."""
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """How many cases each usable row stands for, shape (n_used,); None where all count alike."""
+        return None
+
+    @cached_property
+    def n_effective(self) -> float:
+        """Number of rows of equal weight worth as much as these, (Σ w)² / Σ w² (Kish 1965)."""
+        return self.n_used if self.weight is None else effective_number(self.weight)
+
+    @property
+    def weights_text(self) -> str | None:
+        """How rows are weighted, for recipes: "weighted by column weight, effective n=870.3"; None if not."""
+        return None
 
     @cached_property
     def design_effect(self) -> float:
@@ -376,7 +396,7 @@ class Evidence(ABC):
 
     @cached_property
     def mean_confidence(self) -> float | None:
-        """Mean confidence of the top label, in [0, 1]; None without rows."""
+        """Mean confidence of the top label, in [0, 1], weighted where rows are; None without rows."""
         top = self.top_label_sums
         return top.confidence_sum / top.n_pairs if top.n_pairs else None
 
@@ -409,6 +429,37 @@ class Evidence(ABC):
         return binned
 
 
+def refuse_weights(evidence: Evidence, what: str) -> None:
+    """Raise Unavailable for rows with weights; `what` counts every row alike, and begins the sentence."""
+    if evidence.weight is not None:
+        raise Unavailable(weights_refusal(what))
+
+
+def weights_refusal(what: str) -> str:
+    """Why something is not computed for rows with weights.
+
+    Examples
+    --------
+    >>> weights_refusal("A cascade")
+    'A cascade counts every row alike, and these rows have weights (column weight).'
+    """
+    return f"{what} counts every row alike, and these rows have weights (column weight)."
+
+
+def weights_remark(n_used: int, n_effective: float) -> str:
+    """What a reader of numbers of weighted rows has to know.
+
+    Examples
+    --------
+    >>> weights_remark(100, 64.25)[:73]
+    'Rows count by the column weight: 100 rows are worth 64.2 of equal weight.'
+    """
+    return (
+        f"Rows count by the column weight: {plural(n_used, 'row')} are worth {format_count(n_effective)} of "
+        "equal weight. Differences between runs, methods or groups of such rows are not tested."
+    )
+
+
 def bins_all_classes(metric: Metric) -> bool:
     """Whether the bins behind this metric hold one pair for each class of each row."""
     return metric.needs == "distribution" and metric.binned
@@ -438,8 +489,22 @@ class AnswerEvidence(Evidence):
 
     @property
     def n_used(self) -> int:
-        """Number of rows with a confidence and an outcome."""
+        """Number of rows with a confidence and an outcome, and a weight above 0 where rows have weights."""
         return self.confidences.pairs.n
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """As in `Evidence.weight`."""
+        return self.confidences.pairs.weight
+
+    @property
+    def weights_text(self) -> str | None:
+        """As in `Evidence.weights_text`."""
+        if not self.run.has_columns("weight"):
+            return None
+        if self.weight is None:
+            return "weighted by column weight, all equal"
+        return f"weighted by column weight, effective n={format_count(self.n_effective)}"
 
     @cached_property
     def cluster(self) -> NDArray[np.intp] | None:
@@ -467,6 +532,7 @@ class AnswerEvidence(Evidence):
             tolerance=self.tolerance,
             sums=self.top_label.sums,
             of=self.method.probability_of,
+            weight=pairs.weight,
         )
         return verdict if self.missingness is None else replace(verdict, scope=self.missingness.scope)
 
@@ -496,6 +562,7 @@ class AnswerEvidence(Evidence):
             np.concatenate([confidences.pairs.correct, unpaired.correct])[order],
             rows[order],
             confidences.pairs.computed,
+            run_weights(self.run, rows[order]),
         )
         every = Confidences(
             pairs, confidences.judged, confidences.recipe, probability_of=confidences.probability_of
@@ -505,10 +572,12 @@ class AnswerEvidence(Evidence):
     @cached_property
     def no_null_reason(self) -> str | None:
         """Too few different questions, where some are repeated."""
-        return None if self.cluster is None else too_few_clusters(self.cluster)
+        return None if self.cluster is None else too_few_clusters(self.cluster, self.weight)
 
     def no_fitted_reason(self, metric: Metric) -> str | None:
         """As in `Evidence.no_fitted_reason`; also where the rows or questions are too few to judge."""
+        if self.weight is not None:
+            return NOT_FITTED_TO_WEIGHTS
         few = (
             self.verdict.reason.removeprefix("Not judged: ").rstrip(".")
             if self.verdict.kind == "few"
@@ -518,6 +587,8 @@ class AnswerEvidence(Evidence):
 
     def fitted_null(self, widest: Scheme) -> FittedNull:
         """As in `Evidence.fitted_null`; the model and its draws are made once for each widest scheme."""
+        if self.weight is not None:
+            raise Unavailable(NOT_FITTED_TO_WEIGHTS)
         if widest not in self._fitted_nulls:
             pairs = self.confidences.pairs
             self._fitted_nulls[widest] = FittedNull(
@@ -539,7 +610,7 @@ class AnswerEvidence(Evidence):
         """As in `Evidence.optimism`; None where another answer is judged, or only the file's majority."""
         held_out = self.options.held_out
         judged = HELD_OUT_JUDGED if held_out else JUDGED_ANSWER_NAMES["majority"]
-        if not self.method.holds_out or self.judged != judged:
+        if not self.method.holds_out or self.judged != judged or self.weight is not None:
             return None
         try:
             other = self.method.confidences(self.run, replace(self.options, held_out=not held_out)).pairs
@@ -561,8 +632,9 @@ class AnswerEvidence(Evidence):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Warnings, then remarks on the method's rows, then those on the file's."""
-        return (*self.warnings, *self.confidences.remarks, *self.run.row_counts.notes)
+        """Warnings, what weights do, then remarks on the method's rows, then those on the file's."""
+        weighted = () if self.weight is None else (weights_remark(self.n_used, self.n_effective),)
+        return (*self.warnings, *weighted, *self.confidences.remarks, *self.run.row_counts.notes)
 
     @property
     def suspicions(self) -> tuple[Suspicion, ...]:
@@ -626,7 +698,12 @@ class AnswerEvidence(Evidence):
         gap = (pairs.confidence - pairs.correct).reshape(distribution.n, -1)
         share = np.minimum(np.abs(gap.mean(axis=1)), 1.0)
         return BinSums.from_pairs(
-            share, np.zeros(share.size, np.bool_), n_groups=distribution.n_classes, computed=True, copy=False
+            share,
+            np.zeros(share.size, np.bool_),
+            n_groups=distribution.n_classes,
+            computed=True,
+            copy=False,
+            weight=distribution.weight,
         )
 
     @property
@@ -654,6 +731,8 @@ class AnswerEvidence(Evidence):
     def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
         """The lack of a complete distribution, where the metric needs one; every scheme is possible."""
         del scheme
+        if self.weight is not None and not metric.takes_weights:
+            return f"{metric.title} is not defined for rows with weights."
         if metric.required_sums in ORDERED_SUMS and (reason := no_levels_reason(self.run)):
             return f"{metric.title} needs a scale with one order of levels: {reason}."
         return self.no_distribution_reason if metric.needs == "distribution" else None
@@ -682,11 +761,13 @@ class AnswerEvidence(Evidence):
     def value_counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Every distinct confidence of the top label, and how many rows have each."""
         cells = self.top_label.sums.distinct
-        return cells.value, cells.count
+        return cells.value, np.asarray(cells.count if cells.pairs is None else cells.pairs, np.int64)
 
     def share_at(self, value: float) -> float | None:
         """Share of rows whose top label has exactly this confidence; None without rows."""
         confidence = self.confidences.pairs.confidence
+        if self.weight is not None:
+            return float(self.weight[confidence == value].sum() / self.weight.sum())
         return float(np.count_nonzero(confidence == value)) / confidence.size if confidence.size else None
 
     def diagram_pairs(self, metric: Metric) -> Pairs:
@@ -701,8 +782,10 @@ class AnswerEvidence(Evidence):
 
         Outcomes of repeated questions are drawn as alike as they are in the data; see `cluster_draws`.
         """
-        if not metric.binned or self.n_used < MIN_ROWS or self.no_null_reason:
+        if not metric.binned or self.n_effective < MIN_ROWS or self.no_null_reason:
             return None
+        if self.weight is not None and (metric.needs == "distribution" or self.options.labels == "all"):
+            return None  # draws of a class are counted, not weighted
         if metric.needs == "distribution":
             return self._categorical_draws.null_draws(self.class_sums_for(metric), scheme)
         if self.options.labels == "top":
@@ -712,7 +795,10 @@ class AnswerEvidence(Evidence):
         return self._categorical_draws.null_draws(self.sums, scheme)
 
     @cached_property
-    def _top_label_draws(self) -> BinomialDraws | ClusterDraws:
+    def _top_label_draws(self) -> BinomialDraws | ClusterDraws | WeightedDraws:
+        if self.weight is not None:
+            pairs = self.pairs
+            return WeightedDraws(self.sums, pairs.confidence, pairs.correct, self.weight, self.cluster)
         if self.cluster is None:
             return BinomialDraws(self.sums)
         return ClusterDraws(self.sums, self.pairs.confidence, self.pairs.correct, self.cluster)
@@ -879,7 +965,9 @@ class TokenEvidence(Evidence):
         """Grid cells whose confidences all agree to a millionth, and how many positions are in each."""
         cells = self.run.sums.top_label.binned(Scheme("width", GRID_CELLS))
         single_valued = cells.has_single_value
-        return (cells.confidence / cells.count)[single_valued], cells.count[single_valued]
+        return (cells.confidence / cells.count)[single_valued], np.asarray(
+            cells.count[single_valued], np.int64
+        )
 
     def share_at(self, value: float) -> None:
         """None: the grid keeps no single confidences."""
@@ -1020,6 +1108,7 @@ def gather_evidence(run: Run, method_id: str, options: MethodOptions | None = No
         return TokenEvidence(run, method, options)
     confidences = method.confidences(run, options)
     confidences = replace(confidences, suspicions=suspicions(run, confidences))
+    confidences = with_weights(run, confidences)
     evidence = AnswerEvidence(run, method, options, confidences)
     # Raises here rather than at the first number, if all labels are requested and there are no choices.
     _ = evidence.pairs
@@ -1081,6 +1170,57 @@ def restored_survey(
         for method_id, of_method in confidences.items()
     }
     return MethodSurvey(usable, unavailable).with_verdicts(verdicts)
+
+
+# --- Weights of rows (decision 0018) ------------------------------------------------------------
+
+NO_WEIGHT: Final = "no weight"
+"""Why a row is not used that lacks a weight where others have one."""
+
+ZERO_WEIGHT: Final = "weight 0"
+"""Why a row is not used that stands for no case."""
+
+
+def run_weights(run: AnswerRun, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """The weights of some rows, all of which have one above 0; None where all count alike."""
+    weight = run.weights(rows)
+    return None if weight is None else unequal(weight)
+
+
+def with_weights(run: AnswerRun, confidences: Confidences) -> Confidences:
+    """The confidences with the weights of their rows; rows without a weight, or with 0, are not used.
+
+    Raises
+    ------
+    Unavailable
+        If no row with a confidence and an outcome has a weight above 0.
+    """
+    pairs, distribution, unpaired = confidences.pairs, confidences.distribution, confidences.unpaired
+    all_weights = run.weights(np.arange(run.rows.height))
+    if all_weights is None:
+        return confidences
+    weight = all_weights[pairs.rows]
+    kept = np.flatnonzero(weight > 0)
+    if not kept.size:
+        raise Unavailable("no row with a confidence and an outcome has a weight above 0")
+    counts = {NO_WEIGHT: int(np.isnan(weight).sum()), ZERO_WEIGHT: int((weight == 0).sum())}
+    if kept.size < weight.size:
+        pairs, distribution = pairs.take(kept), distribution and distribution.take(kept)
+    if unpaired is not None:
+        counted = all_weights[unpaired.rows] > 0
+        unpaired = UnpairedOutcomes(unpaired.correct[counted], unpaired.rows[counted])
+    answers = confidences.answers
+    own = unequal(weight[kept])
+    return replace(
+        confidences,
+        pairs=replace(pairs, weight=own),
+        distribution=distribution and replace(distribution, weight=own),
+        unpaired=unpaired if unpaired is not None and unpaired.rows.size else None,
+        answers=answers if answers is None else answers[pl.Series(kept, dtype=pl.UInt32)],
+        missing=MappingProxyType(
+            {**confidences.missing, **{reason: count for reason, count in counts.items() if count}}
+        ),
+    )
 
 
 # --- Subsets of rows ------------------------------------------------------------------------------

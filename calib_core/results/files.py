@@ -100,6 +100,13 @@ class RunReport:
         return n_right / n_known if n_known else None
 
     @property
+    def unweighted_note(self) -> str:
+        """Says of its accuracy that rows count alike, where they have weights; "" where they have none."""
+        run = self.run
+        has_weights = isinstance(run, AnswerRun) and run.has_columns("weight")
+        return ", without weights" if has_weights else ""
+
+    @property
     def n_known_outcomes(self) -> int:
         """Rows in which it is known whether that answer is right."""
         return self._n_right_and_known[1]
@@ -792,7 +799,8 @@ def _accuracy_text(report: RunReport) -> str | None:
         return None
     run = report.run
     n_known = run.sums.n_rows if isinstance(run, TokenRun) else greedy_correct(run).drop_nulls().len()
-    return f"{report.accuracy:.4f} ({round(report.accuracy * n_known):,} of {n_known:,})"
+    counts = f"{round(report.accuracy * n_known):,} of {n_known:,}{report.unweighted_note}"
+    return f"{report.accuracy:.4f} ({counts})"
 
 
 def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:

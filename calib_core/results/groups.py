@@ -705,7 +705,7 @@ def _rest_differences(
     evidence: AnswerEvidence, group_by: GroupBy, names: Sequence[str]
 ) -> dict[str, RestDifference]:
     """Group → how it compares with the other rows of its run, for those that have rows enough."""
-    if evidence.no_null_reason:
+    if evidence.no_null_reason or evidence.weight is not None:
         return {}
     pairs = evidence.confidences.pairs
     place = {name: at for at, name in enumerate(names)}

@@ -23,7 +23,7 @@ from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL, Verdict, judge
 from calib_core.methods.columns import column
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.evidence import AnswerEvidence, kind_of, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, kind_of, restrict_rows, weights_refusal
 from calib_core.results.groups import (
     GroupBy,
     ShareProgress,
@@ -407,7 +407,7 @@ def hidden_groups(
     unavailable = {
         key: f"Not scanned: {reason}." if reason else NO_COLUMN
         for key, evidence in evidences.items()
-        if (reason := evidence.no_null_reason) or not columns[key]
+        if (reason := _no_scan_reason(evidence)) or not columns[key]
     }
     scanned = {key: row_columns for key, row_columns in columns.items() if key not in unavailable}
     ranked = scan_groups(evidences, scanned, progress=progress)
@@ -428,6 +428,13 @@ def hidden_groups(
         unavailable=unavailable,
         of=kind_of(evidences.values()),
     )
+
+
+def _no_scan_reason(evidence: AnswerEvidence) -> str | None:
+    """Why no group of a run can be tested, without a full stop; None where groups can."""
+    if evidence.weight is not None:
+        return weights_refusal("the scan").rstrip(".")
+    return evidence.no_null_reason
 
 
 def scan_groups(

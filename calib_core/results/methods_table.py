@@ -34,7 +34,7 @@ from calib_core.results.best import PairedComparison, best_clause, compare_on_sa
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.concentration import measure_concentration
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows, run_weights
 from calib_core.results.judged_answer import JudgedChoice, judged_by
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
@@ -426,6 +426,9 @@ def unparsed_rows(evidence: AnswerEvidence) -> NDArray[np.intp]:
     normaliser = AnswerNormaliser.for_run(run)
     clusters = cluster_samples(run, normaliser, evidence.options.unparseable)
     unparsed = (clusters.n_samples > 0) & (clusters.majority_size == 0) & _judgeable_rows(run, normaliser)
+    weight = run.weights(np.arange(run.rows.height))
+    if weight is not None:
+        unparsed &= weight > 0
     return np.setdiff1d(np.flatnonzero(unparsed), evidence.confidences.pairs.rows).astype(np.intp)
 
 
@@ -442,6 +445,7 @@ def with_unparsed_as_wrong(evidence: AnswerEvidence) -> AnswerEvidence:
         np.concatenate([confidences.pairs.correct, np.zeros(unparsed.size, np.bool_)])[order],
         np.concatenate([confidences.pairs.rows, unparsed])[order],
         confidences.pairs.computed,
+        run_weights(evidence.run, np.concatenate([confidences.pairs.rows, unparsed])[order]),
     )
     missing = {reason: count for reason, count in confidences.missing.items() if reason != NO_SAMPLE_PARSES}
     n_still_missing = confidences.missing.get(NO_SAMPLE_PARSES, unparsed.size) - unparsed.size

@@ -24,7 +24,7 @@ from calib_core.inference.recalibration import (
 from calib_core.metrics import METRICS
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights
 from calib_core.results.recalibration_map import (
     SUMS_ONLY,
     RecalibrationMap,
@@ -247,6 +247,7 @@ def recalibrate(
         raise Unavailable(SUMS_ONLY)
     if evidence.options.labels != "top":
         raise Unavailable(TOP_LABEL_ONLY)
+    refuse_weights(evidence, "The fit of a map")
     n_questions = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
     if n_questions < folds:
         raise Unavailable(

@@ -33,10 +33,17 @@ def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Seque
 
 
 def rows_text(evidence: Evidence, n_used: int | None = None) -> str:
-    """The rows, as in "n=1300/1319, 3 bad rows left out"; `n_used` replaces the number of used rows."""
+    """The rows, as in "n=1300/1319, 3 bad rows left out"; `n_used` replaces the number of used rows.
+
+    Where rows have weights, it goes on as in ", weighted by column weight, effective n=870.3".
+    """
     left_out = evidence.run.row_counts.n_left_out
-    tail = f", {plural(left_out, 'bad row')} left out" if left_out else ""
-    return f"n={evidence.n_used if n_used is None else n_used}/{evidence.n_total}{tail}"
+    parts = [
+        f"n={evidence.n_used if n_used is None else n_used}/{evidence.n_total}",
+        evidence.weights_text,
+        f"{plural(left_out, 'bad row')} left out" if left_out else None,
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.bins import Binned
+from calib_core.bins import Binned, Counts
 from calib_core.edges import Scheme
 from calib_core.inference.bin_gaps import BinGaps, bin_gaps
 from calib_core.inference.intervals import wilson_interval
@@ -260,7 +260,7 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
         infinite.
     """
     low, high = (
-        wilson_interval(binned.correct, binned.count, design_effect)
+        wilson_interval(*_effective_counts(binned), design_effect)
         if with_intervals and math.isfinite(design_effect)
         else (None, None)
     )
@@ -269,6 +269,13 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
         pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),
     ]
     return _with_readings(binned.to_frame().with_columns(*intervals), binned, binned.absolute_gap)
+
+
+def _effective_counts(binned: Binned) -> tuple[Counts, Counts]:
+    """Right pairs and pairs of each bin, in numbers of pairs of equal weight."""
+    if binned.pairs is None:
+        return binned.correct, binned.count
+    return np.asarray(binned.correct / binned.count * binned.effective, np.float64), binned.effective
 
 
 def mass_table(binned: Binned) -> pl.DataFrame:
@@ -300,7 +307,7 @@ def _with_readings(frame: pl.DataFrame, binned: Binned, gap_parts: NDArray[np.fl
         pl.Series("percent", [reading.percent for reading in readings], dtype=pl.String),
         (pl.col("confidence") - pl.col("accuracy")).alias("gap"),
         pl.Series("share", share, dtype=pl.Float64),
-        (pl.col("count") < MIN_ROWS).alias("thin"),
+        (pl.col("effective" if "effective" in frame.columns else "count") < MIN_ROWS).alias("thin"),
     )
 
 
@@ -334,7 +341,7 @@ def _cut_warning(evidence: Evidence, metric: Metric, scheme: Scheme, binned: Bin
     if not metric.binned or scheme.binning != "width" or not binned.n_bins:
         return None
     weight = binned.confidence if metric.weighted_by_confidence else binned.count
-    n_pairs, fullest = int(binned.count.sum()), int(np.argmax(weight))
+    n_pairs, fullest = int(binned.n_pairs.sum()), int(np.argmax(weight))
     if binned.n_bins == 1 and metric.required_sums != "classes":
         return (
             f"All {n_pairs:,} probabilities fall into one bin, {reading_of_bin(binned, 0)}. One bin compares "
@@ -398,9 +405,9 @@ def reliability_headline(
     terms = TERMS["answer" if verdict is None else verdict.of]
     if not binned.n_bins:
         return f"No {unit[:-1]} {terms.no_pair}."
-    n = int(binned.count.sum())
+    n = int(binned.n_pairs.sum())
     if verdict is None:
-        return _all_labels_headline(binned, n, unit)
+        return _all_labels_headline(binned, binned.count.sum().item(), unit)
     if n < MIN_ROWS:
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned, terms)}."
     clause = _verdict_clause(verdict, n, unit, score)
@@ -412,12 +419,12 @@ def reliability_headline(
 
 def stated_and_observed(binned: Binned, terms: Terms) -> str:
     """ "states 75.0 % on average and is right 51.6 % of the time", of the pairs in these bins."""
-    n = int(binned.count.sum())
-    stated, observed = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
+    n = binned.count.sum().item()
+    stated, observed = float(binned.confidence.sum()) / n, float(binned.correct.sum()) / n
     return terms.stated_and_observed(stated, observed)
 
 
-def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
+def _all_labels_headline(binned: Binned, n: float, unit: RowUnit) -> str:
     """The headline of pairs that exclude one another: where the gap lies, without a test."""
     gap = float(binned.absolute_gap.sum()) / n
     pairs = "choices" if unit == "rows" else "tokens"
@@ -426,7 +433,7 @@ def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
     difference = f"{format_percent(gap)} on average"
     if unit == "positions":
         # A vocabulary's average is next to nothing; each position has one right class, so this is Full-ECE.
-        difference = f"{format_short(n * gap / max(int(binned.correct.sum()), 1))} per position"
+        difference = f"{format_short(n * gap / max(binned.correct.sum().item(), 1))} per position"
     location = _comma_clause(_gap_location(binned, binned.absolute_gap, "probabilities"))
     subject = f"Over all {pairs}, predicted probabilities differ from observed frequencies"
     return f"{subject} by {difference}{location}."
@@ -523,7 +530,7 @@ def _bins_off(binned: Binned, is_off: NDArray[np.bool_], noun: str) -> str:
 
     Bins of few rows, which the diagram draws pale, are not counted if others are off.
     """
-    is_full = binned.count >= MIN_ROWS
+    is_full = binned.effective >= MIN_ROWS
     counted = is_full if (is_off & is_full).any() else np.ones_like(is_off)
     n_off, n_counted = int((is_off & counted).sum()), int(counted.sum())
     if n_off == n_counted:

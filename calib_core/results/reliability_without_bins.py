@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.bins import Binned
+from calib_core.bins import Binned, Counts
 from calib_core.edges import FINEST_BINS, Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.honest_band import honest_band
@@ -233,7 +233,7 @@ def corp_reliability(evidence: Evidence) -> CorpReliability:
         table=pl.DataFrame(
             {
                 "confidence": confidence,
-                "count": cells.count,
+                "count": cells.n_pairs,
                 "accuracy": cells.correct / cells.count,
                 "recalibrated": fitted,
                 "block": block,
@@ -264,7 +264,7 @@ def smooth_reliability(evidence: Evidence) -> SmoothReliability:
     top, cells = _top_label_cells(evidence, SMOOTH_ECE.id)
     smooth_ece = score(top, SMOOTH_ECE.id)
     bandwidth = max(smooth_ece.value or 0.0, MIN_BANDWIDTH)
-    confidence, n = cells.confidence / cells.count, int(cells.count.sum())
+    confidence, n = cells.confidence / cells.count, cells.count.sum().item()
 
     def smoothed(weight: NDArray[np.float64]) -> NDArray[np.float64]:
         nodes = spread_to_nodes(confidence, weight / n)
@@ -272,11 +272,11 @@ def smooth_reliability(evidence: Evidence) -> SmoothReliability:
 
     at = np.arange(SMOOTH_POINTS + 1) / SMOOTH_POINTS
     density = np.maximum(smoothed(cells.count.astype(np.float64)), 0.0)
-    # A pair right at a point adds 1 to this number, one that is far away next to nothing.
-    is_near_a_pair = density * n * bandwidth * np.sqrt(2 * np.pi) >= 1
+    # A pair right at a point adds 1 to this number (of average weight), one far away next to nothing.
+    is_near_a_pair = density * top.n_effective * bandwidth * np.sqrt(2 * np.pi) >= 1
     is_near_a_pair &= (at >= confidence[0] - 1 / SMOOTH_POINTS) & (at <= confidence[-1] + 1 / SMOOTH_POINTS)
 
-    def curve(correct: NDArray[np.int64]) -> NDArray[np.float64]:
+    def curve(correct: Counts) -> NDArray[np.float64]:
         residual = smoothed(correct - cells.confidence)
         mean = np.divide(residual, density, out=np.full(at.size, np.nan), where=is_near_a_pair)
         return np.clip(at + mean, 0, 1)
@@ -322,7 +322,7 @@ def _top_label_cells(evidence: Evidence, metric_id: str) -> tuple[Evidence, Binn
     return top, top.sums.binned(CELLS)
 
 
-def miscalibration_null(cells: Binned, drawn: NDArray[np.int64]) -> tuple[float, float]:
+def miscalibration_null(cells: Binned, drawn: Counts) -> tuple[float, float]:
     """Median miscalibration of a calibrated model, and the p-value of the one observed.
 
     Parameters
@@ -341,7 +341,7 @@ def miscalibration_null(cells: Binned, drawn: NDArray[np.int64]) -> tuple[float,
     return float(np.median(values)), monte_carlo_p_value(values, observed)
 
 
-def _drawn_outcomes(draws: BinnedNullDraws | None) -> NDArray[np.int64] | None:
+def _drawn_outcomes(draws: BinnedNullDraws | None) -> Counts | None:
     """Number of right outcomes in each draw and cell, shape (R, cells); None where nothing is drawn."""
     return None if draws is None else np.array([draw.bins.correct for draw in draws])
 
@@ -364,9 +364,11 @@ def _band_columns(
 
 
 def _honest_band(top: Evidence, cells: Binned) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Where the true curve may lie; None for rows that depend on one another."""
-    independent = isinstance(top, AnswerEvidence) and top.cluster is None
-    return honest_band(cells.count, cells.correct) if independent else None
+    """Where the true curve may lie; None for rows that depend on one another, or have weights."""
+    independent = isinstance(top, AnswerEvidence) and top.cluster is None and top.weight is None
+    if not independent:
+        return None
+    return honest_band(np.asarray(cells.count, np.int64), np.asarray(cells.correct, np.int64))
 
 
 def _blocks(cells: Binned, block: NDArray[np.intp]) -> pl.DataFrame:
@@ -376,22 +378,28 @@ def _blocks(cells: Binned, block: NDArray[np.intp]) -> pl.DataFrame:
             "block": block,
             "low": cells.confidence / cells.count,
             "high": cells.confidence / cells.count,
-            "count": cells.count,
+            "count": cells.n_pairs,
+            "total": cells.count,
             "confidence": cells.confidence,
             "accuracy": cells.correct,
         }
     )
     return (
         frame.group_by("block", maintain_order=True)
-        .agg(pl.col("low").first(), pl.col("high").last(), pl.col("count", "confidence", "accuracy").sum())
-        .with_columns(pl.col("confidence", "accuracy") / pl.col("count"))
+        .agg(
+            pl.col("low").first(),
+            pl.col("high").last(),
+            pl.col("count", "total", "confidence", "accuracy").sum(),
+        )
+        .with_columns(pl.col("confidence", "accuracy") / pl.col("total"))
+        .drop("total")
         .with_columns(gap=pl.col("confidence") - pl.col("accuracy"))
     )
 
 
 def _verdict_lead(top: Evidence) -> str:
     """The verdict's word as the beginning of a sentence."""
-    if top.n_used < MIN_ROWS:
+    if top.n_effective < MIN_ROWS:
         return too_few_phrase(top.n_used, "row")
     words = top.verdict.words
     in_rows = f" in {top.n_used:,} rows" if top.verdict.kind == "none" else ""

@@ -187,6 +187,7 @@ def run_verdict(evidence: Evidence) -> RunVerdict:
         recipe=(
             f"{verdict_recipe(evidence.tolerance, evidence.terms)}; {evidence.method.id}, "
             f"{evidence.corrections_text}n={evidence.n_used}/{evidence.n_total}"
+            + (f", {evidence.weights_text}" if evidence.weights_text else "")
         ),
         judged=evidence.judged,
         remarks=evidence.remarks,

@@ -39,7 +39,13 @@ from calib_core.metrics.brier import BRIER
 from calib_core.metrics.metric import Metric, SamplingDefault
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, gather_evidence, get_metric, restrict_rows
+from calib_core.results.evidence import (
+    AnswerEvidence,
+    gather_evidence,
+    get_metric,
+    refuse_weights,
+    restrict_rows,
+)
 from calib_core.results.recipe import recipe_text, rows_text, scheme_text
 from calib_core.results.score import effective_scheme
 from calib_core.runs import AnswerRun, Run
@@ -487,6 +493,7 @@ def sample_size_sweep(
     evidence = gather_evidence(run, SELF_CONSISTENCY_METHODS[0], options)
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("A token-level run has no sampled answers.")
+    refuse_weights(evidence, "The sweep over samples")
     samples = samples or sample_matrix(evidence.run, options)
     available = subsample_sizes(samples.n_samples, samples.usable_rows, plan.sizes)
     code, correct = samples.codes[available.question_rows], samples.cluster_correct[available.question_rows]

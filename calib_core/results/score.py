@@ -42,6 +42,7 @@ SCORE_COLUMNS: Final = (
     Column("interval_low", "95 %", "number", upper="interval_high"),
     Column("interval_high", kind="number"),
     Column("interval_method"),
+    Column("n_effective", kind="number"),
 )
 """The columns of a table of scores."""
 
@@ -83,6 +84,8 @@ class Score(Displayable):
         module computes none, `results.uncertainty.score_with_interval` does).
     missing : Missingness or None
         Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
+    n_effective : float or None
+        Number of rows of equal weight worth as much as those used; None where all count alike.
     """
 
     run: str
@@ -103,6 +106,7 @@ class Score(Displayable):
     draws: int | None = None
     interval: Interval | None = None
     missing: Missingness | None = None
+    n_effective: float | None = None
 
     def __float__(self) -> float:
         if self.value is None:
@@ -200,6 +204,7 @@ def score(
         null_median=null.median[0] if null else None,
         draws=null.n_draws if null else None,
         missing=evidence.missingness,
+        n_effective=None if evidence.weight is None else evidence.n_effective,
     )
 
 

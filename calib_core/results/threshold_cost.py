@@ -26,7 +26,7 @@ from calib_core.methods import METHODS
 from calib_core.results.abstention import AbstentionCurve, abstention_curve, first_steps
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights
 from calib_core.results.uncertainty import MIN_OF_RARER_OUTCOME, count_rarer_outcome
 from calib_core.terms import Terms
 from calib_core.wording import format_percent
@@ -212,6 +212,7 @@ def threshold_cost(evidence: Evidence, costs: ErrorCosts, *, seed: int = 0) -> T
         )
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("Costs need a confidence for each row; token-level runs keep sums only.")
+    refuse_weights(evidence, "The cost of a threshold")
     curve, top = abstention_curve(evidence), evidence.top_label
     n_questions = top.n_used if top.cluster is None else int(top.cluster.max()) + 1
     pairs = top.confidences.pairs

@@ -30,7 +30,7 @@ from calib_core.results.comparison import (
 )
 from calib_core.results.concentration import Concentration, measure_concentration
 from calib_core.results.defaults import default_method, default_run
-from calib_core.results.evidence import AnswerEvidence, Evidence
+from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights
 from calib_core.results.questions import questions_in_bin
 from calib_core.results.recipe import recipe_text
 from calib_core.results.reliability import (
@@ -928,4 +928,5 @@ def tour_step(kind: StepKind, subject: TourSubject, estimator: MetricEstimator =
     Unavailable
         With the reason, where the data does not support the step.
     """
+    refuse_weights(subject.evidence, "The tour")
     return models_step(subject, estimator) if kind == "models" else _STEP_BUILDERS[kind](subject)

@@ -47,6 +47,7 @@ from calib_core.inference.directional import (
 )
 from calib_core.inference.intervals import (
     auroc_interval,
+    effective_with,
     mean_interval,
     p_value_of_interval,
     share_interval,
@@ -58,7 +59,13 @@ from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.pairs import Pairs
-from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
+from calib_core.results.evidence import (
+    AnswerEvidence,
+    Evidence,
+    get_metric,
+    refuse_weights,
+    restrict_rows,
+)
 from calib_core.results.score import Score, effective_scheme, score
 from calib_core.wording import ROUNDING_TOLERANCE, plural
 
@@ -145,12 +152,12 @@ def metric_interval(
         return None
     cluster = evidence.cluster
     if metric.interval_method == "wilson":
-        return _accuracy_interval(evidence.confidences.pairs.correct, cluster)
+        return _accuracy_interval(evidence.confidences.pairs, cluster)
     value = metric.compute(evidence.sums_for(metric, scheme), scheme)
     n_units = evidence.n_used if cluster is None else int(cluster.max()) + 1
     if value is None or not np.isfinite(value) or n_units < 2:
         return None
-    unit_text = "rows" if cluster is None else f"{n_units:,} questions, some repeated"
+    unit_text = _unit_text(evidence)
     if metric.interval_method != "bootstrap":
         return _formula_interval(evidence, metric, scheme, value, seed, unit_text)
     draws = _bootstrap_values(evidence, metric, scheme, seed, cluster)
@@ -182,17 +189,39 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
         return f"{metric.title} has no interval: {metric.no_interval_reason}."
     if metric.interval_method == "auroc" and count_rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
         unit = "answers" if evidence.cluster is None else "answers to different questions"
+        unit += "" if evidence.weight is None else ", counted by the effective number of their weights,"
         least = f"{MIN_OF_EACH_OUTCOME} right and {MIN_OF_EACH_OUTCOME} wrong {unit}"
         return f"{metric.title} needs at least {least} for an interval."
     if metric.interval_method != "directional":
         return None
-    if evidence.no_null_reason:
-        return f"{metric.title} has no interval: {evidence.no_null_reason}."
+    no_draws = evidence.no_null_reason
+    if evidence.weight is not None and pools_choices(evidence, metric):
+        no_draws = NO_WEIGHTED_CHOICES
+    if no_draws:
+        return f"{metric.title} has no interval: {no_draws}."
+    rows = "rows" if evidence.weight is None else "rows of equal weight"
     return (
-        f"{metric.title} needs at least {MIN_ROWS} rows for an interval."
-        if evidence.n_used < MIN_ROWS
+        f"{metric.title} needs at least {MIN_ROWS} {rows} for an interval."
+        if evidence.n_effective < MIN_ROWS
         else None
     )
+
+
+NO_WEIGHTED_CHOICES: Final = "no right choices are drawn for rows with weights"
+"""Why pairs of every choice of weighted rows have neither an interval by bins nor a p-value."""
+
+
+def pools_choices(evidence: Evidence, metric: Metric) -> bool:
+    """Whether a metric is of a pair for every choice of each row."""
+    return metric.needs == "distribution" or evidence.options.labels == "all"
+
+
+def _unit_text(evidence: AnswerEvidence) -> str:
+    """What is drawn or counted, for recipes: "rows", "60 questions, some repeated", "weighted rows"."""
+    weighted = "" if evidence.weight is None else "weighted "
+    if evidence.cluster is None:
+        return f"{weighted}rows"
+    return f"{int(evidence.cluster.max()) + 1:,} questions, some repeated{weighted and ', of weighted rows'}"
 
 
 def missing_statistics_note(
@@ -238,6 +267,8 @@ def _missing_reasons(
     reasons: list[str] = []
     if without_p and any(metric.binned for metric in shown):
         reasons.append(f"No p-value: {without_p}.")
+    elif evidence.weight is not None and any(m.binned and pools_choices(evidence, m) for m in shown):
+        reasons.append(f"No p-value: {NO_WEIGHTED_CHOICES}.")
     elif not evidence.verdict.is_tested:
         reasons.append(evidence.verdict.reason)
     if intervals:
@@ -255,7 +286,7 @@ def _formula_interval(
     if metric.interval_method == "mean":
         return _mean_interval(evidence, metric, unit_text)
     pairs = evidence.pairs
-    ends = auroc_interval(pairs.confidence.astype(np.float64), pairs.correct, evidence.cluster)
+    ends = auroc_interval(pairs.confidence.astype(np.float64), pairs.correct, evidence.cluster, pairs.weight)
     text = f"DeLong t 95 % on the logit scale over {unit_text}"
     return None if ends is None else Interval(*ends, 0, 0, text)
 
@@ -282,7 +313,8 @@ def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinM
     binned = evidence.sums_for(metric, scheme).binned(scheme)
     if binned.n_bins > MAX_DIRECTIONAL_BINS:
         return None
-    if metric.needs == "pairs" and evidence.options.labels == "top" and evidence.cluster is None:
+    independent = evidence.cluster is None and evidence.weight is None
+    if metric.needs == "pairs" and evidence.options.labels == "top" and independent:
         return BinMeans.from_bins(binned)
     usable = evidence.confidences.pairs.rows
     cluster = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
@@ -307,20 +339,29 @@ def metric_gaps(evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluste
     pairs = evidence.diagram_pairs(metric)
     confidence = pairs.confidence.astype(np.float64)
     gap = confidence - pairs.correct
-    key = assign_bins(pairs.confidence, scheme, computed=pairs.computed)
+    key = assign_bins(pairs.confidence, scheme, computed=pairs.computed, weight=pairs.weight)
     if metric.required_sums == "squares":
         gap *= confidence
+    if pairs.weight is not None:
+        gap *= pairs.weight
     if metric.required_sums == "classes" and evidence.confidences.distribution is not None:
         key = key + evidence.confidences.distribution.class_index * scheme.bins
     _keys, bin_ = np.unique(key, return_inverse=True)
     cluster_of_row = np.zeros(evidence.run.rows.height, np.intp)
     cluster_of_row[evidence.confidences.pairs.rows] = cluster
-    return Gaps(gap, bin_, cluster_of_row[pairs.rows], metric.divisor(evidence.sums_for(metric, scheme)))
+    divisor = metric.divisor(evidence.sums_for(metric, scheme))
+    return Gaps(gap, bin_, cluster_of_row[pairs.rows], divisor, pairs.weight)
 
 
-def count_rarer_outcome(evidence: AnswerEvidence) -> int:
-    """Number of questions with a right answer, or with a wrong one, whichever are fewer."""
-    correct, cluster = evidence.pairs.correct, evidence.cluster
+def count_rarer_outcome(evidence: AnswerEvidence) -> float:
+    """Number of questions with a right answer, or with a wrong one, whichever are fewer.
+
+    The effective number (Kish 1965) where rows have weights.
+    """
+    correct, cluster, weight = evidence.pairs.correct, evidence.cluster, evidence.pairs.weight
+    if weight is not None:
+        unit = np.arange(correct.size) if cluster is None else cluster
+        return min(effective_with(outcome, unit, weight) for outcome in (correct, ~correct))
     if cluster is None:
         n_right = int(np.count_nonzero(correct))
         return min(n_right, correct.size - n_right)
@@ -344,8 +385,7 @@ def simultaneous_interval(evidence: AnswerEvidence, metric: Metric, n_intervals:
     """
     cluster = evidence.cluster
     n_units = evidence.n_used if cluster is None else int(cluster.max()) + 1
-    unit_text = "rows" if cluster is None else f"{n_units:,} questions, some repeated"
-    return _mean_interval(evidence, metric, unit_text, n_intervals) if n_units > 1 else None
+    return _mean_interval(evidence, metric, _unit_text(evidence), n_intervals) if n_units > 1 else None
 
 
 def _mean_interval(
@@ -375,18 +415,22 @@ def _extreme_means(metric: Metric, pairs: Pairs) -> tuple[float, float] | None:
     wrong, right = (
         metric.pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True)
     )
-    return float(np.minimum(wrong, right).mean()), float(np.maximum(wrong, right).mean())
+    least, most = np.minimum(wrong, right), np.maximum(wrong, right)
+    if pairs.weight is not None:
+        return float(np.average(least, weights=pairs.weight)), float(np.average(most, weights=pairs.weight))
+    return float(least.mean()), float(most.mean())
 
 
 def _added_text(added: tuple[float, float] | None) -> str:
     return ", one of the least and one of the largest possible value added" if added else ""
 
 
-def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None) -> Interval:
+def _accuracy_interval(pairs: Pairs, cluster: NDArray[np.intp] | None) -> Interval:
     """Wilson's interval; `cluster` is each row's question where some are repeated, otherwise None."""
-    low, high = share_interval(correct, cluster)
+    low, high = share_interval(pairs.correct, cluster, pairs.weight)
+    weight_text = "" if pairs.weight is None else " of weighted rows"
     cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} questions, some repeated"
-    return Interval(low, high, 0, 0, f"Wilson 95 %{cluster_text}")
+    return Interval(low, high, 0, 0, f"Wilson 95 %{weight_text}{cluster_text}")
 
 
 def paired_difference(
@@ -418,6 +462,8 @@ def paired_difference(
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
+    for evidence in (one for pair in evidence_pairs for one in pair):
+        refuse_weights(evidence, "A paired difference")
     sides, keys = _pair_by_question(evidence_pairs, metric, scheme)
     distinct = pl.concat(keys).unique(maintain_order=True)
     clusters_by_pair = _key_positions(keys, distinct)
@@ -488,6 +534,7 @@ def difference_on_same_rows(
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
+    refuse_weights(first, "A paired difference")
     one, other = first.confidences.pairs, second.confidences.pairs
     if not (np.array_equal(one.rows, other.rows) and np.array_equal(one.correct, other.correct)):
         raise ValueError("the two confidences are not of the same answers")
@@ -621,11 +668,17 @@ def _totals_and_weights(
     distribution = evidence.confidences.distribution
     pairs = distribution.all_label_pairs() if over_rows and distribution is not None else evidence.pairs
     terms = metric.pair_term(pairs.confidence.astype(np.float64), pairs.correct)
+    if pairs.weight is not None:
+        terms = terms * pairs.weight
     unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
     unit_of_row[evidence.confidences.pairs.rows] = cluster
     unit = unit_of_row[pairs.rows]
     total = np.bincount(unit, terms, n_clusters).astype(np.float64)
-    weight = np.bincount(cluster if over_rows else unit, minlength=n_clusters)
+    weight = np.bincount(
+        cluster if over_rows else unit,
+        evidence.weight if over_rows else pairs.weight,
+        minlength=n_clusters,
+    )
     return total, weight.astype(np.float64)
 
 
@@ -688,7 +741,10 @@ def _weighted_metric(
     units, unit_of_pair = resampling_units(pairs, scheme, np.arange(pairs.n))
     cluster_of_unit = np.empty(pairs.n, np.intp)
     cluster_of_unit[unit_of_pair] = cluster[pairs.rows]
-    return lambda weights: form(units, weights[:, cluster_of_unit])
+    own = np.ones(pairs.n)
+    if pairs.weight is not None:
+        own[unit_of_pair] = pairs.weight
+    return lambda weights: form(units, weights[:, cluster_of_unit] * own)
 
 
 def _bootstrap_values(
@@ -711,7 +767,7 @@ def _bootstrap_values(
         n_draws = BOOTSTRAP_DRAWS_RECOMPUTED if weighted_form_for(metric, scheme) is None else BOOTSTRAP_DRAWS
         return np.concatenate([weighted_metric(weights) for weights in equal_weight_draws(n, n_draws, seed)])
     form = weighted_form_for(metric, scheme)
-    if cluster is not None or form is None or evidence.options.labels == "all":
+    if cluster is not None or form is None or evidence.options.labels == "all" or evidence.weight is not None:
         return None
     pairs = evidence.pairs
     cell = bin_of(pairs.confidence, FINEST_BINS) * 2 + pairs.correct

@@ -13,7 +13,7 @@ from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
 from calib_core.results.score import effective_scheme
 from calib_core.terms import ANSWER_TERMS, Terms
-from calib_core.wording import join_names, plural
+from calib_core.wording import format_count, join_names, plural
 
 MAX_NAMED: Final = 2
 """Up to this number, names are listed; beyond it they are counted."""
@@ -67,7 +67,11 @@ def view_caption(
 def rows_caption(evidences: Sequence[Evidence]) -> str:
     """Rows used, such as "1,300 of 1,319 rows" or, for several evidences, "200 to 1,300 rows each"."""
     units = sorted({evidence.unit for evidence in evidences}, reverse=True)
-    return rows_used_text([(evidence.n_used, evidence.n_total) for evidence in evidences], " or ".join(units))
+    rows = rows_used_text([(evidence.n_used, evidence.n_total) for evidence in evidences], " or ".join(units))
+    weighted = [evidence for evidence in evidences if evidence.weight is not None]
+    if len(weighted) == 1 == len(evidences):
+        return f"{rows}, weighted (effective n = {format_count(weighted[0].n_effective)})"
+    return f"{rows}, weighted by the column weight" if weighted else rows
 
 
 def rows_used_text(counts: Sequence[tuple[int, int]], unit: str) -> str:

@@ -156,7 +156,9 @@ def row_facts(report: RunReport) -> str:
             f"{row_counts.n_inexact_sums:,} distributions do not sum to 1 exactly and are used as stored"
         )
     if report.accuracy is not None:
-        facts.append(f"accuracy of the {report.judged} {format_percent(report.accuracy)}")
+        facts.append(
+            f"accuracy of the {report.judged} {format_percent(report.accuracy)}{report.unweighted_note}"
+        )
     if report.has_judge_and_people:
         facts.append(report.judge_text)
     return "; ".join(facts) + "."

@@ -45,6 +45,7 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
         "correct": "whether the answer is right",
         "event_prob": "probability of yes, of an event, 0 to 1",
         "event": "whether the event came true",
+        "weight": "how many cases the row stands for",
         "judge": "the label that a judge gives",
         "judge_score": "the number that a judge gives",
         "human": "the label that a person gives",

@@ -106,6 +106,7 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "confidence": judge_probability,
         "event_prob": judge_probability,
         "event": judge_event,
+        "weight": judge_amount,
         "judge": judge_text,
         "judge_score": lenient_judge(judge_amount),
         "human": judge_text,

@@ -104,8 +104,9 @@ JUDGED_BY_GOLD: Final = frozenset(
     }
 )
 
-NEVER_LEFT_OUT: Final = TRUTH_COLUMNS - {"event"} | {"id", "trial_of"}
-"""Columns that say which question a row asks, or what is right: without them the numbers would be others.
+NEVER_LEFT_OUT: Final = TRUTH_COLUMNS - {"event"} | {"id", "trial_of", "weight"}
+"""Columns that say which question a row asks, what is right, or how much it counts: without them the numbers
+would be others.
 
 What is called an event may as well be its name, in a file of answers; without it, nothing else changes.
 """

@@ -41,6 +41,7 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "interval_method": "directional delta method 95 % over rows, 1999 draws, seed 0",
         "corrections": None,
         "missing": None,
+        "n_effective": None,
     }
     assert answer.err == ""
     few = call("score", write(tmp_path, "few.csv", GOOD), "--metric", "ece", "--json").element

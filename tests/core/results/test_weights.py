@@ -1,0 +1,311 @@
+"""Rows with weights (decision 0018): whole numbers repeat rows, and equal ones change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import calib_core
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.inference.calibration_test import cox_test
+from calib_core.inference.clusters import effective_sample_size
+from calib_core.inference.verdict import judge
+from calib_core.metrics import METRICS
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.results.uncertainty import metric_interval
+from calib_core.runs import AnswerRun, Run
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.55, 0.9, 1.0]), st.booleans(), st.integers(1, 6)),
+    min_size=1,
+    max_size=12,
+)
+OF_PAIRS = [one for one in METRICS.values() if one.needs == "pairs" and one.takes_weights]
+
+
+def made(n: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    random = np.random.default_rng(seed)
+    confidence = np.round(random.uniform(0.3, 1, n), 2)
+    return confidence, random.random(n) < confidence - 0.1, random.integers(1, 6, n).astype(float)
+
+
+def run_of(*columns: Any, **more: Any) -> AnswerRun:
+    confidence, correct, weight = columns
+    (run,) = calib_core.load(confidence=confidence, correct=correct, weight=weight, **more)
+    assert isinstance(run, AnswerRun)
+    return run
+
+
+def weighted(n: int = 200) -> AnswerRun:
+    return run_of(*made(n), id=np.arange(n))
+
+
+@given(rows=ROWS, bins=st.integers(1, 12))
+def test_whole_weights_are_repeated_rows(rows: list[tuple[float, bool, int]], bins: int) -> None:
+    c, y, w = (np.array(values) for values in zip(*rows, strict=True))
+    one = BinSums.from_pairs(c, y, weight=w.astype(np.float64))
+    repeated = BinSums.from_pairs(np.repeat(c, w), np.repeat(y, w))
+    for metric in OF_PAIRS:
+        scheme = Scheme(metric.binning or "width", bins)
+        value, expected = metric.compute(one, scheme), metric.compute(repeated, scheme)
+        assert value == pytest.approx(expected, abs=1e-12, nan_ok=True), metric.id
+    for scheme in (Scheme("mass", bins), Scheme("natural"), Scheme("width", bins)):
+        assert one.binned(scheme).index.tolist() == repeated.binned(scheme).index.tolist()
+        assert one.binned(scheme).count.tolist() == repeated.binned(scheme).count.tolist()
+
+
+@given(rows=ROWS, parts=st.lists(st.fractions(Fraction(1, 50), 5), min_size=12, max_size=12))
+def test_any_weights_match_exact_fractions(
+    rows: list[tuple[float, bool, int]], parts: list[Fraction]
+) -> None:
+    c, y, _ = (np.array(values) for values in zip(*rows, strict=True))
+    w = [Fraction(float(part)) for part in parts[: c.size]]
+    sums = BinSums.from_pairs(c, y, weight=np.array([float(part) for part in w]))
+    exact = [(Fraction(float(ci)), int(yi), wi) for ci, yi, wi in zip(c, y, w, strict=True)]
+    total = sum(w)
+    by_cell: dict[float, Fraction] = {}  # each of the six confidences has a bin of its own among 20
+    for (ci, yi, wi), key in zip(exact, c.tolist(), strict=True):
+        by_cell[key] = by_cell.get(key, Fraction(0)) + wi * (ci - yi)
+    expected = {
+        "accuracy": sum(wi * yi for _, yi, wi in exact) / total,
+        "brier": sum(wi * (ci - yi) ** 2 for ci, yi, wi in exact) / total,
+        "ece": sum(map(abs, by_cell.values())) / total,
+    }
+    for metric, value in expected.items():
+        assert METRICS[metric].compute(sums, Scheme("natural")) == pytest.approx(float(value), abs=1e-12)
+
+
+@pytest.mark.parametrize("constant", [1.0, 0.1, 7.3])
+def test_equal_weights_change_no_bit(constant: float) -> None:
+    c, y, _ = made(150)
+    (plain,) = calib_core.load(c, y)
+    equal = run_of(c, y, np.full(150, constant))
+    for metric, score in calib_core.score(plain).items():
+        other = calib_core.score(equal, metric=metric)
+        assert (other.value, other.p, other.null_median) == (score.value, score.p, score.null_median)
+        assert other.interval == score.interval
+        assert "all equal" in other.recipe
+        assert other.n_effective is None
+    assert calib_core.verdict(equal).verdict == calib_core.verdict(plain).verdict
+
+
+@pytest.mark.parametrize("labels", ["top", "all"])
+def test_probabilities_of_choices_are_weighted(labels: Any) -> None:
+    random = np.random.default_rng(2)
+    probs, w = random.dirichlet(np.ones(4), 60), random.integers(1, 4, 60)
+    gold = random.integers(0, 4, 60)
+    (one,) = calib_core.load(probs=probs, gold=gold, weight=w)
+    (repeated,) = calib_core.load(probs=np.repeat(probs, w, axis=0), gold=np.repeat(gold, w))
+    compared = calib_core.score(one, labels=labels)
+    for metric, score in compared.items():
+        expected = calib_core.score(repeated, metric=metric, labels=labels).value
+        assert score.value == pytest.approx(expected, abs=1e-12), metric
+        if METRICS[metric].needs == "distribution" and METRICS[metric].binned:
+            assert score.p is None
+            assert score.interval is None
+    assert "ece" in compared
+
+
+def test_zero_and_missing_weights_are_not_used_and_are_counted() -> None:
+    c, y, w = made(60)
+    w[:5], w[5:7] = 0, np.nan
+    run = run_of(c, y, w)
+    evidence = gather_evidence(run, "given")
+    assert evidence.missing == {"no weight": 2, "weight 0": 5}
+    assert evidence.n_used == 53
+    kept = run_of(c[7:], y[7:], w[7:])
+    assert calib_core.score(run, metric="ece").value == calib_core.score(kept, metric="ece").value
+    assert "n=53/60, weighted by column weight, effective n=" in calib_core.score(run, metric="ece").recipe
+    with pytest.raises(Refused, match="no row with a confidence and an outcome has a weight above 0"):
+        run_of(c, y, np.zeros(60))
+
+
+@pytest.mark.parametrize("bad", ["-1", "nan", "heavy", "inf"])
+def test_a_bad_weight_is_named_with_its_row(bad: str, tmp_path: Any) -> None:
+    path = tmp_path / "w.csv"
+    path.write_text(f"confidence,correct,weight\n0.9,1,2\n0.8,0,{bad}\n0.7,1,3\n", "utf-8")
+    with pytest.raises(
+        BadRowsFound, match=r"row 2 \(line 3\), column 'weight': expected a number, at least 0"
+    ):
+        calib_core.load(path)
+
+
+def test_a_column_is_read_as_weights_or_ignored_where_that_is_said(tmp_path: Any) -> None:
+    path = tmp_path / "w.csv"
+    path.write_text("confidence,correct,weight,w\n0.9,1,2,1\n0.8,0,1,3\n0.7,1,1,0\n", "utf-8")
+    own, other, none = (
+        calib_core.load(path, columns=columns)[0]
+        for columns in ({}, {"weight": "", "w": "weight"}, {"weight": ""})
+    )
+    accuracies = [calib_core.score(run, metric="accuracy").value for run in (own, other, none)]
+    assert accuracies == [pytest.approx(3 / 4), pytest.approx(1 / 4), pytest.approx(2 / 3)]
+    assert "weighted" not in calib_core.score(none, metric="accuracy").recipe
+
+
+def test_weights_are_said_beside_every_number() -> None:
+    run = weighted()
+    score, diagram = calib_core.score(run, metric="ece"), calib_core.reliability(run)
+    w = run.rows["weight"].to_numpy()
+    assert score.n_effective == pytest.approx(w.sum() ** 2 / (w @ w))
+    for remarks in (score.remarks, diagram.remarks, calib_core.verdict(run).remarks):
+        assert any("Rows count by the column weight: 200 rows are worth" in one for one in remarks)
+    assert "effective n=" in calib_core.verdict(run).recipe
+    assert diagram.table["count"].sum() == 200
+    assert (diagram.table["effective"] <= diagram.table["count"] + 1e-9).all()
+    assert diagram.table["effective"].sum() < 199
+    mean = float((diagram.table["accuracy"] * diagram.table["count"]).sum() / 200)
+    assert diagram.accuracy == pytest.approx(float(w @ made(200)[1] / w.sum()))
+    assert diagram.accuracy != pytest.approx(mean)
+
+
+def test_metric_value_takes_weights() -> None:
+    c, y, w = made(40)
+    assert calib_core.metric_value(c, y, "accuracy", weight=w) == pytest.approx(float(w @ y / w.sum()))
+
+
+# --- Inference ----------------------------------------------------------------------------------
+
+
+def test_the_test_with_weights_of_1_is_the_test_without() -> None:
+    c, y, _ = made(4000)
+    plain, ones = cox_test(c, y), cox_test(c, y, weight=np.ones(4000))
+    assert (ones.level_p, ones.slope_p) == pytest.approx((plain.level_p, plain.slope_p))
+    assert (ones.deviation, ones.level) == pytest.approx((plain.deviation, plain.level))
+
+
+def test_a_verdict_does_not_depend_on_the_unit_of_weights() -> None:
+    c, y, w = made(300)
+    assert judge(c, y, weight=w).p == pytest.approx(judge(c, y, weight=1000 * w).p)
+
+
+def test_repeated_rows_are_not_independent_ones() -> None:
+    c, y, w = made(200)
+    p, p_repeated = judge(c, y, weight=w).p, judge(np.repeat(c, w.astype(int)), np.repeat(y, w.astype(int))).p
+    assert p is not None
+    assert p_repeated is not None
+    assert p > p_repeated
+
+
+def test_weights_that_go_with_errors_widen_the_test() -> None:
+    """Rows that weigh 3 are right .87, others .99 of the time: .9 on the weighted average, as stated.
+
+    Their squared residuals are 1.16 times c(1 − c), each by the square of its weight.
+    """
+    random = np.random.default_rng(1)
+    heavy = random.random(40_000) < 0.5
+    weight = np.where(heavy, 3.0, 1.0)
+    test = cox_test(np.full(40_000, 0.9), random.random(40_000) < np.where(heavy, 0.87, 0.99), weight=weight)
+    error = abs(test.level) / -NormalDist().inv_cdf(test.level_p / 2)
+    of_stated = 0.3 * np.sqrt(weight @ weight) / weight.sum()
+    assert error / of_stated == pytest.approx(1.16**0.5, abs=0.02)
+
+
+def test_too_few_effective_rows_are_not_judged() -> None:
+    c, y, _ = made(100)
+    w = np.ones(100)
+    w[:5] = 50
+    run = run_of(c, y, w)
+    verdict = calib_core.verdict(run).verdict
+    assert verdict.kind == "few"
+    assert "100 rows, worth" in verdict.reason
+    score = calib_core.score(run, metric="ece")
+    assert score.p is None
+    assert score.interval is None
+
+
+@pytest.mark.parametrize("metric", ["ece", "ace", "brier", "accuracy", "bias", "auroc"])
+def test_intervals_are_wider_than_of_repeated_rows_and_hold_the_value(metric: str) -> None:
+    c, y, w = made(300)
+    one = calib_core.score(run_of(c, y, w), metric=metric)
+    (repeated,) = calib_core.load(np.repeat(c, w.astype(int)), np.repeat(y, w.astype(int)))
+    other = calib_core.score(repeated, metric=metric)
+    assert one.interval is not None
+    assert other.interval is not None
+    assert one.value is not None
+    assert one.interval.low <= one.value <= one.interval.high
+    assert one.interval.high - one.interval.low > other.interval.high - other.interval.low
+
+
+def test_subsets_of_equal_weight_are_as_without() -> None:
+    """Strata that are weighted as wholes: within each, weights are equal."""
+    c, y, _ = made(200)
+    stratum = np.repeat(["a", "b"], [150, 50])
+    run = run_of(c, y, np.where(stratum == "a", 1 / 150, 1 / 50), subject=stratum)
+    found = calib_core.groups([run], by="subject")
+    values = {row["name"]: row["value"] for row in found.to_frame().iter_rows(named=True)}
+    for name in ("a", "b"):
+        own = calib_core.metric_value(c[stratum == name], y[stratum == name], "ece")
+        assert values[name] == own
+    halves = [y[stratum == name].mean() for name in ("a", "b")]
+    assert calib_core.score(run, metric="accuracy").value == pytest.approx(float(np.mean(halves)))
+
+
+REFUSED: dict[str, Callable[[Run], object]] = {
+    "abstention": calib_core.abstention,
+    "threshold": lambda run: calib_core.threshold(run, accuracy=0.8),
+    "recalibrate": calib_core.recalibrate,
+    "audit": calib_core.audit,
+    "concentration": calib_core.concentration,
+    "debiased": lambda run: calib_core.score(run, metric="ece_debiased_sq"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_counts_rows_alike_is_refused(what: str) -> None:
+    with pytest.raises(Unavailable, match="weights"):
+        REFUSED[what](weighted())
+
+
+def test_comparisons_give_numbers_and_no_differences() -> None:
+    one, other = weighted(), weighted()
+    shown = calib_core.compare([one, other])
+    assert shown.to_frame()["accuracy"][0] == calib_core.score(one, metric="accuracy").value
+    assert "have weights" in str(shown.paired.unpaired)
+
+
+def test_a_sweep_is_weighted_and_names_no_fitted_model() -> None:
+    run = weighted()
+    curve = calib_core.sweep(run, metric="ece").to_frame()
+    at_10 = curve.filter(pl.col("bins") == 10)["value"][0]
+    assert at_10 == calib_core.score(run, metric="ece").value
+
+
+def test_an_interval_of_all_choices_says_why_it_is_missing() -> None:
+    evidence = gather_evidence(weighted(), "given")
+    assert isinstance(evidence, AnswerEvidence)
+    assert metric_interval(evidence, "ece") is not None
+
+
+@pytest.mark.parametrize("metric", ["ece", "brier", "bias"])
+def test_an_interval_is_that_of_questions_with_as_many_equal_rows(metric: str) -> None:
+    c, y, w = made(300)
+    y = y & (np.arange(300) % 3 > 0)  # so that the lower end of the ECE is not 0
+    times = w.astype(int)
+    one = metric_interval(gather_evidence(run_of(c, y, w), "given"), metric)
+    (repeated,) = calib_core.load(
+        confidence=np.repeat(c, times),
+        correct=np.repeat(y, times),
+        trial_of=np.repeat(np.arange(300), times),
+    )
+    other = metric_interval(gather_evidence(repeated, "given"), metric)
+    assert one is not None
+    assert other is not None
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-9)
+    assert one.high - one.low > 0.01
+
+
+def test_an_accuracy_counts_no_more_rows_than_are_worth_as_much() -> None:
+    _, y, w = made(300)
+    effective = effective_sample_size(y, np.arange(300), w)
+    assert 1 < effective <= float(w.sum() ** 2 / (w @ w)) + 1e-9
