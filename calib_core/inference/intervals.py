@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -153,6 +154,7 @@ def mean_interval(
     return min(centre - half, mean), max(centre + half, mean)
 
 
+@lru_cache(maxsize=1024)
 def t_975(degrees_of_freedom: float, n_intervals: int = 1) -> float:
     """97.5 % quantile of Student's t distribution, for one of several intervals that hold together."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import

@@ -789,7 +789,7 @@ class _Questions:
         at = self._index.get(id(evidence.run), -1)
         rows, height = evidence.confidences.pairs.rows, evidence.run.rows.height
         has_all = np.array_equal(rows, np.arange(height))
-        if at < 0 or height < MIN_COMMON_QUESTIONS or not has_all or self._cluster(evidence.run) is not None:
+        if at < 0 or height < MIN_COMMON_QUESTIONS or not has_all or evidence.cluster is not None:
             return None
         numbers = self._numbers
         return tuple(of[at].tobytes() for of in (numbers.by_run, numbers.gold_kind, numbers.gold))
