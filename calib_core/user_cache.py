@@ -10,6 +10,7 @@ import hashlib
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -125,8 +126,13 @@ class CacheFolder:
             unfinished.unlink(missing_ok=True)
 
     def _make_room(self, new: Path) -> None:
-        """Remove the entries used longest ago, until the rest and the new one fit."""
-        files = sorted(self._files(), key=lambda file: (file[0] == new, file[1]))
+        """Remove the entries used longest ago, until the rest and the new one fit.
+
+        Those of a time that is still to come go first: they were kept while the clock was wrong, and would
+        outlast all that is kept from now on.
+        """
+        now = time.time_ns()
+        files = sorted(self._files(), key=lambda file: (file[0] == new, file[1] <= now, file[1]))
         total = sum(size for _, _, size in files)
         for path, _, size in files:
             if total <= self.max_bytes:

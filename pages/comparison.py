@@ -202,7 +202,8 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
 
 def comparison_view_caption(choice: ComparisonChoice, result: Comparison) -> ViewCaption:
     """Return the caption that says which runs and methods the points are of."""
-    drawn = [choice.evidence_by_point[point.key] for point in result.points]
+    by_point = choice.evidence_by_point
+    drawn = [by_point[point.key] for point in result.points]
     binned = METRICS[choice.x].binned or METRICS[choice.y].binned
     judged = [cached_judged_evidence(scored, choice.judged_choice) for scored in drawn]
     evidences = [evidence for evidence in judged if evidence]
@@ -219,8 +220,9 @@ def comparison_view_caption(choice: ComparisonChoice, result: Comparison) -> Vie
 def left_out(choice: ComparisonChoice, result: Comparison) -> dict[str, str]:
     """Return by run and method why there is no point: one that lacks the method or one of the two numbers."""
     titles = {run.id: run.title for run in choice.selection.runs}
+    by_point = choice.evidence_by_point
     refused = {
-        (choice.evidence_by_point[key].run.id, choice.evidence_by_point[key].evidence.method.id): reason
+        (by_point[key].run.id, by_point[key].evidence.method.id): reason
         for key, reason in result.unavailable.items()
     }
     return {

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.inference.clusters import clustered_inflation, effective_number, jackknife_variance
+from calib_core.inference.clusters import (
+    clustered_inflation,
+    effective_clusters,
+    effective_number,
+    effective_sample_size,
+    jackknife_variance,
+)
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
 
@@ -148,6 +155,7 @@ def mean_interval(
     return min(centre - half, mean), max(centre + half, mean)
 
 
+@lru_cache(maxsize=1024)
 def t_975(degrees_of_freedom: float, n_intervals: int = 1) -> float:
     """97.5 % quantile of Student's t distribution, for one of several intervals that hold together."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import

@@ -49,6 +49,17 @@ class PairedTest:
     n_clusters: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedTests:
+    """`PairedTest` of many pairs, as columns: arrays of shape (pairs,)."""
+
+    difference: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    p: NDArray[np.float64]
+    n_rows: NDArray[np.intp]
+
+
 def paired_test(
     difference: float,
     influence: NDArray[np.float64],
@@ -110,7 +121,7 @@ def paired_test(
     if n_clusters < 2:
         raise ValueError("a paired difference needs at least two questions")
     added = one_more * influence.size / n_clusters
-    variance = jackknife_variance(sums, share) + n_clusters / (n_clusters - 1) * added**2
+    variance = jackknife_variance(sums, share) + n_clusters / (n_clusters - 1) * (added * added)
     error = math.sqrt(variance) / influence.size
     freedom = effective - 1
     if error <= ROUNDING_TOLERANCE:
@@ -119,6 +130,39 @@ def paired_test(
         p = float(2 * stdtr(freedom, -abs(difference) / error))
     half = _t_quantile(freedom) * error
     return PairedTest(difference, difference - half, difference + half, p, influence.size, n_clusters)
+
+
+def paired_tests(
+    difference: NDArray[np.float64], influence: NDArray[np.float64], one_more: NDArray[np.float64]
+) -> PairedTests:
+    """Return what `paired_test` gives for many pairs of the same questions, none of which is repeated.
+
+    Parameters
+    ----------
+    difference : NDArray[np.float64], shape (pairs,)
+        First minus second.
+    influence : NDArray[np.float64], shape (pairs, n)
+        A row for each pair, C-contiguous.
+    one_more : NDArray[np.float64], shape (pairs,)
+
+    Returns
+    -------
+    PairedTests
+        The same bits as one by one.
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to import, and rarely needed
+
+    n = influence.shape[1]
+    added = one_more * n / n
+    jackknife = (n - 1) / n * ((influence / (1 - 1 / n)) ** 2).sum(axis=1)
+    error = np.sqrt(jackknife + n / (n - 1) * (added * added)) / n
+    is_constant = error <= ROUNDING_TOLERANCE
+    p_of_constant = np.where(np.abs(difference) <= ROUNDING_TOLERANCE, 1.0, 2.0 ** (1 - n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_of_t = 2 * np.asarray(stdtr(n - 1, -np.abs(difference) / error), np.float64)
+    p = np.where(is_constant, p_of_constant, p_of_t)
+    half = _t_quantile(n - 1) * error
+    return PairedTests(difference, difference - half, difference + half, p, np.full(p.size, n))
 
 
 @lru_cache(maxsize=1024)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from calib_core.errors import Refused
-from calib_core.readers.file_access import file_exists, is_in_same_folder
+from calib_core.readers.file_access import file_exists, is_in_same_folder, is_settled
 from calib_core.tokens.scales import ProbabilityScale
 
 ARRAY_SCALES: Final[tuple[ProbabilityScale, ...]] = ("probs", "logprobs", "logits")
@@ -142,14 +143,29 @@ def existing_companions(path: Path) -> dict[str, Path]:
 
 def _column_sums_files(path: Path) -> list[Path]:
     try:
-        with os.scandir(path.parent) as entries:
-            names = [entry.name for entry in entries]
+        candidates = [path.with_name(name) for name in _column_sums_names(path.parent)]
     except (OSError, ValueError):
         return []
-    candidates = [path.with_name(name) for name in names if name.lower().endswith(COLUMN_SUMS_SUFFIX)]
     sums = [other for other in candidates if _stem_before(other, COLUMN_SUMS_SUFFIX) is not None]
     sums.sort(key=lambda other: (-_common_prefix_length(other.name, path.name), other.name))
     return [other for other in sums[:MAX_COLUMN_SUMS_FILES] if other.name != path.name]
+
+
+def _column_sums_names(folder: Path) -> list[str]:
+    """Return which names in a folder end as those of class sums do, remembered while nothing changed there.
+
+    A folder is asked about for each of its files, of which there may be thousands.
+    """
+    status = folder.stat()
+    look = _remembered_names if is_settled(status) else _remembered_names.__wrapped__
+    return look(folder.absolute(), status.st_ino, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _remembered_names(folder: Path, _inode: int, _changed: int) -> list[str]:
+    length = len(COLUMN_SUMS_SUFFIX)
+    names = os.listdir(folder)  # noqa: PTH208  as texts: each is a path only where it is wanted
+    return [name for name in names if name[-length:].lower() == COLUMN_SUMS_SUFFIX]
 
 
 def _common_prefix_length(first: str, second: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,10 @@ _OPEN_FLAGS: Final = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+
+
+SETTLED_SECONDS: Final = 2.0
+"""Age from which times tell a file or folder from a later version, also on disks with coarse clocks."""
 
 
 class _FileAccess:
@@ -49,6 +54,11 @@ def allow_only(handles: Mapping[Path, int]) -> Generator[None]:
         yield
     finally:
         _FileAccess.allowed_handles = before
+
+
+def is_settled(status: os.stat_result) -> bool:
+    """Return whether a later change would show in the times of this file or folder, which lie in the past."""
+    return time.time() - max(status.st_mtime, status.st_ctime) > SETTLED_SECONDS
 
 
 def file_exists(path: Path) -> bool:

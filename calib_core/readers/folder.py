@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def list_folder(folder: Path) -> FolderListing:
     """
     try:
         top = folder.resolve(strict=True)
-        pending = _sorted_entries(folder)
+        pending = _entries(folder, top)
     except (OSError, RuntimeError, ValueError) as error:
         name = folder.name or str(folder)
         raise Refused(f"{name} is no folder that can be opened ({os_error_text(error)}).") from None
@@ -61,31 +62,38 @@ def list_folder(folder: Path) -> FolderListing:
     skipped: dict[Path, str] = {}
     visited = {top}
     while pending:
-        path = pending.pop()
+        path, target = pending.pop()
         if is_ignored(path.name):
             continue
-        target, reason = _resolve_inside(path, top)
+        reason = ""
+        if target is None:
+            target, reason = _resolve_inside(path, top)
         if target is None:
             skipped[path] = f"{path.relative_to(folder).as_posix()} {reason}"
-        elif target.is_dir():
+        elif stat.S_ISDIR(mode := _file_mode(target)):
             if target not in visited:
                 visited.add(target)
-                pending.extend(_entries_or_empty(path))
-        elif not stat.S_ISREG(mode := _file_mode(target)):
+                pending.extend(_entries_or_empty(path, target))
+        elif not stat.S_ISREG(mode):
             skipped[path] = f"{path.relative_to(folder).as_posix()}: {not_regular_message(mode)}"
         elif not is_companion(path):
             files.append(path)
     return FolderListing(tuple(files), skipped)
 
 
-def _sorted_entries(folder: Path) -> list[Path]:
-    """List a folder in reverse order of names, so that popping from the end goes forward."""
-    return sorted(folder.iterdir(), reverse=True)
+def _entries(folder: Path, target: Path) -> list[tuple[Path, Path | None]]:
+    """List a folder in reverse order of names, so that popping from the end goes forward.
+
+    Each path comes with what it resolves to below the resolved folder `target`; None for a link.
+    """
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_symlink()) for entry in entries]
+    return [(folder / name, None if is_link else target / name) for name, is_link in sorted(found)[::-1]]
 
 
-def _entries_or_empty(folder: Path) -> list[Path]:
+def _entries_or_empty(folder: Path, target: Path) -> list[tuple[Path, Path | None]]:
     try:
-        return _sorted_entries(folder)
+        return _entries(folder, target)
     except OSError:
         return []
 

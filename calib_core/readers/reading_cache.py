@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import struct
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,15 +21,12 @@ import polars as pl
 from calib_core.advice import current_surface
 from calib_core.errors import Refused
 from calib_core.readers.companions import existing_companions
-from calib_core.readers.file_access import open_handle
+from calib_core.readers.file_access import is_settled, open_handle
 from calib_core.readers.sandbox.protocol import DataclassT, InvalidReadingError, Json, pack, unpack
 from calib_core.user_cache import CacheFolder
 
 REMEMBERED_BYTES: Final = 4_000_000
 """Size from which a file's digest is remembered; a smaller file is hashed as fast as its digest is found."""
-
-SETTLED_SECONDS: Final = 2.0
-"""Age from which a file's times tell it from a later version, also on disks with coarse clocks."""
 
 _LENGTH: Final = struct.Struct("<Q")
 
@@ -120,8 +116,7 @@ def _content_digest(cache_folder: CacheFolder, path: Path, root: Path | None) ->
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        is_settled = time.time() - max(status.st_mtime, status.st_ctime) > SETTLED_SECONDS
-        is_remembered = is_settled and status.st_size >= REMEMBERED_BYTES
+        is_remembered = is_settled(status) and status.st_size >= REMEMBERED_BYTES
         key = hashlib.sha256(repr((os.path.realpath(path), *version)).encode("utf-8", "surrogateescape"))
         if is_remembered and (known := cache_folder.load(key.hexdigest())) is not None:
             return bytes(known).hex()

@@ -7,12 +7,12 @@ other metrics on those that have a confidence, too, and the p-values are correct
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,9 @@ from calib_core.inference.paired_test import (
     MIN_COMMON_QUESTIONS,
     MIN_QUESTIONS_OVER_BINS,
     PairedTest,
+    PairedTests,
     paired_test,
+    paired_tests,
 )
 from calib_core.inference.pairing import (
     QuestionNumbers,
@@ -42,7 +44,12 @@ from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights, weights_refusal
-from calib_core.results.uncertainty import influence_of_one_more, metric_gaps, side_of_one_more
+from calib_core.results.uncertainty import (
+    influence_of_one_more,
+    influences_of_one_more,
+    metric_gaps,
+    side_of_one_more,
+)
 from calib_core.runs import AnswerRun
 from calib_core.terms import ProbabilityOf
 from calib_core.wording import ROUNDING_TOLERANCE, as_clause, join_names, plural
@@ -66,6 +73,9 @@ MIN_SHARE_WITHOUT: Final = 0.1
 
 MAX_KEPT_PAIRS: Final = 100_000
 """For a run with more pairs nothing is kept for the next comparison: it would take too much memory."""
+
+MAX_VALUES_AT_ONCE: Final = 2**24
+"""Of more runs times questions than this, each pair is tested by itself: all at once take too much memory."""
 
 _COMPARABLE: Final = frozenset(
     id_ for id_, metric in METRICS.items() if metric.is_smooth and metric.direction != "zero"
@@ -109,6 +119,104 @@ class PairDifference:
         """Key of the clearly worse one; call it only where the difference is clear."""
         higher_is_better = METRICS[self.metric].direction == "higher"
         return self.second if (self.test.difference > 0) == higher_is_better else self.first
+
+
+@dataclass(frozen=True, eq=False)
+class PairDifferences(Sequence[PairDifference]):
+    """Many differences by one metric, as columns of which an item is made when it is asked for.
+
+    Several hundred runs are hundreds of thousands of pairs, of which hardly any is looked at.
+
+    Attributes
+    ----------
+    metric : str
+        Its id.
+    keys : tuple of str
+        What is compared.
+    first, second : NDArray[np.intp], shape (pairs,)
+        Places of the two among the keys.
+    tests : NDArray[np.float64], shape (6, pairs)
+        The fields of `PairedTest`, in their order.
+    p_holm : NDArray[np.float64], shape (pairs,)
+    """
+
+    metric: str
+    keys: tuple[str, ...]
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    tests: NDArray[np.float64]
+    p_holm: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, pairs: Sequence[PairDifference]) -> PairDifferences:
+        """Return these pairs, which are of one metric, as columns."""
+        keys = tuple(dict.fromkeys(key for pair in pairs for key in (pair.first, pair.second)))
+        place = {key: at for at, key in enumerate(keys)}
+        return cls(
+            pairs[0].metric if pairs else "",
+            keys,
+            np.array([place[pair.first] for pair in pairs], np.intp),
+            np.array([place[pair.second] for pair in pairs], np.intp),
+            _columns_of([pair.test for pair in pairs]),
+            np.array([pair.p_holm for pair in pairs], np.float64),
+        )
+
+    def __len__(self) -> int:
+        return self.first.size
+
+    @overload
+    def __getitem__(self, index: int) -> PairDifference: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PairDifference, ...]: ...
+    def __getitem__(self, index: int | slice) -> PairDifference | tuple[PairDifference, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self._item, range(*index.indices(len(self)))))
+        return self._item(range(len(self))[index])
+
+    def _item(self, at: int) -> PairDifference:
+        difference, low, high, p, n_rows, n_clusters = self.tests[:, at].tolist()
+        return PairDifference(
+            self.metric,
+            self.keys[int(self.first[at])],
+            self.keys[int(self.second[at])],
+            PairedTest(difference, low, high, p, int(n_rows), int(n_clusters)),
+            float(self.p_holm[at]),
+        )
+
+    def between(self, first: str, second: str) -> PairDifference | None:
+        """Return the difference of these two, in this order; None where there is none."""
+        if first not in self._place or second not in self._place:
+            return None
+        at = self._position.get((self._place[first], self._place[second]))
+        return None if at is None else self._item(at)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {key: at for at, key in enumerate(self.keys)}
+
+    @cached_property
+    def _position(self) -> dict[tuple[int, int], int]:
+        places = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return {pair: at for at, pair in enumerate(places)}
+
+    def clearly_worse(self, without: frozenset[str]) -> frozenset[str]:
+        """Return the keys that are clearly worse than another; `without`: of pairs without these."""
+        counts = np.array([key not in without for key in self.keys], np.bool_)
+        clear = (self.p_holm <= SIGNIFICANCE_LEVEL) & counts[self.first] & counts[self.second]
+        first_is_higher = self.tests[0] > 0
+        higher_is_better = METRICS[self.metric].direction == "higher" if self.metric else True
+        worse = np.where(first_is_higher == higher_is_better, self.second, self.first)
+        return frozenset(self.keys[int(at)] for at in np.unique(worse[clear]))
+
+    def untested(self, keys: Sequence[str]) -> NDArray[np.bool_]:
+        """Return for each two of the keys whether they have no test; shape (keys, keys)."""
+        untested = ~np.eye(len(keys), dtype=np.bool_)
+        place = {key: at for at, key in enumerate(keys)}
+        asked = np.array([place.get(key, -1) for key in self.keys], np.intp)
+        first, second = asked[self.first], asked[self.second]
+        both = (first >= 0) & (second >= 0)
+        untested[first[both], second[both]] = untested[second[both], first[both]] = False
+        return untested
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +269,7 @@ class PairedComparison:
         accuracy is that of all rows with an outcome, the others are of rows with a confidence, too.
     datasets : Mapping[str, str or None]
         Key → data set.
-    pairs : Mapping[str, tuple of PairDifference]
+    pairs : Mapping[str, Sequence of PairDifference]
         Metric id → every pair that could be compared.
     family_sizes : Mapping[str, int]
         Metric id → number of different pairs that p is corrected for; pairs of equal values are not among
@@ -179,7 +287,7 @@ class PairedComparison:
 
     values: Mapping[str, Mapping[str, float]]
     datasets: Mapping[str, str | None]
-    pairs: Mapping[str, tuple[PairDifference, ...]]
+    pairs: Mapping[str, Sequence[PairDifference]]
     family_sizes: Mapping[str, int]
     unpaired: Mapping[tuple[str, str], str]
     by_row_number: bool = False
@@ -188,23 +296,39 @@ class PairedComparison:
 
     def pair(self, metric: str, first: str, second: str) -> PairDifference | None:
         """The difference of first minus second by a metric; None where it could not be tested."""
-        if found := self._by_keys.get((metric, first, second)):
+        pairs = self._columns.get(metric)
+        if pairs is None:
+            return None
+        if (found := pairs.between(first, second)) is not None:
             return found
-        found = self._by_keys.get((metric, second, first))
+        found = pairs.between(second, first)
         return None if found is None else found.reversed()
 
+    def question_counts(self, metric: str) -> list[int]:
+        """The different numbers of common questions of the pairs by a metric, ascending."""
+        return np.unique(self._columns[metric].tests[5]).astype(int).tolist()
+
     @cached_property
-    def _by_keys(self) -> dict[tuple[str, str, str], PairDifference]:
+    def _columns(self) -> dict[str, PairDifferences]:
         return {
-            (metric, pair.first, pair.second): pair for metric, pairs in self.pairs.items() for pair in pairs
+            metric: pairs if isinstance(pairs, PairDifferences) else PairDifferences.of(pairs)
+            for metric, pairs in self.pairs.items()
         }
+
+    @cached_property
+    def _best_sets(self) -> dict[str, tuple[BestSet, ...]]:
+        return {}
 
     def best_sets(self, metric: str) -> tuple[BestSet, ...]:
         """The best by a metric, one set for each data set."""
-        by_dataset: defaultdict[str | None, list[str]] = defaultdict(list)
-        for key, dataset in self.datasets.items():
-            by_dataset[dataset].append(key)
-        return tuple(self._best_set(metric, dataset, keys) for dataset, keys in by_dataset.items())
+        if metric not in self._best_sets:
+            by_dataset: defaultdict[str | None, list[str]] = defaultdict(list)
+            for key, dataset in self.datasets.items():
+                by_dataset[dataset].append(key)
+            self._best_sets[metric] = tuple(
+                self._best_set(metric, dataset, keys) for dataset, keys in by_dataset.items()
+            )
+        return self._best_sets[metric]
 
     def best(self, metric: str) -> frozenset[str]:
         """Keys of all that are best by a metric in their data set."""
@@ -229,8 +353,7 @@ class PairedComparison:
             for key in keys
             if key in self.values[metric] and key not in unranked
         }
-        tested = {frozenset((pair.first, pair.second)) for pair in self.pairs[metric]}
-        compared = _all_comparable(list(values), tested)
+        compared = _all_comparable(list(values), self._columns[metric].untested(list(values)))
 
         def nobody(reason: str) -> BestSet:
             return BestSet(metric, dataset, None, (), tuple(compared), n_pairs, reason)
@@ -246,8 +369,7 @@ class PairedComparison:
             if is_alone and unranked.intersection(keys):
                 default = "the others lack one on a tenth or more of their rows"
             return nobody(as_clause(min(reasons, default=default)))
-        pairs = [pair for pair in self.pairs[metric] if unranked.isdisjoint((pair.first, pair.second))]
-        worse = {pair.worse() for pair in pairs if pair.clear}
+        worse = self._columns[metric].clearly_worse(unranked)
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:
             return nobody("the points with the best value are worse than always stating one value")
@@ -291,27 +413,31 @@ def compare_pairs(
     tops = {key: evidence.top_label for key, evidence in evidences.items()}
     every = {key: top.every_outcome for key, top in tops.items()}
     unpaired: dict[tuple[str, str], str] = {}
-    tests: dict[str, list[tuple[str, str, PairedTest]]] = {metric: [] for metric in metrics}
+    keys = list(tops)
+    tests = {metric: _Tests(keys) for metric in metrics}
     questions = _Questions(tops)
     questions_with_outcome = questions if every == tops else _Questions(every)
-    candidates = [
-        (first, second)
-        for first, second in combinations(tops, 2)
-        if tops[first].run.info.dataset == tops[second].run.info.dataset
-    ]
-    for done, (first, second) in enumerate(candidates, 1):
-        try:
-            rows = questions.common_pairs(first, second)
-            of_all = rows
-            if questions_with_outcome is not questions:
-                of_all = questions_with_outcome.common_pairs(first, second)
-            for metric in metrics:
-                test = _test(metric, of_all if metric == "accuracy" else rows)
-                if test is not None:
-                    tests[metric].append((first, second, test))
-        except Unavailable as reason:
-            unpaired[first, second] = str(reason).rstrip(".")
-        on_progress(done / len(candidates))
+    datasets = {key: top.run.info.dataset for key, top in tops.items()}
+    n_candidates = sum(n * (n - 1) // 2 for n in Counter(datasets.values()).values())
+    done = 0
+    alike = _alike(questions, [key for key in keys if every[key] is tops[key]], metrics)
+    for place, first in enumerate(keys):
+        others = [at for at in range(place + 1, len(keys)) if datasets[keys[at]] == datasets[first]]
+        beside = alike.get(first)
+        at_once = [other for other in others if beside and beside.has(first, keys[other])]
+        if beside and at_once:
+            beside.test(first, [keys[other] for other in at_once], place, at_once, tests)
+        for other in sorted({*others}.difference(at_once)):
+            try:
+                rows = of_all = questions.common_pairs(first, keys[other])
+                if questions_with_outcome is not questions:
+                    of_all = questions_with_outcome.common_pairs(first, keys[other])
+                _add_tests(tests, place, other, rows, of_all)
+            except Unavailable as reason:
+                unpaired[first, keys[other]] = str(reason).rstrip(".")
+        done += len(others)
+        if done:
+            on_progress(done / n_candidates)
     values = {
         id_: {
             key: value
@@ -320,7 +446,6 @@ def compare_pairs(
         }
         for id_ in dict.fromkeys((*metrics, SKILL))
     }
-    datasets = {key: top.run.info.dataset for key, top in tops.items()}
     found = _with_corrected(tests, values, datasets, unpaired)
     n_rows = {key: top.n_used for key, top in tops.items()}
     partial = frozenset(key for key in tops if is_partial(n_rows[key], every[key].n_used))
@@ -356,7 +481,8 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
     first = next(iter(evidences.values()))
     cluster = first.cluster
     n_questions = first.n_used if cluster is None else np.unique(cluster).size
-    tests: dict[str, list[tuple[str, str, PairedTest]]] = {SKILL: [], "brier": [], "ece": []}
+    keys = list(evidences)
+    tests = {metric: _Tests(keys) for metric in (SKILL, "brier", "ece")}
     unpaired: dict[tuple[str, str], str] = {}
     sides = {key: _Side(evidence).on(None) for key, evidence in evidences.items()}
     if first.weight is not None:
@@ -366,14 +492,16 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
     elif n_questions < MIN_COMMON_QUESTIONS:
         unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions))
     else:
-        for one, other in combinations(evidences, 2):
+        for place, other_place in combinations(range(len(keys)), 2):
+            one, other = keys[place], keys[other_place]
             same_answers = np.array_equal(sides[one].pairs.correct, sides[other].pairs.correct)
             rows = _CommonPairs(sides[one], sides[other], cluster, same_answers)
             for metric in (SKILL, "brier"):
                 test = _test(metric, rows)
                 if test is not None:
-                    tests[metric].append((one, other, test))
-        tests["ece"] = ece_tests(evidences, cluster, scheme)
+                    tests[metric].add(place, other_place, test)
+        for one, other, test in ece_tests(evidences, cluster, scheme):
+            tests["ece"].add(keys.index(one), keys.index(other), test)
     values = {
         id_: {
             key: value for key, evidence in evidences.items() if (value := _value(evidence, id_)) is not None
@@ -429,46 +557,88 @@ def _too_few_questions(n_questions: int) -> str:
 
 
 def _with_corrected(
-    tests: Mapping[str, Sequence[tuple[str, str, PairedTest]]],
+    tests: Mapping[str, _Tests],
     values: Mapping[str, Mapping[str, float]],
     datasets: Mapping[str, str | None],
     unpaired: Mapping[tuple[str, str], str],
 ) -> PairedComparison:
     """The comparison, its p-values corrected for all pairs of a metric."""
-    pairs: dict[str, tuple[PairDifference, ...]] = {}
+    pairs: dict[str, PairDifferences] = {}
     family_sizes: dict[str, int] = {}
     for metric, of_metric in tests.items():
-        corrected = corrected_p_values([test for _, _, test in of_metric])
-        family_sizes[metric] = len(_different([test for _, _, test in of_metric]))
-        pairs[metric] = tuple(
-            PairDifference(metric, first, second, test, p_holm)
-            for (first, second, test), p_holm in zip(of_metric, corrected, strict=True)
-        )
+        first, second, columns = of_metric.columns()
+        p_holm, family_sizes[metric] = _corrected(columns)
+        pairs[metric] = PairDifferences(metric, of_metric.keys, first, second, columns, p_holm)
     return PairedComparison(values, datasets, pairs, family_sizes, unpaired)
 
 
-def _identity(test: PairedTest) -> tuple[float, float, int]:
-    """What two tests of the same values share, such as those of two methods that judge one answer."""
-    return abs(test.difference), test.high - test.low, test.n_rows
+class _Tests:
+    """The tests of one metric as they are made, of many pairs at once or of one."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self.keys = tuple(keys)
+        self._blocks: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]] = []
+        self._single: list[tuple[int, int, PairedTest]] = []
+
+    def add(self, first: int, second: int, test: PairedTest) -> None:
+        """Add one test of the keys at these places."""
+        self._single.append((first, second, test))
+
+    def add_block(self, first: int, second: NDArray[np.intp], tests: PairedTests) -> None:
+        """Add the tests of one key and each of several others."""
+        columns = (tests.difference, tests.low, tests.high, tests.p, tests.n_rows, tests.n_rows)
+        self._blocks.append((np.full(second.size, first), second, np.array(columns, np.float64)))
+
+    def columns(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+        """The places of the first and the second keys, and the columns of the tests, by these places."""
+        one_by_one = (
+            np.array([first for first, _, _ in self._single], np.intp),
+            np.array([second for _, second, _ in self._single], np.intp),
+            _columns_of([test for _, _, test in self._single]),
+        )
+        first, second, tests = (
+            np.concatenate(parts, axis=-1) for parts in zip(one_by_one, *self._blocks, strict=True)
+        )
+        order = np.lexsort((second, first))
+        return first[order], second[order], tests[:, order]
 
 
-def _different(tests: Sequence[PairedTest]) -> dict[tuple[float, float, int], float]:
-    """The p of each different test. Equal values cannot differ, so that they are no test at all."""
-    return {_identity(test): test.p for test in tests if test.p < 1}
+def _columns_of(tests: Sequence[PairedTest]) -> NDArray[np.float64]:
+    return np.array([astuple(test) for test in tests], np.float64).reshape(len(tests), 6).T
+
+
+def _corrected(tests: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Each p corrected for all that are different (Holm), and how many those are.
+
+    Tests of the same values, such as those of two methods that judge one answer, share theirs. Equal values
+    cannot differ, so that they are no test at all.
+    """
+    difference, low, high, p, n_rows, _ = tests
+    if not p.size:
+        return p, 0
+    identity = np.stack((np.abs(difference), high - low, n_rows))
+    order = np.lexsort(identity)
+    is_new = np.append(True, (np.diff(identity[:, order], axis=1) != 0).any(axis=0))
+    group = np.empty(p.size, np.intp)
+    group[order] = np.cumsum(is_new) - 1
+    p_of_group = np.full(group.max() + 1, np.inf)
+    p_of_group[group[p < 1]] = p[p < 1]
+    is_test = p_of_group < 1
+    corrected = np.ones(p_of_group.size)
+    corrected[is_test] = holm(p_of_group[is_test].tolist())
+    return corrected[group], int(is_test.sum())
 
 
 def corrected_p_values(tests: Sequence[PairedTest]) -> tuple[float, ...]:
     """Each p corrected for all that are different (Holm); tests of the same values share theirs."""
-    different = _different(tests)
-    corrected = dict(zip(different, holm(list(different.values())), strict=True))
-    return tuple(corrected.get(_identity(test), 1.0) for test in tests)
+    return tuple(_corrected(_columns_of(tests))[0].tolist())
 
 
 class _Side:
     """The pairs of one run and method, and what can be computed without the other side of a comparison."""
 
     def __init__(self, evidence: AnswerEvidence) -> None:
-        self._run = evidence.run
+        self.run = evidence.run
         self._pairs = evidence.confidences.pairs
         self._known: dict[str, tuple[float, NDArray[np.float64]]] = {}
         self._sides_of_one_more: dict[str, float] = {}
@@ -483,7 +653,7 @@ class _Side:
         """Position of each row of the run among the pairs; −1 for a row without."""
         if self._position_of_row is not None:
             return self._position_of_row
-        position = np.full(self._run.rows.height, -1, np.intp)
+        position = np.full(self.run.rows.height, -1, np.intp)
         position[self._pairs.rows] = np.arange(self.n_pairs)
         if self.n_pairs <= MAX_KEPT_PAIRS:
             self._position_of_row = position
@@ -552,6 +722,16 @@ class _CommonPairs:
     same_answers: bool
 
 
+def _add_tests(
+    tests: Mapping[str, _Tests], first: int, second: int, rows: _CommonPairs, of_all: _CommonPairs
+) -> None:
+    """Add the test of each metric for the keys at two places; of accuracy on all rows with an outcome."""
+    for metric, of_metric in tests.items():
+        test = _test(metric, of_all if metric == "accuracy" else rows)
+        if test is not None:
+            of_metric.add(first, second, test)
+
+
 def _test(metric: str, rows: _CommonPairs) -> PairedTest | None:
     """The test of a metric's difference; None where it is not defined on the common questions."""
     first, of_first = rows.first.value_and_influence(metric)
@@ -601,7 +781,7 @@ class _Questions:
         """
         one, other = (self._answer_evidence(key) for key in (first, second))
         rows = self._common_rows(one.run, other.run)
-        sides = self._side(first), self._side(second)
+        sides = self.side(first), self.side(second)
         used = tuple(side.position_of_row()[of_run] for side, of_run in zip(sides, rows, strict=True))
         both = (used[0] >= 0) & (used[1] >= 0)
         cluster = self._cluster(one.run)
@@ -613,7 +793,24 @@ class _Questions:
         same_answers = one.run is other.run and np.array_equal(here.pairs.correct, there.pairs.correct)
         return _CommonPairs(here, there, cluster, same_answers)
 
-    def _side(self, key: str) -> _Side:
+    def asked_once(self, key: str) -> object:
+        """What is equal for two keys with pairs of the same questions, in the same order and asked once each.
+
+        None where a question is asked twice or has no pair, where rows have weights, or there are too few.
+        """
+        evidence = self._evidences[key]
+        if not isinstance(evidence, AnswerEvidence) or self._numbers is None or evidence.weight is not None:
+            return None
+        at = self._index.get(id(evidence.run), -1)
+        rows, height = evidence.confidences.pairs.rows, evidence.run.rows.height
+        has_all = np.array_equal(rows, np.arange(height))
+        if at < 0 or height < MIN_COMMON_QUESTIONS or not has_all or evidence.cluster is not None:
+            return None
+        numbers = self._numbers
+        return tuple(of[at].tobytes() for of in (numbers.by_run, numbers.gold_kind, numbers.gold))
+
+    def side(self, key: str) -> _Side:
+        """The pairs of one key."""
         if key not in self._sides:
             self._sides[key] = _Side(self._answer_evidence(key))
         return self._sides[key]
@@ -651,16 +848,78 @@ class _Questions:
         return self._clusters[id(run)]
 
 
+class _Alike:
+    """Runs and methods whose pairs are of the same questions in the same order, each asked once.
+
+    So that all differences of one of them are tested at once.
+    """
+
+    def __init__(self, sides: Mapping[str, _Side], metrics: Sequence[str]) -> None:
+        self._sides = sides
+        self._place = {key: place for place, key in enumerate(sides)}
+        self._run = {key: id(side.run) for key, side in sides.items()}
+        self._known = {
+            metric: [side.value_and_influence(metric, None) for side in sides.values()] for metric in metrics
+        }
+        self._value = {
+            metric: np.array([value for value, _ in known]) for metric, known in self._known.items()
+        }
+        self._influence = {
+            metric: np.stack([influence for _, influence in known]) for metric, known in self._known.items()
+        }
+        self._one_more = {
+            metric: np.array([side.side_of_one_more(metric) for side in sides.values()]) for metric in metrics
+        }
+
+    def has(self, first: str, second: str) -> bool:
+        """Whether these two are tested so: not two methods of one run."""
+        return second in self._sides and self._run[first] != self._run[second]
+
+    def test(
+        self,
+        first: str,
+        second: Sequence[str],
+        place: int,
+        places: Sequence[int],
+        tests: Mapping[str, _Tests],
+    ) -> None:
+        """Add the tests of one and each of several others, given with their places among all keys."""
+        one, others = self._place[first], np.array([self._place[key] for key in second], np.intp)
+        for metric, of_metric in tests.items():
+            value, influence = self._value[metric], self._influence[metric]
+            if np.isnan(value[one]):
+                continue
+            defined = ~np.isnan(value[others])
+            at = others[defined]
+            one_more = influences_of_one_more(
+                METRICS[metric], self._one_more[metric][one], self._one_more[metric][at]
+            )
+            found = paired_tests(value[one] - value[at], influence[one] - influence[at], one_more)
+            of_metric.add_block(place, np.array(places, np.intp)[defined], found)
+
+
+def _alike(questions: _Questions, keys: Sequence[str], metrics: Sequence[str]) -> dict[str, _Alike]:
+    """Each of these keys that has others alike → all of them, where they are few enough to hold at once."""
+    sides: defaultdict[object, dict[str, _Side]] = defaultdict(dict)
+    for key in keys:
+        if (asked := questions.asked_once(key)) is not None:
+            sides[asked][key] = questions.side(key)
+    return {
+        key: group
+        for of_group in sides.values()
+        if len(of_group) > 2 and len(of_group) * next(iter(of_group.values())).n_pairs <= MAX_VALUES_AT_ONCE
+        for group in [_Alike(of_group, metrics)]
+        for key in of_group
+    }
+
+
 def _value(evidence: Evidence, metric: str) -> float | None:
     """The metric on all rows of the evidence; None where it is not defined."""
     return METRICS[metric].compute(evidence.top_label_sums, Scheme())
 
 
-def _all_comparable(keys: Sequence[str], tested: set[frozenset[str]]) -> list[str]:
+def _all_comparable(keys: Sequence[str], untested: NDArray[np.bool_]) -> list[str]:
     """The keys of which every pair was tested: those with most untested pairs are left out, one by one."""
-    untested = np.array(
-        [[one != other and frozenset((one, other)) not in tested for other in keys] for one in keys], np.bool_
-    ).reshape(len(keys), len(keys))
     left = np.ones(len(keys), np.bool_)
     while (count := (untested & left).sum(axis=1) * left).any():
         left[np.argmax(count)] = False
@@ -709,10 +968,9 @@ def abbreviated_list(names: Sequence[str]) -> str:
 
 def paired_recipe(comparison: PairedComparison, metric: str) -> str:
     """How the differences of a metric were tested, for recipes; "" if none had to be."""
-    pairs = comparison.pairs[metric]
     if not comparison.family_sizes[metric]:
         return ""
-    counts = sorted({pair.test.n_clusters for pair in pairs})
+    counts = comparison.question_counts(metric)
     questions = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     n_pairs = plural(comparison.family_sizes[metric], "pair")
     how = ", the same by row number" if comparison.by_row_number else ""

@@ -374,7 +374,7 @@ class Comparison(Displayable):
     recipe: str
     remarks: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def terms(self) -> Terms:
         """The words for the points, which are of one kind."""
         return common_terms(point.terms for point in self.points)
@@ -384,7 +384,7 @@ class Comparison(Displayable):
         """Whether a(1 − a) and 1 − a are curves in this picture."""
         return (self.x, self.y) == BASE_METRICS
 
-    @property
+    @cached_property
     def has_unpaired_outcomes(self) -> bool:
         """Whether a point has rows with an outcome and no confidence, so that it has two accuracies."""
         return any(point.missing is not None for point in self.points)

@@ -610,6 +610,15 @@ def influence_of_one_more(metric: Metric, first: float, second: float) -> float:
     return mean
 
 
+def influences_of_one_more(metric: Metric, first: float, second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `influence_of_one_more` for one side and each of several others, shape (others,)."""
+    mean = (first + second) / 2
+    if metric.pair_term is None:
+        inner = (mean > 0) & (mean < 1)
+        return np.divide(1, mean * (1 - mean), out=np.zeros_like(mean), where=inner)
+    return mean
+
+
 def side_of_one_more(metric: Metric, pairs: Pairs) -> float:
     """What `influence_of_one_more` needs to know of one side: how far its mean can move, or its accuracy."""
     if metric.pair_term is None:

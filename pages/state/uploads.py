@@ -102,6 +102,8 @@ class SessionUploads:
         self.is_shown = True
         self._folder: Path | None = None
         self._labels: dict[str, Path] = {}
+        self._sizes: dict[Path, int] = {}
+        self._n_bytes = 0
         self._taken: set[str] = set()
 
     @property
@@ -139,8 +141,8 @@ class SessionUploads:
         """
         label = shorten(label.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), 200)
         with self.lock:
-            others = (path for other, path in self._labels.items() if other != label)
-            if sum(path.stat().st_size for path in others) + len(data) > MAX_SESSION_BYTES:
+            n_bytes = self._n_bytes - self._sizes.get(self._labels.get(label, Path()), 0) + len(data)
+            if n_bytes > MAX_SESSION_BYTES:
                 raise Refused(
                     f"{label} was not uploaded: the limit is {MAX_SESSION_BYTES // 1_000_000:,} MB per "
                     "session. Remove some files, or put them into the data folder."
@@ -150,17 +152,16 @@ class SessionUploads:
                 with open(path, "wb", opener=_open_private) as file:
                     file.write(data)
             except OSError as error:
-                path.unlink(missing_ok=True)
-                self._labels.pop(label, None)
+                self._forget(label, path)
                 raise Refused(f"{label} could not be saved ({error.strerror}).") from None
-            self._labels[label] = path
+            self._labels[label], self._sizes[path], self._n_bytes = path, len(data), n_bytes
             return label
 
     def remove(self, label: str) -> None:
         """Remove one file with everything computed from it."""
         with self.lock:
-            if (path := self._labels.pop(label, None)) is not None:
-                path.unlink(missing_ok=True)
+            if (path := self._labels.get(label)) is not None:
+                self._forget(label, path)
                 self.files.pop(path, None)
             self.results.clear()
             self.field = secrets.token_hex(4)
@@ -172,6 +173,8 @@ class SessionUploads:
                 shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
             self._labels.clear()
+            self._sizes.clear()
+            self._n_bytes = 0
             self.files.clear()
             self.results.clear()
             self.mappings.by_path.clear()
@@ -179,14 +182,19 @@ class SessionUploads:
             clear_suspicion_cache()
             self.field = secrets.token_hex(4)
 
+    def _forget(self, label: str, path: Path) -> None:
+        """Delete a file, of which nothing may have been written."""
+        path.unlink(missing_ok=True)
+        self._labels.pop(label, None)
+        self._n_bytes -= self._sizes.pop(path, 0)
+
     def _free_path(self, label: str) -> Path:
         """Return an unused path for a file with this label."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(dir=_server_folder()))
-        taken = set(self._labels.values())
         name = _UNSAFE_CHARACTERS.sub("_", label)[-150:].lstrip(".") or "file"
         path = self._folder / name
-        while path in taken:
+        while path in self._sizes:
             path = self._folder / f"{secrets.token_hex(4)}-{name}"
         self.mappings.delete(path)  # that of a removed file, which a late click may have set after all
         return path

@@ -131,6 +131,23 @@ def test_the_uploads_of_a_session_are_limited(monkeypatch: pytest.MonkeyPatch) -
     mine.add("b.csv", b"x" * 10)
 
 
+def test_a_file_is_kept_without_a_look_at_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Path] = []
+    stat_of = Path.stat
+
+    def note(path: Path, **how: bool) -> os.stat_result:
+        looked.append(path)
+        return stat_of(path, **how)
+
+    mine = SessionUploads()
+    mine.add("first.csv", b"a")
+    monkeypatch.setattr(Path, "stat", note)
+    for number in range(200):
+        mine.add(f"{number}.csv", b"a")
+    assert len(looked) <= 2 * 200
+    assert len(mine.paths_by_label) == 201
+
+
 def test_nothing_is_left_of_a_closed_session(tmp_path: Path) -> None:
     mine, yours = SessionUploads(), SessionUploads()
     mine.add("a.csv", b"a")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import stat
+import time
+from collections.abc import Iterator
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pytest
@@ -67,6 +70,17 @@ def test_the_entries_used_longest_ago_make_room(cache: CacheFolder) -> None:
     assert sorted(path.name for path in cache.folder.iterdir()) == ["a", "d", "e"]
 
 
+def test_entries_of_a_time_to_come_make_room_first(cache: CacheFolder) -> None:
+    for key in "abcd":
+        cache.save(key, [b"x" * (2 * BLOCK - 100)])
+    age(cache, *"abcd")
+    ahead = time.time() + 10**8
+    for key in "cd":
+        os.utime(cache.folder / key, (ahead, ahead))
+    cache.save("e", [b"x" * (5 * BLOCK - 100)])
+    assert sorted(path.name for path in cache.folder.iterdir()) == ["a", "b", "e"]
+
+
 def test_many_small_entries_stay_within_the_size(cache: CacheFolder) -> None:
     for number in range(40):
         cache.save(f"{number:02d}", [b"x"])
@@ -114,6 +128,32 @@ def test_two_processes_that_write_at_once_leave_one_whole_entry(cache: CacheFold
     assert found is not None
     assert seen | {bytes(found)} <= {b"x" * 15000, b"y" * 15000}
     assert [path.name for path in cache.folder.iterdir()] == ["a"]
+
+
+def write_half(folder: Path, begun: Event) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"half" * 2 * BLOCK
+        begun.set()
+        time.sleep(60)
+
+    CacheFolder(folder, 20 * BLOCK).save("a", parts())
+
+
+def test_a_process_killed_while_it_writes_leaves_the_entry_before(cache: CacheFolder) -> None:
+    cache.save("a", [b"before"])
+    context = multiprocessing.get_context("spawn")
+    begun = context.Event()
+    writer = context.Process(target=write_half, args=(cache.folder, begun))
+    writer.start()
+    assert begun.wait(60)
+    writer.kill()
+    writer.join()
+    found = cache.load("a")
+    assert found is not None
+    assert bytes(found) == b"before"
+    assert cache.size() == (2, 9 * BLOCK)
+    cache.save("b", [b"x" * (2 * BLOCK - 100)])  # what was left unfinished makes room
+    assert sorted(path.name for path in cache.folder.iterdir()) == ["a", "b"]
 
 
 def test_a_disk_that_refuses_keeps_nothing(tmp_path: Path) -> None:

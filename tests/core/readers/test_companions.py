@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from calib_core.errors import Refused
-from calib_core.readers import companions
+from calib_core.readers import companions, file_access
 from calib_core.readers.companions import (
     array_files_of,
     existing_companions,
@@ -34,6 +36,27 @@ def test_a_pair_by_its_names(tmp_path: Path, scale: str, stem: str) -> None:
     assert pair.metadata == tmp_path / f"{stem}meta.json"
     assert main_file_of(tmp_path / f"{stem}target.npy") == main_file_of(tmp_path / f"{stem}meta.json") == main
     assert {path.name for path in expected_companions(main)} == {f"{stem}target.npy", f"{stem}meta.json"}
+
+
+def test_a_folder_is_looked_through_once_for_all_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+    listed = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: looks.append(folder) or listed(folder))
+    names = [f"{number}.jsonl" for number in range(20)]
+    touch(tmp_path, *names, "X.columns.npy")
+    for times in (10**8, -(10**8)):  # of a time to come, nothing tells what changed since
+        os.utime(tmp_path, (0, time.time() + times))
+        for name in names:
+            assert existing_companions(tmp_path / name).keys() == {"X.columns.npy"}
+    assert len(looks) == 2 * 20  # the system's own time of change is of just now
+    monkeypatch.setattr(file_access, "SETTLED_SECONDS", -60.0)
+    for name in names:
+        existing_companions(tmp_path / name)
+    assert len(looks) == 2 * 20 + 1
+    touch(tmp_path, "Y.COLUMNS.npy")
+    assert existing_companions(tmp_path / names[0]).keys() == {"X.columns.npy", "Y.COLUMNS.npy"}
 
 
 def test_metadata_may_be_left_out(tmp_path: Path) -> None:

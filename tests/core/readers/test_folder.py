@@ -72,14 +72,14 @@ def test_a_folder_that_may_not_be_entered_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     touch(tmp_path, "a.csv", "locked/b.csv")
-    listed = Path.iterdir
+    listed = os.scandir
 
     def refuse(path: Path) -> object:
         if path.name == "locked":
             raise PermissionError
         return listed(path)
 
-    monkeypatch.setattr(Path, "iterdir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
     assert names(tmp_path) == ["a.csv"]
 
 

@@ -14,7 +14,7 @@ import pytest
 from calib_core import readers
 from calib_core.advice import set_surface
 from calib_core.errors import Refused
-from calib_core.readers import reading_cache
+from calib_core.readers import file_access, reading_cache
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
 from calib_core.readers.reading_cache import load_or_read, pack_bytes, unpack_bytes
 from calib_core.readers.sandbox.protocol import pack
@@ -222,7 +222,7 @@ def test_a_large_unchanged_file_is_hashed_once(
     monkeypatch.setattr(reading_cache, "REMEMBERED_BYTES", 0)
     start.read(path)
     assert len(hashed) == 2  # written just now, so its times may not tell it from a later version
-    monkeypatch.setattr(reading_cache, "SETTLED_SECONDS", -60.0)
+    monkeypatch.setattr(file_access, "SETTLED_SECONDS", -60.0)
     for _ in range(3):
         start.read(path)
     assert len(hashed) == 3

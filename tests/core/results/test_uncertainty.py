@@ -21,9 +21,10 @@ from calib_core.inference.directional import (
     directional_contrasts,
 )
 from calib_core.inference.intervals import coverage_note, wilson_interval
+from calib_core.inference.paired_test import PairedTest
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
-from calib_core.results import uncertainty
+from calib_core.results import best, uncertainty
 from calib_core.results.best import compare_pairs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.score import score
@@ -366,6 +367,77 @@ def test_many_runs_are_compared_as_two_are(kept: int, monkeypatch: pytest.Monkey
                 (two.value, two.low, two.high, two.p)
             )
             assert pair.test.n_clusters == two.n_questions == (55 if "c" in pair.first + pair.second else 60)
+
+
+def many_evidences() -> dict[str, AnswerEvidence]:
+    """Thirteen points of which some are alike: by order of questions, outcomes, right answers and methods."""
+    random = np.random.default_rng(17)
+    evidences: dict[str, AnswerEvidence] = {}
+    for number in range(12):
+        n = 90 if number == 10 else 203
+        ids = random.permutation(n) if number == 9 else np.arange(n)
+        confidence = random.random(n).round(1)
+        right = (random.random(n) < 0.3 + 0.05 * number).tolist()
+        if number == 1:
+            right, confidence = [True] * n, np.ones(n)  # of one outcome: no skill
+        columns = {
+            "confidence": confidence,
+            "verbal_confidence": 1 - confidence,
+            "correct": [None if number == 7 and at < 9 else y for at, y in enumerate(right)],
+            "id": np.array([f"q{at // 2 if number == 8 else at}" for at in ids]),
+        }
+        if number in (0, 4):
+            columns = {key: evidences["0"].run.rows[key] for key in columns} if number else columns
+        run = make_answer_run(columns, label=str(number))
+        run = replace(run, info=RunInfo(model=str(number), dataset="other" if number == 11 else None))
+        evidences[str(number)] = gather_evidence(run, "given")
+        if number == 5:
+            evidences["5 verbal"] = gather_evidence(run, "verbal")
+    partial = [None if at < 40 else 0.5 for at in range(203)]
+    columns = {"confidence": partial, "correct": right, "id": np.array([f"q{at}" for at in range(203)])}
+    evidences["partial"] = gather_evidence(make_answer_run(columns, label="partial"), "given")
+    return evidences
+
+
+@pytest.mark.parametrize("left_out", [(), ("8", "10"), ("7", "8", "9", "10", "partial")])
+def test_pairs_at_once_have_the_bits_of_pairs_one_by_one(
+    left_out: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidences = {key: one for key, one in many_evidences().items() if key not in left_out}
+    one_by_one: list[object] = []
+    at_once: list[int] = []
+    alone, together = best._test, best.paired_tests
+    monkeypatch.setattr(best, "_test", lambda *words: one_by_one.append(words) or alone(*words))
+    monkeypatch.setattr(
+        best, "paired_tests", lambda *words: at_once.append(words[0].size) or together(*words)
+    )
+    found = compare_pairs(evidences)
+    n_alone = len(one_by_one)
+    assert sum(at_once) > 3 * 20
+    monkeypatch.setattr(best, "MAX_VALUES_AT_ONCE", 0)
+    expected = compare_pairs(evidences)
+    assert len(one_by_one) - n_alone > n_alone
+    assert expected.family_sizes == found.family_sizes
+    assert expected.unpaired == found.unpaired
+    for metric, pairs in expected.pairs.items():
+        assert [*found.pairs[metric]] == [*pairs]  # every number the same, in the same order
+        assert found.best_sets(metric) == expected.best_sets(metric)
+        assert found.question_counts(metric) == sorted({pair.test.n_clusters for pair in pairs})
+        for pair in pairs:
+            assert found.pair(metric, pair.first, pair.second) == pair
+            assert found.pair(metric, pair.second, pair.first) == pair.reversed()
+
+
+def test_equal_tests_are_corrected_as_one() -> None:
+    tests = [
+        PairedTest(0.1, 0.0, 0.2, 0.04, 50, 50),
+        PairedTest(-0.1, -0.2, 0.0, 0.04, 50, 50),
+        PairedTest(0.0, 0.0, 0.0, 1.0, 50, 50),
+        PairedTest(0.2, 0.1, 0.3, 0.01, 50, 50),
+        PairedTest(0.2, 0.1, 0.3, 0.02, 60, 60),
+    ]
+    assert best.corrected_p_values(tests) == (0.04, 0.04, 1.0, 0.03, 0.04)
+    assert best.corrected_p_values([]) == ()
 
 
 def test_a_difference_in_accuracy_counts_a_question_more_for_each_run() -> None:
