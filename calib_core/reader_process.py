@@ -8,6 +8,7 @@ while the main process loads what it needs for computing. The messages between t
 from __future__ import annotations
 
 import atexit
+import os
 import socket
 import subprocess
 import sys
@@ -25,7 +26,10 @@ PROGRAM: Final = (
 """Runs the worker alone, in a Python that ignores environment variables and the working directory."""
 
 _ENVIRONMENT: Final = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-"""The whole environment: few threads, since each takes memory, and none of this process's variables."""
+"""The environment: few threads, since each takes memory. Of this process's variables, it holds only where
+compiled code is kept."""
+
+_KEPT_VARIABLES: Final = ("NUMBA_CACHE_DIR",)
 
 _LIBRARIES: Final = ("numpy", "polars", "pyarrow")
 
@@ -69,7 +73,7 @@ def start_worker(program: str = PROGRAM) -> ReaderProcess:
             stdin=subprocess.PIPE,  # never written to; it closes when this process ends
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=_ENVIRONMENT,
+            env=_ENVIRONMENT | {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
             cwd="/",
             pass_fds=[other.fileno()],
             start_new_session=True,  # Ctrl-C reaches this process only, which then ends that one
