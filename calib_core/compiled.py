@@ -1,7 +1,8 @@
 """Functions compiled by Numba, where it is installed (the extra `fast`).
 
 They are in modules of their own, whose names begin with `compiled_`, and do what NumPy does to the last bit.
-What is compiled is kept on disk, beside the module or in the user's cache folder; `NUMBA_CACHE_DIR` names another.
+What is compiled is kept on disk, beside the module or in the user's cache folder, or in the folder that
+`NUMBA_CACHE_DIR` names.
 """
 
 from __future__ import annotations
@@ -70,18 +71,20 @@ def _nothing() -> None:
 
 @cache
 def _refuse_to_compile() -> None:
-    from numba.core import event  # noqa: PLC0415 - as in `compiled`
+    events: Any = import_module("numba.core.event")
 
-    class Refusal(event.Listener):
+    class Refusal(events.Listener):
         """Numba tells it that it begins to compile, which is after it has looked on disk."""
 
         def on_start(self, event: object) -> None:
-            raise NotCompiledError
+            del event
+            if _Process.ask is not None:
+                raise NotCompiledError
 
         def on_end(self, event: object) -> None:
             """Nothing to do."""
 
-    event.register("numba:compile", Refusal())
+    events.register("numba:compile", Refusal())
 
 
 def compiled(function: Callable[..., Any]) -> Any:  # noqa: ANN401 - Numba has no types

@@ -134,7 +134,7 @@ def _answer_request(
 
 
 def _ask_for_code(connection: socket.socket, dtype: str) -> None:
-    """Have the other side compile code, which this process may not write; the time is not that of the file."""
+    """Have the other side compile code, which this process may not write; the file's time stands still."""
     left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
     protocol.send_json(connection, protocol.CODE_MESSAGE, dtype)
     protocol.receive_message(connection, None, 0)

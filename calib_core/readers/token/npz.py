@@ -539,7 +539,7 @@ def reduce_rows(
     first_row : int
         Number of rows of the file before the block.
     sampler : NullSampler
-        Makes the draws of this block and others: they are whole numbers, which add up in any order to the same.
+        Makes the draws of this block and of others; whole numbers add up in any order to the same.
     after_part : Callable[[int, DenseReducer], None]
         Called after every such part, with the number of rows of the block so far.
     text : StoredArray or None
