@@ -502,8 +502,8 @@ def rows_per_block(values: StoredArray) -> int:
     return max(1, min(REDUCED_ROWS, REDUCED_BYTES // values.row_bytes))
 
 
-MIN_COMPILED_BYTES: Final = 2**28
-MIN_COMPILED_POSITIONS: Final = 2**17
+MIN_COMPILED_BYTES: Final = 2**27
+MIN_COMPILED_POSITIONS: Final = 2**16
 """Arrays of at least this size, or so many positions, are added up by compiled code if there is any; smaller
 ones do not repay the time that loading it takes (benchmarks/token_level.md)."""
 
