@@ -174,7 +174,7 @@ def kinds(folder: Path) -> tuple[Growth, ...]:
             "runs",
             (8, 32, 64, 128, 256),
             compared,
-            "every run is compared with the best ones, in pairs.",
+            "every two runs are tested against each other: the square",
         ),
         Growth(
             "reduce positions of 100 classes",
@@ -228,9 +228,9 @@ def lines(folder: Path) -> Iterator[str]:
     yield ""
     yield (
         f"Written by `python benchmarks/growth.py` (seed {SEED}). Seconds are the processor time of this "
-        f"process, all its threads together, median of {REPEATS} on data of their own. The exponent b is that "
-        "of seconds ∝ sizeᵇ, by least squares of the logarithms over all sizes, and between the last two alone, "
-        f"where fixed costs weigh least; up to {ENOUGH} counts as 1."
+        f"process, all its threads together, median of {REPEATS} on data of their own. The exponent b is "
+        "that of seconds ∝ sizeᵇ, by least squares of the logarithms over all sizes, and between the last "
+        f"two alone, where fixed costs weigh least; up to {ENOUGH} counts as 1."
     )
     yield ""
     titles = ["work", "size", "sizes", "seconds", "growth", "exponent", "of the last two"]
