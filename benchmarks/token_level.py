@@ -3,7 +3,8 @@
 Makes T × K distributions as float16 and float32 in a temporary folder, sums them up through memory maps of
 a few rows each, and writes token_level.md beside this script. Every time is that of a run in a separate
 process, so that its peak memory is its own. NumPy alone, compiled code (the extra `fast`) and two processes
-of it, each with half of the rows, take turns.
+of it, each with half of the rows, take turns. Processor time of shorter rows is measured for each number of
+classes, and of loading the compiled code, which tells how many positions repay it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
-from calib_core.tokens.dense import DenseReducer
+from calib_core.readers.token.npz import MIN_COMPILED_BYTES, MIN_COMPILED_POSITIONS
+from calib_core.tokens.dense import DenseReducer, load_compiled
 from calib_core.tokens.row_scanner import compiled_scan_function
 from calib_core.tokens.sums import TokenSums
 
@@ -50,6 +52,9 @@ SPEED_UP: Final = 1.7
 """How many times as fast as one worker two should be."""
 PEAK: Final = 300
 SWEEP: Final = 1.3
+ROW_CLASSES: Final = (2, 10, 100, 1_000, 2_000, 10_000)
+ROW_VALUES: Final = 2**23
+"""Numbers of classes of shorter rows, and how many values are measured."""
 REPORT: Final = Path(__file__).with_suffix(".md")
 KEPT: Final = {
     "ECE, Full-ECE": (False, False),
@@ -250,6 +255,72 @@ def line(run: Run) -> str:
     )
 
 
+# --- Rows of any length -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RowCost:
+    """Processor time of rows of float16, in µs a position: a bare sum, and all sums by either code."""
+
+    classes: int
+    rows: int
+    bare: float
+    numpy: float
+    compiled: float
+
+
+def row_costs() -> tuple[float, list[RowCost]]:
+    """Processor seconds to load compiled code that is on disk, and the costs by number of classes."""
+    begun = time.process_time()
+    load_compiled(np.dtype(np.float16))
+    loading = time.process_time() - begun
+    return loading, [row_cost(classes) for classes in ROW_CLASSES]
+
+
+def row_cost(classes: int) -> RowCost:
+    """The cheapest of some passes each, which take turns."""
+    rows = max(2**11, min(2**15, ROW_VALUES // classes))
+    random = np.random.default_rng(SEED)
+    probs = random.standard_normal((rows, classes)) * 2 - np.log(np.arange(1, classes + 1) + 2.7)
+    probs = np.exp(probs * random.uniform(1, 1.8, (rows, 1)))
+    values = (probs / probs.sum(axis=1, keepdims=True)).astype(np.float16)
+    target = random.integers(0, classes, rows)
+
+    def reduce(*, compiled: bool) -> None:
+        reducer = DenseReducer(classes, compiled=compiled)
+        reducer.add(values, target)
+        reducer.result()
+
+    best_seconds = [np.inf] * 3
+    for _ in range(4):
+        for place, what in enumerate(
+            (
+                lambda: values.sum(dtype=np.float32),
+                lambda: reduce(compiled=False),
+                lambda: reduce(compiled=True),
+            )
+        ):
+            begun = time.process_time()
+            what()
+            best_seconds[place] = min(best_seconds[place], time.process_time() - begun)
+    return RowCost(classes, rows, *(1e6 * seconds / rows for seconds in best_seconds))
+
+
+def cost_lines(loading: float, costs: list[RowCost]) -> list[str]:
+    """The table of rows of any length."""
+    return [
+        "| K | positions | bare sum, µs | NumPy, µs | × | compiled, µs | × | repaid from | MB |",
+        "| --: | --: | --: | --: | --: | --: | --: | --: | --: |",
+        *(
+            f"| {cost.classes:,} | {cost.rows:,} | {cost.bare:.2f} | {cost.numpy:.1f} | "
+            f"{cost.numpy / cost.bare:.1f} | {cost.compiled:.1f} | {cost.compiled / cost.bare:.1f} | "
+            f"{(repaid := 1e6 * loading / (cost.numpy - cost.compiled)):,.0f} | "
+            f"{repaid * cost.classes * 2 / 1e6:,.1f} |"
+            for cost in costs
+        ),
+    ]
+
+
 def machine(load: tuple[float, float]) -> str:
     """The machine and versions of the measurement."""
     return (
@@ -260,7 +331,7 @@ def machine(load: tuple[float, float]) -> str:
     )
 
 
-def report(runs: list[Run], halves: list[Run], on: str) -> str:
+def report(runs: list[Run], halves: list[Run], costs: tuple[float, list[RowCost]], on: str) -> str:
     """The tables, as Markdown."""
     whole = runs[0]
     introduction = (
@@ -296,6 +367,13 @@ def report(runs: list[Run], halves: list[Run], on: str) -> str:
         for run in runs
         if run.kept != "all of it" and run.code != TWO_WORKERS
     ]
+    costs_introduction = (
+        "Processor time in µs a position of float16 distributions in memory, all sums and draws included, the "
+        "least of four passes that take turns; “×”: in bare sums (`values.sum()` in float32). Loading compiled "
+        f"code from disk takes {costs[0]:.2f} s of processor; the last two columns say from how many positions "
+        "of this K, and from how large a file, that is repaid. Files use compiled code from "
+        f"{MIN_COMPILED_POSITIONS:,} positions or {MIN_COMPILED_BYTES / 2**20:.0f} MiB on."
+    )
     return (
         "\n\n".join(
             [
@@ -305,6 +383,9 @@ def report(runs: list[Run], halves: list[Run], on: str) -> str:
                 f"Linear: {'; '.join(linear)}.",
                 f"Two workers, times as fast as one (at least {SPEED_UP}): {'; '.join(speed_up)}.",
                 f"Seven M compared with one, including reading (at most {SWEEP}): {'; '.join(sweep)}.",
+                "## Rows of any length",
+                costs_introduction,
+                "\n".join(cost_lines(*costs)),
                 on,
             ]
         )
@@ -332,7 +413,7 @@ def main() -> None:
             for dtype, code in both
             if code != TWO_WORKERS
         ]
-    text = report(runs, halves, machine((before, os.getloadavg()[0])))
+    text = report(runs, halves, row_costs(), machine((before, os.getloadavg()[0])))
     REPORT.write_text(text, encoding="utf-8")
     print(text)
 

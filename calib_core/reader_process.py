@@ -8,6 +8,7 @@ while the main process loads what it needs for computing. The messages between t
 from __future__ import annotations
 
 import atexit
+import os
 import socket
 import subprocess
 import sys
@@ -30,8 +31,10 @@ _ENVIRONMENT: Final = {
     "MALLOC_ARENA_MAX": "2",
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
 }
-"""The whole environment: few threads, since each takes memory, what polars frees given back to the system at
-once, and none of this process's variables."""
+"""The environment: few threads, since each takes memory, and what polars frees given back to the system at once.
+Of this process's variables, it holds only where compiled code is kept."""
+
+_KEPT_VARIABLES: Final = ("NUMBA_CACHE_DIR",)
 
 _LIBRARIES: Final = ("numpy", "polars", "pyarrow")
 
@@ -75,7 +78,7 @@ def start_worker(program: str = PROGRAM) -> ReaderProcess:
             stdin=subprocess.PIPE,  # never written to; it closes when this process ends
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=_ENVIRONMENT,
+            env=_ENVIRONMENT | {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
             cwd="/",
             pass_fds=[other.fileno()],
             start_new_session=True,  # Ctrl-C reaches this process only, which then ends that one

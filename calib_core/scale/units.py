@@ -30,10 +30,12 @@ from calib_core.readers.token.npz import (
     FoundPositions,
     ReducedRows,
     archive_positions,
+    has_compiled_code,
     open_array_archive,
     pair_positions,
     reduce_rows,
     rows_per_block,
+    sampler_of,
 )
 from calib_core.scale.stores import (
     FileVersion,
@@ -147,11 +149,6 @@ class Unit:
     n_blocks: int
     n_bytes: int
 
-
-MIN_COMPILED_BYTES: Final = 2**28
-MIN_COMPILED_POSITIONS: Final = 2**17
-"""Files of at least this size, or so many positions, are added up by compiled code if there is any; smaller
-ones do not repay the second that loading it takes."""
 
 MAX_UNIT_BLOCKS: Final = 64
 _ENOUGH_UNITS: Final = 256
@@ -350,10 +347,8 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
     """
     positions, tree = blocks.found.positions, MergeTree[ReducedRows]()
     block_rows = rows_per_block(positions.values)
-    is_large = (
-        positions.n_positions >= MIN_COMPILED_POSITIONS
-        or positions.n_positions * positions.values.row_bytes >= MIN_COMPILED_BYTES
-    )
+    compiled = has_compiled_code(positions)
+    sampler = sampler_of(positions, compiled=compiled)
     start = first_block * block_rows
     with (
         open_file(blocks.values.file, name) as values,
@@ -364,11 +359,11 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
         for first in range(start, min(start + n_blocks * block_rows, positions.n_positions), block_rows):
             stop = min(first + block_rows, positions.n_positions)
             rows = positions.values.part(first, stop, values), positions.target.part(first, stop, target)
-            tree.add(reduce_rows(*rows, positions.scale, first, compiled=is_large))
+            tree.add(reduce_rows(*rows, positions.scale, first, sampler, compiled=compiled))
     total = tree.total()
     if total is None:
         raise Refused(f"{name} has no block {first_block}.")
-    return total
+    return total.with_draws(sampler)
 
 
 def _seek_row(stream: BinaryIO, stored: StoredRows, array: StoredArray, row: int) -> None:

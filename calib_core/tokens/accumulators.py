@@ -44,16 +44,20 @@ class KeyedSums(Protocol):
 def keyed_sums(n_keys: int, loops: Loops, *, with_values: bool) -> KeyedSums:
     """No sums yet, by keys below `n_keys`; with_values: whether there are values to add up."""
     place_bytes = np.dtype(np.int32).itemsize + (np.dtype(np.float64).itemsize if with_values else 0)
-    return TabledSums(n_keys, loops) if n_keys * place_bytes <= MAX_TABLE_BYTES else SortedSums()
+    return (
+        TabledSums(n_keys, loops, with_values=with_values)
+        if n_keys * place_bytes <= MAX_TABLE_BYTES
+        else SortedSums()
+    )
 
 
 class TabledSums:
     """Implements `KeyedSums` with a place for every key below a number."""
 
-    def __init__(self, n_keys: int, loops: Loops) -> None:
+    def __init__(self, n_keys: int, loops: Loops, *, with_values: bool = True) -> None:
         self._loops = loops
         self._count = np.zeros(n_keys, np.int32)
-        self._sum = np.zeros(n_keys)  # takes no memory until it is added to
+        self._sum = np.zeros(n_keys if with_values else 0)
 
     def add(self, key: NDArray[np.int64], value: NDArray[np.float64] | None = None) -> None:
         """See `KeyedSums`."""
@@ -62,7 +66,8 @@ class TabledSums:
     def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """See `KeyedSums`."""
         key = self._count.nonzero()[0]
-        return key, self._count[key].astype(np.int64), self._sum[key]
+        total = self._sum[key] if self._sum.size else np.zeros(key.size)
+        return key, self._count[key].astype(np.int64), total
 
 
 class SortedSums:

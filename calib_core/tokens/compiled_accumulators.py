@@ -48,8 +48,8 @@ def take_first_cell(
     n_others = np.uintp(0)
     for at in range(cell.size):
         is_first = cell[at] == 0
-        if is_first:
-            confidence[class_index[at]] += prob[at]
+        # Adding 0 is no branch, of which every other one would be mispredicted.
+        confidence[np.uintp(class_index[at])] += prob[at] if is_first else 0.0
         key[n_others] = class_index[at] * GRID_CELLS + cell[at]
         value[n_others] = prob[at]
         n_others += np.uintp(not is_first)
@@ -61,7 +61,10 @@ def add_by_key(
     count: NDArray[np.int32], total: NDArray[np.float64], key: NDArray[np.int64], value: NDArray[np.float64]
 ) -> None:
     """See `accumulators.add_by_key`."""
-    for at in range(key.size):
-        count[np.uintp(key[at])] += 1
-    for at in range(value.size):
-        total[np.uintp(key[at])] += value[at]
+    if value.size:
+        for at in range(key.size):
+            count[np.uintp(key[at])] += 1
+            total[np.uintp(key[at])] += value[at]
+    else:
+        for at in range(key.size):
+            count[np.uintp(key[at])] += 1

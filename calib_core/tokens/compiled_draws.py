@@ -12,13 +12,13 @@ import numpy as np
 
 from calib_core.compiled import compiled
 from calib_core.tokens import null_draws
-from calib_core.tokens.null_draws import DRAW_UNIT, GOLDEN_GAMMA
+from calib_core.tokens.null_draws import DRAW_UNIT, GOLDEN_GAMMA, LOWER_HALF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MAX_PARTS: Final = 256
-"""Equally long parts of a row, at most, of each of which is noted with which entry it begins."""
+_ROUND: Final = 1.5 * 2.0**52
+"""Adding this and taking it away rounds a number below 2⁵¹ as np.rint does, without a call."""
 
 _mix64 = compiled(null_draws.mix64)
 
@@ -28,32 +28,9 @@ def _cumulate(prob: NDArray[np.float64], ends: NDArray[np.int64]) -> np.int64:
     """Writes where each entry of a row ends, in units; returns the last end."""
     end = np.int64(0)
     for at in range(prob.size):
-        end += np.int64(np.rint(prob[at] / DRAW_UNIT))
+        end += np.int64((prob[at] / DRAW_UNIT + _ROUND) - _ROUND)
         ends[at] = end
     return end
-
-
-@compiled
-def _find_parts(ends: NDArray[np.int64], n: int, listed: int, part_entry: NDArray[np.intp]) -> int:
-    """Writes the entry at the beginning of each part of a row of `n` entries.
-
-    Returns
-    -------
-    int
-        A part is two to the power of this many units long.
-    """
-    n_parts = 2
-    while n_parts < min(2 * n, _MAX_PARTS):
-        n_parts *= 2
-    exponent = 0
-    while (n_parts << exponent) <= listed:
-        exponent += 1
-    at = 0
-    for part in range((listed >> exponent) + 1):
-        while at < n - 1 and ends[at] <= (part << exponent):
-            at += 1
-        part_entry[part] = at
-    return exponent
 
 
 @compiled
@@ -73,31 +50,34 @@ def count_draws(
     n_rows, n_draws = state.size, top_label.shape[1]
     entry, beyond = np.empty((n_rows, n_kept), np.intp), np.empty((n_rows, n_kept))
     ends, points = np.empty(prob.size, np.int64), np.empty(n_draws, np.int64)
-    part_entry = np.empty(_MAX_PARTS, np.intp)
+    drawn, distance = np.empty(n_draws, np.intp), np.empty(n_draws)
     for row in range(n_rows):
         first, n = start[row], start[row + 1] - start[row]
         mass = row_sum[row] / DRAW_UNIT
         listed = _cumulate(prob[first : first + n], ends)
-        last = np.int64(mass) if has_unlisted[row] else listed - 1
-        for draw in range(n_draws):
-            word = _mix64(state[row] + np.uint64(draw + 1) * GOLDEN_GAMMA)
-            uniform = np.float64(np.int64(word >> np.uint64(11))) * 2.0**-53
-            points[draw] = min(np.int64(np.floor(uniform * mass)), last)
-        exponent = _find_parts(ends, n, listed, part_entry)
-        top = top_entry[row] - first
-        top_cell = entry_cell[top_entry[row]]
-        for draw in range(n_draws):
-            point, at, cell, distance = points[draw], n - 1, np.intp(0), -1.0
-            if point < listed:
-                at = part_entry[point >> exponent]
-                while ends[at] <= point:
-                    at += 1
-                cell = entry_cell[first + at]
-                if at == top:
-                    top_label[top_cell, draw] += 1
-            else:
-                distance = np.float64(point - listed) * DRAW_UNIT
+        ends[n - 1] = np.iinfo(np.int64).max  # a point beyond all entries finds the last one
+        most = np.int64(mass) if has_unlisted[row] else listed - 1
+        shift = np.float64(np.int64(_mix64(state[row] + GOLDEN_GAMMA) >> np.uint64(19))) * 2.0**-45
+        for place in range(n_draws):
+            points[place] = min(np.int64((place + shift) * (1 / n_draws) * mass), most)
+        order = _mix64(state[row] + GOLDEN_GAMMA * np.uint64(2))
+        # Unsigned indices spare a look at their sign.
+        step = np.uintp(1 + (np.int64(order >> np.uint64(32)) * (n_draws - 1) >> 32))
+        draw = np.uintp(np.int64(order & LOWER_HALF) * n_draws >> 32)
+        top, at = np.uintp(top_entry[row] - first), np.uintp(0)
+        for place in range(n_draws):
+            point = points[place]
+            while ends[at] <= point:
+                at += np.uintp(1)
+            is_listed = point < listed
+            cell = np.uintp(entry_cell[np.uintp(first) + at] if is_listed else 0)
             all_labels[cell, draw] += 1
-            if draw < n_kept:
-                entry[row, draw], beyond[row, draw] = first + at, distance
+            if at == top and is_listed:
+                top_label[cell, draw] += 1
+            drawn[draw] = at
+            distance[draw] = -1.0 if is_listed else np.float64(point - listed) * DRAW_UNIT
+            draw += step
+            draw = min(draw, draw - np.uintp(n_draws))  # modulo n, as numbers below 0 wrap around
+        for kept in range(n_kept):
+            entry[row, kept], beyond[row, kept] = first + drawn[kept], distance[kept]
     return entry, beyond

@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.compiled import load
 from calib_core.tokens.accumulators import PLAIN_LOOPS, ClassSums, PooledSums, compiled_loops
 from calib_core.tokens.float_bits import grid_cell_of, to_float64
-from calib_core.tokens.null_draws import NullSampler
+from calib_core.tokens.null_draws import NullSampler, compiled_count_draws, count_draws
 from calib_core.tokens.row_checks import (
     CLIP_TOLERANCE,
     LONG_ROW_CLASSES,
@@ -22,7 +23,12 @@ from calib_core.tokens.row_checks import (
     RowChecker,
     row_checker,
 )
-from calib_core.tokens.row_scanner import PositionBlock, ScannedRows
+from calib_core.tokens.row_scanner import (
+    PositionBlock,
+    ScannedRows,
+    compiled_scan_function,
+    scan_rows,
+)
 from calib_core.tokens.scales import ProbabilityScale, problem_in_scale, to_probabilities
 from calib_core.tokens.sums import MAX_EXAMPLES, ExamplePosition, TokenSums, example_from_row
 from calib_core.tokens.texts import TextCellSums
@@ -40,6 +46,30 @@ BLOCK_ENTRIES: Final = 1 << 18
 _NO_CLASS_SUMS: Final = "Sums by class were not kept."
 
 
+def scanned_dtype(dtype: np.dtype[Any], scale: ProbabilityScale) -> np.dtype[Any]:
+    """The dtype of the probabilities that stored values become, in the byte order of this machine."""
+    return dtype.newbyteorder("=") if scale == "probs" else np.dtype(np.float64)
+
+
+def load_compiled(dtype: np.dtype[Any]) -> bool:
+    """Loads the compiled code for distributions of a dtype, and compiles what is missing, at its first use.
+
+    Returns
+    -------
+    bool
+        Whether it is at hand; otherwise NumPy does the same, several times as slowly.
+    """
+
+    def is_loaded() -> bool:
+        return (
+            compiled_scan_function(dtype) is not scan_rows
+            and compiled_count_draws() is not count_draws
+            and compiled_loops() != PLAIN_LOOPS
+        )
+
+    return load(dtype.name, is_loaded)
+
+
 class DenseReducer:
     """Adds up distributions over K classes, block by block.
 
@@ -53,6 +83,8 @@ class DenseReducer:
         Seed of the null draws, which also depend on the stored values.
     by_class, draws : bool, default=True
         Whether to keep sums by class, and null draws.
+    sampler : NullSampler, optional
+        What makes the null draws instead, of several parts of a run together; the sums then have none.
     first_row : int, default=0
         Number of rows of the run before the first one added here: what makes the draws of a part, and the row
         numbers in its problems, those of the whole.
@@ -77,6 +109,7 @@ class DenseReducer:
         seed: int = 0,
         by_class: bool = True,
         draws: bool = True,
+        sampler: NullSampler | None = None,
         first_row: int = 0,
         compiled: bool = False,
     ) -> None:
@@ -94,7 +127,10 @@ class DenseReducer:
         self._keep_classes = by_class
         self._compiled = compiled
         self._by_class: ClassSums | None = None
-        self._sampler = NullSampler(seed, classes, by_class=by_class, compiled=compiled) if draws else None
+        self._own_sampler = None
+        if draws and sampler is None:
+            self._own_sampler = NullSampler(seed, classes, by_class=by_class, compiled=compiled)
+        self._sampler = sampler or self._own_sampler
         self._texts: TextCellSums | None = TextCellSums()
         self._examples: list[ExamplePosition] = []
         self._checker: RowChecker | None = None
@@ -159,7 +195,7 @@ class DenseReducer:
             no_class_sums_reason=_NO_CLASS_SUMS if by_class is None else None,
             occurrences=self._pooled.occurrences.copy(),
             sum_deviation=self._pooled.sum_deviation,
-            draws=None if self._sampler is None else self._sampler.result(),
+            draws=None if self._own_sampler is None else self._own_sampler.result(),
             examples=tuple(self._examples),
             texts=None if self._texts is None else self._texts.sums(),
         )
@@ -178,10 +214,10 @@ class DenseReducer:
         dtype = values.dtype.newbyteorder("=")
         if self._checker is None:
             self._dtype = dtype
-            scanned_dtype = dtype if self._scale == "probs" else np.dtype(np.float64)
-            self._checker = row_checker(self._classes, scanned_dtype, compiled=self._compiled)
+            scanned = scanned_dtype(dtype, self._scale)
+            self._checker = row_checker(self._classes, scanned, compiled=self._compiled)
             if self._keep_classes:
-                self._by_class = ClassSums(self._classes, scanned_dtype, self._loops)
+                self._by_class = ClassSums(self._classes, scanned, self._loops)
         if dtype != self._dtype:
             raise ValueError(f"blocks of one run have one dtype, not {self._dtype} and {dtype}")
 

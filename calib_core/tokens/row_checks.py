@@ -161,18 +161,20 @@ class ShortRowChecker:
             rows = rows.copy()
             for row in suspicious.tolist():
                 usable[row], clipped[row] = clip_row(rows[row], row, report)
-        total = np.add.reduce(to_float64(rows), axis=1)
+        prob = to_float64(rows)
+        total = np.add.reduce(prob, axis=1)
         for row in np.flatnonzero(usable & ~(np.abs(total - 1) <= SUM_TOLERANCE)).tolist():
             usable[row] = False
             report(row, SUM_NOT_ONE, f"{total[row]:.6g}")
         usable_rows = np.flatnonzero(usable)
-        values = rows if usable_rows.size == rows.shape[0] else rows[usable_rows]
+        if usable_rows.size < rows.shape[0]:
+            rows, prob = rows[usable_rows], prob[usable_rows]
         return ScannedRows(
             usable_rows=usable_rows,
-            values=values,
+            values=rows,
             start=np.arange(usable_rows.size + 1) * self._classes,
             class_index=np.tile(np.arange(self._classes), usable_rows.size),
-            prob=to_float64(values).ravel(),
+            prob=prob.ravel(),
             unlisted_sum=np.zeros(usable_rows.size),
             unlisted_square_sum=np.zeros(usable_rows.size),
             unlisted_block_sums=None,

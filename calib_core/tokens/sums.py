@@ -14,7 +14,7 @@ from calib_core.tokens.grid import GRID_CELLS, GridSums, positions_in_union
 from calib_core.tokens.texts import TextSums
 
 N_DRAWS: Final = 199
-"""Number of null draws for the pooled sums."""
+"""Number of null draws for the pooled sums; a prime number, as `null_draws.stratified_draws` wants it."""
 
 N_CLASS_DRAWS: Final = 19
 """Number of null draws kept by class, whose size grows with the number of positions."""

@@ -16,7 +16,7 @@ from calib_core.edges import Floats, bin_of
 from calib_core.tokens.accumulators import CellSums, ClassCellSums
 from calib_core.tokens.bounds import UnstoredMass
 from calib_core.tokens.grid import GRID_CELLS, GridSums
-from calib_core.tokens.null_draws import stream_states, uniform_draws
+from calib_core.tokens.null_draws import stratified_draws, stream_states
 from calib_core.tokens.sums import (
     EXAMPLE_ENTRIES,
     MAX_EXAMPLES,
@@ -387,11 +387,12 @@ class TopKReducer:
             cumulative = np.cumsum(known.prob[pairs])
             cumulative -= (cumulative[start - first] - known.prob[start])[owner]
             key = owner + np.minimum(cumulative / known.row_sum[block][owner], 1.0)
-            drawn = np.arange(start.size)[:, None] + uniform_draws(state[block], N_DRAWS)
+            numbers, draw = stratified_draws(state[block], N_DRAWS)
+            drawn = np.arange(start.size)[:, None] + numbers
             entry = np.searchsorted(key, drawn.ravel(), side="right").reshape(drawn.shape) + first
             is_stored = entry < end[:, None]
             cell = np.where(is_stored, known.cell[np.minimum(entry, known.cell.size - 1)], 0)
-            flat_index = cell + np.arange(N_DRAWS) * GRID_CELLS
+            flat_index = cell + draw * GRID_CELLS
             self._drawn_all_labels += _count_draws(flat_index.ravel())
             self._drawn_top_label += _count_draws(flat_index[entry == start[:, None]])
 

@@ -47,6 +47,8 @@ READY_MESSAGE: Final = b"r"
 """Empty: the worker has started and waits for a request."""
 PROGRESS_MESSAGE: Final = b"p"
 """JSON: the share that is done, and a short text."""
+CODE_MESSAGE: Final = b"c"
+"""JSON: the dtype for which the other side is to compile code; it answers with the same, once it has."""
 TREE_MESSAGE: Final = b"t"
 """JSON: the tree of a reading; its blobs follow."""
 BLOB_MESSAGE: Final = b"b"
@@ -134,7 +136,7 @@ def receive_request(connection: socket.socket) -> tuple[Any, list[int]] | None:
 
 
 def receive_message(
-    connection: socket.socket, deadline: float, max_blob_bytes: int
+    connection: socket.socket, deadline: float | None, max_blob_bytes: int
 ) -> tuple[bytes, bytearray]:
     """Receive the next message, as kind and body.
 
@@ -143,7 +145,7 @@ def receive_message(
     connection
         The socket.
     deadline
-        When to give up, on the clock of `time.monotonic`.
+        When to give up, on the clock of `time.monotonic`; None: never.
     max_blob_bytes
         The largest blob that is accepted.
 
@@ -160,6 +162,7 @@ def receive_message(
     known = kind in (
         READY_MESSAGE,
         PROGRESS_MESSAGE,
+        CODE_MESSAGE,
         TREE_MESSAGE,
         BLOB_MESSAGE,
         DONE_MESSAGE,

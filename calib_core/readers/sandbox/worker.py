@@ -16,12 +16,14 @@ import socket
 import sys
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
 from calib_core.advice import set_surface
+from calib_core.compiled import compile_elsewhere
 from calib_core.errors import CalibError
 from calib_core.readers import read_in_this_process
 from calib_core.readers.file_access import allow_only
@@ -52,6 +54,7 @@ def main(descriptor: int) -> None:
     connection = socket.socket(fileno=descriptor)
     pl.read_csv(io.BytesIO(b"a\n1\n"))  # starts polars' threads now, so that they count as idle memory
     _set_fixed_limits()
+    compile_elsewhere(partial(_ask_for_code, connection))
     idle = _memory_in_use()
     protocol.send_message(connection, protocol.READY_MESSAGE)
     while (received := protocol.receive_request(connection)) is not None:
@@ -128,6 +131,14 @@ def _answer_request(
         return False
     signal.setitimer(signal.ITIMER_REAL, 0)
     return not is_last
+
+
+def _ask_for_code(connection: socket.socket, dtype: str) -> None:
+    """Have the other side compile code, which this process may not write; the file's time stands still."""
+    left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    protocol.send_json(connection, protocol.CODE_MESSAGE, dtype)
+    protocol.receive_message(connection, None, 0)
+    signal.setitimer(signal.ITIMER_REAL, left)
 
 
 def _send_reading(connection: socket.socket, reading: Reading) -> None:

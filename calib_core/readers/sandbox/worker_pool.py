@@ -21,7 +21,10 @@ from pathlib import Path
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Final
 
+import numpy as np
+
 from calib_core.advice import current_surface
+from calib_core.compiled import is_kept
 from calib_core.errors import Refused, shorten
 from calib_core.reader_process import PROGRAM, start_worker, take_worker
 from calib_core.readers.archives import MAGIC_BYTES, is_packed
@@ -32,6 +35,7 @@ from calib_core.readers.sandbox import protocol
 from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits, parallel_reads
 from calib_core.readers.sandbox.protocol import InvalidReadingError, unpack_reading
 from calib_core.readers.table.raw import ReadProgress
+from calib_core.tokens.dense import load_compiled
 
 START_TIMEOUT_SECONDS: Final = 60.0
 """Seconds that a worker may take to start on a busy machine."""
@@ -193,6 +197,11 @@ class WorkerProcess:
             match kind, protocol.parse_message(body):
                 case protocol.PROGRESS_MESSAGE, [int() | float() as share, str() as text]:
                     progress(float(share), text)
+                case protocol.CODE_MESSAGE, str() as dtype:
+                    begun = time.monotonic()
+                    _compile_for(dtype)
+                    deadline += time.monotonic() - begun
+                    protocol.send_json(self._connection, protocol.CODE_MESSAGE, dtype)
                 case protocol.TREE_MESSAGE, {"tree": tree}:
                     reading = unpack_reading(tree, self._receive_blobs(limits, deadline).__next__)
                     return reading, not self._receive_done(limits, deadline)
@@ -225,6 +234,12 @@ class WorkerProcess:
                 raise protocol.ProtocolError("no blob where one was told of")
             left -= len(body)
             yield body
+
+
+def _compile_for(dtype: str) -> None:
+    """Compile the code with which a process that reads files adds up distributions, where it can be kept."""
+    if dtype in {"float16", "float32", "float64"} and is_kept():
+        load_compiled(np.dtype(dtype))
 
 
 def _exit_message(status: int, limits: Limits) -> str:

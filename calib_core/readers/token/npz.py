@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from math import prod
 from pathlib import Path
@@ -37,7 +37,8 @@ from calib_core.readers.table.run_split import Origin, file_stem
 from calib_core.readers.token.alignment import DenseAlignment
 from calib_core.readers.token.arrays import BLOCK_BYTES, MAX_TOKEN_CLASSES, StoredArray
 from calib_core.runs import RowCounts, TokenRun
-from calib_core.tokens.dense import LONG_BLOCK_ROWS, DenseReducer
+from calib_core.tokens.dense import LONG_BLOCK_ROWS, DenseReducer, load_compiled, scanned_dtype
+from calib_core.tokens.null_draws import NullSampler
 from calib_core.tokens.row_checks import PositionProblem
 from calib_core.tokens.scales import ProbabilityScale
 from calib_core.tokens.sums import MergeTree, TokenSums
@@ -472,6 +473,10 @@ class ReducedRows:
         """Number of bad rows."""
         return sum(problem.count for problem in self.problems)
 
+    def with_draws(self, sampler: NullSampler) -> ReducedRows:
+        """The same with the draws that were made of these rows."""
+        return replace(self, sums=replace(self.sums, draws=sampler.result()))
+
     def merge(self, other: ReducedRows) -> ReducedRows:
         """Both parts; the rows of `other` come later in the file."""
         kinds = {problem.kind: problem for problem in self.problems}
@@ -487,9 +492,29 @@ class ReducedRows:
         )
 
 
+def sampler_of(positions: DensePositions, *, compiled: bool) -> NullSampler:
+    """No draws yet, of any rows of a file; compiled: as for `DenseReducer`."""
+    return NullSampler(0, positions.n_classes, by_class=True, compiled=compiled)
+
+
 def rows_per_block(values: StoredArray) -> int:
     """Number of rows of each block but the last; it depends on nothing but the array."""
     return max(1, min(REDUCED_ROWS, REDUCED_BYTES // values.row_bytes))
+
+
+MIN_COMPILED_BYTES: Final = 2**27
+MIN_COMPILED_POSITIONS: Final = 2**16
+"""Arrays of at least this size, or so many positions, are added up by compiled code if there is any; smaller
+ones do not repay the time that loading it takes (benchmarks/token_level.md)."""
+
+
+def has_compiled_code(positions: DensePositions) -> bool:
+    """Whether compiled code for all rows is at hand, and repays the time that loading it takes."""
+    is_large = (
+        positions.n_positions >= MIN_COMPILED_POSITIONS
+        or positions.n_positions * positions.values.row_bytes >= MIN_COMPILED_BYTES
+    )
+    return is_large and load_compiled(scanned_dtype(positions.values.dtype, positions.scale))
 
 
 def reduce_rows(
@@ -497,12 +522,13 @@ def reduce_rows(
     target: StoredArray,
     scale: ProbabilityScale,
     first_row: int,
+    sampler: NullSampler,
     after_part: Callable[[int, DenseReducer], None] = lambda _n_rows, _reducer: None,
     *,
     text: StoredArray | None = None,
     compiled: bool = False,
 ) -> ReducedRows:
-    """One block, reduced to sums; memory holds `BLOCK_BYTES` of it at a time.
+    """One block, reduced to sums without draws; memory holds `BLOCK_BYTES` of it at a time.
 
     Parameters
     ----------
@@ -512,13 +538,14 @@ def reduce_rows(
         What the values are.
     first_row : int
         Number of rows of the file before the block.
+    sampler : NullSampler
+        Makes the draws of this block and of others; whole numbers add up in any order to the same.
     after_part : Callable[[int, DenseReducer], None]
         Called after every such part, with the number of rows of the block so far.
     text : StoredArray or None
         The text of each row.
     compiled : bool, default=False
-        As for `DenseReducer`. Compiling needs more memory than the process that reads files is allowed, and
-        writes cache files.
+        As for `DenseReducer`.
 
     Raises
     ------
@@ -528,7 +555,9 @@ def reduce_rows(
     part_rows = max(1, BLOCK_BYTES // values.row_bytes)
     if part_rows > LONG_BLOCK_ROWS:  # whole blocks of rows: a few left over take nearly as long as one
         part_rows -= part_rows % LONG_BLOCK_ROWS
-    reducer = DenseReducer(values.shape[1], scale=scale, first_row=first_row, compiled=compiled)
+    reducer = DenseReducer(
+        values.shape[1], scale=scale, sampler=sampler, first_row=first_row, compiled=compiled
+    )
     alignment, n_read = DenseAlignment(scale), 0
     texts = repeat(None) if text is None else map(text_numbers, text.blocks(part_rows))
     for part, stored in zip(values.blocks(part_rows), target.blocks(part_rows), strict=True):
@@ -564,12 +593,15 @@ def _reduce_all(positions: DensePositions, progress: ReadProgress) -> ReducedRow
             raise _nothing_usable(positions.origin.file, reason, problems)
         progress(n_read / n_rows, f"{n_read:,} of {n_rows:,} positions read")
 
-    block_rows = rows_per_block(positions.values)
+    block_rows, compiled = rows_per_block(positions.values), has_compiled_code(positions)
+    sampler = sampler_of(positions, compiled=compiled)
     for start in range(0, n_rows, block_rows):
         stop = min(start + block_rows, n_rows)
         values, target = positions.values.part(start, stop), positions.target.part(start, stop)
         text = None if positions.text is None else positions.text.part(start, stop)
-        reduced = reduce_rows(values, target, positions.scale, start, after_part, text=text)
+        reduced = reduce_rows(
+            values, target, positions.scale, start, sampler, after_part, text=text, compiled=compiled
+        )
         n_bad, first_problems = n_bad + reduced.n_bad_rows, first_problems or reduced.problems
         tree.add(reduced)
     for array in (positions.values, positions.target, positions.text):
@@ -578,7 +610,7 @@ def _reduce_all(positions: DensePositions, progress: ReadProgress) -> ReducedRow
     total = tree.total()
     if total is None:
         raise Refused(f"{positions.origin.file} holds no positions: its arrays are empty.")
-    return total
+    return total.with_draws(sampler)
 
 
 def _as_int64(stored: NDArray[Any]) -> NDArray[np.int64]:

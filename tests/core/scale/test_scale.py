@@ -183,7 +183,7 @@ def test_compiled_code_adds_up_large_files_to_the_same_bits(
     monkeypatch.setattr(row_scanner, "compiled_scan_function", compiled)
     assert do_unit(request, survey, work) == plain
     assert asked == []
-    monkeypatch.setattr(units, "MIN_COMPILED_BYTES", rows.nbytes)
+    monkeypatch.setattr(npz_format, "MIN_COMPILED_BYTES", rows.nbytes)
     assert do_unit(request, survey, work) == plain
     assert asked == [rows.dtype]
 

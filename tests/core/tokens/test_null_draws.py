@@ -172,7 +172,7 @@ def test_compiled_code_draws_the_same(n_entries: list[int], unlisted: float) -> 
     top = np.array([begin + prob[begin:end].argmax() for begin, end in pairwise(start)])
     found: list[list[NDArray[Any]]] = []
     for draw in (count_draws, compiled_count_draws()):
-        counts = [np.zeros((GRID_CELLS, 5_000), np.int32) for _ in range(2)]
+        counts = [np.zeros((GRID_CELLS, 5_003), np.int32) for _ in range(2)]
         listed = np.full(top.size, unlisted > 0)
         state = np.arange(top.size, dtype=np.uint64)
         entry, beyond = draw(state, prob, start, row_sum, listed, cell, top, counts[0], counts[1], 4_000)

@@ -9,14 +9,20 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calib_core.errors import Refused
+from calib_core.readers import read_in_this_process
 from calib_core.readers.format import Reading
+from calib_core.readers.reading_cache import pack_bytes
+from calib_core.readers.sandbox import worker_pool
 from calib_core.readers.sandbox.limits import MIB, Limits
 from calib_core.readers.sandbox.worker_pool import ReadRequest, WorkerProcess
+from core.tokens.distributions import language, targets
 
 GOOD = b'[{"id": "a", "confidence": 0.9, "correct": 1}, {"id": "b", "confidence": 0.4, "correct": 0}]'
 LIMITS = Limits(memory_bytes=256 * MIB, answer_bytes=64 * MIB, idle_seconds=10.0, total_seconds=20.0)
@@ -70,6 +76,44 @@ def ask_worker(tmp_path: Path) -> Callable[..., tuple[Reading | Refused, bool]]:
             os.close(handle)
 
     return asked
+
+
+def bytes_of(reading: object) -> bytes:
+    return b"".join(bytes(part) for part in pack_bytes(reading))
+
+
+LOADED = (
+    "reading = good(); progress(1.0, str('calib_core.tokens.compiled_draws' in sys.modules)); return reading"
+)
+
+
+@pytest.mark.parametrize("is_found", [True, False])
+def test_code_is_compiled_by_the_process_that_asks(
+    is_found: bool,  # noqa: FBT001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is not found even then is done by NumPy, with the same bits."""
+    asked: list[str] = []
+    told: list[str] = []
+    worker_pool._compile_for("float16")
+    monkeypatch.setattr(worker_pool, "_compile_for", asked.append)
+    if not is_found:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "empty"))
+    random = np.random.default_rng(3)
+    rows = language(random, 40, 5, np.float16)
+    path = tmp_path / "bad.npz"
+    np.savez(path, probs=rows, target=targets(random, rows))
+    before = "from calib_core.readers.token import npz; npz.MIN_COMPILED_POSITIONS = 40"
+    with worker_process(LOADED, before) as one, path.open("rb") as stream:
+        request = ReadRequest(path.name, (path.name,), (stream.fileno(),), None, None)
+        limits = replace(LIMITS, memory_bytes=640 * MIB)
+        for _ in range(2):
+            reading, again = one.read(request, limits, lambda _share, text: told.append(text))
+            assert again
+            assert bytes_of(reading) == bytes_of(read_in_this_process(path, file=path.name))
+    assert told[-1] == str(is_found)
+    assert asked == ([] if is_found else ["float16"] * 2)
 
 
 Ask = Callable[..., tuple[Reading | Refused, bool]]
