@@ -31,8 +31,8 @@ _ENVIRONMENT: Final = {
     "MALLOC_ARENA_MAX": "2",
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
 }
-"""The environment: few threads, since each takes memory, and what polars frees given back to the system at once.
-Of this process's variables, it holds only where compiled code is kept."""
+"""The environment: few threads, since each takes memory, and what polars frees given back to the system at
+once. Of this process's variables, it holds only where compiled code is kept."""
 
 _KEPT_VARIABLES: Final = ("NUMBA_CACHE_DIR",)
 
