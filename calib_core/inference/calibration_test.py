@@ -409,6 +409,11 @@ class CalibrationTest:
     n_draws: int
     only_outcome: bool | None = None
 
+    @property
+    def n_parts(self) -> int:
+        """Number of parts that are tested: the level, and slope and curve where they can be."""
+        return 1 + (self.slope_p is not None) + (self.curve_p is not None)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationParts:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.bins import Binned, BinSums, CutBins, Sums
-from calib_core.edges import BINNINGS, FINEST_BINS, Scheme, bin_of
+from calib_core.edges import BINNINGS, FINEST_BINS, Floats, Scheme, bin_of
 from calib_core.errors import Unavailable
 from calib_core.metrics.metric import Metric
 from calib_core.pairs import Distribution
@@ -349,6 +349,49 @@ class BinomialDraws:
         place = np.searchsorted(binned.index, cut.bin_index)
         moments = ConfidenceMoments.from_sums(pieces.count, pieces.confidence, pieces.squared_confidence)
         return sum_draws(binned, self._sums, self._seed, drawn, place, moments)
+
+
+class RowBinomialDraws(BinomialDraws):
+    """Draws for independent pairs, each with a probability of its own.
+
+    Parameters
+    ----------
+    sums : BinSums
+        Sums of the pairs.
+    confidence : float array, shape (n,)
+        Confidence of each pair, in the stored dtype.
+    probability : NDArray[np.float64], shape (n,)
+        Probability of being right, in [0, 1].
+    seed : int
+        Seed of the draws.
+    """
+
+    def __init__(
+        self,
+        sums: BinSums,
+        confidence: Floats,
+        probability: NDArray[np.float64],
+        *,
+        seed: int = NULL_SEED,
+    ) -> None:
+        super().__init__(sums, seed=seed)
+        self._row_confidence = confidence
+        self._row_probability = probability
+
+    @cached_property
+    def _row_cell(self) -> NDArray[np.intp]:
+        return bin_of(self._row_confidence, FINEST_BINS)
+
+    @cached_property
+    def _fine_expected(self) -> NDArray[np.float64]:
+        of_cell = np.bincount(self._row_cell, self._row_probability, FINEST_BINS)
+        return of_cell.astype(np.float64)[self._fine.index]
+
+    def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
+        rows = np.flatnonzero(cut.is_cut[self._row_cell])
+        place = np.searchsorted(cut.cut_pairs.value, self._row_confidence[rows].astype(np.float64))
+        piece = cut.find_pieces()[place]
+        return np.bincount(piece, self._row_probability[rows], cut.pieces.n_bins).astype(np.float64)
 
 
 def _draw_binomial(
