@@ -151,7 +151,7 @@ def test_ece_of_calibrated_rows_may_be_0() -> None:
 
 
 def test_ece_reaches_as_far_as_the_bias() -> None:
-    # No wrong answer of 100 at .99: the rows all differ by .01, and so tell nothing of the wrong ones to come.
+    # No wrong answer of 100 at .99: that all differ by .01 tells nothing of wrong ones to come.
     certain = given_evidence([0.99] * 100, [1] * 100)
     found, bias = (metric_interval(certain, id_) for id_ in ("ece", "bias"))
     assert found is not None
