@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Binned, BinSums, segment_starts
 from calib_core.edges import FINEST_BINS, Scheme
-from calib_core.inference.calibration_test import within_rounding
+from calib_core.inference.calibration_test import stated_ends
 from calib_core.inference.cluster_draws import ClusterDraws, correlated_uniforms
 from calib_core.inference.null import (
     BinnedNullDraws,
     BinomialDraws,
-    RowBinomialDraws,
     monte_carlo_p_value,
     null_distribution,
 )
@@ -193,8 +192,8 @@ def drawn_written(random: np.random.Generator, meant: Confidences, write: Writte
     c = meant(random, n)
     written, y = write(c), random.random(n) < c
     sums = BinSums.from_pairs(written, y)
-    probability, _ = within_rounding(written, y)
-    return DrawnBins(sums, RowBinomialDraws(sums, written, probability, seed=int(random.integers(2**32))))
+    moved = (end.moved for end in stated_ends(written, y))
+    return DrawnBins(sums, BinomialDraws(sums, tuple(moved), seed=int(random.integers(2**32))))
 
 
 def drawn_clusters(

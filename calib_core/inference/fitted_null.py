@@ -21,11 +21,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import BinSums
+from calib_core.bins import BinSums, CutBins
 from calib_core.edges import FINEST_BINS, Floats, Scheme, assign_bins, bin_of
 from calib_core.inference.cluster_draws import ClusterDraws
 from calib_core.inference.clusters import deal_folds
-from calib_core.inference.null import BinnedNullDraws, RowBinomialDraws
+from calib_core.inference.null import BinnedNullDraws, BinomialDraws
 from calib_core.metrics.brier_decomposition import recalibrated_accuracy
 from calib_core.metrics.metric import Metric
 
@@ -259,7 +259,7 @@ class FittedNull:
             confidence.astype(np.float64), correct, fitted, bin_, cluster
         )
         self._draws = (
-            RowBinomialDraws(sums, confidence, self.probability)
+            _FittedBinomialDraws(sums, confidence, self.probability)
             if cluster is None
             else ClusterDraws(sums, confidence, correct, cluster, self.probability)
         )
@@ -285,3 +285,27 @@ class FittedNull:
             f"isotonic or smooth curve cross-fitted in {FOLDS} folds, fold seed {FOLD_SEED}, gaps of one "
             f"sign in each bin at M={self.widest.bins}"
         )
+
+
+class _FittedBinomialDraws(BinomialDraws):
+    """Draws for independent pairs with given probabilities."""
+
+    def __init__(self, sums: BinSums, confidence: Floats, probability: NDArray[np.float64]) -> None:
+        super().__init__(sums)
+        self._row_confidence = confidence
+        self._row_probability = probability
+
+    @cached_property
+    def _row_cell(self) -> NDArray[np.intp]:
+        return bin_of(self._row_confidence, FINEST_BINS)
+
+    @cached_property
+    def _fine_expected(self) -> NDArray[np.float64]:
+        of_cell = np.bincount(self._row_cell, self._row_probability, FINEST_BINS)
+        return of_cell.astype(np.float64)[self._fine.index]
+
+    def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
+        rows = np.flatnonzero(cut.is_cut[self._row_cell])
+        place = np.searchsorted(cut.cut_pairs.value, self._row_confidence[rows].astype(np.float64))
+        piece = cut.find_pieces()[place]
+        return np.bincount(piece, self._row_probability[rows], cut.pieces.n_bins).astype(np.float64)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.bins import Binned, BinSums, CutBins, Sums
-from calib_core.edges import BINNINGS, FINEST_BINS, Floats, Scheme, bin_of
+from calib_core.edges import BINNINGS, FINEST_BINS, Scheme, bin_of
 from calib_core.errors import Unavailable
 from calib_core.metrics.metric import Metric
 from calib_core.pairs import Distribution
@@ -296,12 +296,18 @@ class BinomialDraws:
     ----------
     sums : BinSums
         Sums of the pairs.
+    moved : (float, float)
+        How much larger the sum of the probabilities of being right is than that of the confidences: of those
+        that are exactly 0, and exactly 1.
     seed : int
         Seed of the draws.
     """
 
-    def __init__(self, sums: BinSums, *, seed: int = NULL_SEED) -> None:
+    def __init__(
+        self, sums: BinSums, moved: tuple[float, float] = (0.0, 0.0), *, seed: int = NULL_SEED
+    ) -> None:
         self._sums = sums
+        self._moved = moved
         self._seed = seed
         self._fine = sums.binned(Scheme("width", FINEST_BINS))
 
@@ -320,12 +326,21 @@ class BinomialDraws:
 
     @cached_property
     def _fine_expected(self) -> NDArray[np.float64]:
-        """Expected number of right outcomes in each of the finest bins: the sum of the confidences."""
-        return self._fine.confidence
+        """Expected number of right outcomes in each of the finest bins."""
+        return self._with_ends_moved(self._fine.confidence)
 
     def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
         """Expected number of right outcomes in each part of a finest bin that is cut."""
-        return cut.pieces.confidence
+        return self._with_ends_moved(cut.pieces.confidence)
+
+    def _with_ends_moved(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of confidences by ascending cell, of which the first holds all that are 0, the last all 1."""
+        if not any(self._moved):
+            return expected
+        moved = expected.copy()
+        moved[0] += self._moved[0]
+        moved[-1] += self._moved[1]
+        return moved
 
     @cached_property
     def _fine_draws(self) -> NDArray[np.int32]:
@@ -349,49 +364,6 @@ class BinomialDraws:
         place = np.searchsorted(binned.index, cut.bin_index)
         moments = ConfidenceMoments.from_sums(pieces.count, pieces.confidence, pieces.squared_confidence)
         return sum_draws(binned, self._sums, self._seed, drawn, place, moments)
-
-
-class RowBinomialDraws(BinomialDraws):
-    """Draws for independent pairs, each with a probability of its own.
-
-    Parameters
-    ----------
-    sums : BinSums
-        Sums of the pairs.
-    confidence : float array, shape (n,)
-        Confidence of each pair, in the stored dtype.
-    probability : NDArray[np.float64], shape (n,)
-        Probability of being right, in [0, 1].
-    seed : int
-        Seed of the draws.
-    """
-
-    def __init__(
-        self,
-        sums: BinSums,
-        confidence: Floats,
-        probability: NDArray[np.float64],
-        *,
-        seed: int = NULL_SEED,
-    ) -> None:
-        super().__init__(sums, seed=seed)
-        self._row_confidence = confidence
-        self._row_probability = probability
-
-    @cached_property
-    def _row_cell(self) -> NDArray[np.intp]:
-        return bin_of(self._row_confidence, FINEST_BINS)
-
-    @cached_property
-    def _fine_expected(self) -> NDArray[np.float64]:
-        of_cell = np.bincount(self._row_cell, self._row_probability, FINEST_BINS)
-        return of_cell.astype(np.float64)[self._fine.index]
-
-    def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
-        rows = np.flatnonzero(cut.is_cut[self._row_cell])
-        place = np.searchsorted(cut.cut_pairs.value, self._row_confidence[rows].astype(np.float64))
-        piece = cut.find_pieces()[place]
-        return np.bincount(piece, self._row_probability[rows], cut.pieces.n_bins).astype(np.float64)
 
 
 def _draw_binomial(

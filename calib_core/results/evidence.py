@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from calib_core.bins import MAX_NATURAL_BINS, Binned, BinSums, Sums
 from calib_core.edges import Scheme
 from calib_core.errors import Suspicion, Unavailable
-from calib_core.inference.calibration_test import FINEST, CalibrationSums, within_rounding
+from calib_core.inference.calibration_test import FINEST, CalibrationSums, stated_ends, within_rounding
 from calib_core.inference.cluster_draws import (
     ClusterDraws,
     correlated_uniforms,
@@ -36,7 +36,6 @@ from calib_core.inference.null import (
     BinomialDraws,
     CategoricalDraws,
     ConfidenceMoments,
-    RowBinomialDraws,
     sum_draws,
     sum_sparse_draws,
 )
@@ -709,11 +708,10 @@ class AnswerEvidence(Evidence):
     def _top_label_draws(self) -> BinomialDraws | ClusterDraws:
         """Draws at the confidences, or at what 0 and 1 stand for, as the verdict takes them."""
         said, correct = self.pairs.confidence, self.pairs.correct
-        at_end = bool(((said == 0) | (said == 1)).any())
-        meant = within_rounding(said, correct)[0] if at_end else None
         if self.cluster is not None:
-            return ClusterDraws(self.sums, said, correct, self.cluster, meant)
-        return BinomialDraws(self.sums) if meant is None else RowBinomialDraws(self.sums, said, meant)
+            return ClusterDraws(self.sums, said, correct, self.cluster, within_rounding(said, correct)[0])
+        at_zero, at_one = stated_ends(said, correct)
+        return BinomialDraws(self.sums, (at_zero.moved, at_one.moved))
 
     @cached_property
     def _categorical_draws(self) -> CategoricalDraws:
