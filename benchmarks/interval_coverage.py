@@ -39,6 +39,8 @@ TRIALS: Final = 5
 CLASSES: Final = 4
 ENDLESS: Final = 2_000_000
 TOP_LABEL: Final = ("ece", "ace", "brier", "bias", "auroc")
+OF_STATED: Final = ("ece", "brier", "bias", "accuracy")
+ROWS_OF_STATED: Final = (30, 60, 100, 300, 1_000)
 OF_CLUSTERS: Final = ("ece", "brier", "bias", "auroc")
 PAIRED_BINNED: Final = ("ece",)
 PAIRED_MEANS: Final = ("accuracy", "brier")
@@ -137,6 +139,23 @@ TRUTHS: Final = (
     Truth("exactly right, mostly above 0.9", 0.0, 0.0, lambda random, n: random.beta(20, 1, n)),
     Truth("0.05 too sure, mostly above 0.9", 0.05, 0.0, lambda random, n: random.beta(20, 1, n)),
 )
+
+
+def stated(*values: float) -> Confidences:
+    """One of a few confidences."""
+    return lambda random, n: random.choice(values, n)
+
+
+STATED: Final = (
+    Truth("exactly right, .6, .8 or .95", 0.0, 0.0, stated(0.6, 0.8, 0.95)),
+    Truth("0.05 too sure, .6, .8 or .95", 0.05, 0.0, stated(0.6, 0.8, 0.95)),
+    Truth("exactly right, all .7", 0.0, 0.0, stated(0.7)),
+    Truth("0.05 too sure, all .7", 0.05, 0.0, stated(0.7)),
+    Truth("exactly right, all .99", 0.0, 0.0, stated(0.99)),
+    Truth("0.02 too sure, all .99", 0.02, 0.0, stated(0.99)),
+    Truth("0.02 too sure, .95, .99 or 1", 0.02, 0.0, stated(0.95, 0.99, 1.0)),
+)
+"""Few values, among them extreme ones."""
 
 
 PAIRS: Final = (
@@ -268,6 +287,15 @@ def measure_rows() -> Iterator[Measured]:
         for n in ROWS:
             yield from measure(
                 truth.title, TOP_LABEL, n, lambda random, t=truth, n=n: t.drawn(n, random), truth.value
+            )
+
+
+def measure_stated() -> Iterator[Measured]:
+    """One confidence a row, of which there are few."""
+    for truth in STATED:
+        for n in ROWS_OF_STATED:
+            yield from measure(
+                truth.title, OF_STATED, n, lambda random, t=truth, n=n: t.drawn(n, random), truth.value
             )
 
 
@@ -475,6 +503,7 @@ DIFFERENCES: Final = f"Differences of two models on common questions, ECE from {
 
 PARTS: Final[dict[str, Callable[[], Iterator[Measured]]]] = {
     "One confidence a row": measure_rows,
+    "One of few confidences a row": measure_stated,
     f"Questions asked {TRIALS} times, ECE from {MIN_CLUSTERS} questions on": measure_clusters,
     f"All of {CLASSES} choices": measure_classes,
     "Basic bootstraps that are not shown, since some hold too little": measure_not_shown,

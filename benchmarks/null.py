@@ -17,8 +17,14 @@ from numpy.typing import NDArray
 
 from calib_core.bins import Binned, BinSums, segment_starts
 from calib_core.edges import FINEST_BINS, Scheme
+from calib_core.inference.calibration_test import stated_ends
 from calib_core.inference.cluster_draws import ClusterDraws, correlated_uniforms
-from calib_core.inference.null import BinnedNullDraws, BinomialDraws, monte_carlo_p_value, null_distribution
+from calib_core.inference.null import (
+    BinnedNullDraws,
+    BinomialDraws,
+    monte_carlo_p_value,
+    null_distribution,
+)
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.results.reliability_without_bins import CELLS, miscalibration_null
@@ -36,6 +42,9 @@ AGAIN: Final = 1_000
 
 REPEATS_ALONE: Final = 100
 TRIALS: Final = 5
+MAX_TRIALS: Final = 50
+UNEQUAL: Final = 200
+REPEATS_OF_UNEQUAL: Final = 200
 LEVEL: Final = 0.05
 SHOWN: Final = (
     ("ece", Scheme("width", 10)),
@@ -50,6 +59,27 @@ CONFIDENCES: Final[dict[str, Confidences]] = {
     "beta(8, 1)": lambda random, n: random.beta(8, 1, n),
     "beta(.3, .3), near 0 and 1": lambda random, n: random.beta(0.3, 0.3, n),
 }
+
+
+Written = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+WRITTEN: Final[dict[str, tuple[Confidences, Written]]] = {
+    ".6, .8 or .95": (lambda random, n: random.choice([0.6, 0.8, 0.95], n), lambda c: c),
+    "k/10": (lambda random, n: random.binomial(10, random.beta(4, 2, n)) / 10, lambda c: c),
+    "all .9": (lambda _random, n: np.full(n, 0.9), lambda c: c),
+    "all .9985": (lambda _random, n: np.full(n, 0.9985), lambda c: c),
+    "beta(49.5, .5), mostly above .99": (lambda random, n: random.beta(49.5, 0.5, n), lambda c: c),
+    "beta(20, 1) to two decimals": (lambda random, n: random.beta(20, 1, n), lambda c: c.round(2)),
+    "beta(20, 1) to one decimal": (lambda random, n: random.beta(20, 1, n), lambda c: c.round(1)),
+    "beta(20, 1) to float16": (
+        lambda random, n: random.beta(20, 1, n),
+        lambda c: c.astype(np.float16).astype(np.float64),
+    ),
+    "beta(.2, .2) to two decimals": (lambda random, n: random.beta(0.2, 0.2, n), lambda c: c.round(2)),
+}
+"""What is meant, and how it is written."""
+
+ROWS_OF_WRITTEN: Final = {100: 400, 300: 400, 1_000: 400}
 
 
 @dataclass(frozen=True)
@@ -157,12 +187,28 @@ def drawn_rows(random: np.random.Generator, confidences: Confidences, n: int) ->
     return DrawnBins(sums, BinomialDraws(sums, seed=int(random.integers(2**32))))
 
 
+def drawn_written(random: np.random.Generator, meant: Confidences, write: Written, n: int) -> DrawnBins:
+    """One data set of rows that are right as often as what is meant, with draws of what is written."""
+    c = meant(random, n)
+    written, y = write(c), random.random(n) < c
+    sums = BinSums.from_pairs(written, y)
+    moved = (end.moved for end in stated_ends(written, y))
+    return DrawnBins(sums, BinomialDraws(sums, tuple(moved), seed=int(random.integers(2**32))))
+
+
 def drawn_clusters(
-    random: np.random.Generator, confidences: Confidences, n_clusters: int, shared: float, jitter: float
+    random: np.random.Generator,
+    confidences: Confidences,
+    n_clusters: int,
+    shared: float,
+    jitter: float,
+    *,
+    unequal: bool = False,
 ) -> tuple[DrawnBins, int]:
     """One calibrated data set of questions asked several times, and the seed of its draws."""
-    cluster = np.repeat(np.arange(n_clusters), TRIALS)
-    c = np.repeat(confidences(random, n_clusters), TRIALS)
+    sizes = random.integers(1, MAX_TRIALS + 1, n_clusters) if unequal else TRIALS
+    cluster = np.repeat(np.arange(n_clusters), sizes)
+    c = np.repeat(confidences(random, n_clusters), sizes)
     if jitter:
         c = np.clip(c, 1e-9, 1 - 1e-9)
         logit = np.log(c / (1 - c))
@@ -180,6 +226,25 @@ def sizes_of_rows() -> Iterator[list[str]]:
             for _ in range(repeats):
                 tally.add(drawn_rows(random, confidences, n))
             yield [title, f"{n:,}", *tally.cells]
+
+
+def sizes_of_written() -> Iterator[list[str]]:
+    """The same for confidences that repeat, are rounded or are extreme."""
+    for place, (title, (meant, write)) in enumerate(WRITTEN.items()):
+        for n, repeats in ROWS_OF_WRITTEN.items():
+            random, tally = np.random.default_rng([SEED, 200 + place, n]), Tally()
+            for _ in range(repeats):
+                tally.add(drawn_written(random, meant, write, n))
+            yield [title, f"{n:,}", *tally.cells]
+
+
+def sizes_of_unequal() -> Iterator[list[str]]:
+    """The same for questions that are asked unequally often, whose trials differ."""
+    for place, (title, confidences) in enumerate(CONFIDENCES.items()):
+        random, tally = np.random.default_rng([SEED, 300 + place]), Tally()
+        for _ in range(REPEATS_OF_UNEQUAL):
+            tally.add(drawn_clusters(random, confidences, UNEQUAL, 0.7, 3.0, unequal=True)[0])
+        yield [title, str(UNEQUAL), *tally.cells]
 
 
 ALIKE: Final = {"identical": (1.0, 0.0), "partly alike": (0.7, 0.5)}
@@ -233,6 +298,13 @@ def lines() -> Iterator[str]:
     )
     yield from ("", "## Independent rows", "")
     yield from table(["confidences", "n", "data sets", *metrics], sizes_of_rows())
+    yield from ("", "## Confidences that repeat, are rounded or are extreme", "")
+    yield (
+        "The outcomes follow the confidences meant, the p-value sees those written, and takes a 0 or 1 as "
+        "what rounds to it. One decimal is off by up to .05, which is a miscalibration of the number stated."
+    )
+    yield ""
+    yield from table(["meant and written", "n", "data sets", *metrics], sizes_of_written())
     yield from ("", f"## Questions asked {TRIALS} times", "")
     yield (
         "“Partly alike”: an answer follows its question's common number with probability 0.7 (ρ ≈ .5), and "
@@ -243,6 +315,8 @@ def lines() -> Iterator[str]:
         ["confidences", "questions", "data sets", *metrics, f"{metrics[0]}, rows as if independent"],
         sizes_of_clusters(),
     )
+    yield from ("", f"## Questions asked 1 to {MAX_TRIALS} times, whose confidences differ much", "")
+    yield from table(["confidences", "questions", "data sets", *metrics], sizes_of_unequal())
     yield from ("", "## Again, with other data sets", "")
     yield f"Cells of rows, and of 200 questions, above 7 %; each to ± {points_known(LEVEL, AGAIN)} points."
     yield ""

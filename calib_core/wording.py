@@ -109,6 +109,11 @@ def format_percent_down(value: float | None) -> str:
     return NO_VALUE if value is None else f"{math.floor(1000 * value + ROUNDING_TOLERANCE) / 10:.1f} %"
 
 
+def target_text(share: float) -> str:
+    """A share that was asked for, as typed: "90 %", "92.5 %"."""
+    return f"{100 * share:.6g} %"
+
+
 def format_points(value: float) -> str:
     """A difference of two shares in percentage points, with a sign: "+2.9", "−0.4".
 

@@ -30,10 +30,9 @@ from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
     OperatingPoint,
-    target_text,
 )
 from calib_core.terms import ANSWER_TERMS, Terms
-from calib_core.wording import format_percent, plural, threshold_text
+from calib_core.wording import format_percent, plural, target_text, threshold_text
 
 MAX_LINE_POINTS: Final = 400
 """A line is drawn through at most this many of its steps; numbers are computed from all of them."""

@@ -95,6 +95,9 @@ MAX_NEWTON_STEPS: Final = 30
 FIT_PENALTY: Final = 1e-3
 """Weight of the ridge penalty that keeps the fit finite where all answers are right."""
 
+FIRST_VALUES: Final = 1_000
+"""Number of confidences that are looked at first to find how they are written."""
+
 _DRAWN_AT_ONCE: Final = 100_000
 """Number of outcomes drawn together, so that they stay in the processor's cache."""
 
@@ -124,12 +127,14 @@ def rounding_half_width(confidence: Floats) -> float:
     >>> rounding_half_width(np.array([0.25, 1.0])), rounding_half_width(np.array([0.5, 0.1]))
     (0.005, 0.05)
     """
-    values = np.unique(confidence.astype(np.float64))
-    stated = values[(values > 0) & (values < 1)]
+    values = confidence.astype(np.float64)
     precision = max(2.0**-23, float(np.finfo(confidence.dtype).eps) / 4)
-    for decimals in (1, 2, 3) if stated.size else (2,):
+    for decimals in (1, 2, 3) if ((values > 0) & (values < 1)).any() else (2,):
         unit = 10.0**-decimals
-        if (np.abs(values - np.rint(values / unit) * unit) <= precision).all():
+        for some in (values[:FIRST_VALUES], values):  # the first ones nearly always tell
+            if (np.abs(some - np.rint(some / unit) * unit) > precision).any():
+                break
+        else:
             return unit / 2
     single = values.astype(np.float32)
     if (single != values).any():
@@ -137,6 +142,49 @@ def rounding_half_width(confidence: Floats) -> float:
     if not (single.view(np.uint32) & 0xFFFF).any():
         return 2.0**-9
     return HALF_PRECISION if (values.astype(np.float16) == values).all() else 2.0**-25
+
+
+@dataclass(frozen=True, slots=True)
+class StatedEnd:
+    """The confidences of a run that are exactly 0, or exactly 1.
+
+    Attributes
+    ----------
+    end : float
+        0 or 1.
+    n, n_right : int
+        Number of them, and of the right answers among them.
+    settled : float
+        What they stand for: that point of what rounds to them that is nearest to the outcomes.
+    """
+
+    end: float
+    n: int
+    n_right: int
+    settled: float
+
+    @property
+    def moved(self) -> float:
+        """How much larger Σ c is at what they stand for."""
+        return self.n * (self.settled - self.end)
+
+
+def stated_ends(
+    confidence: Floats, correct: NDArray[np.bool_], weight: Floats64 | None = None
+) -> tuple[StatedEnd, StatedEnd]:
+    """The confidences that are exactly 0, and those that are exactly 1, of what `within_rounding` takes."""
+    at_end = {end: confidence == end for end in (0.0, 1.0)}
+    half = rounding_half_width(confidence) if any(there.any() for there in at_end.values()) else 0.0
+
+    def settled(end: float, there: NDArray[np.bool_]) -> StatedEnd:
+        right = correct[there]
+        weights = None if weight is None else weight[there]
+        share = float(np.average(right, weights=weights)) if right.size else end
+        point = min(max(share, end - half, 0.0), end + half, 1.0)
+        return StatedEnd(end, right.size, int(right.sum()), point)
+
+    at_zero, at_one = (settled(end, there) for end, there in at_end.items())
+    return at_zero, at_one
 
 
 def within_rounding(
@@ -169,13 +217,15 @@ def within_rounding(
     ([0.25, 0.995, 0.995], [749, 2984, 2984])
     """
     value, cell = confidence.astype(np.float64), bin_of(confidence, FINEST_BINS)
-    ends = [(end, there) for end in (0.0, 1.0) if (there := value == end).any()]
-    half = rounding_half_width(confidence) if ends else 0.0
-    for end, there in ends:
-        share = correct[there].mean() if weight is None else np.average(correct[there], weights=weight[there])
-        value[there] = np.clip(share, max(0.0, end - half), min(1.0, end + half))
-        cell[there] = bin_of(value[there], FINEST_BINS)
+    for end in stated_ends(confidence, correct, weight):
+        there = value == end.end
+        value[there] = end.settled
+        cell[there] = _cell_of(end.settled)
     return value, cell
+
+
+def _cell_of(value: float) -> int:
+    return int(bin_of(np.array([value]), FINEST_BINS)[0])
 
 
 # --- Sums ---------------------------------------------------------------------------------------------------
@@ -223,9 +273,8 @@ class CalibrationSums:
         if sums.n_pairs != np.size(confidence):
             raise ValueError(f"sums of {sums.n_pairs} pairs, for {np.size(confidence)}")
         value, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
-        if ((value == 0) | (value == 1)).any():
-            return cls.from_rows(value if value.dtype.kind == "f" else value.astype(np.float64), right)
-        return cls._of_cells(sums.binned(FINEST))
+        ends = stated_ends(value if value.dtype.kind == "f" else value.astype(np.float64), right)
+        return cls._of_cells(sums.binned(FINEST)).with_ends(ends)
 
     @classmethod
     def from_rows(
@@ -272,6 +321,41 @@ class CalibrationSums:
             confidence=confidence,
             rounded=float((made.confidence - confidence).sum()),
             variance=np.where(at_end, made.count * settled * (1 - settled), made.variance),
+        )
+
+    def with_ends(self, ends: tuple[StatedEnd, StatedEnd]) -> CalibrationSums:
+        """These sums, with 0 and 1 at what they stand for."""
+        if not any(end.n for end in ends):
+            return self
+        count, correct = np.zeros((2, FINEST_BINS), np.int64)
+        confidence, variance = np.zeros((2, FINEST_BINS))
+        for dense, own in (
+            (count, self.count),
+            (correct, self.correct),
+            (confidence, self.confidence),
+            (variance, self.variance),
+        ):
+            dense[self.cell] = own
+        for end in ends:
+            for cell, n, value in (
+                (_cell_of(end.end), -end.n, end.end),
+                (_cell_of(end.settled), end.n, end.settled),
+            ):
+                count[cell] += n
+                correct[cell] += end.n_right if n > 0 else -end.n_right
+                confidence[cell] += n * value
+                variance[cell] += n * value * (1 - value)
+        used = np.flatnonzero(count)
+        at_zero, at_one = ends
+        return CalibrationSums(
+            used,
+            count[used],
+            correct[used],
+            confidence[used],
+            variance[used],
+            at_one.n - at_one.n_right,
+            at_zero.n_right,
+            -(at_zero.moved + at_one.moved),
         )
 
     @classmethod
@@ -421,6 +505,11 @@ class CalibrationTest:
     n_right_at_zero: int
     n_draws: int
     only_outcome: bool | None = None
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts that are tested: the level, and slope and curve where they can be."""
+        return 1 + (self.slope_p is not None) + (self.curve_p is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.terms import ANSWER_TERMS, Terms
-from calib_core.wording import format_percent, plural, with_article
+from calib_core.wording import plural, target_text, with_article
 
 GRID_PARTS: Final = 20
 """The grid of thresholds answers this many equal shares of the rows, the last of them all."""
@@ -205,9 +205,9 @@ class AccuracyTest:
             return None
         unit = terms.question if self.repeated is None else f"different {terms.question}"
         return (
-            f"{plural(self.n_units, unit)} {'is' if self.n_units == 1 else 'are'} too few: "
-            f"{with_article(terms.precision)} of {format_percent(target)} with "
-            f"{format_percent(self.confidence)} confidence takes at least {least:,}"
+            f"{plural(self.n_units, unit)} {'is' if self.n_units == 1 else 'are'} too few "
+            f"({with_article(terms.precision)} of {target_text(target)} with {target_text(self.confidence)} "
+            f"confidence takes at least {least:,})"
         )
 
     def best_start(self, target: float) -> BoundedStep:

@@ -296,12 +296,18 @@ class BinomialDraws:
     ----------
     sums : BinSums
         Sums of the pairs.
+    moved : (float, float)
+        How much larger the sum of the probabilities of being right is than that of the confidences: of those
+        that are exactly 0, and exactly 1.
     seed : int
         Seed of the draws.
     """
 
-    def __init__(self, sums: BinSums, *, seed: int = NULL_SEED) -> None:
+    def __init__(
+        self, sums: BinSums, moved: tuple[float, float] = (0.0, 0.0), *, seed: int = NULL_SEED
+    ) -> None:
         self._sums = sums
+        self._moved = moved
         self._seed = seed
         self._fine = sums.binned(Scheme("width", FINEST_BINS))
 
@@ -320,12 +326,21 @@ class BinomialDraws:
 
     @cached_property
     def _fine_expected(self) -> NDArray[np.float64]:
-        """Expected number of right outcomes in each of the finest bins: the sum of the confidences."""
-        return self._fine.confidence
+        """Expected number of right outcomes in each of the finest bins."""
+        return self._with_ends_moved(self._fine.confidence)
 
     def _expected_in_pieces(self, cut: CutBins) -> NDArray[np.float64]:
         """Expected number of right outcomes in each part of a finest bin that is cut."""
-        return cut.pieces.confidence
+        return self._with_ends_moved(cut.pieces.confidence)
+
+    def _with_ends_moved(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of confidences by ascending cell, of which the first holds all that are 0, the last all 1."""
+        if not any(self._moved):
+            return expected
+        moved = expected.copy()
+        moved[0] += self._moved[0]
+        moved[-1] += self._moved[1]
+        return moved
 
     @cached_property
     def _fine_draws(self) -> NDArray[np.int32]:

@@ -424,10 +424,12 @@ def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | Non
             f"{name} by itself is within chance ({own}), but the verdict is not ({joint}): {verdict.words}. "
             "The verdict weighs gaps with their signs, which a metric adds up without."
         )
-    return (
-        f"{name} by itself is beyond chance ({own}), but the verdict is not ({joint}). The verdict covers "
-        "several tests, of which one may look clear by chance; more rows would tell."
+    why = (
+        "Both test the same gap; the verdict's p-value is the more precise one."
+        if verdict.test is not None and verdict.test.n_parts == 1
+        else "The verdict covers several tests, of which one may look clear by chance; more rows would tell."
     )
+    return f"{name} by itself is beyond chance ({own}), but the verdict is not ({joint}). {why}"
 
 
 def chance_phrase(p: float | None, draws: int | None) -> str:

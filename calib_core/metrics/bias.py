@@ -46,7 +46,7 @@ BIAS: Final = Metric(
     compute=bias,
     interval_method="mean",
     pair_term=_gap,
-    interval_coverage=(93, 100),
+    interval_coverage=(92, 100),
     event_words=EventWords(
         "Mean probability of yes minus share of yes: above 0 yes is expected too often, below 0 too rarely, "
         "and nearest to 0 is best, though gaps of opposite sign cancel here.",

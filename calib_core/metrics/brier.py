@@ -115,7 +115,7 @@ BRIER: Final = Metric(
     sampling_default="shown",
     interval_method="mean",
     pair_term=_squared_error,
-    interval_coverage=(94, 100),
+    interval_coverage=(92, 100),
     weighted_form=_weighted_brier,
     event_words=EventWords(
         "The mean squared distance between the probability of yes and what came of it, 1 for yes and 0 for "

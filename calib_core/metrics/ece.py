@@ -61,7 +61,7 @@ ECE: Final = Metric(
     sampling_default="shown",
     divisor=lambda sums: sums.n_pairs,
     interval_method="directional",
-    interval_coverage=(96, 100),
+    interval_coverage=(93, 100),
     weighted_form=_weighted_ece,
     event_words=EventWords(
         "Expected calibration error: the average distance between the probability of yes and the share of "

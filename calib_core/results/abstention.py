@@ -36,6 +36,7 @@ from calib_core.wording import (
     format_percent,
     format_percent_down,
     join_names,
+    target_text,
     threshold_text,
     with_article,
 )
@@ -500,11 +501,11 @@ def _no_guarantee_reason(curve: AbstentionCurve, test: AccuracyTest, target_accu
     # The bounds at all starts hold together with the confidence asked for, so the highest one does.
     bound = (
         f", on new {terms.questions} at least {low} with {confidence} confidence"
-        if start.accuracy_low > 0
+        if low != format_percent_down(0.0)
         else ""
     )
     return (
-        f"the lower bound is highest for the {int(curve.n_answered[start.step]):,} {terms.highest}: "
+        f"of the {int(curve.n_answered[start.step]):,} {terms.highest}, which come closest, "
         f"{format_percent(float(curve.accuracy[start.step]))} are {terms.hit}{bound}"
     )
 
@@ -551,11 +552,6 @@ def guarantee_headline(thresholds: Sequence[GuaranteedThreshold]) -> str:
 
 
 # --- The curve in words ---------------------------------------------------------------------------
-
-
-def target_text(target_accuracy: float) -> str:
-    """The target accuracy as typed: "90 %", "92.5 %"."""
-    return f"{100 * target_accuracy:.6g} %"
 
 
 def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: float) -> str:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from calib_core.bins import MAX_NATURAL_BINS, Binned, BinSums, Sums
 from calib_core.edges import Scheme
 from calib_core.errors import Suspicion, Unavailable
-from calib_core.inference.calibration_test import FINEST, CalibrationSums
+from calib_core.inference.calibration_test import FINEST, CalibrationSums, stated_ends, within_rounding
 from calib_core.inference.cluster_draws import (
     ClusterDraws,
     WeightedDraws,
@@ -796,12 +796,14 @@ class AnswerEvidence(Evidence):
 
     @cached_property
     def _top_label_draws(self) -> BinomialDraws | ClusterDraws | WeightedDraws:
+        """Draws at the confidences; of rows that count alike, at what 0 and 1 stand for, as in the verdict."""
+        said, correct = self.pairs.confidence, self.pairs.correct
         if self.weight is not None:
-            pairs = self.pairs
-            return WeightedDraws(self.sums, pairs.confidence, pairs.correct, self.weight, self.cluster)
-        if self.cluster is None:
-            return BinomialDraws(self.sums)
-        return ClusterDraws(self.sums, self.pairs.confidence, self.pairs.correct, self.cluster)
+            return WeightedDraws(self.sums, said, correct, self.weight, self.cluster)
+        if self.cluster is not None:
+            return ClusterDraws(self.sums, said, correct, self.cluster, within_rounding(said, correct)[0])
+        at_zero, at_one = stated_ends(said, correct)
+        return BinomialDraws(self.sums, (at_zero.moved, at_one.moved))
 
     @cached_property
     def _categorical_draws(self) -> CategoricalDraws:
@@ -868,8 +870,9 @@ class TokenEvidence(Evidence):
 
     @property
     def no_p_reason(self) -> str:
-        """The draws are of independent positions."""
-        return DEPENDENT_POSITIONS
+        """The draws are of independent positions; what is tested by text, where it is."""
+        tested = "; the verdict, tested by text, has one" if self.verdict.is_tested else ""
+        return f"{DEPENDENT_POSITIONS}{tested}"
 
     @property
     def n_used(self) -> int:
@@ -894,8 +897,10 @@ class TokenEvidence(Evidence):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the values of a calibrated model are, then remarks on the file's positions."""
-        return INDEPENDENT_DRAWS, *self.run.row_counts.notes
+        """What the values of a calibrated model and the verdict stand on, then remarks on the positions."""
+        test = self.verdict.test
+        by_text = () if test is None else (f"The verdict is tested by text, over {test.n_clusters:,} texts.",)
+        return INDEPENDENT_DRAWS, *by_text, *self.run.row_counts.notes
 
     @property
     def has_distribution(self) -> bool:

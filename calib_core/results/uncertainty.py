@@ -57,6 +57,7 @@ from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS, paired_tes
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import MIN_ROWS
+from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import (
@@ -303,9 +304,23 @@ def _directional_interval(
         return None
     p = monte_carlo_p_value(null[1][0], value)
     low, high = directional_interval(bins, p, metric.high, seed=seed)
+    mean_gap = _largest_mean_gap(evidence, metric, unit_text)
     fixed = ", bins held fixed" if scheme.binning != "width" else ""
     text = f"directional delta method 95 % over {unit_text}{fixed}, {DIRECTIONAL_DRAWS} draws, seed {seed}"
+    if mean_gap > high:
+        high, text = mean_gap, f"{text}, upper end that of the bias"
     return Interval(min(low, value), max(high, value), DIRECTIONAL_DRAWS, seed, text)
+
+
+def _largest_mean_gap(evidence: AnswerEvidence, metric: Metric, unit_text: str) -> float:
+    """The farther end of the bias's interval, which no mean of |gap| over bins lies below; 0 for other sums.
+
+    Where few outcomes differ, that interval allows for those that were not seen, and variances do not.
+    """
+    if metric.needs != "pairs" or metric.weighted_by_confidence or evidence.options.labels != "top":
+        return 0.0
+    bias = _mean_interval(evidence, METRICS["bias"], unit_text)
+    return max(abs(bias.low), abs(bias.high))
 
 
 def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinMeans | None:

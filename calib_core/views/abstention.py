@@ -25,7 +25,6 @@ from calib_core.results.abstention import (
     guarantee_headline,
     guaranteed_threshold,
     largest_guaranteed,
-    target_text,
     threshold_columns,
 )
 from calib_core.results.cascade import CASCADE_COLUMNS, Cascade, Costs, cascade_headline, cascade_table
@@ -64,6 +63,7 @@ from calib_core.wording import (
     format_percent_down,
     names_sharing,
     plural,
+    target_text,
     threshold_text,
     with_article,
 )
@@ -202,7 +202,11 @@ def abstention_view(
             *(Fact("Judged", one) for one in judged if len(judged) == 1 and terms.of != "event"),
             *_used(curves, evidences),
             *_remarks(curves),
-            Fact("Guaranteed threshold", f"It holds on new {terms.questions} like these."),
+            *(
+                [Fact("Guaranteed threshold", f"It holds on new {terms.questions} like these.")]
+                if any(found.point is not None for found in results)
+                else ()
+            ),
             Fact("Empirical threshold", f"It has no guarantee. {EMPIRICAL_CAUTION}"),
         ),
         subject=", ".join(filter(None, (full_name(title), method))),

@@ -8,6 +8,7 @@ from typing import Any, Final
 from calib_core.inference.missingness import missing_caveat
 from calib_core.inference.verdict import marked_verdict, verdict_recipe
 from calib_core.methods import METHODS
+from calib_core.methods.token_level import TOKENS
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.run_verdict import RunVerdict, verdict_columns
 from calib_core.terms import common_terms
@@ -58,15 +59,12 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float, cavea
     columns = shown_columns((*verdict_columns(terms), Column("q", "q", "p")))
     n_tested = sum(each["p"] is not None for each in verdicts)
     q_text = f"; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}" if n_tested else ""
+    has_p = any(each["method"] != TOKENS.id for each in verdicts)
+    own_p = " A metric's own p tests the gaps of its bins." if has_p else ""
     return View(
         caveat=caveat,
         terms=terms,
-        recipes=(
-            (
-                f"Verdict: {verdict_recipe(tolerance, terms)}{q_text}. A metric's own p tests the gaps of "
-                "its bins."
-            ),
-        ),
+        recipes=(f"Verdict: {verdict_recipe(tolerance, terms)}{q_text}.{own_p}",),
         tables=(ViewTable("Verdicts", frame_of(columns, verdicts), columns),),
         facts=_reasons(verdicts),
     )

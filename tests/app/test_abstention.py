@@ -103,7 +103,7 @@ def test_the_guarantee_has_tiles_and_its_own_confidence(data: Path, visit: Visit
     assert screens.address(at) == {"sure": "0.9999999"}
     assert tiles(at) == {"Answer from": "none", "Answered": "–", "Accuracy": "–"}
     assert (
-        "an accuracy of 90 %: the lower bound is highest for the 200 most confident answers: 97.0 % are right"
+        "an accuracy of 90 %: of the 200 most confident answers, which come closest, 97.0 % are right"
         in page_text(at)
     )
     choose(at, "sure", "1")

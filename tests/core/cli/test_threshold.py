@@ -45,14 +45,18 @@ def test_none_is_no_error_and_has_its_reason(call: Call, tmp_path: Path) -> None
     assert (element["guaranteed"], element["empirical"]) == (False, None)
     # Of the three starts, whose bounds hold together with the confidence asked for.
     assert re.search(
-        r"answers: 50\.0 % are right, on new questions at least 4\d\.\d % with 95 % confidence$",
+        r"which come closest, 50\.0 % are right, on new questions at least 4\d\.\d % with 95 % confidence$",
         element["reason"],
     )
     none_right = call("threshold", write(tmp_path, "wrong.csv", blocks((0.95, 200, 0))), "--json").element
-    assert none_right["reason"].endswith("200 most confident answers: 0.0 % are right")
+    assert none_right["reason"].endswith("200 most confident answers, which come closest, 0.0 % are right")
+    one_right = call("threshold", write(tmp_path, "one.csv", blocks((0.95, 200, 1))), "--json").element
+    assert one_right["reason"].endswith("which come closest, 0.5 % are right")  # not "at least 0.0 %"
     few = call("threshold", write(tmp_path, "few.csv", GOOD), "--json").element
     assert (few["guaranteed"], few["empirical"]["n_answered"]) == (False, 1)
-    assert "4 questions are too few" in few["reason"]
+    assert few["reason"] == (
+        "4 questions are too few (an accuracy of 90 % with 95 % confidence takes at least 50)"
+    )
 
 
 def test_repeated_questions_are_counted_once(call: Call, tmp_path: Path) -> None:

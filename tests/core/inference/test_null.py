@@ -308,3 +308,25 @@ def test_nothing_observed_has_no_p() -> None:
     assert found is not None
     assert found.p == (None,)
     assert found.recipe_text == "p over R=199 draws, seed 0"
+
+
+def test_a_stated_certainty_stands_for_its_rounding_interval() -> None:
+    # "1.00" may stand for .998, so that 1 of 500 is no more than expected: P(any of 500) = 1 − .998⁵⁰⁰ = .63.
+    right = np.arange(500) != 7
+    found = null(given_evidence(np.ones(500), right), "ece", Scheme())
+    assert found.p[0] == pytest.approx(1 - 0.998**500, abs=0.1)
+    assert null(given_evidence(np.zeros(500), ~right), "ece", Scheme()).p[0] == found.p[0]
+    # Beside confidences of three decimals it stands for .9995 or more: P(any) = 1 − .9995⁵⁰⁰ = .22.
+    confidence = np.append(np.ones(500), [0.999, 0.999])
+    finer = null(given_evidence(confidence, np.append(right, [True] * 2)), "ece", Scheme("natural"))
+    assert finer.p[0] == pytest.approx(1 - 0.9995**500, abs=0.1)
+    # Too many are found, in bins that no cell of the finest grid is cut by and in others, and near 0.
+    right = np.arange(500) > 12
+    for scheme in (Scheme(), Scheme("width", 7), Scheme("natural")):
+        assert null(given_evidence(np.ones(500), right), "ece", scheme).p == (0.005,)
+        assert null(given_evidence(np.zeros(500), ~right), "ece", scheme).p == (0.005,)
+    # Questions asked twice, of which each ends alike.
+    once = [f"q{at // 2}" for at in range(500)]
+    alike = null(given_evidence(np.ones(500), np.arange(500) > 1, trial_of=once), "ece", Scheme())
+    assert alike.p[0] is not None
+    assert alike.p[0] > 0.3

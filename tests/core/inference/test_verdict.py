@@ -14,6 +14,7 @@ from calib_core.inference.verdict import (
     VERDICT_WORDS,
     VerdictKind,
     count_verdicts,
+    disagreement_text,
     judge,
     judge_sums,
     verdict_phrase,
@@ -115,6 +116,17 @@ def test_reasons_are_sentences_with_their_numbers() -> None:
     )
     assert reason((0.5, 400, 200)) == "The mean confidence is not off by more than chance (p = 1.000)."
     assert judge([0.5], [1]).reason == "Not judged: 1 row, fewer than 30."
+
+
+def test_two_tests_of_one_gap_are_not_told_apart_by_their_number() -> None:
+    one, several = judge(*pairs_of((0.5, 400, 218))), judge(*pairs_of((0.4, 500, 185), (0.6, 500, 282)))
+    for verdict, n_parts in ((one, 1), (several, 2)):
+        assert verdict.test is not None
+        assert (verdict.kind, verdict.test.n_parts) == ("none", n_parts)
+    assert (disagreement_text(one, "ECE", 0.05) or "").endswith(
+        "Both test the same gap; the verdict's p-value is the more precise one."
+    )
+    assert "covers several tests" in (disagreement_text(several, "ECE", 0.05) or "")
 
 
 def test_a_p_value_belongs_to_the_claim_before_it() -> None:

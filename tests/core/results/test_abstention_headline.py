@@ -18,11 +18,11 @@ from calib_core.results.abstention import (
     guaranteed_threshold,
     largest_guaranteed,
     operating_point_text,
-    target_text,
     threshold_text,
 )
 from calib_core.results.evidence import gather_evidence
 from calib_core.terms import ANSWER_TERMS
+from calib_core.wording import target_text
 from core.run_builders import block_evidence, make_answer_run
 
 LADDER = ((0.9, 100, 95), (0.6, 100, 60), (0.2, 100, 10))

@@ -19,6 +19,7 @@ from calib_core.results.overview import summarise_runs
 from calib_core.results.questions import questions_in_bin
 from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import metric_availability, score
+from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
 from core import oracle
@@ -156,6 +157,13 @@ def test_the_diagram_counts_positions() -> None:
     probs, label = random_rows(80, 12, seed=2)
     by_text = dense_evidence(np.repeat(probs, 3, 0), np.repeat(label, 3), text=np.arange(240) // 3)
     assert by_text.design_effect == pytest.approx(3.0, rel=0.2)  # three times the same
+    assert by_text.remarks == (INDEPENDENT_DRAWS, "The verdict is tested by text, over 80 texts.")
+    dependent = "No p-value: positions of a text depend on one another"
+    assert missing_statistics_note([WHOLE], ["ece"], intervals=False) == f"{dependent}."
+    assert missing_statistics_note([by_text], ["ece"], intervals=False) == (
+        f"{dependent}; the verdict, tested by text, has one."
+    )
+    assert score(by_text, "ece").p is None
     table = reliability_diagram(by_text, "ece").table
     n, accuracy = table["count"].to_numpy(), table["accuracy"].to_numpy()
     low, _ = wilson_interval(n * accuracy, n, by_text.design_effect)

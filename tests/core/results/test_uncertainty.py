@@ -151,6 +151,23 @@ def test_ece_of_calibrated_rows_may_be_0() -> None:
     assert found.interval_method == "directional delta method 95 % over rows, 1999 draws, seed 0"
 
 
+def test_ece_reaches_as_far_as_the_bias() -> None:
+    # No wrong answer of 100 at .99: that all differ by .01 tells nothing of wrong ones to come.
+    certain = given_evidence([0.99] * 100, [1] * 100)
+    found, bias = (metric_interval(certain, id_) for id_ in ("ece", "bias"))
+    assert found is not None
+    assert bias is not None
+    assert (found.low, found.high) == (0.0, max(abs(bias.low), abs(bias.high)))
+    assert found.high > 0.019  # the delta method alone gives .01
+    assert found.interval_method.endswith("draws, seed 0, upper end that of the bias")
+    swing = given_evidence([0.7, 0.4] * 200, [1, 1, 1, 0, 1, 0, 0, 0] * 50)  # gaps cancel on average
+    ece = metric_interval(swing, "ece")
+    assert ece is not None
+    assert ece.interval_method.endswith("draws, seed 0")
+    pooled = choice_evidence([[0.99, 0.01]] * 100, [0] * 100, MethodOptions(labels="all"))
+    assert metric_interval(pooled, "ece") is not None  # one pair for each choice: no bias of the top label
+
+
 def test_ece_far_from_0_has_the_width_of_its_standard_error() -> None:
     evidence = calibrated_evidence(1000, 4, 0.3)
     found, value = metric_interval(evidence, "ece"), score(evidence, "ece").value
@@ -183,7 +200,11 @@ def test_it_is_cut_at_the_range() -> None:
     # A gap of exactly 0 varies like any other: 60 rows at .7, of which 42 are right by chance.
     found = metric_interval(block_evidence((0.7, 60, 42)), "ece")
     assert found is not None
-    assert (found.low, found.high) == (0, pytest.approx(1.96 * (0.7 * 0.3 / 59) ** 0.5, abs=1e-4))
+    # As far as the bias of these 60 and of one right and one wrong answer more.
+    gap, square = 0.4 / 62, (43 * 0.3**2 + 19 * 0.7**2) / 62
+    t_value = 2.0
+    end = abs(gap) + t_value * ((square - gap**2) / 61) ** 0.5
+    assert (found.low, found.high) == (0, pytest.approx(end, abs=1e-3))
     one = metric_interval(block_evidence((1.0, 30, 30)), "brier")
     assert one is not None
     assert one.low == 0
