@@ -796,7 +796,7 @@ class AnswerEvidence(Evidence):
 
     @cached_property
     def _top_label_draws(self) -> BinomialDraws | ClusterDraws | WeightedDraws:
-        """Draws at the confidences; of rows that count alike, at what 0 and 1 stand for, as in the verdict."""
+        """Draws at the confidences; of rows that count alike, at what 0 and 1 stand for, as the verdict."""
         said, correct = self.pairs.confidence, self.pairs.correct
         if self.weight is not None:
             return WeightedDraws(self.sums, said, correct, self.weight, self.cluster)
