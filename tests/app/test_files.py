@@ -203,11 +203,7 @@ def test_files_that_need_a_decision_come_first(data: Path, visit: Visit) -> None
     assert shown["File"][0] == "zz.csv"
     assert "colour" in shown["Why"][0]
     assert shown["Why"][1:].isna().all()
-    names = [
-        screens.plain(block.label)
-        for block in at.expander
-        if "Unavailable methods" not in block.label
-    ]
+    names = [screens.plain(block.label) for block in at.expander if "Unavailable methods" not in block.label]
     assert names == ["zz.csv"]
     assert "Click a row to see the whole file." in page_text(at)
     screens.click_row(at, "files", 1)
