@@ -63,8 +63,8 @@ FAIRNESS_TITLE: Final = "Is it fair?"
 HOW_TO_READ: Final = "Blue: both say the same. Percent: of the rows that people label so."
 
 HOW_TO_READ_GROUPS: Final = (
-    "Right of 0: more often than on the labelled rows outside the group. Filled: clear, corrected for all that "
-    "were tried."
+    "Right of 0: more often than on the labelled rows outside the group. Filled: clear, corrected for all "
+    "that were tried."
 )
 
 MAX_GROUPS_SHOWN = 10
