@@ -192,8 +192,9 @@ def drawn_written(random: np.random.Generator, meant: Confidences, write: Writte
     c = meant(random, n)
     written, y = write(c), random.random(n) < c
     sums = BinSums.from_pairs(written, y)
-    moved = (end.moved for end in stated_ends(written, y))
-    return DrawnBins(sums, BinomialDraws(sums, tuple(moved), seed=int(random.integers(2**32))))
+    at_zero, at_one = stated_ends(written, y)
+    moved = at_zero.moved, at_one.moved
+    return DrawnBins(sums, BinomialDraws(sums, moved, seed=int(random.integers(2**32))))
 
 
 def drawn_clusters(
