@@ -141,7 +141,7 @@ def test_pieces_of_the_finest_bins(scheme: Scheme) -> None:
     pieces = list(zip(cut.pieces.index.tolist(), cut.bin_index.tolist(), strict=True))
     assert dict(zip(pieces, cut.pieces.count.tolist(), strict=True)) == rows
     assert pieces == sorted(pieces)
-    cut_rows = np.repeat(cut.find_pieces(), cut.cut_pairs.count)
+    cut_rows = np.repeat(cut.find_pieces(), cut.cut_pairs.count.astype(np.int64))
     parts, count = np.unique(cut_rows, return_counts=True)
     assert cut.pieces.count[parts].tolist() == count.tolist()
     assert set(parts.tolist()) == set(np.flatnonzero(cut.is_cut[cut.pieces.index]).tolist())

@@ -170,7 +170,7 @@ def test_draws_have_the_model_s_probabilities(scheme: Scheme, *, clustered: bool
     binned = evidence.sums.binned(scheme)
     draws = np.array([sums.bins.correct for sums in null.null_draws(METRICS["ece"], scheme)])
     order = np.argsort(pairs.confidence)
-    ends = np.cumsum(binned.count)
+    ends = np.cumsum(binned.count.astype(np.int64))
     expected = np.diff(np.cumsum(null.probability[order])[ends - 1], prepend=0)
     error = draws.std(axis=0) / np.sqrt(draws.shape[0])
     assert np.abs(draws.mean(axis=0) - expected).max() < 4.5 * error.max()

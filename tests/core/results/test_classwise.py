@@ -32,7 +32,7 @@ def test_the_number_of_each_class_is_the_oracles_largest_first(rows: list[Row], 
     n_classes = oracle.classes(rows)
     sums = class_sums_of(rows)
     table = class_table(
-        sums.binned(Scheme("width", how.bins)), sums.n_rows, [f"choice {k}" for k in range(n_classes)]
+        sums.binned(Scheme("width", how.bins)), len(rows), [f"choice {k}" for k in range(n_classes)]
     )
     assert sorted(table["class"].to_list()) == list(range(n_classes))
     assert table["ece"].to_list() == sorted(table["ece"].to_list(), reverse=True)

@@ -89,7 +89,8 @@ def test_diagram_pairs_and_sums_are_the_same_pairs(metric: str, labels: str) -> 
     pairs, sums = evidence.diagram_pairs(METRICS[metric]), evidence.diagram_sums(METRICS[metric])
     assert isinstance(sums, BinSums)
     assert sums.n_pairs == pairs.n == (6 if labels == "all" or bins_all_classes(METRICS[metric]) else 2)
-    assert np.sort(np.repeat(sums.value, sums.count)).tolist() == np.sort(pairs.confidence).tolist()
+    repeated = np.repeat(sums.value, sums.count.astype(np.int64))
+    assert np.sort(repeated).tolist() == np.sort(pairs.confidence).tolist()
     assert int(sums.correct.sum()) == int(pairs.correct.sum())
 
 

@@ -394,6 +394,7 @@ def many_evidences() -> dict[str, AnswerEvidence]:
     """Thirteen points of which some are alike: by order of questions, outcomes, right answers and methods."""
     random = np.random.default_rng(17)
     evidences: dict[str, AnswerEvidence] = {}
+    right: list[bool] = []
     for number in range(12):
         n = 90 if number == 10 else 203
         ids = random.permutation(n) if number == 9 else np.arange(n)
