@@ -370,8 +370,8 @@ def report(runs: list[Run], halves: list[Run], costs: tuple[float, list[RowCost]
     costs_introduction = (
         "Processor time in µs a position of float16 distributions in memory, all sums and draws included, "
         "the least of four passes that take turns; “×”: in bare sums (`values.sum()` in float32). Loading "
-        f"compiled code from disk takes {costs[0]:.2f} s of processor; the last two columns say from how many "
-        "positions of this K, and from how large a file, that is repaid. Files use compiled code from "
+        f"compiled code from disk takes {costs[0]:.2f} s of processor; the last two columns say from how "
+        "many positions of this K, and from how large a file, that is repaid. Files use compiled code from "
         f"{MIN_COMPILED_POSITIONS:,} positions or {MIN_COMPILED_BYTES / 2**20:.0f} MiB on."
     )
     return (

@@ -67,7 +67,7 @@ def stratified_draws(state: RandomWords, draws: int) -> tuple[NDArray[np.float64
 
     A Latin hypercube: (i + v) / n for i = 0..n − 1, of which draw (a·i + b) mod n gets the i-th. As n is
     prime, any two draws get any two of the numbers equally often. The numbers of a draw are uniform, and
-    independent between positions; two draws have the correlation of drawing without replacement, −1 / (n − 1).
+    independent between positions; two draws have the correlation −1 / (n − 1), as drawn without replacement.
     Sorted numbers are found in a distribution without searching.
 
     Parameters
