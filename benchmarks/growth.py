@@ -189,10 +189,10 @@ def kinds(folder: Path) -> tuple[Growth, ...]:
             lambda size: reduced(1_024, size),
         ),
         Growth(
-            "reduce 1,024 positions of many classes",
+            "reduce 512 positions of many classes",
             "K",
             (8_000, 16_000, 32_000, 64_000, 128_000),
-            lambda size: reduced(1_024, size),
+            lambda size: reduced(512, size),
         ),
     )
 
