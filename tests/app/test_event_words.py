@@ -25,7 +25,8 @@ OF_ANSWERS: Final = re.compile(
 
 OF_THE_PROGRAM: Final = re.compile(
     r"Confidence methods?"
-    r"|right answers, format|source of the right answers|a confidence that the model wrote is needed"
+    r"|right answers, corrections, format|source of right answers"
+    r"|a confidence that the model wrote is needed"
     r"|no column confidence"
     r"|: no column .* is needed|: a run of answers, .* is needed|stated confidence|confidence in the file",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
+from calib_core.readers.annotations import ANNOTATION_TOOLS
 from calib_core.readers.format import Reading
 from calib_core.readers.presets import PRESETS
 
@@ -21,7 +22,8 @@ CSV = "id,confidence\nq1,0.5\nq2,2\n"
 
 
 def test_the_registry_holds_each_format_under_its_id() -> None:
-    tables = ["canonical", *(preset.id for preset in PRESETS), "table"]
+    of_tools = [*(preset.id for preset in PRESETS), *(tool.id for tool in ANNOTATION_TOOLS)]
+    tables = ["canonical", *of_tools, "table"]
     assert list(readers.FORMATS)[-len(tables) :] == tables, "a log would be taken for a plain table"
     assert all(format_.id == id_ for id_, format_ in readers.FORMATS.items())
 
