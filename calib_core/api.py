@@ -44,7 +44,7 @@ from calib_core.results.abstention import (
 from calib_core.results.audit import ConventionAudit, audit_conventions
 from calib_core.results.comparison import Comparison, compare_runs
 from calib_core.results.concentration import Concentration, measure_concentration
-from calib_core.results.corrections import apply_corrections
+from calib_core.results.corrections import with_corrections
 from calib_core.results.defaults import default_compared_methods, default_evidence
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence, get_metric, survey_methods
 from calib_core.results.files import FileReport, check_file, usable_runs
@@ -203,12 +203,9 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     given = _source_or_arrays(source, arrays)
     options = ReadOptions(columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {})
     with _opened(given, name, format, table, missing) as opened:
-
-        def read(further: ReadOptions = AS_IT_LIES) -> Reading:
-            return _corrected(opened.read(options=options.adding(further)), corrections, options)
-
+        read = _reader(opened, options, corrections)
         try:
-            runs = usable_runs(read(), skip_bad_rows=skip_bad_rows, read_again=read, needs="judge")
+            runs = usable_runs(read(AS_IT_LIES), skip_bad_rows=skip_bad_rows, read_again=read, needs="judge")
         except BadRowsFound as bad:
             problems = [
                 replace(
@@ -268,11 +265,8 @@ def check(  # noqa: PLR0913  one parameter an option, as on the command line
     """
     options = ReadOptions(columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {})
     with _opened(source, name, format, None if gold is None else Path(gold), missing) as opened:
-
-        def read(further: ReadOptions = AS_IT_LIES) -> Reading:
-            return _corrected(opened.read(options=options.adding(further)), corrections, options)
-
-        report = check_file(read(), read_again=read)
+        read = _reader(opened, options, corrections)
+        report = check_file(read(AS_IT_LIES), read_again=read)
         message = report.message.replace(opened.name, opened.called)
         return replace(report, file=opened.called, message=message)
 
@@ -299,17 +293,16 @@ def _source_or_arrays(source: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN4
     return cast("object", source)
 
 
-def _corrected(reading: Reading, corrections: Rows, options: ReadOptions) -> Reading:
-    """The reading, with its runs corrected by a table, which is a file or in memory; None for no table."""
+def _corrections_table(corrections: Rows) -> Path | pl.DataFrame | Sequence[Mapping[str, object]] | None:
+    """What a table of corrections is read from: a file or what is in memory; None for no table."""
     if corrections is None:
-        return reading
+        return None
     if isinstance(corrections, (str, PathLike)):
-        path = Path(cast("str | PathLike[str]", corrections))
-        return apply_corrections(reading, readers.read_corrections(path, options=options))
+        return Path(cast("str | PathLike[str]", corrections))
     values = plain_values(corrections)
     if isinstance(values, Mapping):
-        raise Refused("corrections are a file, a data frame or a list of dicts, and no arrays.")
-    return apply_corrections(reading, readers.read_corrections(values, options=options))
+        raise Refused("corrections must be a file, a data frame or a list of dicts, not arrays.")
+    return values
 
 
 class _Opened(NamedTuple):
@@ -359,6 +352,17 @@ def _opened(
     with TemporaryDirectory(prefix="calib-") as folder:
         path = _write(values, Path(folder, file))
         yield _Opened(partial(readers.read, path, format=format_id, gold=gold), path.name, called, file)
+
+
+def _reader(opened: _Opened, options: ReadOptions, corrections: Rows) -> Callable[[ReadOptions], Reading]:
+    """Return what reads with these options and further ones, and corrects what was read."""
+    table = _corrections_table(corrections)
+
+    def read(further: ReadOptions) -> Reading:
+        together = options.adding(further)
+        return with_corrections(opened.read(options=together), table, together)
+
+    return read
 
 
 def _unknown_keyword_text(given: str) -> str:

@@ -268,6 +268,11 @@ class ReportedMetric:
     subject: str | None = None
 
 
+def row_key(rows: pl.DataFrame) -> list[str]:
+    """Return the columns that together identify a row of a run."""
+    return [name for name in (FILE_COLUMN, "row") if name in rows.columns]
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Corrections(Value):
     """What a table of corrections changed in the rows of one run.
@@ -357,7 +362,7 @@ class AnswerRun(Value):
         if self.corrections is None:
             return self
         original = self.corrections.original_rows
-        key = [name for name in (FILE_COLUMN, "row") if name in original.columns]
+        key = row_key(original)
         kept = self.rows.join(original, on=key, how="anti") if original.height else self.rows
         rows = pl.concat([kept.drop(self.corrections.added_columns), original], how="diagonal_relaxed")
         counts = replace(self.row_counts, n_rows=self.n_total + self.corrections.n_left_out)

@@ -23,7 +23,7 @@ from calib_core.cli.terminal import terminal_progress
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.table.columns import split_pair
-from calib_core.results.corrections import apply_corrections
+from calib_core.results.corrections import with_corrections
 from calib_core.scale.units import FileRequest
 
 STDIN: Final = Path("-")
@@ -119,19 +119,15 @@ class InputFiles:
         Refused
             If the file or the table of corrections cannot be read, or the two do not belong together.
         """
-        reading = self._read(path, name, further)
-        if self.corrections is None:
-            return reading
         options = self.options.adding(further)
-        return apply_corrections(reading, readers.read_corrections(self.corrections, options=options))
+        return with_corrections(self._read(path, name, options), self.corrections, options)
 
     @property
     def tables(self) -> tuple[Path, ...]:
         """The tables that are read with each file."""
         return tuple(table for table in (self.gold, self.corrections) if table is not None)
 
-    def _read(self, path: Path, name: str, further: ReadOptions) -> Reading:
-        options = self.options.adding(further)
+    def _read(self, path: Path, name: str, options: ReadOptions) -> Reading:
         if self.many is not None:
             return self.many.read(self._request(self.many, path, name, options))
         with terminal_progress(name) as progress:

@@ -443,7 +443,9 @@ class GateElement(_OfRun):
     value: Annotated[float | None, "Null where it is not defined."]
     limit: float | None
     interval: IntervalEnds
-    held: Annotated[bool | None, "Null for what could not be checked or decided: no pass."]
+    held: Annotated[
+        bool | None, "Null for what could not be checked or decided, which does not count as passing."
+    ]
     kind: RuleKind
     metric: str | None
     reason: Annotated[str, "What broke the rule, how the value was compared, or why it is not decided."]

@@ -7,8 +7,9 @@ so what it was before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 import polars as pl
@@ -22,12 +23,13 @@ from calib_core.methods.answers.outcomes import answer_outcomes, greedy_correct
 from calib_core.methods.columns import column
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
-from calib_core.readers.format import Reading
+from calib_core.readers import read_corrections
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.readers.table.corrections import LEAVE_OUT, REASON, CorrectionTable
 from calib_core.readers.table.gold_match import match_gold
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
-from calib_core.runs import FILE_COLUMN, RUN_COLUMNS, AnswerRun, AnswerSource, Corrections, Run
+from calib_core.runs import RUN_COLUMNS, AnswerRun, AnswerSource, Corrections, Run, row_key
 from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.values import Value
 from calib_core.wording import format_percent, join_names, plural
@@ -135,7 +137,7 @@ def correction_effect(evidence: Evidence) -> CorrectionEffect | None:
         before = None
     changed: dict[tuple[bool, bool], int] = {}
     if before is not None:
-        outcomes = _outcomes(before).join(_outcomes(after), on=_row_key(original), suffix="_after")
+        outcomes = _outcomes(before).join(_outcomes(after), on=row_key(original.rows), suffix="_after")
         counts = outcomes.group_by("correct", "correct_after").len()
         changed = {(was, is_now): count for was, is_now, count in counts.iter_rows()}
     return CorrectionEffect(
@@ -155,14 +157,11 @@ def _ece(evidence: Evidence) -> float | None:
     return METRICS["ece"].compute(evidence.sums, Scheme())
 
 
-def _row_key(run: AnswerRun) -> list[str]:
-    return [name for name in (FILE_COLUMN, "row") if name in run.rows.columns]
-
-
 def _outcomes(evidence: AnswerEvidence) -> pl.DataFrame:
     """The outcome of each usable row, with what identifies the row."""
     pairs = evidence.confidences.pairs
-    keys = evidence.run.rows.select(_row_key(evidence.run))[pl.Series(pairs.rows, dtype=pl.UInt32)]
+    rows = evidence.run.rows
+    keys = rows.select(row_key(rows))[pl.Series(pairs.rows, dtype=pl.UInt32)]
     return keys.with_columns(correct=pl.Series(pairs.correct))
 
 
@@ -187,6 +186,32 @@ class _Found(NamedTuple):
 
     run: AnswerRun
     by_row: pl.DataFrame
+
+
+def with_corrections(
+    reading: Reading,
+    table: Path | pl.DataFrame | Sequence[Mapping[str, object]] | None,
+    options: ReadOptions,
+) -> Reading:
+    """Return a reading whose runs are corrected by a table, where there is one.
+
+    Parameters
+    ----------
+    reading : Reading
+        What a file holds.
+    table : Path, pl.DataFrame, sequence of mappings, or None
+        As in `readers.read_corrections`; None: nothing is corrected.
+    options : ReadOptions
+        How the file was read.
+
+    Raises
+    ------
+    Refused
+        As from `readers.read_corrections` and `apply_corrections`.
+    """
+    if table is None:
+        return reading
+    return apply_corrections(reading, read_corrections(table, options=options))
 
 
 def apply_corrections(reading: Reading, table: CorrectionTable) -> Reading:

@@ -846,9 +846,12 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison,
         )
     if most_accurate is not best:
         return f"{_trade_off_clause(best, most_accurate, paired)}. For scale: {constant_clause}."
-    metric, better = (SKILL, "this skill is clearly higher") if terms.of == "event" else _BY_BRIER
+    of_events = terms.of == "event"
+    metric, better = (
+        (SKILL, "skill is clearly higher") if of_events else ("brier", "Brier score is clearly lower")
+    )
     pairs = {point.key: paired.pair(metric, best.key, point.key) for point in points if point is not best}
-    answered = "are of" if terms.of == "event" else "answered"
+    answered = "are of" if of_events else "answered"
     if None in pairs.values():
         return (
             f"Not all runs {answered} the same {terms.questions}, so none can be called the best. For scale: "
@@ -863,12 +866,9 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison,
         )
     conclusion = "is the one of these to trust most" if _beats_constant(best) else "comes first"
     return (
-        f"On their common {terms.questions}, {better} than every other run's, so "
+        f"On their common {terms.questions}, this {better} than every other run's, so "
         f"{best.name} {conclusion}. For scale: {constant_clause}."
     )
-
-
-_BY_BRIER: Final = ("brier", "this Brier score is clearly lower")
 
 
 def _trade_off_clause(best: ComparisonPoint, most_accurate: ComparisonPoint, paired: PairedComparison) -> str:

@@ -37,7 +37,7 @@ from calib_core.readers.companions import expected_companions
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
 from calib_core.readers.reading_cache import load_or_read
 from calib_core.readers.sandbox.worker_pool import MAX_PARALLEL_READS, end_idle_workers
-from calib_core.results.corrections import apply_corrections
+from calib_core.results.corrections import with_corrections
 from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.files import FileReport, RunReport, SurveyedFile, survey_file
 from calib_core.runs import Run
@@ -653,18 +653,17 @@ def _read_report(
     corrections = listing.corrections if mapping.corrections else None
 
     def read(further: ReadOptions = AS_IT_LIES) -> readers.Reading:
+        options = mapping.options.adding(further)
         reading = readers.read(
             listing.path,
             name=listing.name,
             format=mapping.format,
-            options=mapping.options.adding(further),
+            options=options,
             gold=gold,
             root=listing.root,
             progress=progress,
         )
-        if corrections is None:
-            return reading
-        return apply_corrections(reading, readers.read_corrections(corrections, options=mapping.options))
+        return with_corrections(reading, corrections, options)
 
     def survey() -> SurveyedFile:
         return survey_file(read(), read)

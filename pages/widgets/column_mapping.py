@@ -808,16 +808,9 @@ def _pick_gold_table(
     is_log = base is not None and base.format not in ARRAY_FORMATS | TABLE_FORMATS
     if not file.mapping.gold and (file.refusal is None or not (is_log or (has_rows and tables))):
         return None
-    options = [None, *tables]
     current = file.mapping.gold or _likely_gold_table(file, files)
-    return st.selectbox(
-        "Right answers from",
-        options,
-        index=options.index(current) if current in options else 0,
-        key=f"gold_{key}",
-        format_func=lambda path: tables[path] if path else "the file itself",
-        help="A table in this folder, or an uploaded one, with ids and right answers.",
-    )
+    help_ = "A table in this folder, or an uploaded one, with ids and right answers."
+    return _pick_table("Right answers from", tables, current, f"gold_{key}", "the file itself", help_)
 
 
 def _pick_corrections(
@@ -827,16 +820,26 @@ def _pick_corrections(
     tables = _gold_tables(file, files)
     if base is None or base.format in ARRAY_FORMATS or not (tables or file.mapping.corrections):
         return None
-    options = [None, *tables]
+    help_ = (
+        "A table in this folder, or an uploaded one, of questions to leave out (id, leave_out) or whose "
+        "right answer (gold) or outcome (correct) is corrected."
+    )
     current = file.mapping.corrections
+    return _pick_table("Corrections from", tables, current, f"corrections_{key}", "none", help_)
+
+
+def _pick_table(
+    label: str, tables: Mapping[str, str], current: str | None, key: str, otherwise: str, help_: str
+) -> str | None:
+    """Draw the choice of a table beside the file, given as path → name; return its path."""
+    options = [None, *tables]
     return st.selectbox(
-        "Corrections from",
+        label,
         options,
         index=options.index(current) if current in options else 0,
-        key=f"corrections_{key}",
-        format_func=lambda path: tables[path] if path else "none",
-        help="A table in this folder, or an uploaded one, of questions to leave out (id, leave_out) or whose "
-        "right answer (gold) or outcome (correct) is corrected.",
+        key=key,
+        format_func=lambda path: tables[path] if path else otherwise,
+        help=help_,
     )
 
 
