@@ -21,14 +21,17 @@ from core.token_run_builders import dense_evidence, random_rows
 )
 def test_mass_of_the_drawn_is_expected_to_be_that_of_the_data(of: Callable[..., Evidence]) -> None:
     """E Σpy = Σp² in every bin, though a cell of the smallest probabilities holds very different ones."""
-    probs, label = random_rows(400, 300, seed=6, sharp=0.02)
     scheme = Scheme("width", 1000)
-    redrawn = of(probs, label).null_draws(get_metric("full_ece_mass"), scheme)
-    assert redrawn is not None
-    drawn = np.array([outcome.binned(scheme).correct_confidence for outcome in redrawn])
-    expected = redrawn.data_bins.squared_confidence
-    assert drawn[:, 0].mean() == pytest.approx(expected[0], rel=0.05)
-    assert drawn.sum(axis=1).mean() == pytest.approx(expected.sum(), rel=0.01)
+    shares: list[float] = []
+    for seed in range(12):  # of one data set, the draws alone move the smallest mass by 5 %
+        probs, label = random_rows(400, 300, seed=seed, sharp=0.02)
+        redrawn = of(probs, label).null_draws(get_metric("full_ece_mass"), scheme)
+        assert redrawn is not None
+        drawn = np.array([outcome.binned(scheme).correct_confidence for outcome in redrawn])
+        expected = redrawn.data_bins.squared_confidence
+        shares.append(drawn[:, 0].mean() / expected[0])
+        assert drawn.sum(axis=1).mean() == pytest.approx(expected.sum(), rel=0.01)
+    assert np.mean(shares) == pytest.approx(1, rel=0.05)
 
 
 def test_mass_of_probabilities_that_share_a_cell_has_no_null() -> None:
