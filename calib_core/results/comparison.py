@@ -42,7 +42,7 @@ from calib_core.results.best import (
 )
 from calib_core.results.columns import Column, Kind, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, get_metric, kind_of
+from calib_core.results.evidence import Evidence, get_metric, kind_of, weights_refusal
 from calib_core.results.judged_answer import JudgedChoice, judged_by, judged_by_text
 from calib_core.results.recipe import recipe_text, scheme_text
 from calib_core.results.run_names import count_models, name_with_model, short_run_names, size_families
@@ -786,9 +786,10 @@ def comparison_headline(points: Sequence[ComparisonPoint], paired: PairedCompari
     if len(points) == 1:
         return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}."
     if paired.unpaired and not any(paired.pairs.values()):
-        return (
-            f"{_few_rows_prefix(points)}No two runs can be compared on the same {points[0].terms.questions}."
-        )
+        why = f"No two runs can be compared on the same {points[0].terms.questions}."
+        if any(point.weighted for point in points):
+            why = f"No two runs are compared: {weights_refusal('a paired difference')}"
+        return f"{_few_rows_prefix(points)}{why}"
     ranks_accuracy = len({point.name for point in points}) > 1 and ACCURACY.id in paired.pairs
     metrics = (SKILL, ACCURACY.id) if ranks_accuracy else (SKILL,)
     clauses = dict.fromkeys(best_points_clause(points, paired, id_) for id_ in metrics)

@@ -272,6 +272,10 @@ def test_comparisons_give_numbers_and_no_differences() -> None:
     shown = calib_core.compare([one, other])
     assert shown.to_frame()["accuracy"][0] == calib_core.score(one, metric="accuracy").value
     assert "have weights" in str(shown.paired.unpaired)
+    assert shown.headline == (
+        "No two runs are compared: a paired difference counts every row alike, and these rows have weights "
+        "(column weight)."
+    )
 
 
 def test_a_sweep_is_weighted_and_names_no_fitted_model() -> None:
