@@ -241,7 +241,7 @@ class Difference(TypedDict):
     ece: float | None
     brier: float | None
     nll: float | None
-    interval: Annotated[dict[str, list[float] | None], "By metric, 95 %."]
+    interval: Annotated[dict[str, list[float] | None], "Of the difference out of fold, by metric."]
     p: Annotated[dict[str, float | None], "By metric, two-sided."]
 
 
