@@ -356,8 +356,8 @@ class CalibrationSums:
             correct[used],
             confidence[used],
             variance[used],
-            at_one.n - at_one.n_right,
-            at_zero.n_right,
+            int(at_one.n - at_one.n_right),
+            int(at_zero.n_right),
             (at_zero.moved, at_one.moved),
         )
 

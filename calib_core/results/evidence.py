@@ -879,7 +879,7 @@ class TokenEvidence(Evidence):
         """The verdict by the top label of each position, tested by text."""
         return judge_texts(self._by_cell, self.run.sums.texts, tolerance=self.tolerance)
 
-    @property
+    @cached_property
     def moved_ends(self) -> tuple[float, float]:
         """As in `Evidence.moved_ends`, of the first and the last cell of the finest grid."""
         return self._by_cell.moved
