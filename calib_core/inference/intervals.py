@@ -15,7 +15,7 @@ from calib_core.inference.clusters import (
     effective_clusters,
     effective_number,
     effective_sample_size,
-    jackknife_variance,
+    sum_variance,
 )
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
@@ -128,7 +128,7 @@ def mean_interval(
 
     Notes
     -----
-    The mean is a ratio m = Σ t_q / Σ w_q; its variance is that of `jackknife_variance` over (Σ w_q)². The
+    The mean is a ratio m = Σ t_q / Σ w_q; its variance is that of `sum_variance` over (Σ w_q)². The
     degrees of freedom are (Σ w_q)² / Σ w_q² − 1, one less than there are clusters of one size. The two added
     clusters are those of the adjusted interval of a share. Without them the interval of 30 answers of which
     none happens to be wrong is far too short.
@@ -150,7 +150,7 @@ def mean_interval(
         weight = np.concatenate([weight, [average, average]])
     divisor = float(weight.sum())
     centre = float(total.sum()) / divisor
-    variance = jackknife_variance(total - centre * weight, weight / divisor) / divisor**2
+    variance = sum_variance(total - centre * weight, weight / divisor) / divisor**2
     half = t_975(effective_number(weight) - 1, n_intervals) * variance**0.5
     return min(centre - half, mean), max(centre + half, mean)
 

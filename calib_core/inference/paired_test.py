@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.inference.clusters import effective_clusters, jackknife_variance
+from calib_core.inference.clusters import effective_clusters, sum_variance
 from calib_core.wording import ROUNDING_TOLERANCE
 
 MIN_COMMON_QUESTIONS: Final = 30
@@ -93,7 +93,7 @@ def paired_test(
 
     Notes
     -----
-    The standard error is √(V + G/(G − 1)·(w·n/G)²)/n, where V is the `jackknife_variance` of the sums s_q of
+    The standard error is √(V + G/(G − 1)·(w·n/G)²)/n, where V is the `sum_variance` of the sums s_q of
     the influences of each question q among G, which is G/(G − 1) Σ s_q² for questions of one size, and w is
     `one_more` for each of the n/G rows of an average question; t has one degree of freedom less than there
     are `effective_clusters`. Where every row moves the difference alike, the
@@ -121,7 +121,7 @@ def paired_test(
     if n_clusters < 2:
         raise ValueError("a paired difference needs at least two questions")
     added = one_more * influence.size / n_clusters
-    variance = jackknife_variance(sums, share) + n_clusters / (n_clusters - 1) * (added * added)
+    variance = sum_variance(sums, share) + n_clusters / (n_clusters - 1) * (added * added)
     error = math.sqrt(variance) / influence.size
     freedom = effective - 1
     if error <= ROUNDING_TOLERANCE:
