@@ -705,7 +705,21 @@ def concentration(
 ) -> Concentration:
     """Measure how the confidences are distributed over the bins, and whether the bins can be trusted.
 
-    Parameters, result and errors are as in `reliability`.
+    Parameters
+    ----------
+    run, method, bins, binning
+        As in `reliability`.
+
+    Returns
+    -------
+    Concentration
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        As in `reliability`.
+    ValueError
+        If `bins` or `binning` is wrong.
     """
     return measure_concentration(_evidence(run, method), Scheme(binning, bins))
 
