@@ -14,8 +14,11 @@ import time
 import venv
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -84,9 +87,11 @@ def installed(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
     return fresh
 
 
-def _run(*words: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
+def _run(
+    *words: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None, timeout: float = 120
+) -> str:
     done = subprocess.run(
-        [*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120
+        [*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=timeout
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -314,6 +319,65 @@ def test_a_shell_completes_verbs_options_and_ids(core_installed: Installed) -> N
         asks = f"_CALIB_COMPLETE=complete_{shell} _TYPER_COMPLETE_FISH_ACTION=get-args"
         told = _in_bash(core_installed, f"{asks} _TYPER_COMPLETE_ARGS='calib score --me' calib").stdout
         assert set(re.findall(r"--me\w+", told)) == {"--method", "--metric"}
+
+
+def _health_check() -> list[str]:
+    """The command by which docker asks the container whether it is well."""
+    (command,) = re.findall(
+        r"^    CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return json.loads(command)
+
+
+@pytest.mark.parametrize(("status", "code"), [(200, 0), (404, 0), (500, 1)])
+def test_the_container_is_well_where_the_server_answers(status: int, code: int) -> None:
+    """Also with 404, which the root is where the app is served below a path."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_request(self, *_: object, **__: object) -> None:
+            """Nothing is printed."""
+
+    with HTTPServer((HOST, 0), Answer) as server:
+        program, option, text = _health_check()
+        text = text.replace("8501", str(server.server_port))
+        with ThreadPoolExecutor(1) as pool:
+            answered = pool.submit(server.handle_request)
+            done = subprocess.run([sys.executable, option, text], check=False, timeout=60)
+            answered.result()
+    assert (program, done.returncode) == ("python", code)
+
+
+def _builder() -> str | None:
+    """The program that builds images here, if one does: the client of docker may lack its server."""
+    for program in ("docker", "podman"):
+        with suppress(FileNotFoundError, subprocess.TimeoutExpired):
+            if (
+                subprocess.run([program, "info"], capture_output=True, check=False, timeout=30).returncode
+                == 0
+            ):
+                return program
+    return None
+
+
+def test_the_image_serves_the_dashboard_and_not_as_root() -> None:
+    builder = _builder()
+    if builder is None:
+        pytest.skip("neither docker nor podman runs here")
+    image = _run(builder, "build", "--quiet", ROOT, timeout=1200).strip()
+    container = _run(builder, "run", "--detach", "--rm", image, "--base-path", "calib").strip()
+    try:
+        assert _run(builder, "exec", container, "id", "-u").strip() == "1000"
+        deadline = time.monotonic() + 120
+        ask = [builder, "exec", container, *_health_check()]
+        while subprocess.run(ask, capture_output=True, check=False).returncode:
+            assert time.monotonic() < deadline
+            time.sleep(1)
+    finally:
+        _run(builder, "stop", container)
 
 
 @pytest.fixture
