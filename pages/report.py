@@ -436,7 +436,7 @@ def _show_card(view: View, number: int) -> None:
     """Draw one run: its diagram, and beside it the verdict and three numbers."""
     left, right = side_by_side()
     with left:
-        show_view_figure(view, replace(view.figures[0], id=f"preview_{number}"))
+        show_view_figure(view, replace(view.figures[0], id=f"card_{number}", title=view.title))
     with right:
         st.subheader(escape_markdown(view.title), anchor=False)
         st.caption(escape_markdown(view.method_title))
