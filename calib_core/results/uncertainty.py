@@ -58,7 +58,7 @@ from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics import METRICS
-from calib_core.metrics.metric import Metric, WeightedForm
+from calib_core.metrics.metric import ORDERED_SUMS, Metric, WeightedForm
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import (
     AnswerEvidence,
@@ -102,8 +102,8 @@ def recompute_metric(
         NaN where the metric is not defined.
     """
     confidences = evidence.confidences
-    if metric.needs == "pairs" and evidence.options.labels == "top":
-        sums = confidences.pairs.take(positions).sums()
+    if metric.required_sums == "ranks" or (metric.needs == "pairs" and evidence.options.labels == "top"):
+        sums = evidence.pairs_for(metric).take(positions).sums()
     elif confidences.distribution is None:
         raise RuntimeError("pairs of all labels, or of all classes, without a distribution")
     elif metric.needs == "pairs":
@@ -188,7 +188,7 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
         return f"{DEPENDENT_POSITIONS.capitalize()}, so there is no interval."
     if metric.interval_method == "none":
         return f"{metric.title} has no interval: {metric.no_interval_reason}."
-    if metric.interval_method == "auroc" and count_rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
+    if metric.interval_method == "auroc" and count_rarer_outcome(evidence.top_label) < MIN_OF_EACH_OUTCOME:
         unit = "answers" if evidence.cluster is None else "answers to different questions"
         unit += "" if evidence.weight is None else ", counted by the effective number of their weights,"
         least = f"{MIN_OF_EACH_OUTCOME} right and {MIN_OF_EACH_OUTCOME} wrong {unit}"
@@ -286,7 +286,7 @@ def _formula_interval(
         return _directional_interval(evidence, metric, scheme, value, seed, unit_text)
     if metric.interval_method == "mean":
         return _mean_interval(evidence, metric, unit_text)
-    pairs = evidence.pairs
+    pairs = evidence.pairs_for(metric)
     ends = auroc_interval(pairs.confidence.astype(np.float64), pairs.correct, evidence.cluster, pairs.weight)
     text = f"DeLong t 95 % on the logit scale over {unit_text}"
     return None if ends is None else Interval(*ends, 0, 0, text)
@@ -688,10 +688,11 @@ def _totals_and_weights(
     """Sum and divisor of a mean for each cluster of the evidence's rows, shape (n_clusters,)."""
     if metric.pair_term is None:
         raise RuntimeError(f"{metric.id} has no terms")
-    over_rows = metric.needs == "distribution"
-    distribution = evidence.confidences.distribution
-    pairs = distribution.all_label_pairs() if over_rows and distribution is not None else evidence.pairs
+    over_rows = metric.needs == "distribution" and metric.required_sums not in ORDERED_SUMS
+    pairs = evidence.pairs_for(metric)
     terms = metric.pair_term(pairs.confidence.astype(np.float64), pairs.correct)
+    if metric.required_sums == "distances":
+        terms = terms * evidence.length_of_scale
     if pairs.weight is not None:
         terms = terms * pairs.weight
     unit_of_row = np.zeros(evidence.run.rows.height, np.intp)

@@ -1,7 +1,8 @@
 """One response of a decision server, whatever its shape: which questions it answers, and how probably.
 
 System One's answers are an object by question, OpenAI's a list; others mix the two. What is printed as
-`confidence` is derived from the probabilities by a formula of each server's own, and is never read.
+`confidence` is derived from the probabilities by a formula of each server's own: it orders answers, and is no
+probability.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ class DecisionAnswer:
         The choice that the server names.
     label_mass : float or None
         Share of the options in the whole vocabulary.
-    has_confidence : bool
-        Whether the server derived a confidence.
+    confidence : float or None
+        What the server derived from the probabilities.
     """
 
     kind: Literal["choice", "score", "yes_no"] | None
@@ -75,7 +76,7 @@ class DecisionAnswer:
     probs: tuple[float, ...] = ()
     chosen: Option | None = None
     label_mass: float | None = None
-    has_confidence: bool = False
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,27 +273,27 @@ def _answers(
 def _answer(answer: Mapping[str, object], path: str, diagnostics: Mapping[str, object]) -> DecisionAnswer:
     type_ = "mediapipe" if _is_mediapipe(answer) else as_text(answer.get("type"))
     mass = as_float(answer.get("label_mass", diagnostics.get("label_mass")))
-    has_confidence = answer.get("confidence") is not None
+    confidence = as_float(answer.get("confidence"))
     stated = answer.get("probabilities")
     if type_ in NO_ANSWER:
         return DecisionAnswer(None, NO_ANSWER[type_])
     if type_ in YES_NO_TYPES:
         probs = (_yes_probability(answer, path),)
-        return DecisionAnswer("yes_no", probs=probs, label_mass=mass, has_confidence=has_confidence)
+        return DecisionAnswer("yes_no", probs=probs, label_mass=mass, confidence=confidence)
     if type_ not in ("choice", "score", "mediapipe"):
         return DecisionAnswer(None, "unknown type")
     if not stated:
-        found = "only a confidence, which is no probability" if has_confidence else "none"
+        found = "none" if confidence is None else "only a confidence, which is no probability"
         raise BadValueError(
             f"{path}.probabilities", "the probability of every option", found, "no probabilities"
         )
     if type_ == "score" or "expectedScore" in answer:
         options, probs = _levels(answer, path)
-        return DecisionAnswer("score", "", options, probs, None, mass, has_confidence)
+        return DecisionAnswer("score", "", options, probs, None, mass, confidence)
     options, probs = _options(stated, f"{path}.probabilities")
     chosen = answer.get("choice", answer.get("label"))
     chosen = chosen if isinstance(chosen, str | bool) else None
-    return DecisionAnswer("choice", "", options, probs, chosen, mass, has_confidence)
+    return DecisionAnswer("choice", "", options, probs, chosen, mass, confidence)
 
 
 def _yes_probability(answer: Mapping[str, object], path: str) -> float:

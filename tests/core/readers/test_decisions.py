@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
+from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.metrics import METRICS
 from calib_core.readers import Reading, ReadOptions, read_in_this_process
 from calib_core.readers.merged_runs import merge_runs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, survey_methods
@@ -323,6 +328,7 @@ def derived_confidences(probs: list[float]) -> dict[str, float]:
         "top times mass": 0.97 * top,
         "entropy": 1 - entropy / math.log(k),
         "margin": ordered[0] - ordered[1],
+        "margin to the top": (ordered[0] - ordered[1]) / top,
         "certainty": top**2,
     }
 
@@ -354,7 +360,35 @@ def test_no_derived_confidence_is_read_as_a_probability(k: int, tmp_path: Path) 
         assert usable["choice"].mean_confidence == pytest.approx(
             max(probs[0], 1 - probs[0]) if name == "spam" else max(probs)
         )
-    assert any("it is no probability and is not read" in note for note in reading.notes)
+    assert any("it is no probability, and is read as a rank only" in note for note in reading.notes)
+
+
+def all_numbers(run: AnswerRun) -> dict[tuple[str, str], object]:
+    """Every metric of every method, and the verdicts."""
+    found: dict[tuple[str, str], object] = {}
+    for method, evidence in survey_methods(run).usable.items():
+        found[method, "verdict"] = evidence.verdict
+        for metric in METRICS:
+            if not evidence.unavailable_reason(METRICS[metric], Scheme()):
+                found[method, metric] = score(evidence, metric)
+    return found
+
+
+@pytest.mark.parametrize("question", ["refund", "team", "mood"])
+def test_a_derived_confidence_moves_the_auroc_of_its_order_and_no_other_number(question: str) -> None:
+    reading, _ = shape("gemini")
+    run = runs_of(reading)[question]
+    assert run.has_columns("server_confidence")
+    shuffled = pl.Series(np.random.default_rng(1).random(run.rows.height))
+    other, none = (
+        replace(run, rows=run.rows.with_columns(server_confidence=values))
+        for values in (shuffled, pl.lit(None, pl.Float64))
+    )
+    numbers, of_none = all_numbers(run), all_numbers(none)
+    of_ranks = ("choice", "server_auroc")
+    assert set(numbers) - set(of_none) == {of_ranks}
+    assert {key: value for key, value in numbers.items() if key != of_ranks} == of_none
+    assert {key for key, value in all_numbers(other).items() if value != numbers[key]} == {of_ranks}
 
 
 # --- Written out and read again -----------------------------------------------------------------------------
