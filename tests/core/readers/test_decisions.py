@@ -292,6 +292,45 @@ def test_other_envelopes_hold_the_same_answer(tmp_path: Path, record: dict[str, 
     assert run.info.model == "m"
 
 
+PYTHON_RESULTS: dict[str, dict[str, Any]] = {
+    "spam": {"value": True, "probability_true": 0.2, "confidence": 0.6},
+    "team": {"selected_key": "b", "probabilities": GOOD, "confidence": 0.2, "prediction_set": ["a", "b"]},
+    "mood": {"expected_score": 0.9, "probabilities": [0.3, 0.5, 0.2], "confidence": 0.1, "selected_key": "1"},
+}
+"""`BooleanResult`, `ChoiceResult` and `ScoreResult` of MediaPipe as `dataclasses.asdict` gives them."""
+
+
+@pytest.mark.parametrize(
+    "record", [{"response": PYTHON_RESULTS}, {"answers": PYTHON_RESULTS}, PYTHON_RESULTS]
+)
+def test_results_of_mediapipe_in_python_are_read(record: dict[str, Any], tmp_path: Path) -> None:
+    """The value of a yes-or-no question is p above a threshold that was set, and no top label."""
+    path = write(tmp_path, {"custom_id": "1", **record})
+    runs = runs_of(reading_of(path, gold_of(tmp_path, "custom_id,spam,team,mood", "1,no,b,2")))
+    assert runs["spam"].rows.select("event_prob", "event").rows() == [(0.2, False)]
+    assert runs["team"].rows["choice_probs"].to_list() == [[0.6, 0.4]]
+    assert runs["team"].rows["prediction"].to_list() == ["b"]
+    assert runs["mood"].info.choices_are == "levels"
+    assert runs["mood"].rows.select("choice_probs", "gold_index").rows() == [([0.3, 0.5, 0.2], 2)]
+    assert {one["server_confidence"].item() for one in (run.rows for run in runs.values())} == {0.6, 0.2, 0.1}
+
+
+def test_levels_in_another_order_than_the_expected_score_says_are_bad(tmp_path: Path) -> None:
+    mood = {**PYTHON_RESULTS["mood"], "expected_score": 1.1}
+    path = write(
+        tmp_path,
+        *(
+            {"custom_id": id_, "response": {"mood": one}}
+            for id_, one in (("1", PYTHON_RESULTS["mood"]), ("2", mood))
+        ),
+    )
+    reading = reading_of(path, gold_of(tmp_path, "custom_id,mood", "1,2"))
+    (problem,) = reading.problems
+    (cell,) = problem.first_cells
+    assert (cell.row, cell.column) == (2, "response.answers.mood.expected_score")
+    assert "Σ level · p, which is 0.9" in cell.expected
+
+
 def test_a_level_is_named_by_its_number_or_its_label_and_a_scale_may_be_options(tmp_path: Path) -> None:
     mood = {
         "type": "score",
