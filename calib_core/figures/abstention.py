@@ -87,7 +87,7 @@ def abstention_figure(
         for curve in curves
         for trace in _curve_traces(curve, method_style(curve.method, theme, methods), theme)
     ]
-    data += [_server_trace(curve.server, theme) for curve in curves if curve.server]
+    data += [_server_trace(curve.other_order, theme) for curve in curves if curve.other_order]
     data += _operating_point_rings(curves, theme, target_accuracy, threshold)
     data += _guaranteed_squares(guaranteed, theme)
     top, one_per_line = legend_margin(legend_names(data))
@@ -157,9 +157,9 @@ def _axis_bottom(curves: Sequence[AbstentionCurve], target_accuracy: float | Non
         enough = curve.n_answered >= min(MIN_ROWS, curve.n_used)
         shown += [float(curve.accuracy[enough].min())]
         shown += [float(curve.accuracy_interval[0].min(initial=1.0, where=curve.n_answered >= MIN_ROWS))]
-        if curve.server:
-            enough = curve.server.share * curve.n_questions >= min(MIN_ROWS, curve.n_used)
-            shown += [float(curve.server.accuracy[enough].min())]
+        if other := curve.other_order:
+            enough = other.share * curve.n_questions >= min(MIN_ROWS, curve.n_used)
+            shown += [float(other.accuracy[enough].min())]
     return max(0.0, math.floor(20 * (min(shown) - 0.01)) / 20)
 
 
@@ -303,10 +303,10 @@ def describe_abstention(
         for curve in curves
     )
     ordered = "".join(
-        f" Dashed, in the order of the server's confidence: {format_percent(_at_half(curve.server))} right "
-        "with the half of the highest."
+        f" Dashed, in the order of the server's confidence: {format_percent(_at_half(curve.other_order))} "
+        "right with the half of the highest."
         for curve in curves
-        if curve.server
+        if curve.other_order
     )
     promises = "".join(
         f" {METHODS[found.curve.method].title}: {found.headline}" for found in guaranteed if found.point

@@ -200,6 +200,16 @@ class AbstentionCurve(Displayable):
         return METHODS[self.method].terms
 
     @property
+    def other_order(self) -> ServerOrder | None:
+        """The order of the server's confidence; None where the probability answers the same rows."""
+        server = self.server
+        if server is None or (
+            np.array_equal(server.share, self.coverage) and np.array_equal(server.accuracy, self.accuracy)
+        ):
+            return None
+        return server
+
+    @property
     def n_questions(self) -> int:
         """Rows with an outcome; those without a confidence count as not answered."""
         return self.n_used + (self.missing.n if self.missing else 0)
@@ -303,8 +313,8 @@ class AbstentionCurve(Displayable):
                 "accuracy_high": self.accuracy_interval[1],
             }
         )
-        if self.server is not None:
-            of_server = {"share": self.server.share, "accuracy": self.server.accuracy}
+        if self.other_order is not None:
+            of_server = {"share": self.other_order.share, "accuracy": self.other_order.accuracy}
             ordered = pl.DataFrame({"method": SERVER_CONFIDENCE, **of_server})
             steps = pl.concat([steps, ordered], how="diagonal")
         return steps.select(pl.lit(self.run).alias("run"), pl.all(), pl.lit(self.recipe).alias("recipe"))

@@ -241,8 +241,9 @@ def _server_facts(curves: Sequence[AbstentionCurve]) -> list[Fact]:
     return [
         Fact(
             "Server's confidence",
-            f"Dashed, as a rank only: AUROC {format_number(curve.server.auroc)}, that of the probability "
-            f"{format_number(curve.auroc)}. It is no probability, so that it has no threshold.",
+            f"As a rank only, which has no threshold: AUROC {format_number(curve.server.auroc)}, that of the "
+            f"probability {format_number(curve.auroc)}. "
+            + ("Dashed: its order." if curve.other_order else "Both are one order here."),
         )
         for curve in curves
         if curve.server

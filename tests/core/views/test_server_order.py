@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,16 @@ def test_it_is_drawn_listed_and_exported_without_a_threshold() -> None:
         in facts["Server's confidence"]
     )
     assert "in the order of the server's confidence" in curve_view(curve).figures[0].alt
+
+
+def test_an_order_that_is_that_of_the_probability_is_not_drawn_again() -> None:
+    run = evidence().run
+    as_above_chance = run.rows["choice_probs"].list.max() * 2 - 1
+    rows = run.rows.with_columns(server_confidence=as_above_chance)
+    curve = abstention_curve(gather_evidence(replace(run, rows=rows), "choice"))
+    assert SERVER_ORDER_NAME not in [one.get("name") for one in abstention_figure([curve], LIGHT)["data"]]
+    assert SERVER_CONFIDENCE not in curve.to_frame()["method"].to_list()
+    assert "Both are one order here." in dict(curve_view(curve).facts)["Server's confidence"]
 
 
 def test_where_some_decisions_have_none_nothing_is_shown() -> None:
