@@ -155,6 +155,11 @@ class Evidence(ABC):
         """The verdict on the run as seen by this method, by its top label: the same wherever it is shown."""
 
     @cached_property
+    @abstractmethod
+    def moved_ends(self) -> tuple[float, float]:
+        """How much larger Σ c of the top label is at what 0, and what 1, stands for; see `stated_ends`."""
+
+    @cached_property
     def missingness(self) -> Missingness | None:
         """Accuracy of rows without a confidence beside that of the others; None where no row lacks one."""
         return None
@@ -537,6 +542,13 @@ class AnswerEvidence(Evidence):
         return verdict if self.missingness is None else replace(verdict, scope=self.missingness.scope)
 
     @cached_property
+    def moved_ends(self) -> tuple[float, float]:
+        """As in `Evidence.moved_ends`; in weights, where rows have them."""
+        pairs = self.confidences.pairs
+        at_zero, at_one = stated_ends(pairs.confidence, pairs.correct, pairs.weight)
+        return at_zero.moved, at_one.moved
+
+    @cached_property
     def missingness(self) -> Missingness | None:
         """As in `Evidence.missingness`, for the outcome of the judged answer."""
         if self.confidences.unpaired is None:
@@ -829,14 +841,14 @@ class AnswerEvidence(Evidence):
 
     @cached_property
     def _top_label_draws(self) -> BinomialDraws | ClusterDraws | WeightedDraws:
-        """Draws at the confidences; of rows that count alike, at what 0 and 1 stand for, as the verdict."""
-        said, correct = self.pairs.confidence, self.pairs.correct
-        if self.weight is not None:
-            return WeightedDraws(self.sums, said, correct, self.weight, self.cluster)
+        """Draws at the confidences, and at what 0 and 1 stand for, as in the verdict."""
+        said, correct, weight = self.pairs.confidence, self.pairs.correct, self.weight
+        if weight is not None:
+            chance = within_rounding(said, correct, weight)[0]
+            return WeightedDraws(self.sums, said, correct, weight, self.cluster, chance)
         if self.cluster is not None:
             return ClusterDraws(self.sums, said, correct, self.cluster, within_rounding(said, correct)[0])
-        at_zero, at_one = stated_ends(said, correct)
-        return BinomialDraws(self.sums, (at_zero.moved, at_one.moved))
+        return BinomialDraws(self.sums, self.moved_ends)
 
     @cached_property
     def _categorical_draws(self) -> CategoricalDraws:
@@ -898,8 +910,16 @@ class TokenEvidence(Evidence):
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict by the top label of each position, tested by text."""
-        sums = CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
-        return judge_texts(sums, self.run.sums.texts, tolerance=self.tolerance)
+        return judge_texts(self._by_cell, self.run.sums.texts, tolerance=self.tolerance)
+
+    @cached_property
+    def moved_ends(self) -> tuple[float, float]:
+        """As in `Evidence.moved_ends`, of the first and the last cell of the finest grid."""
+        return self._by_cell.moved
+
+    @cached_property
+    def _by_cell(self) -> CalibrationSums:
+        return CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
 
     @property
     def no_p_reason(self) -> str:
